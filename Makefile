@@ -1,0 +1,53 @@
+# The only definition of each command. `make help` lists them.
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test check format bench chaos contracts locks clean
+
+help: ## List the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.venv/bin/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "biaswatch needs Python 3.11 or newer; set PYTHON=python3.11 (found: $$($(PYTHON) --version))"; exit 2; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+.venv/.laptop: .venv/bin/uv requirements/laptop.txt requirements/dev.txt pyproject.toml
+	@test -e .venv/.dev || $(BIN)/python tools/install.py requirements/laptop.txt
+	@touch $@
+
+.venv/.dev: .venv/bin/uv requirements/dev.txt pyproject.toml
+	$(BIN)/python tools/install.py requirements/dev.txt
+	@touch $@
+
+setup: .venv/.laptop ## Install everything a laptop needs; leaves .venv/bin/biaswatch
+
+test: .venv/.dev ## Run all tests but the slow ones, on real servers
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow and not models and not containers"
+
+check: .venv/.dev ## Format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/.dev ## Put the source into its format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/.dev ## Measure speed, as ratios within one run
+	$(BIN)/python benchmarks/bus_hop.py
+
+chaos: .venv/.dev ## Kill workers and the server at random; prove nothing is lost or counted twice
+	$(BIN)/pytest tests/integration/test_chaos.py -m slow -s
+
+contracts: .venv/.dev ## Write the JSON Schemas of the records again (a reviewed diff)
+	$(BIN)/python tools/schemas.py
+
+locks: .venv/bin/uv ## Compile the locks again; UPGRADE=--upgrade takes newer versions
+	$(BIN)/python tools/locks.py $(UPGRADE)
+
+clean: ## Remove what the commands made
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

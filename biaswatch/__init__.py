@@ -1,0 +1,1 @@
+"""The command line, and everything in one process for a laptop."""

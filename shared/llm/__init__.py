@@ -1,0 +1,1 @@
+"""Model providers behind one port; the generator alone uses it."""

@@ -1,0 +1,1 @@
+"""Record makers, a real nats-server and real databases for tests."""
