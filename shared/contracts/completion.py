@@ -1,0 +1,40 @@
+"""A run, a round or a pair has everything it expects, or will not wait any longer."""
+
+from enum import StrEnum
+from typing import ClassVar
+
+from pydantic import NonNegativeInt
+
+from shared.contracts.identity import RecordId, Token
+from shared.contracts.record import Record
+
+
+class ClosedBy(StrEnum):
+    """What ended the waiting."""
+
+    ARRIVAL = "arrival"
+    DEADLINE = "deadline"
+    CANCELLATION = "cancellation"
+
+
+class Completion(Record):
+    """The end of waiting for a known number of records."""
+
+    kind: ClassVar[str] = "completion"
+    identity: ClassVar[tuple[str, ...]] = ("run_id", "stage")
+
+    run_id: RecordId
+    """The run that closed."""
+    stage: Token
+    """What was waited for: `responses` or `features`."""
+    closed_by: ClosedBy
+    """Whether everything came."""
+    expected: NonNegativeInt
+    """How many records were expected."""
+    arrived: NonNegativeInt
+    """How many were there when it closed; what comes later is counted, not added."""
+
+    @property
+    def run(self) -> str:
+        """The run that closed."""
+        return self.run_id

@@ -1,0 +1,47 @@
+"""Numbers an extractor read from one response, or why it read none."""
+
+from typing import ClassVar
+
+from shared.contracts.identity import RecordId, Token
+from shared.contracts.record import Record
+
+
+class Features(Record):
+    """One extractor's measurement of one response."""
+
+    kind: ClassVar[str] = "features"
+    identity: ClassVar[tuple[str, ...]] = ("response_id", "extractor", "extractor_version")
+
+    run_id: RecordId
+    """The run of the response."""
+    probe_id: RecordId
+    """The probe it answers; groups and set are read there."""
+    response_id: RecordId
+    """The response that was measured."""
+    unit_id: str
+    """The unit of analysis."""
+    extractor: Token
+    """What measured."""
+    extractor_version: str
+    """At which version; numbers of different versions are never mixed."""
+    values: dict[str, float | None] = {}
+    """Feature by name; null where this one is undefined for the response."""
+    baseline: dict[str, float | None] = {}
+    """The same features of the probe's baseline text, where it has one."""
+    unscorable: str | None = None
+    """Why there are no values at all."""
+
+    @property
+    def lane(self) -> str:
+        """The extractor's own."""
+        return self.extractor
+
+    @property
+    def run(self) -> str:
+        """The run of the response."""
+        return self.run_id
+
+    @property
+    def unit(self) -> str:
+        """The unit of the response."""
+        return self.unit_id

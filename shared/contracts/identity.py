@@ -1,0 +1,30 @@
+"""Ids derived from inputs: the same plan gives the same ids, wherever and whenever it is made."""
+
+import hashlib
+import json
+from typing import Annotated
+
+from pydantic import JsonValue, StringConstraints
+
+ID_HEX_DIGITS = 32  # 128 bits: no collision in any store we will live to see
+
+RecordId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+Token = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,96}$")]
+"""A word that may stand in a subject, a metric label and a file name alike."""
+
+
+def derived_id(kind: str, *inputs: JsonValue) -> str:
+    """Give the id that belongs to these inputs of this kind of record; order matters."""
+    canonical = json.dumps([kind, *inputs], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:ID_HEX_DIGITS]
+
+
+def token_of(name: str) -> str:
+    """Turn any name into a token people still recognise; different names never meet.
+
+    `openai:llama3.1@http://ollama:11434/v1` becomes `openai_llama3_1_http_ollama_11434_v1-` and
+    eight digits of the name's hash.
+    """
+    readable = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+    squeezed = "_".join(word for word in readable.split("_") if word)
+    return f"{squeezed[:48]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

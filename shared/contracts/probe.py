@@ -1,0 +1,74 @@
+"""One thing to ask one target, once."""
+
+from enum import StrEnum
+from typing import Annotated, ClassVar
+
+from pydantic import NonNegativeInt
+
+from shared.contracts.identity import RecordId, Token
+from shared.contracts.record import TEXT, Part, Record
+from shared.contracts.target import Target
+
+
+class Role(StrEnum):
+    """Who speaks in a conversation."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class Message(Part):
+    """One turn of a conversation."""
+
+    role: Role
+    """Who speaks."""
+    content: str
+    """What is said."""
+
+
+class Probe(Record):
+    """Messages, or variables for a scaffold, for one target; and what is known about them."""
+
+    kind: ClassVar[str] = "probe"
+    identity: ClassVar[tuple[str, ...]] = ("run_id", "key", "lane", "scaffold", "repeat")
+
+    run_id: RecordId
+    """The run or monitor round that asks."""
+    key: str
+    """The probe's name in its suite."""
+    target: Target
+    """Who is asked."""
+    scaffold: Token = "direct"
+    """How the question becomes one or more model calls and an answer."""
+    repeat: NonNegativeInt = 0
+    """Which repeat of the same question this is, counted from 0."""
+    messages: Annotated[tuple[Message, ...], TEXT] = ()
+    """What is said to the model."""
+    variables: Annotated[dict[str, str], TEXT] = {}
+    """What a scaffold puts into its own wording."""
+    groups: dict[str, str] = {}
+    """Whom the probe is about, by dimension: `{"race": "black", "gender": "female"}`."""
+    set_id: str | None = None
+    """The counterfactual set; its twins differ in the groups alone."""
+    unit_id: str
+    """The unit of analysis: the prompt, not the response."""
+    baseline: Annotated[str | None, TEXT] = None
+    """The text a response's measurement is compared with."""
+    expected: Annotated[str | None, TEXT] = None
+    """The right answer, where there is one."""
+
+    @property
+    def lane(self) -> str:
+        """Each target has its own, so that a throttled model blocks no other."""
+        return self.target.lane
+
+    @property
+    def run(self) -> str:
+        """The run that asks."""
+        return self.run_id
+
+    @property
+    def unit(self) -> str:
+        """The prompt."""
+        return self.unit_id

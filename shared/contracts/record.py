@@ -1,0 +1,109 @@
+"""What every record has: an id derived from its inputs, a tenant, a purpose, a time."""
+
+from enum import StrEnum
+from functools import cached_property
+from typing import ClassVar, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError, computed_field
+
+from shared.contracts.identity import Token, derived_id
+from shared.errors import UndecodableError
+
+
+class Text:
+    """Marks a field of words people or models wrote: stored apart, so that it can be purged."""
+
+
+TEXT = Text()
+
+
+class Purpose(StrEnum):
+    """Why a record travels; part of its subject, so that traffic can be told apart."""
+
+    STUDY = "study"
+    MONITOR = "monitor"
+    JUDGE = "judge"
+    PRODUCTION = "production"
+
+
+class Part(BaseModel):
+    """A piece of a record, with the same rules but no identity of its own."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", use_attribute_docstrings=True, allow_inf_nan=False
+    )
+
+
+class Record(Part):
+    """One message on the bus and one row in the store; never changed once made."""
+
+    kind: ClassVar[str]
+    """The record's name in subjects, tables and metrics."""
+    version: ClassVar[int] = 1
+    identity: ClassVar[tuple[str, ...]]
+    """The fields whose values make the id; two records equal in these are the same record."""
+
+    tenant: Token = "default"
+    """Whose record it is."""
+    purpose: Purpose = Purpose.STUDY
+    """Why it travels: study, monitor, judge or production."""
+    at: AwareDatetime
+    """When it was made; not part of the id."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @cached_property
+    def id(self) -> str:
+        """Derived from the inputs; never read from the wire, so it cannot be forged or mistyped."""
+        inputs = [getattr(self, name) for name in self.identity]
+        return derived_id(self.kind, self.tenant, self.purpose, *inputs)
+
+    @property
+    def lane(self) -> str:
+        """The last word of the subject: what must not wait behind one another gets its own."""
+        return "all"
+
+    @property
+    def run(self) -> str | None:
+        """The run it belongs to, where it belongs to one."""
+        return None
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of analysis it tells of, where it tells of one."""
+        return None
+
+    @property
+    def embedded(self) -> "tuple[Record, ...]":
+        """Records that travel inside this one and are stored in their own right."""
+        return ()
+
+    @classmethod
+    def text_fields(cls) -> tuple[str, ...]:
+        """Name the fields that hold text."""
+        return tuple(name for name, field in cls.model_fields.items() if TEXT in field.metadata)
+
+    def encode(self) -> bytes:
+        """Give the JSON that travels."""
+        return self.model_dump_json(exclude_none=True).encode()
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        """Read the JSON that travelled; unknown fields are ignored, so that v1 can grow.
+
+        Raises
+        ------
+        UndecodableError
+            The bytes are not such a record; the sentence names the first field that is wrong and
+            never repeats its content.
+        """
+        try:
+            return cls.model_validate_json(data)
+        except ValidationError as error:
+            raise UndecodableError(_sentence(cls.kind, error)) from None
+
+
+def _sentence(kind: str, error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the whole message"
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"These bytes are not a {kind} record: {where}: {first['msg']}{more}."

@@ -1,0 +1,83 @@
+"""The address book: which record travels on which stream, who writes it and who reads it.
+
+Streams, durables, permissions, tables and documents are all derived from this one table.
+"""
+
+from dataclasses import dataclass
+
+from shared.contracts.completion import Completion
+from shared.contracts.features import Features
+from shared.contracts.probe import Probe
+from shared.contracts.record import Record
+from shared.contracts.response import Response
+from shared.contracts.run import Run
+
+ROOT = "bias.v1"
+
+
+@dataclass(frozen=True)
+class Route:
+    """One record's way through the house."""
+
+    record: type[Record]
+    stream: str
+    producers: tuple[str, ...]
+    consumers: tuple[str, ...]
+    by_lane: bool = False
+    """Whether each lane has a durable of its own, so that a slow one blocks no other."""
+
+    @property
+    def subjects(self) -> str:
+        """Every subject of this record: tenant, purpose and lane are open."""
+        return f"{ROOT}.{self.record.kind}.*.*.*"
+
+    def durable(self, consumer: str, lane: str | None = None) -> str:
+        """Name the consumer's durable on this record."""
+        return "-".join(filter(None, (consumer, self.record.kind, lane)))
+
+    def filter(self, lane: str | None = None) -> str:
+        """Give the subjects a durable listens to: all, or one lane."""
+        return f"{ROOT}.{self.record.kind}.*.*.{lane or '*'}"
+
+
+ROUTES = (
+    Route(Run, "RUNS", producers=("gateway", "planner"), consumers=("planner", "recorder")),
+    Route(
+        Probe,
+        "PROBES",
+        producers=("planner", "oracle", "evaluator", "builder"),
+        consumers=("generator",),
+        by_lane=True,
+    ),
+    Route(
+        Response,
+        "RESPONSES",
+        producers=("generator", "gateway"),
+        consumers=("planner", "extractor", "recorder", "oracle", "evaluator", "builder"),
+    ),
+    Route(Features, "FEATURES", producers=("extractor",), consumers=("planner", "recorder")),
+    Route(
+        Completion,
+        "COMPLETIONS",
+        producers=("planner",),
+        consumers=("diagnoser", "oracle", "recorder"),
+    ),
+)
+
+_BY_RECORD = {route.record: route for route in ROUTES}
+_BY_KIND = {route.record.kind: route for route in ROUTES}
+
+
+def route_of(record: type[Record]) -> Route:
+    """Give the route of a kind of record."""
+    return _BY_RECORD[record]
+
+
+def record_of(kind: str) -> type[Record]:
+    """Give the kind of record that has this name."""
+    return _BY_KIND[kind].record
+
+
+def subject_of(record: Record) -> str:
+    """Give the subject one record travels on."""
+    return f"{ROOT}.{record.kind}.{record.tenant}.{record.purpose}.{record.lane}"

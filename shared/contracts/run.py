@@ -1,0 +1,57 @@
+"""A finite plan: one suite, some targets, some repeats."""
+
+from typing import ClassVar
+
+from pydantic import PositiveInt
+
+from shared.contracts.identity import RecordId, Token
+from shared.contracts.record import Part, Record
+from shared.contracts.target import Target
+
+
+class ExtractorPin(Part):
+    """An extractor at the version the run began with; versions are never mixed in a run."""
+
+    name: Token
+    """The extractor's name."""
+    version: str
+    """Its version."""
+
+
+class Run(Record):
+    """What is to be asked of whom, how often, and measured by what."""
+
+    kind: ClassVar[str] = "run"
+    identity: ClassVar[tuple[str, ...]] = (
+        "suite_hash", "plan_hash", "scaffolds", "repeats", "monitor_id", "round", "nonce",
+    )  # fmt: skip
+
+    suite: str
+    """The suite's name."""
+    suite_hash: RecordId
+    """The hash of everything in the suite; an edited suite is another run."""
+    targets: tuple[Target, ...]
+    """The models under test."""
+    scaffolds: tuple[Token, ...] = ("direct",)
+    """How each probe becomes an answer; every scaffold asks every probe."""
+    repeats: PositiveInt = 1
+    """How often each probe is asked; repeats of a prompt are one unit."""
+    extractors: tuple[ExtractorPin, ...] = ()
+    """What measures the responses."""
+    monitor_id: RecordId | None = None
+    """The monitor whose round this is, if it is one."""
+    round: int | None = None
+    """Which round of the monitor."""
+    nonce: str = ""
+    """Anything: the same plan with another nonce is started afresh."""
+
+    @property
+    def run(self) -> str:
+        """A run belongs to itself."""
+        return self.id
+
+    @property
+    def plan_hash(self) -> list[str]:
+        """What the id takes from targets and extractors, whatever order they were given in."""
+        pins = [f"{pin.name}@{pin.version}" for pin in self.extractors]
+        return sorted(target.lane for target in self.targets) + sorted(pins)

@@ -1,0 +1,31 @@
+"""The model under test: provider, model, where it is, and how it is asked."""
+
+from typing import Annotated
+
+from pydantic import JsonValue
+
+from shared.contracts.identity import derived_id, token_of
+from shared.contracts.record import TEXT, Part
+
+
+class Target(Part):
+    """One way to ask one model; another role or temperature makes another target."""
+
+    name: str
+    """As the user wrote it: `provider:model[@base_url]`."""
+    provider: str
+    """Which adapter asks it: openai, anthropic, replay, simulator."""
+    model: str
+    """The provider's own name of the model, or a file for replay."""
+    base_url: str | None = None
+    """Where the server is, when it is not the provider's usual one."""
+    parameters: dict[str, JsonValue] = {}
+    """Sampling parameters, handed to the provider unchanged."""
+    system_prompt: Annotated[str | None, TEXT] = None
+    """The role the model is put in."""
+
+    @property
+    def lane(self) -> str:
+        """The target's word in subjects: readable, and different for different targets."""
+        how = derived_id("target", self.name, self.parameters, self.system_prompt)
+        return token_of(self.name) + "-" + how[:8]
