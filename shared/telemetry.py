@@ -1,1 +1,59 @@
-"""Prometheus metrics and structured logs."""
+"""Prometheus metrics and structured logs, the same in every service."""
+
+import logging
+import sys
+from typing import TextIO
+
+import structlog
+from prometheus_client import Counter, Gauge, Histogram
+
+HANDLED = Counter(
+    "biaswatch_stage_records_total",
+    "Records a stage has settled, by how: accepted, retried, dead_letter.",
+    ["stage", "outcome"],
+)
+SECONDS = Histogram(
+    "biaswatch_stage_handle_seconds",
+    "Time from taking a lot of records to settling it.",
+    ["stage"],
+    buckets=(0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 30, 120, 600),
+)
+LAG = Gauge(
+    "biaswatch_stage_lag_records",
+    "Records waiting on the bus for this stage, not counting those in hand.",
+    ["stage"],
+)
+IN_HAND = Gauge("biaswatch_stage_in_hand_records", "Records this process is handling.", ["stage"])
+LAST_SUCCESS = Gauge(
+    "biaswatch_stage_last_success_timestamp_seconds",
+    "When the stage last settled a record well (Unix time); its age is time() minus this.",
+    ["stage"],
+)
+PUBLISHED = Counter("biaswatch_published_records_total", "Records the bus has taken.", ["record"])
+READY = Gauge("biaswatch_ready", "1 while the service takes work.", ["service"])
+
+
+def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None:
+    """Write one JSON object a line to standard error, or for people where that is a terminal."""
+    out = stream or sys.stderr
+    render = (
+        structlog.dev.ConsoleRenderer() if out.isatty() else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+            structlog.processors.format_exc_info,
+            render,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level)),
+        logger_factory=structlog.WriteLoggerFactory(file=out),
+        cache_logger_on_first_use=False,
+    )
+
+
+def log(name: str) -> structlog.typing.FilteringBoundLogger:
+    """Give the log of one part of the house."""
+    bound: structlog.typing.FilteringBoundLogger = structlog.get_logger(part=name)
+    return bound

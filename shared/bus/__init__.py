@@ -1,1 +1,1 @@
-"""Being built."""
+"""The bus: transport of records between services; the store is the record."""

@@ -1,0 +1,158 @@
+"""One hop on the bus: our worker beside raw nats-py, in the same run, on the same server.
+
+Raw is what a careful engineer writes without us: fetch 256, validate, 64 publishes at once, plain
+acknowledgements. Both read about 1 KB records, decode them, publish one record for each and
+acknowledge. The bar is 60 % of raw (DESIGN section 8).
+"""
+
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+import nats
+
+from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
+from shared.bus.provision import provision
+from shared.bus.server import EmbeddedServer
+from shared.bus.stage import Stage
+from shared.bus.topology import Sizes, durable_of
+from shared.bus.worker import Worker
+from shared.contracts import Ending, Features, Message, Probe, Response, Target, subject_of
+
+RECORDS = 10_000
+ROUNDS = 5
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+BAR = 0.60
+
+
+def response(number: int) -> Response:
+    """Make one response of about 1 KB."""
+    probe = Probe(
+        at=AT,
+        run_id="0" * 32,
+        key=f"probe-{number}",
+        target=Target(name="replay:answers", provider="replay", model="answers"),
+        unit_id=f"prompt-{number}",
+        messages=(Message(role="user", content="Tell me about this country. " * 6),),
+    )
+    return Response(at=AT, probe=probe, ending=Ending.ANSWERED, text="It has a coast. " * 12)
+
+
+def measured(read: Response) -> Features:
+    """Measure a response: next to nothing, so that the hop is what is timed."""
+    return Features(
+        at=AT,
+        run_id=read.probe.run_id,
+        probe_id="1" * 32,
+        response_id="2" * 32,
+        unit_id=read.probe.unit_id,
+        extractor="length",
+        extractor_version=read.probe.key,
+        values={"characters": float(len(read.text or ""))},
+    )
+
+
+async def raw(url: str, stage: Stage[Response]) -> None:
+    """Do the hop with the client alone."""
+    client = await nats.connect(url)
+    stream = client.jetstream()
+    durable = durable_of(stage)
+    pull = await stream.pull_subscribe_bind(durable.name, durable.stream)
+    done = 0
+    while done < RECORDS:
+        messages = await pull.fetch(256, timeout=2)
+        outputs = [measured(Response.model_validate_json(m.data)) for m in messages]
+        for start in range(0, len(outputs), 64):
+            await asyncio.gather(
+                *(
+                    stream.publish(
+                        subject_of(output),
+                        output.encode(),
+                        headers={"Nats-Msg-Id": f"raw/{time.monotonic_ns()}/{output.id}"},
+                    )
+                    for output in outputs[start : start + 64]
+                )
+            )
+        for message in messages:
+            await message.ack()
+        done += len(messages)
+    await client.close()
+
+
+async def ours(url: str, stage: Stage[Response]) -> None:
+    """Do the hop with the worker."""
+    connection = await Connection.open(url, name="bench")
+    inbox = JetStreamInbox(connection, durable_of(stage), stage.capacity)
+    publisher = JetStreamPublisher(connection)
+    settled = asyncio.Event()
+    count = 0
+
+    async def handle(read: Response) -> list[Features]:
+        nonlocal count
+        count += 1
+        if count == RECORDS:
+            settled.set()
+        return [measured(read)]
+
+    mine = Stage(stage.service, Response, handle, slots=stage.slots)
+    worker = Worker(mine, inbox, publisher, luck=random.random, clock=time.time)
+    running = asyncio.create_task(worker.run())
+    await settled.wait()
+    await worker.stop()
+    await running
+    await connection.close()
+
+
+async def timed(hop: Callable[[str, Stage[Response]], Awaitable[None]], url: str) -> tuple[float, float]:
+    """Fill a fresh bus, do the hop, give records per second and CPU microseconds per record."""
+    connection = await Connection.open(url, name="filler")
+    admin = Admin(connection)
+    await admin._api("STREAM.PURGE.RESPONSES")
+    stage = Stage("extractor", Response, measured, slots=256)
+    await admin.delete_durable("RESPONSES", stage.durable)
+    await admin.ensure_durable(durable_of(stage))
+    publisher = JetStreamPublisher(connection)
+    run = time.monotonic_ns()
+    for start in range(0, RECORDS, 256):
+        await asyncio.gather(
+            *(
+                publisher.publish(response(n), publication=run)
+                for n in range(start, min(start + 256, RECORDS))
+            )
+        )
+    await connection.close()
+    wall, cpu = time.perf_counter(), time.process_time()
+    await hop(url, stage)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    return RECORDS / wall, cpu / RECORDS * 1e6
+
+
+async def main() -> int:
+    """Measure, alternating, and print medians and their ratio."""
+    with tempfile.TemporaryDirectory() as directory, EmbeddedServer(Path(directory)) as server:
+        connection = await Connection.open(server.url, name="setup")
+        await provision(Admin(connection), Sizes())
+        await connection.close()
+        results: dict[str, list[tuple[float, float]]] = {"raw nats-py": [], "our worker": []}
+        for _ in range(ROUNDS):
+            results["raw nats-py"].append(await timed(raw, server.url))
+            results["our worker"].append(await timed(ours, server.url))
+    print(f"One hop, {len(response(0).encode())} byte records, {RECORDS:,} a round, {ROUNDS} rounds:")
+    rates = {}
+    for name, rounds in results.items():
+        rates[name] = median(rate for rate, _ in rounds)
+        cpu = median(cpu for _, cpu in rounds)
+        print(f"  {name:12} {rates[name]:9,.0f} records/s   {cpu:6.1f} us CPU a record")
+    ratio = rates["our worker"] / rates["raw nats-py"]
+    print(f"  ratio        {ratio:9.2f}   (bar: {BAR:.2f})")
+    return 0 if ratio >= BAR else 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

@@ -1,0 +1,126 @@
+"""Dead letters: the original bytes with the reason in the headers; listed, replayed, discarded."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from shared.bus.port import Delivery, Publisher
+from shared.bus.topology import DEAD_LETTERS, DEAD_ROOT
+
+SUBJECT = "Biaswatch-Subject"
+STREAM = "Biaswatch-Stream"
+SEQUENCE = "Biaswatch-Sequence"
+DURABLE = "Biaswatch-Durable"
+ATTEMPTS = "Biaswatch-Attempts"
+ERROR = "Biaswatch-Error"
+REASON = "Biaswatch-Reason"
+AT = "Biaswatch-At"
+MESSAGE_ID = "Biaswatch-Message-Id"
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """A record that was given up, as it lies in the dead letters."""
+
+    number: int
+    """Its place in the dead letters; names it in commands."""
+    at: datetime
+    durable: str
+    subject: str
+    attempts: int
+    error: str
+    reason: str
+    data: bytes
+    message_id: str
+
+
+class StoredMessage(Protocol):
+    """A message as a stream keeps it."""
+
+    @property
+    def subject(self) -> str:
+        """Where it was published."""
+
+    @property
+    def sequence(self) -> int:
+        """Its place."""
+
+    @property
+    def data(self) -> bytes:
+        """What it carries."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What is said about it."""
+
+
+class Shelf(Protocol):
+    """Reads and removes single messages of a stream."""
+
+    async def next_message(self, stream: str, subject: str, sequence: int) -> StoredMessage | None:
+        """Give the first message at or after `sequence`, or None behind the last."""
+
+    async def delete_message(self, stream: str, sequence: int) -> None:
+        """Remove one message."""
+
+
+def dead_headers(
+    delivery: Delivery, *, stream: str, durable: str, error: str, reason: str, at: float
+) -> dict[str, str]:
+    """Say in headers what was given up, by whom, when and why; the bytes stay as they came."""
+    return {
+        # The time tells the message from one with its number in a stream made anew.
+        "Nats-Msg-Id": f"dead/{durable}/{delivery.sequence}/{delivery.published_at_ns}",
+        SUBJECT: delivery.subject,
+        STREAM: stream,
+        SEQUENCE: str(delivery.sequence),
+        DURABLE: durable,
+        ATTEMPTS: str(delivery.attempt),
+        ERROR: error,
+        REASON: reason,
+        AT: datetime.fromtimestamp(at, UTC).isoformat(),
+        MESSAGE_ID: delivery.message_id,
+    }
+
+
+async def dead_letters(shelf: Shelf, *, durable: str | None = None) -> AsyncIterator[DeadLetter]:
+    """Give the dead letters, oldest first: all, or those of one durable."""
+    subject = f"{DEAD_ROOT}.*.{durable}" if durable else f"{DEAD_ROOT}.>"
+    number = 1
+    while message := await shelf.next_message(DEAD_LETTERS, subject, number):
+        yield _read(message)
+        number = message.sequence + 1
+
+
+async def replay(letter: DeadLetter, shelf: Shelf, publisher: Publisher) -> None:
+    """Publish the record again where it came from, then remove the letter.
+
+    It carries the next publication's number: its old one would be dropped as a duplicate while the
+    bus still remembers it. Every reader of its stream sees it again; keyed writes absorb that.
+    """
+    record_id, _, publication = letter.message_id.rpartition("/")
+    number = int(publication) + 1 if publication.isdecimal() else letter.number
+    name = record_id or f"replay-{letter.durable}"
+    await publisher.publish_copy(letter.subject, letter.data, {"Nats-Msg-Id": f"{name}/{number}"})
+    await discard(letter, shelf)
+
+
+async def discard(letter: DeadLetter, shelf: Shelf) -> None:
+    """Remove a letter for good."""
+    await shelf.delete_message(DEAD_LETTERS, letter.number)
+
+
+def _read(message: StoredMessage) -> DeadLetter:
+    headers = message.headers
+    return DeadLetter(
+        number=message.sequence,
+        at=datetime.fromisoformat(headers[AT]),
+        durable=headers[DURABLE],
+        subject=headers[SUBJECT],
+        attempts=int(headers[ATTEMPTS]),
+        error=headers[ERROR],
+        reason=headers[REASON],
+        data=message.data,
+        message_id=headers.get(MESSAGE_ID, ""),
+    )

@@ -1,0 +1,181 @@
+"""Streams and durables on the server: made, brought into line, looked at."""
+
+import json
+from base64 import b64decode
+from dataclasses import dataclass
+from typing import Any
+
+from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
+
+from shared.bus.jetstream.connection import Connection
+from shared.bus.topology import DurableSpec, StreamSpec
+from shared.errors import BiaswatchError, ConfigurationError, TransientError
+
+STREAM_NOT_FOUND = 10059
+MESSAGE_NOT_FOUND = 10037
+SECOND_NS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Lag:
+    """How far a durable is behind."""
+
+    waiting: int
+    in_hand: int
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One message as its stream keeps it."""
+
+    subject: str
+    sequence: int
+    data: bytes
+    headers: dict[str, str]
+
+
+class Refused(BiaswatchError):  # noqa: N818 - the server's answer, turned into a sentence by callers
+    """The JetStream API answered with an error."""
+
+    def __init__(self, code: int, description: str) -> None:
+        super().__init__(f"JetStream answered: {description} ({code}).")
+        self.code = code
+
+
+class Admin:
+    """The JetStream API, as far as the platform needs it."""
+
+    def __init__(self, connection: Connection, *, timeout_s: float = 5.0) -> None:
+        self._connection = connection
+        self._timeout_s = timeout_s
+
+    async def ensure_stream(self, spec: StreamSpec) -> None:
+        """Make the stream, or bring an existing one into line."""
+        config = stream_config(spec)
+        try:
+            await self._api(f"STREAM.UPDATE.{spec.name}", config)
+        except Refused as refusal:
+            if refusal.code != STREAM_NOT_FOUND:
+                raise ConfigurationError(
+                    f"The stream {spec.name} cannot be brought into line: {refusal} Look at it with"
+                    f" `nats stream info {spec.name}`; a stream of another make must be renamed."
+                ) from refusal
+            await self._api(f"STREAM.CREATE.{spec.name}", config)
+
+    async def ensure_durable(self, spec: DurableSpec) -> None:
+        """Make the durable, or bring an existing one into line.
+
+        A durable made anew starts at the oldest record its stream still holds: whatever was not
+        handled is handled, and keyed writes absorb the rest.
+        """
+        request = {"stream_name": spec.stream, "config": durable_config(spec)}
+        try:
+            await self._api(f"CONSUMER.CREATE.{spec.stream}.{spec.name}.{spec.filter}", request)
+        except Refused as refusal:
+            raise TransientError(
+                f"The durable {spec.name} cannot be made on {spec.stream}: {refusal} Run `biaswatch"
+                " provision` on this server."
+            ) from refusal
+
+    async def delete_durable(self, stream: str, name: str) -> None:
+        """Remove a durable; its stream keeps the records."""
+        await self._api(f"CONSUMER.DELETE.{stream}.{name}")
+
+    async def lag(self, stream: str, name: str) -> Lag:
+        """Tell how many records wait for a durable, and how many are in somebody's hands."""
+        info = await self._api(f"CONSUMER.INFO.{stream}.{name}")
+        return Lag(waiting=info["num_pending"], in_hand=info["num_ack_pending"])
+
+    async def durable_info(self, stream: str, name: str) -> dict[str, Any]:
+        """Give the server's own description of a durable."""
+        return await self._api(f"CONSUMER.INFO.{stream}.{name}")
+
+    async def subjects(self, stream: str, filter: str) -> dict[str, int]:  # noqa: A002
+        """Count the messages a stream holds, by subject."""
+        found: dict[str, int] = {}
+        while True:
+            request = {"subjects_filter": filter, "offset": len(found)}
+            state = (await self._api(f"STREAM.INFO.{stream}", request))["state"]
+            page = state.get("subjects") or {}
+            found.update(page)
+            if not page or len(found) >= state.get("num_subjects", 0):
+                return found
+
+    async def next_message(self, stream: str, subject: str, sequence: int) -> Stored | None:
+        """Give the first message at or after `sequence` on a subject, or None behind the last."""
+        request = {"seq": sequence, "next_by_subj": subject}
+        try:
+            message = (await self._api(f"STREAM.MSG.GET.{stream}", request))["message"]
+        except Refused as refusal:
+            if refusal.code == MESSAGE_NOT_FOUND:
+                return None
+            raise
+        return _stored(message)
+
+    async def delete_message(self, stream: str, sequence: int) -> None:
+        """Remove one message for good, and overwrite its bytes on disk."""
+        await self._api(f"STREAM.MSG.DELETE.{stream}", {"seq": sequence})
+
+    async def _api(self, subject: str, request: object | None = None) -> dict[str, Any]:
+        body = json.dumps(request).encode() if request is not None else b""
+        try:
+            reply = await self._connection.client.request(
+                f"$JS.API.{subject}", body, timeout=self._timeout_s
+            )
+        except NoRespondersError:
+            raise ConfigurationError(
+                "This NATS server has JetStream switched off; start it with a `jetstream` block."
+            ) from None
+        except NatsError as error:
+            raise TransientError(f"The bus did not answer {subject}: {error}.") from error
+        answer: dict[str, Any] = json.loads(reply.data)
+        if "error" in answer:
+            raise Refused(answer["error"].get("err_code", 0), answer["error"]["description"])
+        return answer
+
+
+def stream_config(spec: StreamSpec) -> dict[str, object]:
+    """Give the stream in JetStream's words."""
+    return {
+        "name": spec.name,
+        "subjects": list(spec.subjects),
+        "retention": "workqueue" if spec.work_queue else "limits",
+        "discard": "new" if spec.work_queue else "old",
+        "storage": "file",
+        "compression": "s2",
+        "num_replicas": spec.replicas,
+        "max_msgs": spec.max_messages or -1,
+        "max_bytes": spec.max_bytes,
+        "max_age": spec.max_age_s * SECOND_NS,
+        "max_msg_size": spec.max_message_bytes,
+        "duplicate_window": spec.dedupe_window_s * SECOND_NS,
+        "max_consumers": -1,
+        "allow_direct": True,
+    }
+
+
+def durable_config(spec: DurableSpec) -> dict[str, object]:
+    """Give the durable in JetStream's words.
+
+    No `backoff`: it would silently replace the ack wait. No `max_deliver`: the worker itself
+    dead-letters what is worn out, so that nothing is ever stuck on the server.
+    """
+    return {
+        "name": spec.name,
+        "durable_name": spec.name,
+        "filter_subject": spec.filter,
+        "deliver_policy": "all",
+        "ack_policy": "explicit",
+        "ack_wait": int(spec.ack_wait_s * SECOND_NS),
+        "max_deliver": -1,
+        "max_ack_pending": spec.max_in_hand,
+        "replay_policy": "instant",
+    }
+
+
+def _stored(message: dict[str, Any]) -> Stored:
+    lines = b64decode(message.get("hdrs", "")).decode(errors="replace").split("\r\n")[1:]
+    headers = dict(line.split(": ", 1) for line in lines if ": " in line)
+    data = b64decode(message.get("data", ""))
+    return Stored(message["subject"], message["seq"], data, headers)

@@ -1,0 +1,135 @@
+"""One connection to the bus: made, watched, and closed; it outlives restarts of the server."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from shared.errors import ConfigurationError
+from shared.telemetry import log
+
+DEFAULT_PORT = 4222
+RECONNECT_WAIT_S = 1
+
+
+class Connection:
+    """A nats client and who wants to know when it comes back."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client = client
+        self.name = name
+        self.lost = asyncio.Event()
+        """Set when the client has given up for good: the process must end and be started again."""
+        self._on_reconnect: list[Callable[[], None]] = []
+
+    @classmethod
+    async def open(
+        cls, url: str, *, name: str, seed_file: Path | None = None, patience_s: float = 10
+    ) -> "Connection":
+        """Connect to the server at `url`, waiting up to `patience_s` for it to come up.
+
+        Raises
+        ------
+        ConfigurationError
+            Nobody answers, or the server refuses the key.
+        """
+        await _answers(url, patience_s)
+        connection = cls(Client(), name)
+        await connection._connect(url, seed_file)
+        return connection
+
+    async def _connect(self, url: str, seed_file: Path | None) -> None:
+        refusals: list[Exception] = []
+
+        async def on_error(error: Exception) -> None:
+            refusals.append(error)
+            log("bus").warning("the bus reports an error", error=str(error), client=self.name)
+
+        attempt = self.client.connect(
+            url,
+            name=self.name,
+            inbox_prefix=inbox_prefix(self.name),
+            nkeys_seed_str=_seed(seed_file),
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=RECONNECT_WAIT_S,
+            error_cb=on_error,
+            reconnected_cb=self._reconnected,
+            closed_cb=self._closed,
+            skip_subject_validation=True,
+        )
+        try:
+            await asyncio.wait_for(attempt, timeout=10)
+        except (TimeoutError, NatsError, OSError) as error:
+            why = refusals[-1] if refusals else error
+            await self.close()
+            raise ConfigurationError(
+                f"The NATS server at {address_of(url)} refuses {self.name}: {why}. Check the key"
+                " (BIASWATCH_NATS_SEED_FILE) and the server's permissions (`biaswatch keys`)."
+            ) from None
+
+    def on_reconnect(self, call: Callable[[], None]) -> None:
+        """Have `call` called each time the connection has come back."""
+        self._on_reconnect.append(call)
+
+    async def _reconnected(self) -> None:
+        log("bus").info("the bus is back", client=self.name)
+        for call in self._on_reconnect:
+            call()
+
+    async def _closed(self) -> None:
+        self.lost.set()
+
+    async def flush(self) -> None:
+        """Return when everything sent so far has reached the server."""
+        await self.client.flush()
+
+    async def close(self) -> None:
+        """Close; what was sent is flushed first if the server is there."""
+        if not self.client.is_closed:
+            await self.client.close()
+
+
+def inbox_prefix(name: str) -> str:
+    """Give the subjects on which a service receives replies; nobody else may listen there."""
+    return f"_INBOX_{name}"
+
+
+def address_of(url: str) -> str:
+    """Give host and port of a URL, without the secrets it may hold."""
+    parts = urlsplit(url if "://" in url else f"nats://{url}")
+    return f"{parts.hostname}:{parts.port or DEFAULT_PORT}"
+
+
+async def _answers(url: str, patience_s: float) -> None:
+    """Wait until somebody listens: a first attempt of the client itself would never give up."""
+    host, _, port = address_of(url).rpartition(":")
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + patience_s
+    while True:
+        try:
+            _, writer = await asyncio.open_connection(host, int(port))
+        except OSError:
+            if loop.time() >= deadline:
+                raise ConfigurationError(
+                    f"No NATS server answers at {host}:{port}. Start one with `biaswatch up`, or"
+                    " set NATS_URL to the address of yours."
+                ) from None
+            await asyncio.sleep(0.1)
+        else:
+            writer.close()
+            return
+
+
+def _seed(seed_file: Path | None) -> str | None:
+    if seed_file is None:
+        return None
+    try:
+        return seed_file.read_text().strip()
+    except OSError as error:
+        raise ConfigurationError(
+            f"The key file {seed_file} cannot be read ({error.strerror}). `biaswatch keys` makes"
+            " one per service."
+        ) from None

@@ -1,0 +1,181 @@
+"""Pulling: asks a durable for exactly as many messages as there are free hands."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Sequence
+
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
+
+from shared.bus.jetstream.admin import Admin
+from shared.bus.jetstream.connection import Connection
+from shared.bus.port import Delivery, InboxLost
+from shared.bus.topology import DurableSpec
+from shared.telemetry import log
+
+PULL_EXPIRES_S = 10.0
+"""An idle pull ends after this and is asked again; also the longest a lost pull goes unnoticed."""
+EXPIRED = ("404", "408")
+"""Statuses of a pull that ended as it should: no message was there, or its time is over."""
+
+
+class JetStreamInbox:
+    """One durable's messages.
+
+    The client's own `fetch` waits on one pull at a time and loses track of those that end early;
+    this keeps one running count of what is still owed.
+    """
+
+    def __init__(self, connection: Connection, durable: DurableSpec, capacity: int) -> None:
+        self._client = connection.client
+        self._admin = Admin(connection)
+        self._durable = durable
+        self._capacity = capacity
+        self._next = f"$JS.API.CONSUMER.MSG.NEXT.{durable.stream}.{durable.name}"
+        self._replies = connection.client.new_inbox()
+        self._waiting: deque[Delivery] = deque()
+        self._in_hand: dict[str, Delivery] = {}
+        self._owed = 0
+        self._void_at = 0.0
+        self._lost: str | None = None
+        self._closed = False
+        self._wake = asyncio.Event()
+        self.expired_pulls = 0
+        self._subscription: Subscription | None = None
+        connection.on_reconnect(self._forget_pulls)
+
+    async def take(self, most: int) -> Sequence[Delivery]:
+        """See `Inbox.take`."""
+        while not self._waiting:
+            if self._closed:
+                return ()
+            if self._lost:
+                raise InboxLost(self._lost)
+            await self._pull()
+            await self._sleep()
+        return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+
+    async def _sleep(self) -> None:
+        self._wake.clear()
+        if self._waiting or self._lost or self._closed:
+            return
+        patience_s = max(0.05, self._void_at - asyncio.get_running_loop().time())
+        try:
+            await asyncio.wait_for(self._wake.wait(), patience_s)
+        except TimeoutError:
+            self._forget_pulls()
+
+    async def _pull(self) -> None:
+        """Ask for as many as there are free hands, once enough of them are free to be worth it."""
+        free = self._capacity - len(self._in_hand) - self._owed
+        if self._closed or free <= 0 or (self._owed and free * 2 < self._capacity):
+            return
+        self._owed += free
+        self._void_at = asyncio.get_running_loop().time() + PULL_EXPIRES_S + 1
+        request = {"batch": free, "expires": int(PULL_EXPIRES_S * 1e9)}
+        try:
+            if self._subscription is None:
+                self._subscription = await self._client.subscribe(
+                    self._replies, cb=self._received, pending_bytes_limit=0
+                )
+            await self._client.publish(self._next, json.dumps(request).encode(), self._replies)
+        except NatsError as error:
+            self._lose(str(error))
+
+    async def _received(self, message: Msg) -> None:
+        if message.reply.startswith("$JS.ACK."):
+            self._owed = max(0, self._owed - 1)
+            delivery = _delivery(message)
+            self._in_hand[delivery.settle_subject] = delivery
+            self._waiting.append(delivery)
+        else:
+            self._pull_ended(message.headers or {})
+        self._wake.set()
+
+    def _pull_ended(self, headers: dict[str, str]) -> None:
+        status = headers.get("Status", "")
+        if status in EXPIRED:
+            self.expired_pulls += 1
+            self._owed = max(0, self._owed - int(headers.get("Nats-Pending-Messages", self._owed)))
+        elif status != "100":
+            self._lose(f"{status} {headers.get('Description', 'no such durable')}")
+
+    def _lose(self, why: str) -> None:
+        self._lost = f"{self._durable.stream}/{self._durable.name}: {why}"
+        self._wake.set()
+
+    def _forget_pulls(self) -> None:
+        """Count on nothing asked before: the server that owed it may have been another life."""
+        self._owed = 0
+        self._wake.set()
+
+    async def restore(self) -> None:
+        """See `Inbox.restore`."""
+        await self._admin.ensure_durable(self._durable)
+        self._lost = None
+        self._forget_pulls()
+
+    async def accept(self, delivery: Delivery) -> None:
+        """See `Inbox.accept`."""
+        await self._settle(delivery, b"+ACK")
+
+    async def put_back(self, delivery: Delivery, delay_s: float) -> None:
+        """See `Inbox.put_back`."""
+        delay = json.dumps({"delay": int(delay_s * 1e9)})
+        await self._settle(delivery, f"-NAK {delay}".encode() if delay_s > 0 else b"-NAK")
+
+    async def terminate(self, delivery: Delivery, reason: str) -> None:
+        """See `Inbox.terminate`."""
+        await self._settle(delivery, f"+TERM {reason}".encode())
+
+    async def _settle(self, delivery: Delivery, answer: bytes) -> None:
+        """Answer and let go; a lost answer brings a redelivery, which keyed writes absorb."""
+        self._in_hand.pop(delivery.settle_subject, None)
+        try:
+            await self._client.publish(delivery.settle_subject, answer)
+        except NatsError as error:
+            log("bus").warning(
+                "a settlement was lost", durable=self._durable.name, error=str(error)
+            )
+        await self._pull()
+
+    async def hold_on(self) -> None:
+        """See `Inbox.hold_on`."""
+        for settle_subject in list(self._in_hand):
+            await self._client.publish(settle_subject, b"+WPI")
+
+    async def lag(self) -> int:
+        """See `Inbox.lag`."""
+        return (await self._admin.lag(self._durable.stream, self._durable.name)).waiting
+
+    async def close(self) -> Sequence[Delivery]:
+        """See `Inbox.close`."""
+        self._closed = True
+        self._wake.set()
+        if self._subscription is not None and not self._client.is_closed:
+            # What the server still sends for an open pull goes to others after its ack wait.
+            await self._subscription.unsubscribe()
+            self._subscription = None
+        left = list(self._waiting)
+        self._waiting.clear()
+        return left
+
+
+def _delivery(message: Msg) -> Delivery:
+    """Read `$JS.ACK.<stream>.<durable>.<delivered>.<sequence>.<n>.<time>.<pending>`."""
+    words = message.reply.split(".")
+    delivered, sequence, _, published_at_ns, pending = (
+        words[-5:] if len(words) == 9 else words[6:11]
+    )
+    return Delivery(
+        subject=message.subject,
+        data=message.data,
+        message_id=(message.headers or {}).get("Nats-Msg-Id", ""),
+        attempt=int(delivered),
+        sequence=int(sequence),
+        published_at_ns=int(published_at_ns),
+        pending=int(pending),
+        settle_subject=message.reply,
+    )

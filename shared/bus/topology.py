@@ -1,0 +1,121 @@
+"""Streams and durables, derived from the address book: the same on a laptop and on a cluster."""
+
+from dataclasses import dataclass
+
+from shared.bus.port import MAX_RECORD_BYTES
+from shared.bus.stage import R, Stage
+from shared.contracts import ROUTES, Probe, Route, route_of
+
+DAY_S = 86_400
+DEAD_LETTERS = "DEAD_LETTERS"
+DEAD_ROOT = "dead.v1"
+HEADER_ROOM_BYTES = 8 * 1024
+"""What headers may add to a record before a stream refuses it."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much the bus keeps; the store keeps years."""
+
+    replicas: int = 1
+    """Copies of each stream: 1 on a laptop, 3 on a cluster."""
+    kept_days: int = 7
+    """How long records stay on the bus."""
+    dead_kept_days: int = 30
+    """How long dead letters wait for somebody to look at them."""
+    stream_bytes: int = 2 * 1024**3
+    """The most one stream holds on disk."""
+    probes_outstanding: int = 20_000
+    """The most probes that wait at once; the planner is held back beyond it."""
+    dedupe_window_s: int = 600
+    """How long a repeated `<id>/<publication>` is recognised and dropped."""
+
+
+@dataclass(frozen=True)
+class StreamSpec:
+    """One stream as it shall be."""
+
+    name: str
+    subjects: tuple[str, ...]
+    work_queue: bool
+    """A message leaves once it is settled, and a full stream refuses new ones; otherwise messages
+    stay for their time, for every reader, and the oldest make room."""
+    max_messages: int | None
+    max_bytes: int
+    max_age_s: int
+    max_message_bytes: int
+    dedupe_window_s: int
+    replicas: int
+
+
+@dataclass(frozen=True)
+class DurableSpec:
+    """One durable consumer as it shall be."""
+
+    stream: str
+    name: str
+    filter: str
+    ack_wait_s: float
+    max_in_hand: int
+    """Over all replicas together: a consumer-wide bound."""
+
+
+def streams(sizes: Sizes) -> tuple[StreamSpec, ...]:
+    """Give every stream of the platform."""
+    return (*(_stream_of(route, sizes) for route in ROUTES), _dead_letters(sizes))
+
+
+def _stream_of(route: Route, sizes: Sizes) -> StreamSpec:
+    queue = route.record is Probe
+    return StreamSpec(
+        name=route.stream,
+        subjects=(route.subjects,),
+        work_queue=queue,
+        max_messages=sizes.probes_outstanding if queue else None,
+        max_bytes=sizes.stream_bytes,
+        max_age_s=sizes.kept_days * DAY_S,
+        max_message_bytes=MAX_RECORD_BYTES + HEADER_ROOM_BYTES,
+        dedupe_window_s=sizes.dedupe_window_s,
+        replicas=sizes.replicas,
+    )
+
+
+def _dead_letters(sizes: Sizes) -> StreamSpec:
+    return StreamSpec(
+        name=DEAD_LETTERS,
+        subjects=(f"{DEAD_ROOT}.>",),
+        work_queue=False,
+        max_messages=None,
+        max_bytes=sizes.stream_bytes,
+        max_age_s=sizes.dead_kept_days * DAY_S,
+        max_message_bytes=MAX_RECORD_BYTES + 2 * HEADER_ROOM_BYTES,
+        dedupe_window_s=sizes.dedupe_window_s,
+        replicas=sizes.replicas,
+    )
+
+
+def durable_of(stage: Stage[R]) -> DurableSpec:
+    """Give the durable a stage reads."""
+    route = route_of(stage.reads)
+    return DurableSpec(
+        stream=route.stream,
+        name=stage.durable,
+        filter=route.filter(stage.lane),
+        ack_wait_s=stage.ack_wait_s,
+        max_in_hand=max(1000, stage.capacity * 16),
+    )
+
+
+def durables() -> tuple[DurableSpec, ...]:
+    """Give every durable that can exist before its reader does (those per lane cannot)."""
+    return tuple(
+        DurableSpec(route.stream, route.durable(consumer), route.filter(), 30, 1000)
+        for route in ROUTES
+        if not route.by_lane
+        for consumer in route.consumers
+    )
+
+
+def dead_subject(service: str, durable: str) -> str:
+    """Give the subject of a service's dead letters."""
+    return f"{DEAD_ROOT}.{service}.{durable}"

@@ -1,0 +1,225 @@
+"""The loop of every stage: take, decode, handle, publish, settle."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from shared.bus.outcome import Exit, RetryPolicy, decision_of, worn_out
+from shared.bus.port import Delivery, Inbox, InboxLost, Publisher
+from shared.bus.settling import Settler
+from shared.bus.stage import Outputs, Stage
+from shared.contracts import Record
+from shared.errors import BiaswatchError, Outcome, TransientError
+from shared.telemetry import LAG, SECONDS, log
+
+RESTORE_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
+"""Between attempts to get a lost durable back; the last one repeats."""
+PUBLISHED_AT_ONCE = 64
+LAG_EVERY_S = 5.0
+
+Job = tuple[Delivery, Record]
+Call = Callable[[Sequence[Record]], Awaitable[Outputs]]
+
+
+class Worker:
+    """Runs one stage until it is stopped; every message it takes, it settles."""
+
+    def __init__(
+        self,
+        stage: Stage[Any],
+        inbox: Inbox,
+        publisher: Publisher,
+        *,
+        luck: Callable[[], float],
+        clock: Callable[[], float],
+        policy: RetryPolicy | None = None,
+    ) -> None:
+        self.stage = stage
+        self.ready = False
+        """Whether the durable can be read."""
+        self.fatal: BiaswatchError | None = None
+        """What a person must change before this stage can work, once it has ended for that."""
+        self._inbox = inbox
+        self._publisher = publisher
+        self._policy = policy or RetryPolicy()
+        self._luck = luck
+        self._settler = Settler(stage, inbox, publisher, clock)
+        self._pool = ThreadPoolExecutor(stage.slots, thread_name_prefix=stage.name)
+        self._call = _call_of(stage, self._pool)
+        self._free = asyncio.Semaphore(stage.slots)
+        self._at_work: set[asyncio.Task[None]] = set()
+        self._stopped = asyncio.Event()
+
+    @property
+    def last_success_at(self) -> float | None:
+        """When a record was last settled well (Unix time), or None before the first."""
+        return self._settler.last_success_at
+
+    async def run(self) -> None:
+        """Work until `stop` is called, or until `fatal` says why it cannot go on."""
+        await self._restore()
+        alive = asyncio.create_task(self._show_life())
+        try:
+            while lot := await self._take():
+                self._begin(lot)
+        finally:
+            alive.cancel()
+
+    async def stop(self, grace_s: float = 25.0) -> None:
+        """Take no more, give back what was not begun, let what was begun finish.
+
+        What has not finished after `grace_s` is given back as well: somebody else does it again.
+        """
+        self.ready = False
+        self._stopped.set()
+        for delivery in await self._inbox.close():
+            await self._inbox.put_back(delivery, 0)
+        if self._at_work:
+            _, late = await asyncio.wait(self._at_work, timeout=grace_s)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _take(self) -> Sequence[Delivery]:
+        """Wait for a free slot and then for records; an empty lot means that work has ended."""
+        await self._free.acquire()
+        while not self._stopped.is_set():
+            try:
+                return await self._inbox.take(self.stage.batch or 1)
+            except InboxLost as lost:
+                log(self.stage.name).warning("the durable is gone", why=str(lost))
+                await self._restore()
+        return ()
+
+    async def _restore(self) -> None:
+        """Try to get the durable back until it is there; unready meanwhile."""
+        self.ready = False
+        tries = 0
+        while not self._stopped.is_set():
+            try:
+                await self._inbox.restore()
+            except TransientError as error:
+                log(self.stage.name).warning("the durable cannot be read yet", why=str(error))
+            except BiaswatchError as error:
+                self._end(error)
+            else:
+                self.ready = True
+                return
+            wait_s = RESTORE_WAITS_S[min(tries, len(RESTORE_WAITS_S) - 1)]
+            tries += 1
+            await _first(self._stopped.wait(), wait_s)
+
+    def _end(self, error: BiaswatchError) -> None:
+        self.fatal = error
+        self._stopped.set()
+
+    def _begin(self, lot: Sequence[Delivery]) -> None:
+        task = asyncio.create_task(self._work(lot))
+        self._at_work.add(task)
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._at_work.discard(task)
+        self._free.release()
+        if not task.cancelled() and (error := task.exception()):
+            # Settling itself failed: what was in hand comes again after its ack wait.
+            log(self.stage.name).error("a lot could not be settled", error=str(error))
+
+    async def _work(self, lot: Sequence[Delivery]) -> None:
+        with SECONDS.labels(self.stage.name).time():
+            try:
+                jobs = [job for delivery in lot if (job := await self._job(delivery))]
+                if jobs:
+                    await self._handle(jobs)
+            except asyncio.CancelledError:
+                for delivery in lot:
+                    await self._inbox.put_back(delivery, 0)
+                raise
+
+    async def _job(self, delivery: Delivery) -> Job | None:
+        """Decode; settle at once what cannot be decoded or was handed out too often."""
+        if worn := worn_out(delivery.attempt, self._policy):
+            await self._settler.carry_out(worn, delivery)
+            return None
+        try:
+            return delivery, self.stage.reads.decode(delivery.data)
+        except BiaswatchError as error:
+            await self._decide(error, delivery)
+            return None
+
+    async def _handle(self, jobs: Sequence[Job]) -> None:
+        """Handle and publish; a lot that fails for its content is tried again one by one."""
+        try:
+            outputs = await self._call([record for _, record in jobs])
+            await self._publish(outputs, max(delivery.publication for delivery, _ in jobs))
+        except Exception as error:  # noqa: BLE001 - the one place that decides about errors
+            if len(jobs) > 1 and _content_may_be_why(error):
+                for job in jobs:
+                    await self._handle([job])
+                return
+            for delivery, _ in jobs:
+                await self._decide(error, delivery)
+        else:
+            await self._settler.accept([delivery for delivery, _ in jobs])
+
+    async def _decide(self, error: Exception, delivery: Delivery) -> None:
+        decision = decision_of(error, delivery.attempt, self._policy, self._luck())
+        await self._settler.carry_out(decision, delivery)
+        if isinstance(decision, Exit):
+            self._end(decision.error)
+            await self._inbox.close()
+
+    async def _publish(self, outputs: Outputs, publication: int) -> None:
+        """Publish all; return when every one is acknowledged, or raise the first refusal."""
+        if len(outputs) == 1:
+            await self._publisher.publish(outputs[0], publication=publication)
+            return
+        for start in range(0, len(outputs), PUBLISHED_AT_ONCE):
+            some = outputs[start : start + PUBLISHED_AT_ONCE]
+            sent = (self._publisher.publish(output, publication=publication) for output in some)
+            for result in await asyncio.gather(*sent, return_exceptions=True):
+                if isinstance(result, BaseException):
+                    raise result
+
+    async def _show_life(self) -> None:
+        """Tell the bus that work goes on, and the metrics how much is waiting."""
+        every_s = min(self.stage.ack_wait_s / 3, LAG_EVERY_S)
+        while True:
+            try:
+                await self._inbox.hold_on()
+                LAG.labels(self.stage.name).set(await self._inbox.lag())
+            except BiaswatchError as error:
+                log(self.stage.name).warning("the lag is unknown", why=str(error))
+            await asyncio.sleep(every_s)
+
+
+def _call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
+    """Give the handler one form: records in, awaitable outputs; what computes leaves the loop."""
+    handler: Any = stage.handler
+    waits = inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(
+        getattr(handler, "__call__", None)  # noqa: B004 - asks how it is defined, not whether
+    )
+
+    async def call(records: Sequence[Record]) -> Outputs:
+        given = records if stage.batch else records[0]
+        if waits:
+            outputs: Outputs = await handler(given)
+            return outputs
+        return await asyncio.get_running_loop().run_in_executor(pool, handler, given)
+
+    return call
+
+
+def _content_may_be_why(error: Exception) -> bool:
+    """Tell whether one record of the lot may have spoiled it for the others."""
+    return not isinstance(error, BiaswatchError) or error.outcome is Outcome.DEAD_LETTER
+
+
+async def _first(event: Awaitable[object], timeout_s: float) -> None:
+    try:
+        await asyncio.wait_for(event, timeout_s)
+    except TimeoutError:
+        return
