@@ -21,7 +21,7 @@ from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPub
 from shared.bus.provision import provision
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
-from shared.bus.topology import Sizes, durable_of
+from shared.bus.topology import durable_of
 from shared.bus.worker import Worker
 from shared.contracts import Ending, Features, Message, Probe, Response, Target, subject_of
 
@@ -74,7 +74,7 @@ async def raw(url: str, stage: Stage[Response]) -> None:
                     stream.publish(
                         subject_of(output),
                         output.encode(),
-                        headers={"Nats-Msg-Id": f"raw/{time.monotonic_ns()}/{output.id}"},
+                        headers={"Nats-Msg-Id": f"{output.id}/0"},
                     )
                     for output in outputs[start : start + 64]
                 )
@@ -109,41 +109,40 @@ async def ours(url: str, stage: Stage[Response]) -> None:
     await connection.close()
 
 
-async def timed(hop: Callable[[str, Stage[Response]], Awaitable[None]], url: str) -> tuple[float, float]:
-    """Fill a fresh bus, do the hop, give records per second and CPU microseconds per record."""
-    connection = await Connection.open(url, name="filler")
-    admin = Admin(connection)
-    await admin._api("STREAM.PURGE.RESPONSES")
-    stage = Stage("extractor", Response, measured, slots=256)
-    await admin.delete_durable("RESPONSES", stage.durable)
-    await admin.ensure_durable(durable_of(stage))
-    publisher = JetStreamPublisher(connection)
-    run = time.monotonic_ns()
-    for start in range(0, RECORDS, 256):
-        await asyncio.gather(
-            *(
-                publisher.publish(response(n), publication=run)
-                for n in range(start, min(start + 256, RECORDS))
-            )
-        )
-    await connection.close()
-    wall, cpu = time.perf_counter(), time.process_time()
-    await hop(url, stage)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+Hop = Callable[[str, Stage[Response]], Awaitable[None]]
+
+
+async def timed(hop: Hop) -> tuple[float, float]:
+    """Do the hop on a fresh bus; give records per second and CPU microseconds per record."""
+    with tempfile.TemporaryDirectory() as directory, EmbeddedServer(Path(directory)) as server:
+        stage = Stage("extractor", Response, measured, slots=256)
+        await fill(server.url)
+        wall, cpu = time.perf_counter(), time.process_time()
+        await hop(server.url, stage)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return RECORDS / wall, cpu / RECORDS * 1e6
+
+
+async def fill(url: str) -> None:
+    """Provision the bus and put the records on it."""
+    connection = await Connection.open(url, name="filler")
+    await provision(Admin(connection))
+    publisher = JetStreamPublisher(connection)
+    for start in range(0, RECORDS, 256):
+        numbers = range(start, min(start + 256, RECORDS))
+        await asyncio.gather(*(publisher.publish(response(number)) for number in numbers))
+    await connection.close()
 
 
 async def main() -> int:
     """Measure, alternating, and print medians and their ratio."""
-    with tempfile.TemporaryDirectory() as directory, EmbeddedServer(Path(directory)) as server:
-        connection = await Connection.open(server.url, name="setup")
-        await provision(Admin(connection), Sizes())
-        await connection.close()
-        results: dict[str, list[tuple[float, float]]] = {"raw nats-py": [], "our worker": []}
-        for _ in range(ROUNDS):
-            results["raw nats-py"].append(await timed(raw, server.url))
-            results["our worker"].append(await timed(ours, server.url))
-    print(f"One hop, {len(response(0).encode())} byte records, {RECORDS:,} a round, {ROUNDS} rounds:")
+    results: dict[str, list[tuple[float, float]]] = {"raw nats-py": [], "our worker": []}
+    for _ in range(ROUNDS):
+        results["raw nats-py"].append(await timed(raw))
+        results["our worker"].append(await timed(ours))
+    print(
+        f"One hop, {len(response(0).encode())} byte records, {RECORDS:,} a round, {ROUNDS} rounds:"
+    )
     rates = {}
     for name, rounds in results.items():
         rates[name] = median(rate for rate, _ in rounds)

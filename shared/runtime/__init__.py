@@ -1,1 +1,1 @@
-"""Being built."""
+"""What makes a process out of stages: settings, lifecycle, health, and waiting for records."""

@@ -3,16 +3,17 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from nats.aio.client import Client
-from nats.errors import Error as NatsError
 
 from shared.errors import ConfigurationError
 from shared.telemetry import log
 
 DEFAULT_PORT = 4222
 RECONNECT_WAIT_S = 1
+CONNECT_S = 10.0
 
 
 class Connection:
@@ -42,33 +43,41 @@ class Connection:
         return connection
 
     async def _connect(self, url: str, seed_file: Path | None) -> None:
-        refusals: list[Exception] = []
+        complaint: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         async def on_error(error: Exception) -> None:
-            refusals.append(error)
             log("bus").warning("the bus reports an error", error=str(error), client=self.name)
+            if not complaint.done():
+                complaint.set_result(str(error))
 
-        attempt = self.client.connect(
-            url,
-            name=self.name,
-            inbox_prefix=inbox_prefix(self.name),
-            nkeys_seed_str=_seed(seed_file),
-            max_reconnect_attempts=-1,
-            reconnect_time_wait=RECONNECT_WAIT_S,
-            error_cb=on_error,
-            reconnected_cb=self._reconnected,
-            closed_cb=self._closed,
-            skip_subject_validation=True,
+        connecting: asyncio.Future[Any] = asyncio.ensure_future(
+            self.client.connect(
+                url,
+                name=self.name,
+                inbox_prefix=inbox_prefix(self.name),
+                nkeys_seed_str=_seed(seed_file),
+                max_reconnect_attempts=-1,
+                reconnect_time_wait=RECONNECT_WAIT_S,
+                error_cb=on_error,
+                reconnected_cb=self._reconnected,
+                closed_cb=self._closed,
+                skip_subject_validation=True,
+            )
         )
-        try:
-            await asyncio.wait_for(attempt, timeout=10)
-        except (TimeoutError, NatsError, OSError) as error:
-            why = refusals[-1] if refusals else error
-            await self.close()
-            raise ConfigurationError(
-                f"The NATS server at {address_of(url)} refuses {self.name}: {why}. Check the key"
-                " (BIASWATCH_NATS_SEED_FILE) and the server's permissions (`biaswatch keys`)."
-            ) from None
+        # A refused client tries for ever by itself, so the first complaint ends the attempt.
+        await asyncio.wait(
+            [connecting, complaint], timeout=CONNECT_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        if connecting.done() and not connecting.exception():
+            return
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+        await self.close()
+        why = complaint.result() if complaint.done() else f"no answer in {CONNECT_S:g} s"
+        raise ConfigurationError(
+            f"The NATS server at {address_of(url)} refuses {self.name}: {why}. Check the key"
+            " (BIASWATCH_NATS_SEED_FILE) and the server's permissions (`biaswatch keys`)."
+        )
 
     def on_reconnect(self, call: Callable[[], None]) -> None:
         """Have `call` called each time the connection has come back."""

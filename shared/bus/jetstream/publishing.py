@@ -37,6 +37,7 @@ class JetStreamPublisher:
         self._waiting: dict[str, asyncio.Future[bytes | None]] = {}
         self._started = asyncio.Lock()
         self._subscribed = False
+        connection.on_reconnect(self._send_again)
 
     async def publish(self, record: Record, *, publication: int = 0) -> None:
         """See `Publisher.publish`."""
@@ -94,6 +95,11 @@ class JetStreamPublisher:
             if not self._subscribed:
                 await self._connection.client.subscribe(f"{self._replies}.*", cb=self._answered)
                 self._subscribed = True
+
+    def _send_again(self) -> None:
+        """End every wait: what was sent before the connection broke may never have arrived."""
+        for future in list(self._waiting.values()):
+            _give_up(future)
 
     async def _answered(self, message: Msg) -> None:
         future = self._waiting.get(message.subject)

@@ -1,0 +1,94 @@
+"""Health, readiness and metrics on a port of their own, served from a thread.
+
+From a thread, because an answer must come even while the event loop is busy: then /healthz can say
+that it is.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from socketserver import ThreadingMixIn
+from threading import Thread
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+from prometheus_client import REGISTRY, make_wsgi_app
+
+from shared.errors import ConfigurationError
+
+STALLED_AFTER_S = 30.0
+"""An event loop that has not turned for this long will not turn again by itself."""
+
+
+@dataclass(frozen=True)
+class StageState:
+    """What one stage says of itself."""
+
+    stage: str
+    ready: bool
+    last_success_age_s: float | None
+
+
+@dataclass(frozen=True)
+class State:
+    """What a service says of itself."""
+
+    service: str
+    ready: bool
+    why: str
+    loop_age_s: float
+    stages: tuple[StageState, ...]
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+    # A second process on the same port must fail, not share it.
+    allow_reuse_port = False
+
+
+class _Handler(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing: probes come every few seconds."""
+
+
+class HealthServer:
+    """Serves /healthz, /readyz and /metrics for one process."""
+
+    def __init__(self, host: str, port: int, state: Callable[[], State]) -> None:
+        self._state = state
+        self._metrics = make_wsgi_app(REGISTRY)
+        try:
+            self._server = make_server(host, port, self._answer, _Server, _Handler)
+        except OSError as error:
+            raise ConfigurationError(
+                f"The port {port} for health and metrics cannot be opened on {host}"
+                f" ({error.strerror}). Choose another with BIASWATCH_HEALTH_PORT."
+            ) from None
+        self.port: int = self._server.server_port
+        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def _answer(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        if path == "/metrics":
+            body: Iterable[bytes] = self._metrics(environ, start)
+            return body
+        state = self._state()
+        if path == "/healthz":
+            return _reply(start, healthy=state.loop_age_s < STALLED_AFTER_S, state=state)
+        if path == "/readyz":
+            return _reply(start, healthy=state.ready, state=state)
+        start("404 Not Found", [("Content-Type", "text/plain")])
+        return [b"Here are /healthz, /readyz and /metrics.\n"]
+
+
+def _reply(start: Callable[..., Any], *, healthy: bool, state: State) -> list[bytes]:
+    status = "200 OK" if healthy else "503 Service Unavailable"
+    start(status, [("Content-Type", "application/json")])
+    return [json.dumps(asdict(state)).encode() + b"\n"]

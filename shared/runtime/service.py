@@ -1,0 +1,168 @@
+"""The lifecycle of one service: connect, work, and on the way out unready, drain, close."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from shared.bus.jetstream import Connection, JetStreamInbox, JetStreamPublisher
+from shared.bus.outcome import RetryPolicy
+from shared.bus.port import Publisher
+from shared.bus.stage import Stage
+from shared.bus.topology import durable_of
+from shared.bus.worker import Worker
+from shared.errors import TransientError
+from shared.runtime.health import HealthServer, StageState, State
+from shared.runtime.settings import Settings
+from shared.telemetry import READY, log
+
+BEAT_S = 0.5
+
+Job = Callable[[Publisher], Awaitable[None]]
+"""Work that no record starts: a schedule, a watch. It goes on until the service cancels it."""
+
+
+class Service:
+    """Stages and jobs that live and end together, on one connection to the bus."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        *,
+        stages: Sequence[Stage[Any]] = (),
+        jobs: Sequence[Job] = (),
+        close: Sequence[Callable[[], None]] = (),
+        policy: RetryPolicy | None = None,
+    ) -> None:
+        self.name = name
+        self._settings = settings
+        self._stages = stages
+        self._jobs = jobs
+        self._close = close
+        self._policy = policy
+        self._workers: list[Worker] = []
+        self._stop = asyncio.Event()
+        self._beat_at = time.monotonic()
+        self._phase = "starting"
+        self.started = asyncio.Event()
+        """Set once the service is connected and its stages run."""
+
+    def stop(self) -> None:
+        """Ask the service to end in good order."""
+        self._stop.set()
+
+    def state(self) -> State:
+        """Tell how the service is; called from the health server's thread."""
+        now = time.time()
+        stages = tuple(
+            StageState(
+                worker.stage.durable,
+                worker.ready,
+                None if worker.last_success_at is None else now - worker.last_success_at,
+            )
+            for worker in self._workers
+        )
+        unready = [stage.stage for stage in stages if not stage.ready]
+        why = self._phase if not unready else f"waiting for the bus: {', '.join(unready)}"
+        ready = self._phase == "working" and not unready
+        return State(self.name, ready, why, time.monotonic() - self._beat_at, stages)
+
+    async def run(self, *, with_health: bool = True) -> None:
+        """Work until stopped.
+
+        Raises
+        ------
+        ConfigurationError
+            A person must change something before this service can work.
+        TransientError
+            The connection to the bus is lost for good; start the process again.
+        """
+        health = self._serve_health() if with_health else None
+        try:
+            await self._work()
+        finally:
+            for close in self._close:
+                close()
+            if health:
+                health.close()
+
+    def _serve_health(self) -> HealthServer:
+        settings = self._settings
+        health = HealthServer(settings.health_host, settings.health_port, self.state)
+        log(self.name).info("health and metrics", port=health.port)
+        return health
+
+    async def _work(self) -> None:
+        connection = await Connection.open(
+            self._settings.nats_url, name=self.name, seed_file=self._settings.nats_seed_file
+        )
+        publisher = JetStreamPublisher(connection)
+        self._workers = [self._worker(stage, connection, publisher) for stage in self._stages]
+        working = [asyncio.ensure_future(worker.run()) for worker in self._workers]
+        minding = [asyncio.ensure_future(job(publisher)) for job in self._jobs]
+        minding.append(asyncio.ensure_future(self._beat()))
+        self._phase = "working"
+        self.started.set()
+        log(self.name).info("working", stages=[stage.durable for stage in self._stages])
+        ended = await self._until_it_ends(connection, working, minding)
+        await self._leave(connection, working, minding)
+        self._raise_why(connection, ended)
+
+    def _worker(self, stage: Stage[Any], connection: Connection, publisher: Publisher) -> Worker:
+        inbox = JetStreamInbox(connection, durable_of(stage), stage.capacity)
+        return Worker(
+            stage, inbox, publisher, luck=random.random, clock=time.time, policy=self._policy
+        )
+
+    async def _until_it_ends(
+        self,
+        connection: Connection,
+        working: Sequence[asyncio.Future[None]],
+        minding: Sequence[asyncio.Future[None]],
+    ) -> set[asyncio.Future[None]]:
+        """Wait for the first thing that ends the service; give what ended by itself."""
+        asked: asyncio.Future[Any] = asyncio.ensure_future(self._stop.wait())
+        lost: asyncio.Future[Any] = asyncio.ensure_future(connection.lost.wait())
+        ours = {*working, *minding}
+        done, _ = await asyncio.wait({asked, lost, *ours}, return_when=asyncio.FIRST_COMPLETED)
+        asked.cancel()
+        lost.cancel()
+        return done & ours
+
+    async def _leave(
+        self,
+        connection: Connection,
+        working: Sequence[asyncio.Future[None]],
+        minding: Sequence[asyncio.Future[None]],
+    ) -> None:
+        """Unready first, so that nobody sends more; then drain; then close."""
+        self._phase = "stopping"
+        READY.labels(self.name).set(0)
+        await asyncio.sleep(self._settings.unready_s)
+        await asyncio.gather(*(worker.stop(self._settings.grace_s) for worker in self._workers))
+        for future in minding:
+            future.cancel()
+        await asyncio.gather(*working, *minding, return_exceptions=True)
+        if not connection.lost.is_set():
+            await connection.close()
+        self._phase = "stopped"
+        log(self.name).info("stopped")
+
+    def _raise_why(self, connection: Connection, ended: set[asyncio.Future[None]]) -> None:
+        for worker in self._workers:
+            if worker.fatal:
+                raise worker.fatal
+        for future in ended:
+            if not future.cancelled() and (error := future.exception()):
+                raise error
+        if not self._stop.is_set():
+            raise TransientError(f"{self.name} has lost the bus for good; start it again.")
+
+    async def _beat(self) -> None:
+        """Show that the event loop turns."""
+        while True:
+            self._beat_at = time.monotonic()
+            READY.labels(self.name).set(self.state().ready)
+            await asyncio.sleep(BEAT_S)

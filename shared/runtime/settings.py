@@ -1,0 +1,72 @@
+"""Settings every service has, read from the environment (`BIASWATCH_...`) and nowhere else."""
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AliasChoices, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from shared.errors import ConfigurationError
+
+S = TypeVar("S", bound="Settings")
+
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+class Settings(BaseSettings):
+    """The knobs of every service; a service's own settings add to them."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="BIASWATCH_", env_ignore_empty=True, extra="ignore", frozen=True,
+        use_attribute_docstrings=True,
+    )  # fmt: skip
+
+    nats_url: str = Field(
+        default="nats://127.0.0.1:4222",
+        validation_alias=AliasChoices("BIASWATCH_NATS_URL", "NATS_URL"),
+    )
+    """Where the bus is."""
+    nats_seed_file: Path | None = None
+    """The file with this service's nkey seed, where the bus asks for one."""
+    store_url: str | None = None
+    """`postgresql://...` or `sqlite:///...`; without it, SQLite in the state directory."""
+    state_dir: Path = Path.home() / ".biaswatch"
+    """Where a laptop keeps the bus's data and the store."""
+    health_host: str = "0.0.0.0"  # noqa: S104 - probes and Prometheus come from other machines
+    """The address health and metrics are served on."""
+    health_port: Port = 9797
+    """The port health and metrics are served on; 0 takes a free one."""
+    unready_s: float = Field(default=0.0, ge=0)
+    """How long to stand unready before draining; on Kubernetes, longer than a probe's period."""
+    grace_s: float = Field(default=25.0, ge=0)
+    """How long what was begun may take to finish; less than the pod's termination grace."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """The least severe entries that are logged."""
+
+    @property
+    def store(self) -> str:
+        """The store's URL, whether it was given or not."""
+        return self.store_url or f"sqlite:///{self.state_dir / 'store.db'}"
+
+
+def load(kind: type[S]) -> S:
+    """Read the settings from the environment.
+
+    Raises
+    ------
+    ConfigurationError
+        A variable is missing or cannot be understood; the sentence names it, and never repeats its
+        value, which may be a secret.
+    """
+    try:
+        return kind()
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        variable = _variable(kind, str(first["loc"][0]))
+        raise ConfigurationError(f"The variable {variable} is wrong: {first['msg']}.") from None
+
+
+def _variable(kind: type[Settings], field: str) -> str:
+    """Give the variable's name: an error names the field, or its alias where it has one."""
+    prefix = str(kind.model_config.get("env_prefix", ""))
+    return field if field.isupper() else f"{prefix}{field}".upper()

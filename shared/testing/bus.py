@@ -1,0 +1,123 @@
+"""A real nats-server for each test that asks for one, and what stands on it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from shared.bus.deadletters import DeadLetter, dead_letters
+from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
+from shared.bus.jetstream.admin import Lag
+from shared.bus.outcome import RetryPolicy
+from shared.bus.provision import provision
+from shared.bus.server import EmbeddedServer
+from shared.bus.stage import Stage
+from shared.bus.topology import durable_of
+from shared.bus.worker import Worker
+from shared.contracts import Record, route_of
+
+QUICK = RetryPolicy(first_delay_s=0.02, longest_delay_s=0.1)
+"""Retries that a test need not wait for."""
+
+
+@dataclass
+class Bus:
+    """A provisioned bus and the means to use it in a test."""
+
+    server: EmbeddedServer
+    connection: Connection
+    admin: Admin
+    publisher: JetStreamPublisher
+    _running: list[tuple[Worker, asyncio.Task[None]]] = field(default_factory=list)
+
+    def inbox(self, stage: Stage[Any]) -> JetStreamInbox:
+        """Open the inbox of a stage."""
+        return JetStreamInbox(self.connection, durable_of(stage), stage.capacity)
+
+    def work(self, stage: Stage[Any], policy: RetryPolicy = QUICK) -> Worker:
+        """Start a worker; it is stopped when the test ends."""
+        worker = Worker(
+            stage,
+            self.inbox(stage),
+            self.publisher,
+            luck=lambda: 0.5,
+            clock=time.time,
+            policy=policy,
+        )
+        self._running.append((worker, asyncio.create_task(worker.run())))
+        return worker
+
+    async def publish(self, *records: Record) -> None:
+        """Put records on the bus."""
+        await asyncio.gather(*(self.publisher.publish(record) for record in records))
+
+    async def dead(self) -> list[DeadLetter]:
+        """Give all dead letters."""
+        return [letter async for letter in dead_letters(self.admin)]
+
+    async def count(self, record: type[Record]) -> int:
+        """Count the messages on the stream of a kind of record."""
+        route = route_of(record)
+        return sum((await self.admin.subjects(route.stream, route.subjects)).values())
+
+    async def settled(self, stage: Stage[Any], in_hand: int = 0) -> None:
+        """Return when nothing waits for the stage and `in_hand` records are held or delayed."""
+        durable = durable_of(stage)
+        async with asyncio.timeout(30):
+            while await self.admin.lag(durable.stream, durable.name) != Lag(0, in_hand):
+                await asyncio.sleep(0.01)
+
+    async def close(self) -> None:
+        """Stop every worker, then the connection."""
+        for worker, task in self._running:
+            await worker.stop(grace_s=2)
+            await task
+        await self.connection.close()
+
+
+class Seen:
+    """Records what a handler was given, and wakes the test when there is enough of it."""
+
+    def __init__(self) -> None:
+        self.records: list[Any] = []
+        self._more = asyncio.Event()
+
+    def note(self, record: Record) -> Sequence[Record]:
+        """Remember; to be called on the event loop."""
+        self.records.append(record)
+        self._more.set()
+        return ()
+
+    async def handle(self, record: Record) -> Sequence[Record]:
+        """Be a handler that only remembers."""
+        return self.note(record)
+
+    async def wait_for(self, number: int, within_s: float = 30) -> None:
+        """Return when `number` records were seen."""
+        async with asyncio.timeout(within_s):
+            while len(self.records) < number:
+                self._more.clear()
+                await self._more.wait()
+
+
+@pytest.fixture
+def nats_server(tmp_path: Path) -> Iterator[EmbeddedServer]:
+    """Give an isolated server with its own data."""
+    with EmbeddedServer(tmp_path / "nats") as server:
+        yield server
+
+
+@pytest_asyncio.fixture
+async def bus(nats_server: EmbeddedServer) -> AsyncIterator[Bus]:
+    """Give a provisioned bus."""
+    connection = await Connection.open(nats_server.url, name="test")
+    admin = Admin(connection)
+    await provision(admin)
+    made = Bus(nats_server, connection, admin, JetStreamPublisher(connection))
+    yield made
+    await made.close()

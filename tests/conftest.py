@@ -1,0 +1,3 @@
+"""Fixtures live in shared/testing; this file only says where."""
+
+pytest_plugins = ["shared.testing.bus"]

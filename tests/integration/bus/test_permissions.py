@@ -1,0 +1,195 @@
+"""Each service with its own key on a real server: it can do its job and nothing else."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from shared.bus.deadletters import dead_letters
+from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
+from shared.bus.jetstream.keys import keep_keys
+from shared.bus.permissions import OPERATOR, server_config, services
+from shared.bus.provision import provision
+from shared.bus.server import EmbeddedServer
+from shared.bus.stage import Stage
+from shared.bus.topology import DurableSpec, dead_subject, durable_of
+from shared.contracts import ROUTES, Record, Response, Route, subject_of
+from shared.errors import BiaswatchError, ConfigurationError, TransientError
+from shared.testing.records import (
+    make_completion,
+    make_features,
+    make_probe,
+    make_response,
+    make_run,
+)
+
+MADE: dict[str, Record] = {
+    record.kind: record
+    for record in (make_run(), make_probe(), make_response(), make_features(), make_completion())
+}
+PRODUCING = [(service, route) for route in ROUTES for service in route.producers]
+CONSUMING = [(service, route) for route in ROUTES for service in route.consumers]
+NOT_PRODUCING = [(s, route) for route in ROUTES for s in services() if s not in route.producers]
+NOT_CONSUMING = [(s, route) for route in ROUTES for s in services() if s not in route.consumers]
+
+
+def named(pair: tuple[str, Route]) -> str:
+    return f"{pair[0]}-{pair[1].record.kind}"
+
+
+class Guarded:
+    """A server that knows the keys, and connections of each service."""
+
+    def __init__(self, server: EmbeddedServer, keys: Path) -> None:
+        self.url = server.url
+        self._keys = keys
+
+    @asynccontextmanager
+    async def as_service(self, name: str) -> AsyncIterator[Connection]:
+        connection = await Connection.open(
+            self.url, name=name, seed_file=self._keys / f"{name}.seed"
+        )
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> object:
+    directory = tmp_path_factory.mktemp("guarded")
+    public = keep_keys(directory / "keys", [*services(), OPERATOR])
+    server = EmbeddedServer(directory / "nats", extra_config=server_config(public))
+    with server:
+        yield Guarded(server, directory / "keys")
+
+
+@pytest.fixture
+async def provisioned(guarded: Guarded) -> Guarded:
+    async with guarded.as_service(OPERATOR) as connection:
+        await provision(Admin(connection))
+    return guarded
+
+
+@pytest.mark.parametrize("pair", PRODUCING, ids=named)
+async def test_a_producer_can_publish_its_record(
+    provisioned: Guarded, pair: tuple[str, Route]
+) -> None:
+    async with provisioned.as_service(pair[0]) as connection:
+        await JetStreamPublisher(connection).publish(MADE[pair[1].record.kind])
+
+
+@pytest.mark.parametrize("pair", NOT_PRODUCING, ids=named)
+async def test_nobody_else_can_publish_it(provisioned: Guarded, pair: tuple[str, Route]) -> None:
+    async with provisioned.as_service(pair[0]) as connection:
+        publisher = JetStreamPublisher(connection, timeout_s=0.2, tries=1)
+        with pytest.raises(TransientError):
+            await publisher.publish(MADE[pair[1].record.kind])
+
+
+@pytest.mark.parametrize("pair", CONSUMING, ids=named)
+async def test_a_consumer_can_make_read_and_settle_its_durable_and_bury_what_is_poison(
+    provisioned: Guarded, pair: tuple[str, Route]
+) -> None:
+    service, route = pair
+    record = MADE[route.record.kind]
+    async with provisioned.as_service(route.producers[0]) as connection:
+        await JetStreamPublisher(connection).publish(record)
+    lane = record.lane if route.by_lane else None
+    stage = Stage(service, route.record, lambda _: [], lane=lane)
+    async with provisioned.as_service(service) as connection:
+        inbox = JetStreamInbox(connection, durable_of(stage), 1)
+        await inbox.restore()
+        [delivery] = await inbox.take(1)
+        await inbox.hold_on()
+        await inbox.accept(delivery)
+        await connection.flush()
+        assert await inbox.lag() >= 0
+        await inbox.close()
+        await JetStreamPublisher(connection).publish_copy(
+            dead_subject(service, stage.durable), b"x", {}
+        )
+
+
+@pytest.mark.parametrize("pair", NOT_CONSUMING, ids=named)
+async def test_nobody_else_can_read_it_or_make_a_durable_to_read_it_with(
+    provisioned: Guarded, pair: tuple[str, Route]
+) -> None:
+    service, route = pair
+    spec = DurableSpec(route.stream, f"{service}-spy", route.filter(), 30, 10)
+    async with provisioned.as_service(service) as connection:
+        with pytest.raises(TransientError):
+            await Admin(connection, timeout_s=0.2).ensure_durable(spec)
+
+
+@pytest.mark.parametrize("service", services())
+async def test_no_service_can_make_empty_or_remove_a_stream(
+    provisioned: Guarded, service: str
+) -> None:
+    async with provisioned.as_service(service) as connection:
+        admin = Admin(connection, timeout_s=0.2)
+        with pytest.raises(BiaswatchError):
+            await admin.delete_message("RESPONSES", 1)
+        with pytest.raises(TransientError):
+            await admin._api("STREAM.DELETE.RESPONSES")
+        with pytest.raises(TransientError):
+            await admin._api("STREAM.PURGE.RESPONSES")
+
+
+async def test_a_service_cannot_read_dead_letters_or_the_replies_of_another(
+    provisioned: Guarded,
+) -> None:
+    async with provisioned.as_service("extractor") as connection:
+        with pytest.raises(TransientError):
+            await Admin(connection, timeout_s=0.2).next_message("DEAD_LETTERS", "dead.v1.>", 1)
+        heard = []
+
+        async def hear(message: object) -> None:
+            heard.append(message)
+
+        await connection.client.subscribe("_INBOX_recorder.>", cb=hear)
+        await connection.client.subscribe(f"{subject_of(MADE['response'])}", cb=hear)
+        async with provisioned.as_service("recorder") as other:
+            await other.client.publish("_INBOX_recorder.x", b"secret")
+            await other.flush()
+        await connection.flush()
+        assert heard == []
+
+
+async def test_the_operator_can_provision_list_and_replay_but_not_pull_records(
+    provisioned: Guarded,
+) -> None:
+    async with provisioned.as_service(OPERATOR) as connection:
+        admin = Admin(connection, timeout_s=0.5)
+        _ = [letter async for letter in dead_letters(admin, durable="none")]
+        await JetStreamPublisher(connection).publish(make_response(77))
+        stage = Stage("recorder", Response, lambda _: [])
+        inbox = JetStreamInbox(connection, durable_of(stage), 1)
+        taking = inbox.take(1)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(taking, 0.3)
+        await inbox.close()
+
+
+async def test_a_stranger_and_a_keyless_client_are_refused_in_one_sentence(
+    guarded: Guarded, tmp_path: Path
+) -> None:
+    keep_keys(tmp_path, ["stranger"])
+    for seed_file in (tmp_path / "stranger.seed", None):
+        with pytest.raises(ConfigurationError, match=r"refuses extractor.*`biaswatch keys`"):
+            await Connection.open(guarded.url, name="extractor", seed_file=seed_file)
+
+
+def test_keys_are_made_once_and_readable_by_their_owner_alone(tmp_path: Path) -> None:
+    first = keep_keys(tmp_path / "keys", ["extractor"])
+    assert keep_keys(tmp_path / "keys", ["extractor"]) == first
+    path = tmp_path / "keys" / "extractor.seed"
+    assert path.stat().st_mode & 0o077 == 0
+    assert path.read_text().strip() not in server_config({"extractor": first["extractor"]})
+
+
+def test_every_service_of_the_address_book_has_a_room(request: pytest.FixtureRequest) -> None:
+    rooms = {p.parent.name for p in (request.config.rootpath / "services").glob("*/__init__.py")}
+    assert set(services()) <= rooms

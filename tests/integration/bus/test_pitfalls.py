@@ -1,0 +1,225 @@
+"""What nats-py and JetStream do wrong or surprisingly; each was met, and none may come back."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from nats.errors import MaxPayloadError
+
+from shared.bus.outcome import RetryPolicy
+from shared.bus.stage import Stage
+from shared.bus.topology import DurableSpec, Sizes, StreamSpec, durable_of, streams
+from shared.contracts import Features, Probe, Response
+from shared.errors import BackPressureError, OversizeError, TransientError
+from shared.testing.bus import Bus, Seen
+from shared.testing.records import make_probe, make_response, make_target
+
+BUS_SOURCES = [p for part in ("shared", "services", "biaswatch") for p in Path(part).rglob("*.py")]
+
+
+async def test_a_payload_that_fits_only_without_its_headers_does_not_close_the_client(
+    bus: Bus,
+) -> None:
+    data = b"x" * (bus.connection.client.max_payload - 10)
+    with pytest.raises(OversizeError, match="with its headers"):
+        await bus.publisher.publish_copy("bias.v1.response.default.study.x", data, {"A": "b" * 50})
+    await bus.publish(make_response(0))
+    assert bus.connection.client.is_connected
+    assert not bus.connection.lost.is_set()
+
+
+async def test_the_client_alone_checks_the_payload_without_its_headers(bus: Bus) -> None:
+    # The reason for our own guard; when this changes, the guard may go.
+    with pytest.raises(MaxPayloadError):
+        await bus.connection.client.publish("x", b"x" * (bus.connection.client.max_payload + 1))
+
+
+async def test_a_publisher_hears_that_its_message_was_refused(bus: Bus) -> None:
+    full = StreamSpec("FULL", ("full.>",), True, 2, 10_000, 60, 1000, 60, 1)
+    await bus.admin.ensure_stream(full)
+    await bus.publisher.publish_copy("full.a", b"1", {})
+    await bus.publisher.publish_copy("full.b", b"2", {})
+    with pytest.raises(BackPressureError, match="maximum messages exceeded"):
+        await bus.publisher.publish_copy("full.c", b"3", {})
+    with pytest.raises(OversizeError, match="message size exceeds maximum allowed"):
+        await bus.publisher.publish_copy("full.d", b"4" * 2000, {})
+
+
+async def test_a_subject_no_stream_takes_is_said_so_instead_of_timing_out(bus: Bus) -> None:
+    with pytest.raises(TransientError, match=r"No stream takes.*biaswatch provision"):
+        await bus.publisher.publish_copy("nobody.listens", b"1", {})
+
+
+async def test_sparse_messages_never_wait_for_an_orphaned_pull_to_expire(bus: Bus) -> None:
+    seen = Seen()
+    stage = Stage("extractor", Response, seen.handle, slots=10)
+    worker = bus.work(stage)
+    for n in range(80):
+        await bus.publish(make_response(n))
+        await seen.wait_for(n + 1)
+    assert worker._inbox.expired_pulls == 0
+
+
+async def test_a_durable_deleted_under_a_waiting_worker_comes_back(bus: Bus) -> None:
+    seen = Seen()
+    bus.work(Stage("extractor", Response, seen.handle))
+    await bus.publish(make_response(0))
+    await seen.wait_for(1)
+    await bus.admin.delete_durable("RESPONSES", "extractor-response")
+    await bus.publish(make_response(1))
+    await seen.wait_for(3)  # the first one once more: a new durable starts at the oldest record
+    assert {r.probe.key for r in seen.records} == {"probe-0", "probe-1"}
+
+
+async def test_a_stream_made_anew_under_a_waiting_worker_is_read_again(bus: Bus) -> None:
+    seen = Seen()
+    worker = bus.work(Stage("extractor", Response, seen.handle))
+    await bus.publish(make_response(0))
+    await seen.wait_for(1)
+    await bus.admin._api("STREAM.DELETE.RESPONSES")
+    async with asyncio.timeout(20):
+        while worker.ready:
+            await asyncio.sleep(0.01)
+    for spec in streams(Sizes()):
+        await bus.admin.ensure_stream(spec)
+    await bus.publish(make_response(1))
+    await seen.wait_for(2)
+    assert worker.ready
+
+
+async def test_a_worker_goes_on_after_the_server_was_killed_and_restarted(bus: Bus) -> None:
+    seen = Seen()
+    bus.work(Stage("extractor", Response, seen.handle))
+    await bus.publish(make_response(0))
+    await seen.wait_for(1)
+    bus.server.kill()
+    bus.server.start()
+    await bus.publish(make_response(1))
+    await seen.wait_for(2)
+
+
+async def test_provisioning_corrects_a_durable_that_drifted(bus: Bus) -> None:
+    stage = Stage("extractor", Response, lambda _: [])
+    wanted = durable_of(stage)
+    await bus.admin.ensure_durable(
+        DurableSpec(wanted.stream, wanted.name, wanted.filter, ack_wait_s=5, max_in_hand=7)
+    )
+    await bus.admin.ensure_durable(wanted)
+    config = (await bus.admin.durable_info(wanted.stream, wanted.name))["config"]
+    assert config["ack_wait"] == wanted.ack_wait_s * 1e9
+    assert config["max_ack_pending"] == wanted.max_in_hand
+
+
+async def test_headers_given_by_a_caller_are_not_changed(bus: Bus) -> None:
+    headers = {"Nats-Msg-Id": "a/0"}
+    await bus.publisher.publish_copy("bias.v1.response.default.study.x", b"1", headers)
+    assert headers == {"Nats-Msg-Id": "a/0"}
+
+
+async def test_the_client_never_gives_up_reconnecting(bus: Bus) -> None:
+    assert bus.connection.client.options["max_reconnect_attempts"] == -1
+
+
+async def test_no_backoff_replaces_the_ack_wait_and_nothing_gets_stuck_on_the_server(
+    bus: Bus,
+) -> None:
+    config = (await bus.admin.durable_info("RESPONSES", "extractor-response"))["config"]
+    assert "backoff" not in config
+    assert config["ack_wait"] == 30e9
+    assert config["max_deliver"] == -1
+
+
+async def test_a_failed_record_waits_its_delay_while_others_pass(bus: Bus) -> None:
+    seen = Seen()
+
+    async def fail_first(response: Response) -> list[Features]:
+        seen.note(response)
+        if response.probe.key == "probe-0":
+            raise TransientError("Later.", retry_after_s=600)
+        return []
+
+    bus.work(Stage("extractor", Response, fail_first), RetryPolicy())
+    await bus.publish(make_response(0))
+    await seen.wait_for(1)
+    await bus.publish(*(make_response(n) for n in range(1, 60)))
+    await seen.wait_for(60)
+    assert [r.probe.key for r in seen.records].count("probe-0") == 1
+    await bus.settled(Stage("extractor", Response, fail_first), in_hand=1)
+
+
+async def test_a_duplicate_is_dropped_and_a_republication_inside_the_window_arrives(
+    bus: Bus,
+) -> None:
+    for publication in (0, 0, 0, 1, 1, 2):
+        await bus.publisher.publish(make_response(0), publication=publication)
+    assert await bus.count(Response) == 3
+
+
+async def test_a_duplicate_is_known_after_the_server_was_killed(bus: Bus) -> None:
+    await bus.publisher.publish(make_response(0))
+    bus.server.kill()
+    bus.server.start()
+    await bus.publisher.publish(make_response(0))
+    assert await bus.count(Response) == 1
+
+
+async def test_two_workers_of_one_stage_share_its_records(bus: Bus) -> None:
+    first, second = Seen(), Seen()
+    bus.work(Stage("extractor", Response, first.handle, slots=2))
+    bus.work(Stage("extractor", Response, second.handle, slots=2))
+    await bus.publish(*(make_response(n) for n in range(200)))
+    async with asyncio.timeout(30):
+        while len(first.records) + len(second.records) < 200:
+            await asyncio.sleep(0.01)
+    ids = [r.id for r in first.records + second.records]
+    assert len(set(ids)) == len(ids) == 200
+    assert first.records
+    assert second.records
+
+
+async def test_a_worker_never_holds_more_than_it_has_hands_for(bus: Bus) -> None:
+    go_on, begun = asyncio.Event(), Seen()
+
+    async def wait(response: Response) -> list[Features]:
+        begun.note(response)
+        await go_on.wait()
+        return []
+
+    bus.work(Stage("extractor", Response, wait, slots=3))
+    await bus.publish(*(make_response(n) for n in range(20)))
+    await begun.wait_for(3)
+    lag = await bus.admin.lag("RESPONSES", "extractor-response")
+    assert (lag.in_hand, lag.waiting) == (3, 17)
+    go_on.set()
+
+
+async def test_a_throttled_target_blocks_no_other(bus: Bus) -> None:
+    slow, fast = make_target(name="openai:slow"), make_target(name="openai:fast")
+    asked, stuck = Seen(), asyncio.Event()
+
+    async def throttled(_: Probe) -> list[Response]:
+        await stuck.wait()
+        return []
+
+    bus.work(Stage("generator", Probe, throttled, lane=slow.lane, slots=1))
+    bus.work(Stage("generator", Probe, asked.handle, lane=fast.lane, slots=1))
+    await bus.publish(*(make_probe(n, target=slow) for n in range(20)))
+    await bus.publish(*(make_probe(n, target=fast) for n in range(20)))
+    await asked.wait_for(20)
+    stuck.set()
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("publish_async", "its refusals never reach the caller"),
+        (".fetch(", "it stalls on orphaned pulls"),
+        ("key_value", "expired keys come back as live ones, and a watch is blind after a restart"),
+        ("object_store", "its get is quadratic; big things travel by reference"),
+        ("pull_subscribe", "it ignores that a durable has drifted"),
+        (".term(", "it takes no reason"),
+    ],
+)
+def test_what_the_client_does_wrong_is_not_used(word: str, why: str) -> None:
+    users = [str(path) for path in BUS_SOURCES if word in path.read_text()]
+    assert users == [], why

@@ -1,0 +1,78 @@
+"""Provisioning on a real server: idempotent, complete, and clear when it cannot be done."""
+
+import subprocess
+
+import pytest
+
+from shared.bus.jetstream import Admin, Connection
+from shared.bus.provision import provision
+from shared.bus.server import find_binary
+from shared.bus.topology import Sizes, durables, streams
+from shared.contracts import ROUTES, Probe
+from shared.errors import BackPressureError, ConfigurationError
+from shared.testing.bus import Bus
+from shared.testing.records import make_probe, make_response
+
+
+async def test_provisioning_again_changes_nothing_and_keeps_the_records(bus: Bus) -> None:
+    await bus.publish(make_response(0))
+    before = [await bus.admin.durable_info(d.stream, d.name) for d in durables()]
+    await provision(bus.admin)
+    after = [await bus.admin.durable_info(d.stream, d.name) for d in durables()]
+    assert [d["config"] for d in before] == [d["config"] for d in after]
+    assert [d["created"] for d in before] == [d["created"] for d in after]
+    assert await bus.admin.subjects("RESPONSES", "bias.>")
+
+
+async def test_other_sizes_are_brought_to_an_existing_stream(bus: Bus) -> None:
+    await provision(bus.admin, Sizes(probes_outstanding=2))
+    await bus.publish(make_probe(0), make_probe(1))
+    with pytest.raises(BackPressureError):
+        await bus.publish(make_probe(2))
+    assert await bus.count(Probe) == 2
+
+
+async def test_a_stream_of_another_make_is_refused_with_what_to_do(bus: Bus) -> None:
+    await bus.admin._api("STREAM.DELETE.PROBES")
+    await bus.admin._api(
+        "STREAM.CREATE.PROBES",
+        {"name": "PROBES", "subjects": ["bias.v1.probe.*.*.*"], "storage": "memory"},
+    )
+    with pytest.raises(ConfigurationError, match=r"The stream PROBES cannot be brought into line"):
+        await provision(bus.admin)
+
+
+async def test_a_server_without_jetstream_is_named_as_the_problem() -> None:
+    process = subprocess.Popen([find_binary(), "-p", "14229"], stderr=subprocess.DEVNULL)
+    try:
+        connection = await Connection.open("nats://127.0.0.1:14229", name="test")
+        with pytest.raises(ConfigurationError, match="JetStream switched off"):
+            await provision(Admin(connection))
+        await connection.close()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def test_lanes_with_probes_waiting_can_be_listed(bus: Bus) -> None:
+    await bus.publish(make_probe(0), make_probe(1))
+    [(subject, waiting)] = (await bus.admin.subjects("PROBES", "bias.v1.probe.>")).items()
+    assert subject.endswith(make_probe(0).lane)
+    assert waiting == 2
+
+
+def test_every_stream_and_durable_of_the_address_book_is_provisioned() -> None:
+    assert {route.stream for route in ROUTES} < {stream.name for stream in streams(Sizes())}
+    expected = {
+        (r.stream, f"{c}-{r.record.kind}") for r in ROUTES if not r.by_lane for c in r.consumers
+    }
+    assert {(d.stream, d.name) for d in durables()} == expected
+
+
+async def test_nobody_at_the_address_is_one_sentence_without_the_password() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        await Connection.open("nats://user:hunter2@127.0.0.1:1", name="test", patience_s=0.1)
+    assert str(caught.value) == (
+        "No NATS server answers at 127.0.0.1:1. Start one with `biaswatch up`, or set NATS_URL to"
+        " the address of yours."
+    )

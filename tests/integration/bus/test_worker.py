@@ -1,0 +1,290 @@
+"""The worker on a real server: what it promises of every record it takes."""
+
+import asyncio
+import threading
+
+import pytest
+
+from shared.bus.outcome import RetryPolicy
+from shared.bus.stage import Stage
+from shared.contracts import Features, Probe, Response
+from shared.errors import ConfigurationError, PoisonError, TransientError
+from shared.testing.bus import Bus, Seen
+from shared.testing.records import make_features, make_probe, make_response
+
+
+MEASURING: Stage[Response] = Stage("extractor", Response, lambda _: [])
+
+
+async def test_what_a_handler_returns_is_published_and_the_input_is_settled(bus: Bus) -> None:
+    seen = Seen()
+
+    async def measure(response: Response) -> list[Features]:
+        return [make_features(int(response.probe.key.split("-")[1]))]
+
+    bus.work(Stage("extractor", Response, measure))
+    bus.work(Stage("recorder", Features, seen.handle))
+    await bus.publish(*(make_response(n) for n in range(20)))
+    await seen.wait_for(20)
+    assert {f.id for f in seen.records} == {make_features(n).id for n in range(20)}
+    await bus.settled(MEASURING)
+
+
+async def test_a_plain_function_runs_off_the_event_loop(bus: Bus) -> None:
+    seen, loop_thread = Seen(), threading.get_ident()
+    threads: set[int] = set()
+    loop = asyncio.get_running_loop()
+
+    def compute(response: Response) -> list[Features]:
+        threads.add(threading.get_ident())
+        loop.call_soon_threadsafe(seen.note, response)
+        return []
+
+    bus.work(Stage("extractor", Response, compute))
+    await bus.publish(make_response(0))
+    await seen.wait_for(1)
+    assert threads
+    assert loop_thread not in threads
+
+
+async def test_a_failure_that_may_pass_is_tried_again_until_it_does(bus: Bus) -> None:
+    seen, tries = Seen(), 0
+
+    async def flaky(response: Response) -> list[Features]:
+        nonlocal tries
+        tries += 1
+        if tries < 4:
+            raise TransientError("The model is down.")
+        seen.note(response)
+        return []
+
+    bus.work(Stage("extractor", Response, flaky))
+    await bus.publish(make_response(0))
+    await seen.wait_for(1)
+    assert tries == 4
+    assert await bus.dead() == []
+
+
+async def test_poison_goes_to_the_dead_letters_with_its_reason_after_one_attempt(bus: Bus) -> None:
+    seen = Seen()
+
+    async def refuse(response: Response) -> list[Features]:
+        seen.note(response)
+        if response.probe.key == "probe-1":
+            raise PoisonError("This text cannot be measured:\r\nit is not text.")
+        return []
+
+    bus.work(Stage("extractor", Response, refuse))
+    await bus.publish(*(make_response(n) for n in range(3)))
+    await seen.wait_for(3)
+    await bus.settled(MEASURING)
+    [letter] = await bus.dead()
+    assert letter.reason == "This text cannot be measured: it is not text."
+    assert (letter.attempts, letter.error, letter.durable) == (
+        1,
+        "PoisonError",
+        "extractor-response",
+    )
+    assert Response.decode(letter.data) == make_response(1)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff\xfe\x00garbage",
+        b"",
+        b"[]",
+        b'{"a": 1}',
+        make_features(1).encode(),
+        b"null",
+        b"{" * 999,
+    ],
+)
+async def test_undecodable_bytes_are_dead_lettered_as_they_came(bus: Bus, data: bytes) -> None:
+    seen = Seen()
+
+    bus.work(Stage("extractor", Response, seen.handle))
+    await bus.publisher.publish_copy("bias.v1.response.default.study.x", data, {})
+    await bus.publish(make_response(0))
+    await seen.wait_for(1)
+    await bus.settled(MEASURING)
+    [letter] = await bus.dead()
+    assert letter.data == data
+    assert letter.error == "UndecodableError"
+    assert letter.reason.startswith("These bytes are not a response record: ")
+
+
+async def test_an_unforeseen_error_is_given_up_after_its_attempts(bus: Bus) -> None:
+    seen = Seen()
+
+    async def crash(response: Response) -> list[Features]:
+        seen.note(response)
+        raise ZeroDivisionError("division by zero")
+
+    bus.work(
+        Stage("extractor", Response, crash),
+        RetryPolicy(unexpected_attempts=3, first_delay_s=0.01),
+    )
+    await bus.publish(make_response(0))
+    await seen.wait_for(3)
+    await bus.settled(MEASURING)
+    [letter] = await bus.dead()
+    assert len(seen.records) == 3
+    assert letter.reason == (
+        "Given up after 3 attempts. The last one failed: ZeroDivisionError: division by zero"
+    )
+
+
+async def test_an_output_too_large_for_the_bus_dead_letters_its_input(bus: Bus) -> None:
+    seen = Seen()
+
+    async def bloat(probe: Probe) -> list[Response]:
+        seen.note(probe)
+        return [make_response(0, text="x" * 600_000)]
+
+    lane = make_probe(0).lane
+    bus.work(Stage("generator", Probe, bloat, lane=lane))
+    await bus.publish(make_probe(0))
+    await seen.wait_for(1)
+    await bus.settled(Stage("generator", Probe, bloat, lane=lane))
+    [letter] = await bus.dead()
+    assert letter.error == "OversizeError"
+    assert "the bus carries 512 KiB" in letter.reason
+    assert not bus.connection.client.is_closed
+
+
+async def test_one_bad_record_in_a_batch_costs_one_record(bus: Bus) -> None:
+    seen = Seen()
+    sizes: list[int] = []
+
+    async def measure(batch: list[Response]) -> list[Features]:
+        sizes.append(len(batch))
+        if any(response.probe.key == "probe-3" for response in batch):
+            raise ValueError("one text is bad")
+        for response in batch:
+            seen.note(response)
+        return []
+
+    await bus.publish(*(make_response(n) for n in range(8)))
+    bus.work(
+        Stage("extractor", Response, measure, slots=1, batch=8),
+        RetryPolicy(unexpected_attempts=1),
+    )
+    await seen.wait_for(7)
+    await bus.settled(MEASURING)
+    [letter] = await bus.dead()
+    assert Response.decode(letter.data).probe.key == "probe-3"
+    assert max(sizes) > 1
+
+
+async def test_a_record_handed_out_too_often_is_dead_lettered_without_being_handled(
+    bus: Bus,
+) -> None:
+    inbox = bus.inbox(Stage("extractor", Response, lambda _: []))
+    await bus.publish(make_response(0))
+    for _ in range(3):
+        await inbox.restore()
+        [delivery] = await inbox.take(1)
+        await inbox.put_back(delivery, 0)
+    await inbox.close()
+    handled = Seen()
+    bus.work(Stage("extractor", Response, handled.handle), RetryPolicy(transient_attempts=3))
+    await bus.settled(MEASURING)
+    [letter] = await bus.dead()
+    assert letter.reason == (
+        "Handed out 3 times and never settled: its worker dies or hangs on it."
+    )
+    assert handled.records == []
+
+
+async def test_a_wrong_setting_ends_the_worker_and_gives_the_record_back(bus: Bus) -> None:
+    async def misconfigured(_: Response) -> list[Features]:
+        raise ConfigurationError("The key is wrong. Set OPENAI_API_KEY.")
+
+    worker = bus.work(Stage("extractor", Response, misconfigured))
+    await bus.publish(make_response(0))
+    _, task = bus._running[0]
+    await asyncio.wait_for(task, 10)
+    assert str(worker.fatal) == "The key is wrong. Set OPENAI_API_KEY."
+    assert await bus.dead() == []
+    seen = Seen()
+    bus.work(Stage("extractor", Response, seen.handle))
+    await seen.wait_for(1)
+
+
+async def test_stopping_lets_begun_work_finish_and_gives_the_rest_back_at_once(bus: Bus) -> None:
+    begun, go_on, elsewhere = Seen(), asyncio.Event(), Seen()
+
+    async def slow(response: Response) -> list[Features]:
+        begun.note(response)
+        await go_on.wait()
+        return []
+
+    worker = bus.work(Stage("extractor", Response, slow, slots=2, batch=None))
+    await bus.publish(*(make_response(n) for n in range(10)))
+    await begun.wait_for(2)
+    stopping = asyncio.create_task(worker.stop(grace_s=10))
+    await asyncio.sleep(0)
+    assert not worker.ready
+    go_on.set()
+    await stopping
+    bus.work(Stage("extractor", Response, elsewhere.handle))
+    await elsewhere.wait_for(8)
+    both = [r.id for r in begun.records] + [r.id for r in elsewhere.records]
+    assert sorted(both) == sorted(make_response(n).id for n in range(10))
+
+
+async def test_what_does_not_finish_within_the_grace_is_given_back(bus: Bus) -> None:
+    begun, elsewhere = Seen(), Seen()
+
+    async def hang(response: Response) -> list[Features]:
+        begun.note(response)
+        await asyncio.Event().wait()
+        return []
+
+    worker = bus.work(Stage("extractor", Response, hang))
+    await bus.publish(make_response(0))
+    await begun.wait_for(1)
+    await worker.stop(grace_s=0.01)
+    bus.work(Stage("extractor", Response, elsewhere.handle))
+    await elsewhere.wait_for(1)
+
+
+async def test_a_long_call_is_not_delivered_to_anybody_else_while_it_lives(bus: Bus) -> None:
+    begun, go_on, done = Seen(), asyncio.Event(), Seen()
+
+    async def slow(response: Response) -> list[Features]:
+        begun.note(response)
+        if response.probe.key == "probe-0":
+            await go_on.wait()
+        done.note(response)
+        return []
+
+    bus.work(Stage("extractor", Response, slow, ack_wait_s=0.5))
+    await bus.publish(make_response(0))
+    await begun.wait_for(1)
+    # More than twice the ack wait passes while others are handled beside it.
+    for n in range(1, 13):
+        await asyncio.sleep(0.1)
+        await bus.publish(make_response(n))
+    await done.wait_for(12)
+    assert [r.probe.key for r in begun.records].count("probe-0") == 1
+    go_on.set()
+    await done.wait_for(13)
+
+
+async def test_a_republication_on_purpose_passes_the_next_stage_too(bus: Bus) -> None:
+    seen = Seen()
+
+    async def measure(response: Response) -> list[Features]:
+        return [make_features(int(response.probe.key.split("-")[1]))]
+
+    bus.work(Stage("extractor", Response, measure))
+    bus.work(Stage("recorder", Features, seen.handle))
+    await bus.publisher.publish(make_response(0), publication=0)
+    await seen.wait_for(1)
+    await bus.publisher.publish(make_response(0), publication=0)
+    await bus.publisher.publish(make_response(0), publication=1)
+    await seen.wait_for(2)
+    assert await bus.count(Response) == 2
+    assert await bus.count(Features) == 2
