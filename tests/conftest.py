@@ -1,3 +1,3 @@
 """Fixtures live in shared/testing; this file only says where."""
 
-pytest_plugins = ["shared.testing.bus"]
+pytest_plugins = ["shared.testing.bus", "shared.testing.databases"]

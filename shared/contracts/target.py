@@ -1,11 +1,9 @@
 """The model under test: provider, model, where it is, and how it is asked."""
 
-from typing import Annotated
-
 from pydantic import JsonValue
 
 from shared.contracts.identity import derived_id, token_of
-from shared.contracts.record import TEXT, Part
+from shared.contracts.record import Part
 
 
 class Target(Part):
@@ -21,8 +19,8 @@ class Target(Part):
     """Where the server is, when it is not the provider's usual one."""
     parameters: dict[str, JsonValue] = {}
     """Sampling parameters, handed to the provider unchanged."""
-    system_prompt: Annotated[str | None, TEXT] = None
-    """The role the model is put in."""
+    system_prompt: str | None = None
+    """The role the model is put in; part of the plan, so it stays when texts are purged."""
 
     @property
     def lane(self) -> str:

@@ -12,7 +12,6 @@ from shared.errors import ConfigurationError, PoisonError, TransientError
 from shared.testing.bus import Bus, Seen
 from shared.testing.records import make_features, make_probe, make_response
 
-
 MEASURING: Stage[Response] = Stage("extractor", Response, lambda _: [])
 
 

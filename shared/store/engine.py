@@ -1,0 +1,117 @@
+"""The door to the database: a URL becomes an engine, and its errors become sentences."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DatabaseError, InterfaceError, OperationalError
+
+from shared.errors import ConfigurationError, TransientError
+
+DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
+BUSY_TIMEOUT_S = 30
+READS = "reads"
+"""The execution option of transactions that only read, so that they hold no writer up."""
+
+
+def engine_of(url: str) -> Engine:
+    """Give an engine for the database at `url`; nothing is opened yet.
+
+    Raises
+    ------
+    ConfigurationError
+        The URL is of another kind, or the folder of an SQLite file cannot be written.
+    """
+    parsed = _parsed(url)
+    if parsed.get_backend_name() == "sqlite":
+        _make_folder(parsed)
+        engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S})
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    return create_engine(parsed, pool_pre_ping=True, connect_args={"connect_timeout": 5})
+
+
+def shown(url: str) -> str:
+    """Give the URL as it may be shown: without its password."""
+    return _parsed(url).render_as_string(hide_password=True)
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+        driver = DRIVERS[parsed.get_backend_name()]
+    except (ArgumentError, KeyError):
+        raise ConfigurationError(
+            "The store's URL must begin with sqlite:/// or postgresql://. Check"
+            " BIASWATCH_STORE_URL."
+        ) from None
+    return parsed.set(drivername=driver)
+
+
+def _make_folder(url: URL) -> None:
+    if not url.database or url.database == ":memory:":
+        raise ConfigurationError("The store needs a file: sqlite:////path/to/store.db.")
+    folder = Path(url.database).parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The folder {folder} for the store cannot be made ({error.strerror}). Choose another"
+            " with BIASWATCH_STATE_DIR or BIASWATCH_STORE_URL."
+        ) from None
+
+
+def _prepare_sqlite(connection: object, _: object) -> None:
+    """Let us begin transactions ourselves, let readers and writers work at once, keep keys true."""
+    connection.isolation_level = None  # type: ignore[attr-defined]
+    cursor = connection.cursor()  # type: ignore[attr-defined]
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Take the write lock at the start: a lock taken half-way can only fail, not wait."""
+    reads = connection.get_execution_options().get(READS, False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+@contextmanager
+def opening(engine: Engine) -> Iterator[None]:
+    """Turn what goes wrong on first contact into one sentence for a person."""
+    try:
+        yield
+    except DatabaseError as error:
+        where = engine.url.render_as_string(hide_password=True)
+        raise ConfigurationError(
+            f"The store at {where} cannot be opened: {_reason(error)}. Check BIASWATCH_STORE_URL."
+        ) from None
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """Give a transaction that is committed as a whole or not at all."""
+    with _speaking(), engine.begin() as connection:
+        yield connection
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """Give a transaction that sees one state of the store and changes nothing."""
+    with _speaking(), engine.connect().execution_options(**{READS: True}) as connection:
+        yield connection
+
+
+@contextmanager
+def _speaking() -> Iterator[None]:
+    try:
+        yield
+    except (OperationalError, InterfaceError) as error:
+        raise TransientError(f"The store is not available: {_reason(error)}.") from error
+
+
+def _reason(error: DatabaseError | InterfaceError) -> str:
+    return str(error.orig).strip().splitlines()[0].rstrip(".")

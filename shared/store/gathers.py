@@ -1,0 +1,195 @@
+"""Gathers: who waits for which records, until when; each is closed exactly once."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import JsonValue
+from sqlalchemy import Connection, Engine, and_, select, update
+
+from shared.contracts import ClosedBy
+from shared.store.engine import reading, writing
+from shared.store.keyed import insert_new
+from shared.store.tables import GATHER_ITEMS, GATHERS
+
+AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Closing:
+    """A gather that is closed: what was waited for, and what of it came."""
+
+    stage: str
+    key: str
+    context: Mapping[str, JsonValue]
+    expected: int
+    arrived: int
+    closed_by: ClosedBy
+    closed_at: datetime
+
+
+class Gathers:
+    """Waits of one stage for several records; all in the store, so that any process may end."""
+
+    def __init__(self, engine: Engine, stage: str) -> None:
+        self._engine = engine
+        self._stage = stage
+
+    def expect(
+        self,
+        key: str,
+        ids: Iterable[str],
+        *,
+        deadline: datetime,
+        now: datetime,
+        context: Mapping[str, JsonValue] | None = None,
+        already: Iterable[str] = (),
+    ) -> bool:
+        """Begin to wait for these records; give False where that has begun before.
+
+        Call it before anything asks for the records, and name those that are `already` there.
+        """
+        wanted, there = sorted(set(ids)), set(already)
+        arrived = sum(id_ in there for id_ in wanted)
+        gather = {
+            **self._one(key), "context": json.dumps(context or {}), "deadline": deadline,
+            "expected": len(wanted), "arrived": arrived, "late": 0,
+        }  # fmt: skip
+        with writing(self._engine) as connection:
+            if not insert_new(connection, GATHERS, [gather]):
+                return False
+            items = [
+                {**self._one(key), "item_id": id_, "arrived_at": now if id_ in there else None}
+                for id_ in wanted
+            ]
+            insert_new(connection, GATHER_ITEMS, items)
+            if arrived == len(wanted):
+                self._close(connection, key, ClosedBy.ARRIVAL, now)
+        return True
+
+    def arrive(self, ids: Iterable[str], now: datetime) -> int:
+        """Note that records have arrived; give how many of them nobody here waits for.
+
+        A record counts once, however often it arrives. One that comes after its gather was closed
+        is counted as late and changes nothing else.
+        """
+        unique = sorted(set(ids))
+        known: set[str] = set()
+        with writing(self._engine) as connection:
+            for start in range(0, len(unique), AT_ONCE):
+                known |= self._arrive(connection, unique[start : start + AT_ONCE], now)
+        return len(unique) - len(known)
+
+    def _arrive(self, connection: Connection, ids: Sequence[str], now: datetime) -> set[str]:
+        mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.item_id.in_(ids))
+        rows = connection.execute(select(GATHER_ITEMS.c.key, GATHER_ITEMS.c.item_id).where(mine))
+        by_key: dict[str, set[str]] = {}
+        for row in rows:
+            by_key.setdefault(row.key, set()).add(row.item_id)
+        # Locked first, counted after: of two that bring the last two, one must see both.
+        for gather in self._locked(connection, sorted(by_key)):
+            came = connection.execute(
+                update(GATHER_ITEMS)
+                .where(
+                    mine, GATHER_ITEMS.c.key == gather["key"], GATHER_ITEMS.c.arrived_at.is_(None)
+                )
+                .values(arrived_at=now)
+            ).rowcount
+            self._count(connection, gather, came, now)
+        return set().union(*by_key.values())
+
+    def _count(
+        self, connection: Connection, gather: Mapping[str, Any], came: int, now: datetime
+    ) -> None:
+        column = "late" if gather["closed_at"] else "arrived"
+        self._set(connection, gather["key"], **{column: gather[column] + came})
+        complete = gather["arrived"] + came == gather["expected"]
+        if complete and not gather["closed_at"]:
+            self._close(connection, gather["key"], ClosedBy.ARRIVAL, now)
+
+    def expire(self, now: datetime) -> int:
+        """Close what has waited until its deadline; give how many that were."""
+        overdue = and_(
+            GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None), GATHERS.c.deadline <= now
+        )
+        with writing(self._engine) as connection:
+            closed = connection.execute(
+                update(GATHERS)
+                .where(overdue)
+                .values(closed_by=ClosedBy.DEADLINE.value, closed_at=now)
+            )
+            return closed.rowcount
+
+    def cancel(self, key: str, now: datetime) -> bool:
+        """Close a gather because nobody wants it any more; give False if it is not open."""
+        with writing(self._engine) as connection:
+            rows = self._locked(connection, [key])
+            if not rows or rows[0]["closed_at"]:
+                return False
+            self._close(connection, key, ClosedBy.CANCELLATION, now)
+        return True
+
+    def due(self) -> list[Closing]:
+        """Give what is closed and whose closing has not been emitted yet, oldest first."""
+        query = (
+            select(GATHERS)
+            .where(GATHERS.c.stage == self._stage)
+            .where(GATHERS.c.closed_at.is_not(None), GATHERS.c.emitted_at.is_(None))
+            .order_by(GATHERS.c.closed_at, GATHERS.c.key)
+        )
+        with reading(self._engine) as connection:
+            return [_closing(dict(row)) for row in connection.execute(query).mappings()]
+
+    def emitted(self, key: str, now: datetime) -> None:
+        """Note that the closing of a gather has been emitted."""
+        with writing(self._engine) as connection:
+            self._set(connection, key, emitted_at=now)
+
+    def waiting_for(self, key: str) -> list[str]:
+        """Give the ids a gather still waits for, or never got."""
+        mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key)
+        query = select(GATHER_ITEMS.c.item_id).where(mine, GATHER_ITEMS.c.arrived_at.is_(None))
+        with reading(self._engine) as connection:
+            return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))
+
+    def late(self, key: str) -> int:
+        """Count the records that came after the gather was closed."""
+        with reading(self._engine) as connection:
+            query = select(GATHERS.c.late).where(self._is(key))
+            return int(connection.scalar(query) or 0)
+
+    def _one(self, key: str) -> dict[str, str]:
+        return {"stage": self._stage, "key": key}
+
+    def _is(self, key: str) -> Any:
+        return and_(GATHERS.c.stage == self._stage, GATHERS.c.key == key)
+
+    def _locked(self, connection: Connection, keys: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+        """Read gathers so that nobody else changes them; SQLite has locked everything already."""
+        query = (
+            select(GATHERS)
+            .where(GATHERS.c.stage == self._stage, GATHERS.c.key.in_(keys))
+            .order_by(GATHERS.c.key)
+            .with_for_update()
+        )
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+    def _set(self, connection: Connection, key: str, **values: object) -> None:
+        connection.execute(update(GATHERS).where(self._is(key)).values(**values))
+
+    def _close(self, connection: Connection, key: str, by: ClosedBy, now: datetime) -> None:
+        self._set(connection, key, closed_by=by.value, closed_at=now)
+
+
+def _closing(row: Mapping[str, Any]) -> Closing:
+    return Closing(
+        stage=row["stage"],
+        key=row["key"],
+        context=json.loads(row["context"]),
+        expected=row["expected"],
+        arrived=row["arrived"],
+        closed_by=ClosedBy(row["closed_by"]),
+        closed_at=row["closed_at"],
+    )

