@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from shared.contracts.identity import RecordId, Token
+from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Record
 
 
@@ -18,11 +18,11 @@ class Features(Record):
     """The probe it answers; groups and set are read there."""
     response_id: RecordId
     """The response that was measured."""
-    unit_id: str
+    unit_id: Name
     """The unit of analysis."""
     extractor: Token
     """What measured."""
-    extractor_version: str
+    extractor_version: Name
     """At which version; numbers of different versions are never mixed."""
     values: dict[str, float | None] = {}
     """Feature by name; null where this one is undefined for the response."""

@@ -12,6 +12,9 @@ RecordId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Token = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,96}$")]
 """A word that may stand in a subject, a metric label and a file name alike."""
 
+Name = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f]+$")]
+"""A name somebody gave: one line, and nothing a database or a terminal would stumble over."""
+
 
 def derived_id(kind: str, *inputs: JsonValue) -> str:
     """Give the id that belongs to these inputs of this kind of record; order matters."""

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import NonNegativeInt
 
-from shared.contracts.identity import RecordId, Token
+from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import TEXT, Part, Record
 from shared.contracts.target import Target
 
@@ -35,7 +35,7 @@ class Probe(Record):
 
     run_id: RecordId
     """The run or monitor round that asks."""
-    key: str
+    key: Name
     """The probe's name in its suite."""
     target: Target
     """Who is asked."""
@@ -49,9 +49,9 @@ class Probe(Record):
     """What a scaffold puts into its own wording."""
     groups: dict[str, str] = {}
     """Whom the probe is about, by dimension: `{"race": "black", "gender": "female"}`."""
-    set_id: str | None = None
+    set_id: Name | None = None
     """The counterfactual set; its twins differ in the groups alone."""
-    unit_id: str
+    unit_id: Name
     """The unit of analysis: the prompt, not the response."""
     baseline: Annotated[str | None, TEXT] = None
     """The text a response's measurement is compared with."""

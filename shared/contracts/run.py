@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import PositiveInt
 
-from shared.contracts.identity import RecordId, Token
+from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Part, Record
 from shared.contracts.target import Target
 
@@ -14,7 +14,7 @@ class ExtractorPin(Part):
 
     name: Token
     """The extractor's name."""
-    version: str
+    version: Name
     """Its version."""
 
 
@@ -26,7 +26,7 @@ class Run(Record):
         "suite_hash", "plan_hash", "scaffolds", "repeats", "monitor_id", "round", "nonce",
     )  # fmt: skip
 
-    suite: str
+    suite: Name
     """The suite's name."""
     suite_hash: RecordId
     """The hash of everything in the suite; an edited suite is another run."""

@@ -2,18 +2,18 @@
 
 from pydantic import JsonValue
 
-from shared.contracts.identity import derived_id, token_of
+from shared.contracts.identity import Name, derived_id, token_of
 from shared.contracts.record import Part
 
 
 class Target(Part):
     """One way to ask one model; another role or temperature makes another target."""
 
-    name: str
+    name: Name
     """As the user wrote it: `provider:model[@base_url]`."""
-    provider: str
+    provider: Name
     """Which adapter asks it: openai, anthropic, replay, simulator."""
-    model: str
+    model: Name
     """The provider's own name of the model, or a file for replay."""
     base_url: str | None = None
     """Where the server is, when it is not the provider's usual one."""

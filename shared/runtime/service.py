@@ -46,6 +46,8 @@ class Service:
         self._stop = asyncio.Event()
         self._beat_at = time.monotonic()
         self._phase = "starting"
+        self.health_port: int | None = None
+        """Where health and metrics are served, once they are."""
         self.started = asyncio.Event()
         """Set once the service is connected and its stages run."""
 
@@ -65,8 +67,9 @@ class Service:
             for worker in self._workers
         )
         unready = [stage.stage for stage in stages if not stage.ready]
-        why = self._phase if not unready else f"waiting for the bus: {', '.join(unready)}"
-        ready = self._phase == "working" and not unready
+        working = self._phase == "working"
+        why = f"waiting for the bus: {', '.join(unready)}" if working and unready else self._phase
+        ready = working and not unready
         return State(self.name, ready, why, time.monotonic() - self._beat_at, stages)
 
     async def run(self, *, with_health: bool = True) -> None:
@@ -91,6 +94,7 @@ class Service:
     def _serve_health(self) -> HealthServer:
         settings = self._settings
         health = HealthServer(settings.health_host, settings.health_port, self.state)
+        self.health_port = health.port
         log(self.name).info("health and metrics", port=health.port)
         return health
 

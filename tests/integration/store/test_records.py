@@ -2,10 +2,10 @@
 
 import json
 import multiprocessing
-import sqlite3
 from datetime import datetime
 
 import pytest
+from sqlalchemy import select
 
 from shared.contracts import (
     ROUTES,
@@ -20,7 +20,7 @@ from shared.contracts import (
     Run,
 )
 from shared.store import Store
-from shared.store.tables import RECORDS
+from shared.store.tables import RECORDS, metadata
 from shared.testing.records import (
     RUN_ID,
     make_completion,
@@ -84,34 +84,31 @@ def test_missing_names_the_ids_that_are_not_there(store: Store) -> None:
 
 def test_hostile_text_is_only_text(store: Store) -> None:
     hostile = "'); DROP TABLE text; -- \x00 \ud7ff 🙈 \u202e {{7*7}} %s :x ?"
-    text = hostile.replace("\x00", "") if "postgresql" in str(store._engine.url) else hostile
-    store.records.write([make_response(1, text=text)])
+    store.records.write([make_response(1, text=hostile)])
     [read] = store.records.read(Response, run_id=RUN_ID)
-    assert read.text == text
+    assert read.text == hostile
 
 
-def test_no_text_stands_anywhere_but_among_the_texts(tmp_path: object, store_url: str) -> None:
-    if not store_url.startswith("sqlite"):
-        pytest.skip("the raw file is searched, which SQLite alone has")
+def test_no_text_stands_anywhere_but_among_the_texts(store: Store) -> None:
     secret = "zebra-crossing-at-dawn"
-    with Store.open(store_url) as store:
-        probe = make_probe(
-            1,
-            messages=(Message(role=Role.USER, content=secret),),
-            variables={"cv": secret},
-            baseline=secret,
-            expected=secret,
-        )
-        response = make_response(
-            1, probe=probe, text=secret, detail=secret, ending=Ending.REFUSED, reason="policy"
-        )
-        store.records.write([response])
-    with sqlite3.connect(store_url.removeprefix("sqlite:///")) as raw:
-        tables = [r[0] for r in raw.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+    probe = make_probe(
+        1,
+        messages=(Message(role=Role.USER, content=secret),),
+        variables={"cv": secret},
+        baseline=secret,
+        expected=secret,
+    )
+    response = make_response(
+        1, probe=probe, text=secret, detail=secret, ending=Ending.REFUSED, reason="policy"
+    )
+    store.records.write([response])
+    with store._engine.connect() as connection:
         holding = {
-            t for t in tables for row in raw.execute(f"SELECT * FROM {t}") if secret in str(row)
+            table.name
+            for table in metadata.sorted_tables
+            for row in connection.execute(select(table))
+            if secret in str(row)
         }
-    raw.close()
     assert holding == {"text"}
 
 

@@ -1,0 +1,28 @@
+"""The recorder's composition root: one stage for every record of the address book."""
+
+import sys
+
+from services.recorder.handlers import recording
+from services.recorder.settings import RecorderSettings
+from shared.bus.stage import Stage
+from shared.contracts import ROUTES
+from shared.runtime.process import serve
+from shared.runtime.service import Service
+from shared.store import Store
+
+
+def build(settings: RecorderSettings) -> Service:
+    """Give the recorder on the store its settings name."""
+    store = Store.open(settings.store)
+    record = recording(store.records)
+    stages = [
+        # One at a time: a transaction is the unit, and SQLite has one writer anyway.
+        Stage("recorder", route.record, record, slots=1, batch=settings.recorder_batch)
+        for route in ROUTES
+        if "recorder" in route.consumers
+    ]
+    return Service("recorder", settings, stages=stages, close=[store.close])
+
+
+if __name__ == "__main__":
+    sys.exit(serve(RecorderSettings, build))

@@ -1,0 +1,91 @@
+"""Waiting for several records: what arrives is noted, what closes is emitted, once.
+
+The state is in the store, so any process may end at any moment: arrivals are keyed, a closing is
+frozen in the transaction that closes it, and it stays due until its records are on the bus. A
+closing emitted twice by two processes is the same records with the same ids.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from shared.bus.port import Publisher
+from shared.contracts import Record
+from shared.errors import TransientError
+from shared.store import Closing, Gathers
+from shared.telemetry import log
+
+OnClose = Callable[[Closing], Sequence[Record]]
+
+
+class Gather:
+    """The one mechanism with which a stage waits: for a run, a pair, a rubric, a round."""
+
+    def __init__(
+        self,
+        gathers: Gathers,
+        on_close: OnClose,
+        *,
+        now: Callable[[], datetime],
+        look_every_s: float = 1.0,
+    ) -> None:
+        self._gathers = gathers
+        self._on_close = on_close
+        self._now = now
+        self._look_every_s = look_every_s
+        self._look = asyncio.Event()
+
+    async def expect(
+        self,
+        key: str,
+        ids: Iterable[str],
+        *,
+        deadline: datetime,
+        context: Mapping[str, JsonValue] | None = None,
+        already: Iterable[str] = (),
+    ) -> bool:
+        """Begin to wait, before anything asks for the records; see `Gathers.expect`."""
+        begun = await asyncio.to_thread(
+            self._gathers.expect,
+            key,
+            ids,
+            deadline=deadline,
+            now=self._now(),
+            context=context,
+            already=already,
+        )
+        self._look.set()
+        return begun
+
+    async def arrive(self, ids: Iterable[str]) -> None:
+        """Note arrivals; what they complete is emitted by the job, not by the caller."""
+        await asyncio.to_thread(self._gathers.arrive, ids, self._now())
+        self._look.set()
+
+    async def cancel(self, key: str) -> bool:
+        """Close now, with what is there."""
+        closed = await asyncio.to_thread(self._gathers.cancel, key, self._now())
+        self._look.set()
+        return closed
+
+    async def emit(self, publisher: Publisher) -> None:
+        """Be the service's job: close what is overdue, emit what is closed, for ever."""
+        while True:
+            try:
+                await self._emit_due(publisher)
+            except TransientError as error:
+                log("gather").warning("closings wait to be emitted", why=str(error))
+            try:
+                await asyncio.wait_for(self._look.wait(), self._look_every_s)
+            except TimeoutError:
+                continue
+            self._look.clear()
+
+    async def _emit_due(self, publisher: Publisher) -> None:
+        await asyncio.to_thread(self._gathers.expire, self._now())
+        for closing in await asyncio.to_thread(self._gathers.due):
+            for record in self._on_close(closing):
+                await publisher.publish(record)
+            await asyncio.to_thread(self._gathers.emitted, closing.key, self._now())

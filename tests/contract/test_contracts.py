@@ -1,0 +1,50 @@
+"""What is committed about the contracts is true, and what was committed before still decodes."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from shared.contracts import ROUTES, Record, record_of
+
+FOLDER = Path(__file__).parents[2] / "shared" / "contracts"
+SAMPLES = sorted((FOLDER / "samples").glob("*.json"))
+KINDS = [route.record for route in ROUTES]
+
+
+@pytest.mark.parametrize("record", KINDS, ids=lambda r: r.kind)
+def test_the_committed_schema_is_the_records_own(record: type[Record]) -> None:
+    committed = json.loads(
+        (FOLDER / "schemas" / f"{record.kind}.v{record.version}.json").read_text()
+    )
+    assert committed == record.model_json_schema(mode="serialization"), (
+        "A contract has changed: run `make contracts`, and read the diff as every consumer would."
+    )
+
+
+@pytest.mark.parametrize("record", KINDS, ids=lambda r: r.kind)
+def test_every_field_is_described(record: type[Record]) -> None:
+    schema = record.model_json_schema(mode="serialization")
+    for part in [schema, *schema.get("$defs", {}).values()]:
+        for name, field in part.get("properties", {}).items():
+            assert "description" in field or "$ref" in field, f"{part['title']}.{name}"
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda p: p.stem)
+def test_every_sample_ever_committed_still_decodes_to_the_same_id(path: Path) -> None:
+    kind = record_of(path.name.split(".")[0])
+    sample = json.loads(path.read_text())
+    record = kind.decode(path.read_bytes())
+    assert record.id == sample["id"]
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda p: p.stem)
+def test_every_sample_fits_its_schema(path: Path) -> None:
+    schema = json.loads((FOLDER / "schemas" / path.name).read_text())
+    jsonschema.validate(json.loads(path.read_text()), schema)
+
+
+def test_every_record_has_a_sample_of_its_version() -> None:
+    wanted = {f"{record.kind}.v{record.version}.json" for record in KINDS}
+    assert wanted <= {path.name for path in SAMPLES}

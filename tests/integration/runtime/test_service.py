@@ -1,0 +1,201 @@
+"""A service's life: comes up, tells how it is, stops in the right order."""
+
+import asyncio
+import json
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from shared.bus.stage import Stage
+from shared.contracts import Features, Response
+from shared.errors import ConfigurationError
+from shared.runtime.health import HealthServer, State
+from shared.runtime.service import Service
+from shared.runtime.settings import Settings
+from shared.testing.bus import Bus, Seen
+from shared.testing.records import make_response
+
+
+def settings_for(bus: Bus, **more: object) -> Settings:
+    given = {"nats_url": bus.server.url, "health_host": "127.0.0.1", "health_port": 0}
+    return Settings.model_validate({**given, **more})
+
+
+@asynccontextmanager
+async def running(service: Service) -> AsyncIterator[asyncio.Task[None]]:
+    task = asyncio.create_task(service.run())
+    await service.started.wait()
+    try:
+        yield task
+    finally:
+        service.stop()
+        await task
+
+
+async def fetch(service: Service, path: str) -> tuple[int, str]:
+    """Ask the service's health port, from a thread, as a probe would."""
+    assert service.health_port
+
+    def get() -> tuple[int, str]:
+        url = f"http://127.0.0.1:{service.health_port}{path}"
+        try:
+            with urllib.request.urlopen(url, timeout=5) as reply:
+                return reply.status, reply.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    return await asyncio.to_thread(get)
+
+
+async def until_ready(service: Service) -> None:
+    async with asyncio.timeout(10):
+        while (await fetch(service, "/readyz"))[0] != 200:
+            await asyncio.sleep(0.01)
+
+
+async def until_shown(service: Service, line: str) -> None:
+    async with asyncio.timeout(15):
+        while line not in (await fetch(service, "/metrics"))[1]:
+            await asyncio.sleep(0.05)
+
+
+async def test_it_becomes_ready_and_shows_each_stages_lag_and_last_success(bus: Bus) -> None:
+    seen = Seen()
+    service = Service(
+        "extractor", settings_for(bus), stages=[Stage("extractor", Response, seen.handle)]
+    )
+    await bus.publish(make_response(0))
+    async with running(service):
+        await until_ready(service)
+        await seen.wait_for(1)
+        await bus.settled(Stage("extractor", Response, seen.handle))
+        _, state = await fetch(service, "/readyz")
+        [stage] = json.loads(state)["stages"]
+        assert stage["stage"] == "extractor-response"
+        assert stage["last_success_age_s"] < 60
+        for line in (
+            'biaswatch_stage_lag_records{stage="extractor-response"} 0.0',
+            'biaswatch_stage_last_success_timestamp_seconds{stage="extractor-response"} 1',
+            'biaswatch_ready{service="extractor"} 1.0',
+        ):
+            await until_shown(service, line)
+        assert (await fetch(service, "/nothing"))[0] == 404
+
+
+async def test_it_is_unready_while_it_drains_and_alive_until_it_has(bus: Bus) -> None:
+    begun, go_on = Seen(), asyncio.Event()
+
+    async def slow(response: Response) -> list[Features]:
+        begun.note(response)
+        await go_on.wait()
+        return []
+
+    service = Service("extractor", settings_for(bus), stages=[Stage("extractor", Response, slow)])
+    await bus.publish(make_response(0))
+    async with running(service) as task:
+        await until_ready(service)
+        await begun.wait_for(1)
+        service.stop()
+        async with asyncio.timeout(10):
+            while (await fetch(service, "/readyz"))[0] != 503:
+                await asyncio.sleep(0.01)
+        status, state = await fetch(service, "/readyz")
+        assert (status, json.loads(state)["why"]) == (503, "stopping")
+        assert (await fetch(service, "/healthz"))[0] == 200
+        assert not task.done()
+        go_on.set()
+        await task
+    assert (await bus.admin.lag("RESPONSES", "extractor-response")).in_hand == 0
+
+
+async def test_a_computing_handler_does_not_stop_the_health_port_from_answering(bus: Bus) -> None:
+    answered_meanwhile = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    computing = asyncio.Event()
+
+    def compute(_: Response) -> list[Features]:
+        loop.call_soon_threadsafe(computing.set)
+        while not answered_meanwhile.is_set():
+            sum(range(10_000))
+        return []
+
+    service = Service(
+        "extractor", settings_for(bus), stages=[Stage("extractor", Response, compute)]
+    )
+    await bus.publish(make_response(0))
+    async with running(service):
+        await computing.wait()
+        assert (await fetch(service, "/healthz"))[0] == 200
+        answered_meanwhile.set()
+
+
+async def test_a_stage_whose_stream_is_missing_makes_the_service_unready_and_says_so(
+    bus: Bus,
+) -> None:
+    await bus.admin._api("STREAM.DELETE.RESPONSES")
+    seen = Seen()
+    service = Service(
+        "extractor", settings_for(bus), stages=[Stage("extractor", Response, seen.handle)]
+    )
+    async with running(service):
+        status, state = await fetch(service, "/readyz")
+        assert status == 503
+        assert json.loads(state)["why"] == "waiting for the bus: extractor-response"
+
+
+async def test_a_wrong_configuration_found_at_work_ends_the_service_with_its_sentence(
+    bus: Bus,
+) -> None:
+    closed = []
+
+    async def misconfigured(_: Response) -> list[Features]:
+        raise ConfigurationError("The key is wrong. Set OPENAI_API_KEY.")
+
+    service = Service(
+        "extractor",
+        settings_for(bus),
+        stages=[Stage("extractor", Response, misconfigured)],
+        close=[lambda: closed.append(True)],
+    )
+    await bus.publish(make_response(0))
+    with pytest.raises(ConfigurationError, match=r"Set OPENAI_API_KEY\."):
+        await service.run()
+    assert closed == [True]
+
+
+async def test_a_job_that_fails_ends_the_service_instead_of_leaving_it_half_alive(
+    bus: Bus,
+) -> None:
+    async def broken(_: object) -> None:
+        raise RuntimeError("the schedule is broken")
+
+    with pytest.raises(RuntimeError, match="the schedule is broken"):
+        await Service("planner", settings_for(bus), jobs=[broken]).run()
+
+
+async def test_two_services_on_one_health_port_are_told_apart_in_one_sentence(bus: Bus) -> None:
+    first = Service("extractor", settings_for(bus))
+    async with running(first):
+        second = Service("recorder", settings_for(bus, health_port=first.health_port))
+        with pytest.raises(ConfigurationError, match=r"port \d+ .*BIASWATCH_HEALTH_PORT"):
+            await second.run()
+
+
+def test_a_stalled_event_loop_is_not_healthy() -> None:
+    state = State("extractor", ready=True, why="working", loop_age_s=31.0, stages=())
+    health = HealthServer("127.0.0.1", 0, lambda: state)
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(f"http://127.0.0.1:{health.port}/healthz", timeout=5)
+    caught.value.close()
+    assert caught.value.code == 503
+    health.close()
+
+
+def test_settings_of_a_laptop_need_nothing(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"state_dir": tmp_path})
+    assert settings.store == f"sqlite:///{tmp_path / 'store.db'}"

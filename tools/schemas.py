@@ -1,0 +1,45 @@
+"""Write the JSON Schema of every record, and a sample of each version that has none yet."""
+
+import json
+from pathlib import Path
+
+from shared.contracts import ROUTES, Record
+from shared.testing.records import (
+    make_completion,
+    make_features,
+    make_probe,
+    make_response,
+    make_run,
+)
+
+FOLDER = Path("shared/contracts")
+SAMPLES: list[Record] = [
+    make_run(),
+    make_probe(1),
+    make_response(1),
+    make_features(1),
+    make_completion(),
+]
+
+
+def schema_text(record: type[Record]) -> str:
+    """Give the schema of what travels, as it is committed."""
+    schema = record.model_json_schema(mode="serialization")
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    """Write schemas anew; leave samples alone: an old one must decode for ever."""
+    for route in ROUTES:
+        name = f"{route.record.kind}.v{route.record.version}.json"
+        (FOLDER / "schemas" / name).write_text(schema_text(route.record))
+        print(FOLDER / "schemas" / name)
+    for sample in SAMPLES:
+        path = FOLDER / "samples" / f"{sample.kind}.v{sample.version}.json"
+        if not path.exists():
+            path.write_text(json.dumps(json.loads(sample.encode()), indent=2) + "\n")
+            print(path)
+
+
+if __name__ == "__main__":
+    main()
