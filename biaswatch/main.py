@@ -4,6 +4,7 @@ import sys
 
 import typer
 
+from biaswatch import operate
 from shared.errors import BiaswatchError
 
 app = typer.Typer(
@@ -18,6 +19,9 @@ app = typer.Typer(
 @app.callback()
 def root() -> None:
     """Measure social bias in large language models and keep watching it."""
+
+
+operate.register(app)
 
 
 def main() -> None:

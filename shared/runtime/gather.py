@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from shared.bus.port import Publisher
 from shared.contracts import Record
 from shared.errors import TransientError
+from shared.runtime.threads import in_thread
 from shared.store import Closing, Gathers
 from shared.telemetry import log
 
@@ -47,7 +48,7 @@ class Gather:
         already: Iterable[str] = (),
     ) -> bool:
         """Begin to wait, before anything asks for the records; see `Gathers.expect`."""
-        begun = await asyncio.to_thread(
+        begun = await in_thread(
             self._gathers.expect,
             key,
             ids,
@@ -61,12 +62,12 @@ class Gather:
 
     async def arrive(self, ids: Iterable[str]) -> None:
         """Note arrivals; what they complete is emitted by the job, not by the caller."""
-        await asyncio.to_thread(self._gathers.arrive, ids, self._now())
+        await in_thread(self._gathers.arrive, ids, self._now())
         self._look.set()
 
     async def cancel(self, key: str) -> bool:
         """Close now, with what is there."""
-        closed = await asyncio.to_thread(self._gathers.cancel, key, self._now())
+        closed = await in_thread(self._gathers.cancel, key, self._now())
         self._look.set()
         return closed
 
@@ -84,8 +85,8 @@ class Gather:
             self._look.clear()
 
     async def _emit_due(self, publisher: Publisher) -> None:
-        await asyncio.to_thread(self._gathers.expire, self._now())
-        for closing in await asyncio.to_thread(self._gathers.due):
+        await in_thread(self._gathers.expire, self._now())
+        for closing in await in_thread(self._gathers.due):
             for record in self._on_close(closing):
                 await publisher.publish(record)
-            await asyncio.to_thread(self._gathers.emitted, closing.key, self._now())
+            await in_thread(self._gathers.emitted, closing.key, self._now())

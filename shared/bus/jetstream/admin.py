@@ -119,20 +119,29 @@ class Admin:
 
     async def _api(self, subject: str, request: object | None = None) -> dict[str, Any]:
         body = json.dumps(request).encode() if request is not None else b""
-        try:
-            reply = await self._connection.client.request(
-                f"$JS.API.{subject}", body, timeout=self._timeout_s
-            )
-        except NoRespondersError:
-            raise ConfigurationError(
-                "This NATS server has JetStream switched off; start it with a `jetstream` block."
-            ) from None
-        except NatsError as error:
-            raise TransientError(f"The bus did not answer {subject}: {error}.") from error
-        answer: dict[str, Any] = json.loads(reply.data)
+        answer: dict[str, Any] = json.loads(await self._ask(f"$JS.API.{subject}", body))
         if "error" in answer:
             raise Refused(answer["error"].get("err_code", 0), answer["error"]["description"])
         return answer
+
+    async def _ask(self, subject: str, body: bytes) -> bytes:
+        """Ask, and once more if nothing came: all of these requests can be repeated."""
+        for last in (False, True):
+            try:
+                reply = await self._connection.client.request(
+                    subject, body, timeout=self._timeout_s
+                )
+            except NoRespondersError:
+                raise TransientError(
+                    "JetStream does not answer on this NATS server: it is starting, or it is"
+                    " switched off (a `jetstream` block in its configuration switches it on)."
+                ) from None
+            except NatsError as error:
+                if last:
+                    raise TransientError(f"The bus did not answer {subject}: {error}.") from error
+            else:
+                return bytes(reply.data)
+        raise AssertionError("the second try either answers or raises")
 
 
 def stream_config(spec: StreamSpec) -> dict[str, object]:

@@ -1,0 +1,184 @@
+"""The operator's verbs: provision a bus and a store, make keys, look after dead letters."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from shared.bus.deadletters import DeadLetter, dead_letters, discard, replay
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
+from shared.bus.jetstream.keys import keep_keys
+from shared.bus.permissions import OPERATOR, server_config, services
+from shared.bus.provision import provision
+from shared.bus.topology import Sizes
+from shared.errors import UsageError
+from shared.runtime.settings import Settings, load
+from shared.store import migrate
+
+dead_app = typer.Typer(
+    name="dead-letters",
+    help="Records that were given up: list, replay, discard.",
+    no_args_is_help=True,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Numbers = Annotated[list[int] | None, typer.Argument(help="Their numbers, as `list` shows them.")]
+Every = Annotated[bool, typer.Option("--all", help="Every dead letter, or every one of --durable.")]
+Durable = Annotated[str | None, typer.Option(help="Only those of this durable.")]
+
+
+@dataclass(frozen=True)
+class Bus:
+    """An operator's connection."""
+
+    admin: Admin
+    publisher: JetStreamPublisher
+
+
+def register(app: typer.Typer) -> None:
+    """Add the operator's verbs to the command line."""
+    app.command("provision")(provision_all)
+    app.command("keys")(keys)
+    app.add_typer(dead_app)
+
+
+def provision_all(
+    replicas: Annotated[int, typer.Option(help="Copies of each stream: 3 on a cluster.")] = 1,
+) -> None:
+    """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
+    settings = load(Settings)
+    revision = migrate(settings.store)
+
+    async def work(bus: Bus) -> None:
+        await provision(bus.admin, Sizes(replicas=replicas))
+
+    _on_the_bus(work)
+    typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")
+
+
+def keys(
+    directory: Annotated[Path, typer.Argument(help="Where the keys are kept.")],
+) -> None:
+    """Make a key for each service and the server's permissions; existing keys stay."""
+    public = keep_keys(directory, [*services(), OPERATOR])
+    config = directory / "authorization.conf"
+    config.write_text(server_config(public))
+    typer.echo(
+        f"{len(public)} keys are in {directory}; give each service its own"
+        f" (BIASWATCH_NATS_SEED_FILE), and include {config} in the server's configuration."
+    )
+
+
+@dead_app.command("list")
+def list_dead(durable: Durable = None, as_json: Json = False) -> None:
+    """Show what was given up, by whom, and why."""
+    found: list[DeadLetter] = []
+
+    async def work(bus: Bus) -> None:
+        found.extend([letter async for letter in dead_letters(bus.admin, durable=durable)])
+
+    _on_the_bus(work)
+    if as_json:
+        typer.echo(json.dumps([_as_dict(letter) for letter in found], indent=2))
+    else:
+        _show(found)
+
+
+@dead_app.command("replay")
+def replay_dead(numbers: Numbers = None, every: Every = False, durable: Durable = None) -> None:
+    """Send records back to where they came from, to be handled again."""
+    _each(numbers, every, durable, lambda bus, letter: replay(letter, bus.admin, bus.publisher))
+
+
+@dead_app.command("discard")
+def discard_dead(numbers: Numbers = None, every: Every = False, durable: Durable = None) -> None:
+    """Remove dead letters for good."""
+    _each(numbers, every, durable, lambda bus, letter: discard(letter, bus.admin))
+
+
+def _each(
+    numbers: list[int] | None,
+    every: bool,
+    durable: str | None,
+    act: Callable[[Bus, DeadLetter], Coroutine[Any, Any, None]],
+) -> None:
+    """Do one thing to the chosen letters, or to none if one of them is not there."""
+    if bool(numbers) == every:
+        raise UsageError("Name the dead letters by number, or give --all, but not both.")
+    wanted = set(numbers or ())
+    done: list[int] = []
+
+    async def work(bus: Bus) -> None:
+        found = [letter async for letter in dead_letters(bus.admin, durable=durable)]
+        if unknown := wanted - {letter.number for letter in found}:
+            listed = ", ".join(str(number) for number in sorted(unknown))
+            raise UsageError(f"There is no dead letter {listed}. `dead-letters list` shows them.")
+        for letter in found:
+            if every or letter.number in wanted:
+                await act(bus, letter)
+                done.append(letter.number)
+
+    _on_the_bus(work)
+    typer.echo(f"Done: {len(done)} of the dead letters.")
+
+
+def _on_the_bus(work: Callable[[Bus], Coroutine[Any, Any, None]]) -> None:
+    settings = load(Settings)
+
+    async def run() -> None:
+        async with _connected(settings) as bus:
+            await work(bus)
+
+    asyncio.run(run())
+
+
+@asynccontextmanager
+async def _connected(settings: Settings) -> AsyncIterator[Bus]:
+    connection = await Connection.open(
+        settings.nats_url, name=OPERATOR, seed_file=settings.nats_seed_file, patience_s=2
+    )
+    try:
+        yield Bus(Admin(connection), JetStreamPublisher(connection))
+    finally:
+        await connection.close()
+
+
+def _as_dict(letter: DeadLetter) -> dict[str, object]:
+    """Give a letter without its bytes: they may hold what a user wrote."""
+    return {
+        "number": letter.number,
+        "at": letter.at.isoformat(),
+        "durable": letter.durable,
+        "subject": letter.subject,
+        "attempts": letter.attempts,
+        "error": letter.error,
+        "reason": letter.reason,
+        "message_id": letter.message_id,
+        "bytes": len(letter.data),
+    }
+
+
+def _show(found: list[DeadLetter]) -> None:
+    if not found:
+        typer.echo("There are no dead letters.")
+        return
+    table = Table("number", "at", "durable", "attempts", "reason", title="Dead letters")
+    for letter in found:
+        when = f"{letter.at:%Y-%m-%d %H:%M:%S}"
+        # A reason may hold anything; as plain text it can neither colour nor link.
+        table.add_row(
+            str(letter.number), when, letter.durable, str(letter.attempts), _plain(letter)
+        )
+    Console().print(table)
+
+
+def _plain(letter: DeadLetter) -> str:
+    return escape("".join(c if c.isprintable() else "�" for c in letter.reason))

@@ -1,0 +1,88 @@
+"""The embedded server: starts, keeps its data, and says in one sentence why it cannot."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shared.bus.jetstream import Admin, Connection
+from shared.bus.provision import provision
+from shared.bus.server import EmbeddedServer
+from shared.contracts import Response
+from shared.errors import ConfigurationError
+from shared.testing.bus import Bus
+from shared.testing.records import make_response
+
+
+def test_two_servers_take_two_free_ports(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path / "a") as one, EmbeddedServer(tmp_path / "b") as other:
+        assert one.url != other.url
+
+
+async def test_records_survive_a_stop_and_a_kill_on_the_same_port(bus: Bus) -> None:
+    await bus.publish(make_response(0))
+    url = bus.server.url
+    bus.server.stop()
+    bus.server.start()
+    await bus.publish(make_response(1))
+    bus.server.kill()
+    bus.server.start()
+    assert bus.server.url == url
+    assert await bus.count(Response) == 2
+
+
+def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
+    with (
+        EmbeddedServer(tmp_path / "nats"),
+        pytest.raises(ConfigurationError, match=r"already works in .*BIASWATCH_STATE_DIR"),
+    ):
+        EmbeddedServer(tmp_path / "nats").start()
+
+
+def test_a_server_that_outlived_its_owner_still_guards_its_directory(tmp_path: Path) -> None:
+    program = (
+        "import os, pathlib, sys\n"
+        "from shared.bus.server import EmbeddedServer\n"
+        "print(EmbeddedServer(pathlib.Path(sys.argv[1])).start().pid, flush=True)\n"
+        "os._exit(9)\n"
+    )
+    owner = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "nats")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    try:
+        with pytest.raises(ConfigurationError, match="already works in"):
+            EmbeddedServer(tmp_path / "nats").start()
+    finally:
+        subprocess.run(["kill", "-9", owner.stdout.strip()], check=True)
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=f"The port {port} is in use"):
+            EmbeddedServer(tmp_path / "nats", port=port).start()
+
+
+def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigurationError, match=r"cannot be written .*BIASWATCH_STATE_DIR"):
+        EmbeddedServer(tmp_path / "file" / "nats").start()
+
+
+def test_a_broken_configuration_is_told_with_the_servers_own_words(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"ended at once: .*Its log is"):
+        EmbeddedServer(tmp_path / "nats", extra_config="nonsense: {").start()
+
+
+async def test_a_full_description_of_the_bus_fits_a_fresh_server(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path / "nats") as server:
+        connection = await Connection.open(server.url, name="test")
+        await provision(Admin(connection))
+        await connection.close()

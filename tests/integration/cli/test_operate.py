@@ -1,0 +1,125 @@
+"""The operator's verbs as a person types them, in processes of their own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shared.bus.stage import Stage
+from shared.contracts import Response
+from shared.errors import PoisonError
+from shared.testing.bus import Bus, Seen
+from shared.testing.records import make_response
+
+COMMAND = Path(sys.executable).parent / "biaswatch"
+
+
+def biaswatch(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "160", **environment},
+    )
+
+
+def recorder(**environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "services.recorder.app"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+        env={**os.environ, "BIASWATCH_HEALTH_PORT": "0", **environment},
+    )
+
+
+def refusing_stage(seen: Seen) -> Stage[Response]:
+    async def refuse(response: Response) -> list[Response]:
+        seen.note(response)
+        raise PoisonError("This [red]text[/red] cannot be measured.")
+
+    return Stage("extractor", Response, refuse)
+
+
+async def test_dead_letters_can_be_listed_replayed_and_discarded(bus: Bus) -> None:
+    seen = Seen()
+    worker = bus.work(refusing_stage(seen))
+    await bus.publish(make_response(0), make_response(1))
+    await bus.settled(refusing_stage(seen))
+    await worker.stop()
+    where = {"NATS_URL": bus.server.url}
+    listed = biaswatch("dead-letters", "list", **where)
+    assert "This [red]text[/red] cannot be measured." in listed.stdout
+    letters = json.loads(biaswatch("dead-letters", "list", "--json", **where).stdout)
+    assert [letter["durable"] for letter in letters] == ["extractor-response"] * 2
+    assert "quiet" not in json.dumps(letters)  # no words of the answer
+    first, second = (str(letter["number"]) for letter in letters)
+    assert biaswatch("dead-letters", "replay", first, **where).returncode == 0
+    assert biaswatch("dead-letters", "discard", second, **where).returncode == 0
+    mended = Seen()
+    bus.work(Stage("extractor", Response, mended.handle))
+    await mended.wait_for(1)
+    assert biaswatch("dead-letters", "list", **where).stdout == "There are no dead letters.\n"
+    assert mended.records == [make_response(0)]
+
+
+@pytest.mark.parametrize("words", [("replay",), ("replay", "1", "--all"), ("discard", "99")])
+async def test_a_slip_with_dead_letters_is_one_sentence_and_changes_nothing(
+    bus: Bus, words: tuple[str, ...]
+) -> None:
+    said = biaswatch("dead-letters", *words, NATS_URL=bus.server.url)
+    assert said.returncode == 2
+    assert said.stderr.count("\n") == 1
+    assert "Traceback" not in said.stderr
+
+
+async def test_provision_prepares_the_bus_and_the_store_and_the_recorder_starts_on_them(
+    bus: Bus, empty_store_url: str
+) -> None:
+    where = {"NATS_URL": bus.server.url, "BIASWATCH_STORE_URL": empty_store_url}
+    for _ in range(2):
+        said = biaswatch("provision", **where)
+        assert (said.returncode, said.stderr) == (0, "")
+        assert said.stdout.startswith("The bus has its streams and durables; the store is at")
+
+
+def test_keys_are_made_for_every_service(tmp_path: Path) -> None:
+    said = biaswatch("keys", str(tmp_path / "keys"))
+    assert said.returncode == 0
+    names = {path.name for path in (tmp_path / "keys").iterdir()}
+    assert {"generator.seed", "operator.seed", "authorization.conf"} <= names
+
+
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"NATS_URL": "nats://127.0.0.1:1"}, "No NATS server answers at 127.0.0.1:1."),
+        ({"BIASWATCH_STORE_URL": "oracle://x"}, "must begin with sqlite:/// or postgresql://"),
+        ({"BIASWATCH_HEALTH_PORT": "http"}, "BIASWATCH_HEALTH_PORT is wrong"),
+        ({"BIASWATCH_STATE_DIR": "/dev/null/x"}, "The folder /dev/null/x for the store"),
+        ({"BIASWATCH_RECORDER_BATCH": "0"}, "BIASWATCH_RECORDER_BATCH is wrong"),
+        ({"BIASWATCH_NATS_SEED_FILE": "/nowhere/key"}, "The key file /nowhere/key cannot be read"),
+    ],
+)
+async def test_a_service_that_cannot_work_ends_with_one_sentence_and_code_2(
+    bus: Bus, tmp_path: Path, environment: dict[str, str], sentence: str
+) -> None:
+    store = {"BIASWATCH_STATE_DIR": str(tmp_path), "NATS_URL": bus.server.url}
+    assert biaswatch("provision", **store).returncode == 0
+    said = recorder(**{**store, **environment})
+    last = said.stderr.strip().splitlines()[-1]
+    assert said.returncode == 2
+    assert last.startswith("biaswatch: ")
+    assert sentence in last
+    assert "Traceback" not in said.stderr
+
+
+def test_a_typo_is_answered_with_what_there_is() -> None:
+    said = biaswatch("provison")
+    assert said.returncode == 2
+    assert "Did you mean 'provision'" in said.stderr
