@@ -23,7 +23,6 @@ LAG = Gauge(
     "Records waiting on the bus for this stage, not counting those in hand.",
     ["stage"],
 )
-IN_HAND = Gauge("biaswatch_stage_in_hand_records", "Records this process is handling.", ["stage"])
 LAST_SUCCESS = Gauge(
     "biaswatch_stage_last_success_timestamp_seconds",
     "When the stage last settled a record well (Unix time); its age is time() minus this.",

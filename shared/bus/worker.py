@@ -110,7 +110,14 @@ class Worker:
                 return
             wait_s = RESTORE_WAITS_S[min(tries, len(RESTORE_WAITS_S) - 1)]
             tries += 1
-            await _first(self._stopped.wait(), wait_s)
+            await self._stopped_within(wait_s)
+
+    async def _stopped_within(self, wait_s: float) -> None:
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._stopped.wait()
+        except TimeoutError:
+            return
 
     def _end(self, error: BiaswatchError) -> None:
         self.fatal = error
@@ -216,10 +223,3 @@ def _call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
 def _content_may_be_why(error: Exception) -> bool:
     """Tell whether one record of the lot may have spoiled it for the others."""
     return not isinstance(error, BiaswatchError) or error.outcome is Outcome.DEAD_LETTER
-
-
-async def _first(event: Awaitable[object], timeout_s: float) -> None:
-    try:
-        await asyncio.wait_for(event, timeout_s)
-    except TimeoutError:
-        return

@@ -79,7 +79,8 @@ class Gather:
             except TransientError as error:
                 log("gather").warning("closings wait to be emitted", why=str(error))
             try:
-                await asyncio.wait_for(self._look.wait(), self._look_every_s)
+                async with asyncio.timeout(self._look_every_s):
+                    await self._look.wait()
             except TimeoutError:
                 continue
             self._look.clear()

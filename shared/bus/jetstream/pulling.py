@@ -63,7 +63,8 @@ class JetStreamInbox:
             return
         patience_s = max(0.05, self._void_at - asyncio.get_running_loop().time())
         try:
-            await asyncio.wait_for(self._wake.wait(), patience_s)
+            async with asyncio.timeout(patience_s):
+                await self._wake.wait()
         except TimeoutError:
             self._forget_pulls()
 

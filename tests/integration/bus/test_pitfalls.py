@@ -218,6 +218,7 @@ async def test_a_throttled_target_blocks_no_other(bus: Bus) -> None:
         ("object_store", "its get is quadratic; big things travel by reference"),
         ("pull_subscribe", "it ignores that a durable has drifted"),
         (".term(", "it takes no reason"),
+        ("asyncio.wait_for(", "before Python 3.12 it can swallow a cancellation"),
     ],
 )
 def test_what_the_client_does_wrong_is_not_used(word: str, why: str) -> None:

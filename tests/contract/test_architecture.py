@@ -1,0 +1,80 @@
+"""The house keeps its own rules where no linter can see them."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [p for part in ("biaswatch", "shared", "services") for p in (ROOT / part).rglob("*.py")]
+HEAVY = ("fastapi", "openai", "anthropic", "torch", "pandas", "scipy", "transformers")
+
+
+def test_no_other_distribution_ships_a_package_of_our_names() -> None:
+    owners = packages_distributions()
+    for name in ("biaswatch", "shared", "services"):
+        assert set(owners.get(name, [])) <= {"biaswatch"}
+
+
+@pytest.mark.parametrize(
+    ("module", "forbidden"),
+    [
+        ("shared.contracts", (*HEAVY, "nats", "sqlalchemy")),
+        ("shared.bus.worker", (*HEAVY, "nats", "sqlalchemy")),
+        ("services.recorder.app", HEAVY),
+        ("biaswatch.main", HEAVY),
+    ],
+)
+def test_importing_a_part_loads_nothing_heavy(module: str, forbidden: tuple[str, ...]) -> None:
+    program = f"import sys, {module}; print(*[m for m in {forbidden!r} if m in sys.modules])"
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_module_is_a_small_room_with_one_sentence_over_the_door(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    assert len(lines) <= 300
+    assert lines[0].startswith('"""')
+    assert lines[0].rstrip('"').endswith((".", ":")), "the first line is one whole sentence"
+
+
+def test_no_room_has_a_name_that_says_nothing() -> None:
+    empty = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
+    assert [p for p in SOURCES if empty & set(re.split(r"[_/.]", str(p.relative_to(ROOT))))] == []
+
+
+def test_every_extra_has_a_lock_with_hashes_and_without_addresses() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for extra in project["optional-dependencies"]:
+        lock = (ROOT / "requirements" / f"{extra}.txt").read_text()
+        assert "--hash=sha256:" in lock
+        assert "://" not in lock
+
+
+def test_every_service_room_has_an_extra_of_its_own_and_its_paragraph() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    rooms = sorted((ROOT / "services").glob("*/__init__.py"))
+    assert len(rooms) == 10
+    for room in rooms:
+        assert room.parent.name in project["optional-dependencies"]
+        assert re.search(r"Reads .* writes ", " ".join(room.read_text().split()))
+
+
+def test_every_decision_and_page_the_readme_names_is_there() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md"):
+        for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} names {target}"
+
+
+def test_every_make_target_is_named_in_contributing_or_the_readme() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    text = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
+    for target in re.findall(r"^([a-z-]+):.*##", makefile, flags=re.MULTILINE):
+        assert f"make {target}" in text, target

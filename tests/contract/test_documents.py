@@ -1,0 +1,42 @@
+"""The documents say what the code does."""
+
+import re
+from pathlib import Path
+
+from prometheus_client import REGISTRY
+
+from shared import telemetry
+from shared.bus.topology import Sizes, streams
+from shared.contracts import ROUTES
+from shared.runtime.settings import Settings
+
+ARCHITECTURE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
+
+
+def rows(first_cell: str) -> list[list[str]]:
+    """Give the cells of the table rows whose first cell is like this."""
+    lines = [line for line in ARCHITECTURE.splitlines() if re.match(rf"\| `{first_cell}", line)]
+    return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_table_of_streams_is_the_address_book() -> None:
+    written = {row[0]: row[1:] for row in rows("[A-Z]+(_[A-Z]+)?` \\|") if len(row) == 5}
+    assert set(written) == {stream.name for stream in streams(Sizes())}
+    for route in ROUTES:
+        record, _, producers, consumers = written[route.stream]
+        assert record == route.record.kind
+        assert producers.split(", ") == list(route.producers)
+        assert consumers.split(", ")[: len(route.consumers) - 1] == list(route.consumers)[:-1]
+        assert consumers.split(", ")[len(route.consumers) - 1].startswith(route.consumers[-1])
+
+
+def test_every_metric_is_documented() -> None:
+    assert telemetry.READY
+    ours = {m.name for m in REGISTRY.collect() if m.name.startswith("biaswatch_")}
+    documented = {row[0].removesuffix("_total") for row in rows("biaswatch_")}
+    assert ours == documented
+
+
+def test_every_setting_of_every_service_is_documented() -> None:
+    for name in Settings.model_fields:
+        assert f"BIASWATCH_{name.upper()}" in ARCHITECTURE

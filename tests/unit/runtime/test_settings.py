@@ -1,0 +1,38 @@
+"""Settings come from the environment, and a wrong one is named without its value."""
+
+from pathlib import Path
+
+import pytest
+
+from shared.errors import ConfigurationError
+from shared.runtime.settings import Settings, load
+
+
+def test_a_wrong_variable_is_named_and_its_value_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BIASWATCH_HEALTH_PORT", "hunter2")
+    with pytest.raises(ConfigurationError) as caught:
+        load(Settings)
+    assert str(caught.value).startswith("The variable BIASWATCH_HEALTH_PORT is wrong: ")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["NATS_URL", "BIASWATCH_NATS_URL"])
+def test_the_bus_may_be_named_either_way(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "nats://elsewhere:4222")
+    assert load(Settings).nats_url == "nats://elsewhere:4222"
+
+
+def test_the_store_is_a_file_in_the_state_directory_unless_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("BIASWATCH_STATE_DIR", str(tmp_path))
+    assert load(Settings).store == f"sqlite:///{tmp_path}/store.db"
+    monkeypatch.setenv("BIASWATCH_STORE_URL", "postgresql://db/biaswatch")
+    assert load(Settings).store == "postgresql://db/biaswatch"
+
+
+def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIASWATCH_STORE_URL", "")
+    assert load(Settings).store_url is None

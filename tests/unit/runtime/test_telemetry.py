@@ -1,0 +1,20 @@
+"""Logs are one JSON object a line, with a time and a level."""
+
+import io
+import json
+
+from shared.telemetry import configure_logs, log
+
+
+def test_a_log_entry_is_one_json_object_on_one_line() -> None:
+    out = io.StringIO()
+    configure_logs("INFO", stream=out)
+    log("bus").info("a thing\nhappened", stage="recorder", count=3)
+    log("bus").debug("too small to mention")
+    [line] = out.getvalue().splitlines()
+    entry = json.loads(line)
+    assert entry["event"] == "a thing\nhappened"
+    assert (entry["part"], entry["stage"], entry["count"], entry["level"]) == (
+        "bus", "recorder", 3, "info",
+    )  # fmt: skip
+    assert entry["at"].endswith("Z")

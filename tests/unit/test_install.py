@@ -1,0 +1,28 @@
+"""Installing honours what the machine configures for pip."""
+
+import importlib.util
+from pathlib import Path
+
+spec = importlib.util.spec_from_file_location("install", Path("tools/install.py"))
+assert spec
+assert spec.loader
+install = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(install)
+
+
+def test_pips_settings_are_read_with_the_environment_above_the_files() -> None:
+    listing = (
+        ":env:.find-links='/wheels'\nglobal.find-links='/old'\nglobal.index-url='https://x/simple'\n"
+        "global.cert='/ca.crt'\n"
+    )
+    assert install.pip_settings(listing) == {
+        "find-links": "/wheels", "index-url": "https://x/simple", "cert": "/ca.crt",
+    }  # fmt: skip
+
+
+def test_uv_is_told_under_its_own_names_and_keeps_what_it_was_told_before() -> None:
+    settings = {"extra-index-url": "https://a https://b", "find-links": "/w /v", "timeout": "3"}
+    told = install.uv_environment(settings, {"UV_INDEX": "https://mine"})
+    assert told["UV_INDEX"] == "https://mine"
+    assert told["UV_FIND_LINKS"] == "/w,/v"
+    assert "timeout" not in told
