@@ -41,6 +41,8 @@ class Worker:
         """Whether the durable can be read."""
         self.fatal: BiaswatchError | None = None
         """What a person must change before this stage can work, once it has ended for that."""
+        self.lag: int | None = None
+        """How many records wait for this stage, as far as is known."""
         self._inbox = inbox
         self._publisher = publisher
         self._policy = policy or RetryPolicy()
@@ -197,7 +199,8 @@ class Worker:
         while True:
             try:
                 await self._inbox.hold_on()
-                LAG.labels(self.stage.name).set(await self._inbox.lag())
+                self.lag = await self._inbox.lag()
+                LAG.labels(self.stage.name).set(self.lag)
             except BiaswatchError as error:
                 log(self.stage.name).warning("the lag is unknown", why=str(error))
             await asyncio.sleep(every_s)

@@ -26,6 +26,7 @@ class StageState:
 
     stage: str
     ready: bool
+    lag_records: int | None
     last_success_age_s: float | None
 
 

@@ -62,6 +62,7 @@ class Service:
             StageState(
                 worker.stage.durable,
                 worker.ready,
+                worker.lag,
                 None if worker.last_success_at is None else now - worker.last_success_at,
             )
             for worker in self._workers
