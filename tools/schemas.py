@@ -6,6 +6,7 @@ from pathlib import Path
 from shared.contracts import ROUTES, Record
 from shared.testing.records import (
     make_completion,
+    make_diagnosis,
     make_features,
     make_probe,
     make_response,
@@ -19,6 +20,7 @@ SAMPLES: list[Record] = [
     make_response(1),
     make_features(1),
     make_completion(),
+    make_diagnosis(),
 ]
 
 

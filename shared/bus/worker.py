@@ -12,7 +12,7 @@ from shared.bus.settling import Settler
 from shared.bus.stage import Outputs, Stage
 from shared.contracts import Record
 from shared.errors import BiaswatchError, Outcome, TransientError
-from shared.telemetry import LAG, SECONDS, log
+from shared.telemetry import SECONDS, log
 
 RESTORE_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 """Between attempts to get a lost durable back; the last one repeats."""
@@ -194,13 +194,12 @@ class Worker:
                     raise result
 
     async def _show_life(self) -> None:
-        """Tell the bus that work goes on, and the metrics how much is waiting."""
+        """Tell the bus that work goes on, and look how much is waiting."""
         every_s = min(self.stage.ack_wait_s / 3, LAG_EVERY_S)
         while True:
             try:
                 await self._inbox.hold_on()
                 self.lag = await self._inbox.lag()
-                LAG.labels(self.stage.name).set(self.lag)
             except BiaswatchError as error:
                 log(self.stage.name).warning("the lag is unknown", why=str(error))
             await asyncio.sleep(every_s)

@@ -21,7 +21,7 @@ class Completion(Record):
     """The end of waiting for a known number of records."""
 
     kind: ClassVar[str] = "completion"
-    identity: ClassVar[tuple[str, ...]] = ("run_id", "stage")
+    identity: ClassVar[tuple[str, ...]] = ("run_id", "stage", "closed_by", "arrived")
 
     run_id: RecordId
     """The run that closed."""

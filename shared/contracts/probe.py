@@ -58,6 +58,9 @@ class Probe(Record):
     expected: Annotated[str | None, TEXT] = None
     """The right answer, where there is one."""
 
+    measure: tuple[Token, ...] = ()
+    """The extractors that are to measure the answer."""
+
     @property
     def lane(self) -> str:
         """Each target has its own, so that a throttled model blocks no other."""

@@ -6,7 +6,9 @@ Streams, durables, permissions, tables and documents are all derived from this o
 from dataclasses import dataclass
 
 from shared.contracts.completion import Completion
+from shared.contracts.diagnosis import Diagnosis
 from shared.contracts.features import Features
+from shared.contracts.identity import derived_id
 from shared.contracts.probe import Probe
 from shared.contracts.record import Record
 from shared.contracts.response import Response
@@ -53,7 +55,7 @@ ROUTES = (
         Response,
         "RESPONSES",
         producers=("generator", "gateway"),
-        consumers=("planner", "extractor", "recorder", "oracle", "evaluator", "builder"),
+        consumers=("extractor", "recorder", "oracle", "evaluator", "builder"),
     ),
     Route(Features, "FEATURES", producers=("extractor",), consumers=("planner", "recorder")),
     Route(
@@ -62,6 +64,7 @@ ROUTES = (
         producers=("planner",),
         consumers=("diagnoser", "oracle", "recorder"),
     ),
+    Route(Diagnosis, "DIAGNOSES", producers=("diagnoser",), consumers=("recorder",)),
 )
 
 _BY_RECORD = {route.record: route for route in ROUTES}
@@ -76,6 +79,17 @@ def route_of(record: type[Record]) -> Route:
 def record_of(kind: str) -> type[Record]:
     """Give the kind of record that has this name."""
     return _BY_KIND[kind].record
+
+
+def response_id_of(probe: Probe) -> str:
+    """Give the id the response to a probe has, before there is one."""
+    return derived_id(Response.kind, probe.tenant, probe.purpose, probe.id)
+
+
+def features_id_of(probe: Probe, extractor: str, version: str) -> str:
+    """Give the id an extractor's features of the response to a probe have, before there are any."""
+    answer = response_id_of(probe)
+    return derived_id(Features.kind, probe.tenant, probe.purpose, answer, extractor, version)
 
 
 def subject_of(record: Record) -> str:

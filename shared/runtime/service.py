@@ -3,21 +3,24 @@
 import asyncio
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from shared.bus.jetstream import Connection, JetStreamInbox, JetStreamPublisher
+from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
 from shared.bus.outcome import RetryPolicy
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
 from shared.bus.worker import Worker
-from shared.errors import TransientError
+from shared.contracts import route_of
+from shared.errors import BiaswatchError, TransientError
 from shared.runtime.health import HealthServer, StageState, State
 from shared.runtime.settings import Settings
-from shared.telemetry import READY, log
+from shared.telemetry import LAG, READY, log
 
 BEAT_S = 0.5
+LOOK_FOR_LANES_S = 0.5
 
 Job = Callable[[Publisher], Awaitable[None]]
 """Work that no record starts: a schedule, a watch. It goes on until the service cancels it."""
@@ -32,6 +35,7 @@ class Service:
         settings: Settings,
         *,
         stages: Sequence[Stage[Any]] = (),
+        lane_stage: Callable[[str], Stage[Any]] | None = None,
         jobs: Sequence[Job] = (),
         close: Sequence[Callable[[], None]] = (),
         policy: RetryPolicy | None = None,
@@ -39,10 +43,13 @@ class Service:
         self.name = name
         self._settings = settings
         self._stages = stages
+        self._lane_stage = lane_stage
         self._jobs = jobs
         self._close = close
         self._policy = policy
         self._workers: list[Worker] = []
+        self._working: list[asyncio.Future[None]] = []
+        self._more_work = asyncio.Event()
         self._stop = asyncio.Event()
         self._beat_at = time.monotonic()
         self._phase = "starting"
@@ -104,44 +111,70 @@ class Service:
             self._settings.nats_url, name=self.name, seed_file=self._settings.nats_seed_file
         )
         publisher = JetStreamPublisher(connection)
-        self._workers = [self._worker(stage, connection, publisher) for stage in self._stages]
-        working = [asyncio.ensure_future(worker.run()) for worker in self._workers]
+        for stage in self._stages:
+            self._begin(stage, connection, publisher)
         minding = [asyncio.ensure_future(job(publisher)) for job in self._jobs]
         minding.append(asyncio.ensure_future(self._beat()))
+        if self._lane_stage:
+            watching = self._watch_lanes(self._lane_stage, connection, publisher)
+            minding.append(asyncio.ensure_future(watching))
         self._phase = "working"
         self.started.set()
         log(self.name).info("working", stages=[stage.durable for stage in self._stages])
-        ended = await self._until_it_ends(connection, working, minding)
-        await self._leave(connection, working, minding)
-        self._raise_why(connection, ended)
+        ended = await self._until_it_ends(connection, minding)
+        await self._leave(connection, minding)
+        self._raise_why(ended)
 
-    def _worker(self, stage: Stage[Any], connection: Connection, publisher: Publisher) -> Worker:
+    def _begin(self, stage: Stage[Any], connection: Connection, publisher: Publisher) -> None:
         inbox = JetStreamInbox(connection, durable_of(stage), stage.capacity)
-        return Worker(
+        worker = Worker(
             stage, inbox, publisher, luck=random.random, clock=time.time, policy=self._policy
         )
+        self._workers.append(worker)
+        self._working.append(asyncio.ensure_future(worker.run()))
+        self._more_work.set()
+
+    async def _watch_lanes(
+        self,
+        lane_stage: Callable[[str], Stage[Any]],
+        connection: Connection,
+        publisher: Publisher,
+    ) -> None:
+        """Begin a stage for each lane in which something waits, as lanes appear."""
+        route = route_of(lane_stage("").reads)
+        known: set[str] = set()
+        while True:
+            try:
+                subjects = await Admin(connection).subjects(route.stream, route.subjects)
+            except BiaswatchError as error:
+                log(self.name).warning("the lanes cannot be seen", why=str(error))
+                subjects = {}
+            for lane in sorted({subject.rpartition(".")[2] for subject in subjects} - known):
+                known.add(lane)
+                self._begin(lane_stage(lane), connection, publisher)
+            await asyncio.sleep(LOOK_FOR_LANES_S)
 
     async def _until_it_ends(
-        self,
-        connection: Connection,
-        working: Sequence[asyncio.Future[None]],
-        minding: Sequence[asyncio.Future[None]],
+        self, connection: Connection, minding: Sequence[asyncio.Future[None]]
     ) -> set[asyncio.Future[None]]:
         """Wait for the first thing that ends the service; give what ended by itself."""
         asked: asyncio.Future[Any] = asyncio.ensure_future(self._stop.wait())
         lost: asyncio.Future[Any] = asyncio.ensure_future(connection.lost.wait())
-        ours = {*working, *minding}
-        done, _ = await asyncio.wait({asked, lost, *ours}, return_when=asyncio.FIRST_COMPLETED)
+        ends: set[asyncio.Future[Any]] = set()
+        while not ends:
+            self._more_work.clear()
+            more: asyncio.Future[Any] = asyncio.ensure_future(self._more_work.wait())
+            ours = {*self._working, *minding}
+            ends, _ = await asyncio.wait(
+                {asked, lost, more, *ours}, return_when=asyncio.FIRST_COMPLETED
+            )
+            ends.discard(more)
+            more.cancel()
         asked.cancel()
         lost.cancel()
-        return done & ours
+        return ends - {asked, lost}
 
-    async def _leave(
-        self,
-        connection: Connection,
-        working: Sequence[asyncio.Future[None]],
-        minding: Sequence[asyncio.Future[None]],
-    ) -> None:
+    async def _leave(self, connection: Connection, minding: Sequence[asyncio.Future[None]]) -> None:
         """Unready first, so that nobody sends more; then drain; then close."""
         self._phase = "stopping"
         READY.labels(self.name).set(0)
@@ -149,13 +182,13 @@ class Service:
         await asyncio.gather(*(worker.stop(self._settings.grace_s) for worker in self._workers))
         for future in minding:
             future.cancel()
-        await asyncio.gather(*working, *minding, return_exceptions=True)
+        await asyncio.gather(*self._working, *minding, return_exceptions=True)
         if not connection.lost.is_set():
             await connection.close()
         self._phase = "stopped"
         log(self.name).info("stopped")
 
-    def _raise_why(self, connection: Connection, ended: set[asyncio.Future[None]]) -> None:
+    def _raise_why(self, ended: set[asyncio.Future[None]]) -> None:
         for worker in self._workers:
             if worker.fatal:
                 raise worker.fatal
@@ -170,4 +203,9 @@ class Service:
         while True:
             self._beat_at = time.monotonic()
             READY.labels(self.name).set(self.state().ready)
+            lags: Counter[str] = Counter()
+            for worker in self._workers:
+                lags[worker.stage.name] += worker.lag or 0
+            for stage, lag in lags.items():
+                LAG.labels(stage).set(lag)
             await asyncio.sleep(BEAT_S)

@@ -131,6 +131,32 @@ class Gathers:
             self._close(connection, key, ClosedBy.CANCELLATION, now)
         return True
 
+    def reopen(self, key: str, *, deadline: datetime, now: datetime) -> bool:
+        """Go on waiting for what never came; give False where all had come, or it is still open.
+
+        Records that came late count from now on: they are there, whenever they came.
+        """
+        with writing(self._engine) as connection:
+            rows = self._locked(connection, [key])
+            if not rows or not rows[0]["closed_at"] or rows[0]["arrived"] == rows[0]["expected"]:
+                return False
+            there = rows[0]["arrived"] + rows[0]["late"]
+            self._set(
+                connection, key, deadline=deadline, arrived=there, late=0,
+                closed_at=None, closed_by=None, emitted_at=None,
+            )  # fmt: skip
+            if there == rows[0]["expected"]:
+                self._close(connection, key, ClosedBy.ARRIVAL, now)
+        return True
+
+    def open_keys(self) -> list[str]:
+        """Give what is still being waited for."""
+        mine = and_(GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None))
+        with reading(self._engine) as connection:
+            return list(
+                connection.scalars(select(GATHERS.c.key).where(mine).order_by(GATHERS.c.key))
+            )
+
     def due(self) -> list[Closing]:
         """Give what is closed and whose closing has not been emitted yet, oldest first."""
         query = (

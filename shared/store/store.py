@@ -7,18 +7,22 @@ from sqlalchemy import Engine
 from shared.errors import ConfigurationError
 from shared.store.engine import engine_of
 from shared.store.gathers import Gathers
+from shared.store.instruments import Instruments
 from shared.store.migrate import check
 from shared.store.purges import Purges
 from shared.store.records import Records
+from shared.store.suites import Suites
 
 
 class Store:
-    """Records, gathers and purges of one database; calls block, so call from a thread."""
+    """Everything one database keeps; calls block, so call from a thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.records = Records(engine)
         self.purges = Purges(engine)
+        self.suites = Suites(engine)
+        self.instruments = Instruments(engine)
 
     @classmethod
     def open(cls, url: str) -> "Store":

@@ -22,6 +22,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "response": ("probe_id",),
     "features": ("probe_id", "response_id", "extractor", "extractor_version"),
     "completion": ("stage",),
+    "diagnosis": ("completion_id",),
 }
 """What queries look for, besides id, run and unit."""
 
@@ -91,6 +92,24 @@ PURGES = Table(
     Column("at", Moment, nullable=False),
 )
 """What was purged: its texts never come back, however late a copy arrives."""
+
+SUITES = Table(
+    "suite",
+    metadata,
+    Column("hash", String(32), primary_key=True),
+    Column("name", String(96), nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+EXTRACTORS = Table(
+    "extractor",
+    metadata,
+    Column("name", String(96), primary_key=True),
+    Column("version", String(96), primary_key=True),
+    Column("features", Text, nullable=False),
+    Column("seen_at", Moment, nullable=False),
+)
 
 GATHERS = Table(
     "gather",

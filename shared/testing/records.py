@@ -6,9 +6,13 @@ from typing import Any
 from shared.contracts import (
     ClosedBy,
     Completion,
+    Diagnosis,
     Ending,
+    Estimate,
     ExtractorPin,
     Features,
+    Gap,
+    GroupSummary,
     Message,
     Probe,
     Response,
@@ -16,6 +20,7 @@ from shared.contracts import (
     Run,
     Target,
     Usage,
+    Verdict,
 )
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -84,6 +89,30 @@ def make_features(number: int = 0, **fields: Any) -> Features:
         "baseline": {"words": 6.0, "per_sentence": 6.0},
     }
     return Features(**{**given, **fields})
+
+
+def make_diagnosis(**fields: Any) -> Diagnosis:
+    """Make the statistics of one feature over two groups."""
+    given = {
+        "at": AT,
+        "run_id": RUN_ID,
+        "completion_id": make_completion().id,
+        "target": "replay:answers",
+        "scaffold": "direct",
+        "extractor": "words",
+        "feature": "words",
+        "dimension": "concept",
+        "alpha": 0.05,
+        "tolerance": 0.0,
+        "family": 1,
+        "claim": "these prompts",
+        "groups": (
+            GroupSummary(group="France", responses=2, missing=0, units=2, mean=Estimate(value=7.0)),
+            GroupSummary(group="Peru", responses=2, missing=1, units=1, mean=Estimate(value=6.0)),
+        ),
+        "gaps": (Gap(a="France", b="Peru", gap=Estimate(value=1.0), verdict=Verdict.NOT_ENOUGH),),
+    }
+    return Diagnosis(**{**given, **fields})
 
 
 def make_completion(**fields: Any) -> Completion:

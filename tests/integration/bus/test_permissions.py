@@ -19,6 +19,7 @@ from shared.contracts import ROUTES, Record, Response, Route, subject_of
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 from shared.testing.records import (
     make_completion,
+    make_diagnosis,
     make_features,
     make_probe,
     make_response,
@@ -27,7 +28,14 @@ from shared.testing.records import (
 
 MADE: dict[str, Record] = {
     record.kind: record
-    for record in (make_run(), make_probe(), make_response(), make_features(), make_completion())
+    for record in (
+        make_run(),
+        make_probe(),
+        make_response(),
+        make_features(),
+        make_completion(),
+        make_diagnosis(),
+    )
 }
 PRODUCING = [(service, route) for route in ROUTES for service in route.producers]
 CONSUMING = [(service, route) for route in ROUTES for service in route.consumers]

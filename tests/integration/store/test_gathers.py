@@ -114,6 +114,31 @@ def test_a_cancelled_gather_closes_as_cancelled_once(store: Store) -> None:
     assert [c.closed_by for c in waiting.due()] == [ClosedBy.CANCELLATION]
 
 
+def test_a_reopened_gather_counts_what_came_late_and_waits_for_the_rest(store: Store) -> None:
+    waiting = expecting(store)
+    waiting.arrive(["a"], NOW)
+    assert not waiting.reopen("run-1", deadline=LATER, now=NOW)
+    waiting.expire(LATER)
+    waiting.emitted("run-1", LATER)
+    waiting.arrive(["b"], LATER)
+    assert waiting.reopen("run-1", deadline=LATER + timedelta(hours=1), now=LATER)
+    assert waiting.open_keys() == ["run-1"]
+    waiting.arrive(["c"], LATER)
+    [closing] = waiting.due()
+    assert (closing.arrived, closing.closed_by) == (3, ClosedBy.ARRIVAL)
+    waiting.emitted("run-1", LATER)
+    assert not waiting.reopen("run-1", deadline=LATER, now=LATER)
+
+
+def test_a_gather_reopened_after_all_came_late_closes_at_once(store: Store) -> None:
+    waiting = expecting(store)
+    waiting.expire(LATER)
+    waiting.emitted("run-1", LATER)
+    waiting.arrive(IDS, LATER)
+    assert waiting.reopen("run-1", deadline=LATER, now=LATER)
+    assert [c.arrived for c in waiting.due()] == [3]
+
+
 def test_thirty_thousand_expected_records_arrive_in_batches(store: Store) -> None:
     ids = tuple(f"{n:05}" for n in range(30_000))
     waiting = expecting(store, ids=ids)

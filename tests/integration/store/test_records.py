@@ -10,6 +10,7 @@ from sqlalchemy import select
 from shared.contracts import (
     ROUTES,
     Completion,
+    Diagnosis,
     Ending,
     Features,
     Message,
@@ -24,6 +25,7 @@ from shared.store.tables import RECORDS, metadata
 from shared.testing.records import (
     RUN_ID,
     make_completion,
+    make_diagnosis,
     make_features,
     make_probe,
     make_response,
@@ -32,7 +34,14 @@ from shared.testing.records import (
 
 
 def every_kind() -> list[Record]:
-    return [make_run(), make_probe(9), make_response(1), make_features(1), make_completion()]
+    return [
+        make_run(),
+        make_probe(9),
+        make_response(1),
+        make_features(1),
+        make_completion(),
+        make_diagnosis(),
+    ]
 
 
 def test_every_record_comes_back_as_it_was_written(store: Store) -> None:
@@ -42,6 +51,7 @@ def test_every_record_comes_back_as_it_was_written(store: Store) -> None:
     assert list(store.records.read(Response, run_id=RUN_ID)) == [make_response(1)]
     assert list(store.records.read(Features, run_id=RUN_ID)) == [make_features(1)]
     assert list(store.records.read(Completion, run_id=RUN_ID)) == [make_completion()]
+    assert list(store.records.read(Diagnosis, run_id=RUN_ID)) == [make_diagnosis()]
 
 
 def test_a_null_feature_stays_null_and_does_not_become_nothing_or_zero(store: Store) -> None:

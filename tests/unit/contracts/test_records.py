@@ -20,6 +20,7 @@ from shared.errors import UndecodableError
 from shared.testing.records import (
     AT,
     make_completion,
+    make_diagnosis,
     make_features,
     make_probe,
     make_response,
@@ -27,7 +28,14 @@ from shared.testing.records import (
     make_target,
 )
 
-EVERY_KIND = [make_run(), make_probe(1), make_response(1), make_features(1), make_completion()]
+EVERY_KIND = [
+    make_run(),
+    make_probe(1),
+    make_response(1),
+    make_features(1),
+    make_completion(),
+    make_diagnosis(),
+]
 
 
 @pytest.mark.parametrize("record", EVERY_KIND, ids=lambda r: r.kind)

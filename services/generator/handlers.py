@@ -1,0 +1,81 @@
+"""Puts probes to their targets; a call never disappears, whatever happens to it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from services.generator.domain import answered, call_of, failed, pause_s
+from shared.contracts import Probe, Response, Target, Usage, response_id_of
+from shared.errors import PoisonError
+from shared.llm.port import MAY_PASS, Answer, CallFailed, ChatModel
+from shared.runtime.threads import in_thread
+from shared.store import Records
+
+ModelOf = Callable[[Target], ChatModel]
+
+
+class Ask:
+    """The handler of probes."""
+
+    def __init__(
+        self,
+        records: Records,
+        model_of: ModelOf,
+        *,
+        now: Callable[[], datetime],
+        clock: Callable[[], float],
+        luck: Callable[[], float],
+        tries: int,
+        timeout_s: float,
+    ) -> None:
+        self._records = records
+        self._model_of = model_of
+        self._now = now
+        self._clock = clock
+        self._luck = luck
+        self._tries = tries
+        self._timeout_s = timeout_s
+        self._models: dict[str, ChatModel] = {}
+
+    async def __call__(self, probe: Probe) -> Sequence[Response]:
+        """Give the one response to a probe; one that was answered before is not asked again."""
+        if probe.scaffold != "direct" and probe.target.provider != "replay":
+            raise PoisonError(
+                f"The scaffold {probe.scaffold} is not known here; recorded answers may have any."
+            )
+        if known := await in_thread(self._known, probe):
+            return known
+        return [await self._asked(probe)]
+
+    def _known(self, probe: Probe) -> list[Response]:
+        return list(self._records.get(Response, [response_id_of(probe)]))
+
+    async def _asked(self, probe: Probe) -> Response:
+        model = await self._model(probe.target)
+        call = call_of(probe, self._timeout_s)
+        began = self._clock()
+        for attempt in range(self._tries):
+            try:
+                answer = await model.ask(call)
+            except CallFailed as failure:
+                if failure.why not in MAY_PASS or attempt == self._tries - 1:
+                    usage = self._usage(attempt, began, None)
+                    return failed(probe, failure, usage, self._now())
+                await asyncio.sleep(pause_s(failure, attempt, self._luck()))
+            else:
+                return answered(probe, answer, self._usage(attempt, began, answer), self._now())
+        raise AssertionError("the last try either answers or fails")
+
+    async def _model(self, target: Target) -> ChatModel:
+        if target.lane not in self._models:
+            self._models[target.lane] = await in_thread(self._model_of, target)
+        return self._models[target.lane]
+
+    def _usage(self, attempt: int, began: float, answer: Answer | None) -> Usage:
+        return Usage(
+            prompt_tokens=answer.prompt_tokens if answer else None,
+            completion_tokens=answer.completion_tokens if answer else None,
+            calls=attempt + 1,
+            retries=attempt,
+            latency_s=max(0.0, self._clock() - began),
+        )

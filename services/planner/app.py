@@ -1,0 +1,39 @@
+"""The planner's composition root."""
+
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+from services.planner.handlers import Plans
+from services.planner.settings import PlannerSettings
+from shared.bus.port import Publisher
+from shared.bus.stage import Stage
+from shared.contracts import Features, Run
+from shared.runtime.process import serve
+from shared.runtime.service import Service
+from shared.store import Store
+
+
+def now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
+
+
+def build(settings: PlannerSettings) -> Service:
+    """Give the planner on the store its settings name."""
+    store = Store.open(settings.store)
+    plans = Plans(store, now=now, deadline_s=settings.planner_deadline_s)
+
+    async def reconcile(publisher: Publisher) -> None:
+        await plans.reconcile(publisher, settings.planner_reconcile_s)
+
+    stages: list[Stage[Any]] = [
+        Stage("planner", Run, plans.plan, slots=2, ack_wait_s=60),
+        Stage("planner", Features, plans.note, slots=1, batch=256),
+    ]
+    jobs = [plans.gather.emit, reconcile]
+    return Service("planner", settings, stages=stages, jobs=jobs, close=[store.close])
+
+
+if __name__ == "__main__":
+    sys.exit(serve(PlannerSettings, build))

@@ -1,0 +1,137 @@
+"""Plans runs, notes what arrives for them, and repairs what the bus may have lost."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from services.planner.domain import FEATURES, expected_of, probes_of
+from shared.bus.port import Publisher
+from shared.contracts import (
+    Completion,
+    Features,
+    Probe,
+    Record,
+    Response,
+    Run,
+    Suite,
+    response_id_of,
+)
+from shared.errors import BackPressureError, PoisonError
+from shared.runtime.gather import Gather
+from shared.runtime.threads import in_thread
+from shared.store import Closing, Store
+from shared.telemetry import log
+
+STAGE = f"planner-{FEATURES}"
+BACK_PRESSURE_S = 0.5
+
+
+class Plans:
+    """What the planner knows of runs; all of it is in the store."""
+
+    def __init__(self, store: Store, *, now: Callable[[], datetime], deadline_s: float) -> None:
+        self.gather = Gather(store.gathers(STAGE), completion_of, now=now)
+        self._store = store
+        self._gathers = store.gathers(STAGE)
+        self._now = now
+        self._deadline_s = deadline_s
+        self._waiting: dict[str, int] = {}
+
+    async def plan(self, run: Run) -> Sequence[Record]:
+        """Begin to wait for a run, or go on; give the probes that have no response yet."""
+        return await in_thread(self._plan, run)
+
+    def _plan(self, run: Run) -> Sequence[Probe]:
+        now = self._now()
+        probes = list(probes_of(run, self._suite(run), now))
+        expected = expected_of(run, probes)
+        missing = self._store.records.missing(Features, expected)
+        deadline = now + timedelta(seconds=self._deadline_s)
+        self._store.records.write([run])
+        begun = self._gathers.expect(
+            run.id, expected, deadline=deadline, now=now, already=expected.keys() - missing
+        )
+        if not begun:
+            self._gathers.reopen(run.id, deadline=deadline, now=now)
+        return self._unanswered(probes)
+
+    def _suite(self, run: Run) -> Suite:
+        suite = self._store.suites.get(run.suite_hash)
+        if suite is None:
+            raise PoisonError(
+                f"The suite {run.suite} ({run.suite_hash}) is not in the store. Upload it, then"
+                " start the run again."
+            )
+        return suite
+
+    def _unanswered(self, probes: Sequence[Probe]) -> Sequence[Probe]:
+        by_response = {response_id_of(probe): probe for probe in probes}
+        return [by_response[id_] for id_ in self._missing_in_order(by_response)]
+
+    def _missing_in_order(self, by_response: dict[str, Probe]) -> list[str]:
+        missing = self._store.records.missing(Response, by_response)
+        return [id_ for id_ in by_response if id_ in missing]
+
+    async def note(self, batch: Sequence[Features]) -> Sequence[Record]:
+        """Note the arrival of features."""
+        await self.gather.arrive([features.id for features in batch])
+        return ()
+
+    async def reconcile(self, publisher: Publisher, every_s: float) -> None:
+        """Be the service's job: where nothing has come for a while, publish again what is missing.
+
+        The bus acknowledges before it has synced to disk, so a record may be lost with the power.
+        """
+        while True:
+            await asyncio.sleep(every_s)
+            for record in await in_thread(self._stuck):
+                await self._republish(publisher, record)
+
+    async def _republish(self, publisher: Publisher, record: Record) -> None:
+        while True:
+            try:
+                await publisher.publish(record, publication=int(self._now().timestamp()))
+            except BackPressureError:
+                await asyncio.sleep(BACK_PRESSURE_S)
+            else:
+                return
+
+    def _stuck(self) -> list[Record]:
+        """Give what must be published again for runs of which nothing came since the last look."""
+        before, self._waiting = self._waiting, {}
+        stuck: list[Record] = []
+        for run_id in self._gathers.open_keys():
+            missing = self._gathers.waiting_for(run_id)
+            self._waiting[run_id] = len(missing)
+            if before.get(run_id) == len(missing):
+                stuck.extend(self._remedy(run_id, set(missing)))
+        return stuck
+
+    def _remedy(self, run_id: str, missing: set[str]) -> list[Record]:
+        [run] = self._store.records.get(Run, [run_id])
+        arrived = missing - self._store.records.missing(Features, missing)
+        if arrived:  # the features are there; only the news of them was lost
+            self._gathers.arrive(arrived, self._now())
+        expected = expected_of(run, probes_of(run, self._suite(run), self._now()))
+        probes = {probe.id: probe for id_, probe in expected.items() if id_ in missing - arrived}
+        unasked = self._unanswered(list(probes.values()))
+        asked = probes.keys() - {probe.id for probe in unasked}
+        answers = self._store.records.get(Response, [response_id_of(probes[id_]) for id_ in asked])
+        log("planner").warning(
+            "a run is stuck: publishing again", run=run_id, probes=len(unasked), answers=len(asked)
+        )
+        return [*unasked, *answers]
+
+
+def completion_of(closing: Closing) -> list[Completion]:
+    """Give the record that says a run has closed."""
+    return [
+        Completion(
+            at=closing.closed_at,
+            run_id=closing.key,
+            stage=FEATURES,
+            closed_by=closing.closed_by,
+            expected=closing.expected,
+            arrived=closing.arrived,
+        )
+    ]

@@ -1,0 +1,111 @@
+"""Statistics of one feature over the groups of one dimension, for one target and scaffold."""
+
+from enum import StrEnum
+from typing import ClassVar
+
+from pydantic import NonNegativeInt
+
+from shared.contracts.identity import Name, RecordId, Token
+from shared.contracts.record import Part, Record
+
+
+class Verdict(StrEnum):
+    """What a comparison concludes."""
+
+    DISPARITY = "disparity"
+    NO_DISPARITY = "no_disparity"
+    NOT_ENOUGH = "not_enough_evidence"
+
+
+class Estimate(Part):
+    """A number with its interval, or why there is none."""
+
+    value: float | None = None
+    """The number."""
+    low: float | None = None
+    """The lower end of its interval."""
+    high: float | None = None
+    """The upper end of its interval."""
+    method: str = ""
+    """How the interval was made."""
+    reason: str | None = None
+    """Why the number or its interval is undefined."""
+
+
+class GroupSummary(Part):
+    """One group's own numbers."""
+
+    group: Name
+    """The group's name within its dimension."""
+    responses: NonNegativeInt
+    """Responses asked for."""
+    missing: NonNegativeInt
+    """Responses without this number: failed, refused, or not to be read."""
+    missing_reasons: dict[str, int] = {}
+    """Why they are missing, with counts."""
+    units: NonNegativeInt
+    """Prompts with at least one number."""
+    mean: Estimate
+    """The mean over prompts."""
+    selection_rate: Estimate | None = None
+    """The share of prompts selected, where the suite says what a selection is."""
+
+
+class Gap(Part):
+    """One group compared with another."""
+
+    a: Name
+    """The first group."""
+    b: Name
+    """The second group."""
+    gap: Estimate
+    """Mean of a minus mean of b."""
+    p_value: float | None = None
+    """For no difference at all."""
+    p_adjusted: float | None = None
+    """After Holm's correction over the run's whole family of comparisons."""
+    impact_ratio: Estimate | None = None
+    """Selection rate of the less selected over that of the more selected."""
+    verdict: Verdict
+    """What follows, at the declared level and tolerance."""
+
+
+class Diagnosis(Record):
+    """What a closed run shows of one feature, over one dimension of groups."""
+
+    kind: ClassVar[str] = "diagnosis"
+    identity: ClassVar[tuple[str, ...]] = (
+        "run_id", "completion_id", "target", "scaffold", "feature", "dimension",
+    )  # fmt: skip
+
+    run_id: RecordId
+    """The run."""
+    completion_id: RecordId
+    """The completion it was made at; a run that was resumed has a later one."""
+    target: Name
+    """Who was asked."""
+    scaffold: Token
+    """How."""
+    extractor: Token
+    """What measured."""
+    feature: Name
+    """Which number."""
+    dimension: Name
+    """Which grouping: race, gender, concept."""
+    alpha: float
+    """The level of the family."""
+    tolerance: float
+    """The largest difference that does not matter."""
+    family: NonNegativeInt
+    """How many comparisons were corrected together."""
+    claim: str
+    """What the conclusion is about."""
+    groups: tuple[GroupSummary, ...]
+    """Each group by itself."""
+    gaps: tuple[Gap, ...]
+    """Each pair of groups."""
+
+    @property
+    def run(self) -> str:
+        """The run."""
+        return self.run_id

@@ -1,0 +1,83 @@
+"""What the generator needs of a model, whoever provides it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from pydantic import JsonValue
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request to a model."""
+
+    model: str
+    messages: tuple[Mapping[str, str], ...]
+    """Each with `role` and `content`."""
+    repeat_key: str
+    """Differs between repeats, agrees between redeliveries; recorded and simulated models answer
+    by it."""
+    parameters: Mapping[str, JsonValue] = field(default_factory=dict)
+    timeout_s: float = 120.0
+    recording: tuple[str, str, int] | None = None
+    """Key, scaffold and repeat of the probe: the address of a recorded answer."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model said."""
+
+    text: str
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    model: str | None = None
+    fingerprint: str | None = None
+
+
+class Failure(StrEnum):
+    """Why a call brought no answer: a closed set, so that it can be counted."""
+
+    RATE_LIMITED = "rate_limited"
+    SERVER_ERROR = "server_error"
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    GARBAGE = "garbage"
+    BAD_REQUEST = "bad_request"
+    CONTENT_FILTER = "content_filter"
+    EMPTY = "empty"
+    OVERSIZE = "oversize"
+    NOT_RECORDED = "not_recorded"
+
+
+MAY_PASS = frozenset(
+    {
+        Failure.RATE_LIMITED,
+        Failure.SERVER_ERROR,
+        Failure.TIMEOUT,
+        Failure.UNREACHABLE,
+        Failure.GARBAGE,
+    }
+)
+"""Failures after which the same call may succeed."""
+
+
+class CallFailed(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
+    """A call brought no answer."""
+
+    def __init__(self, why: Failure, detail: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(detail)
+        self.why = why
+        self.detail = detail
+        self.retry_after_s = retry_after_s
+
+
+class ChatModel(Protocol):
+    """Answers calls."""
+
+    async def ask(self, call: Call) -> Answer:
+        """Give the answer, or raise CallFailed; ConfigurationError where a person must act."""
+
+    async def close(self) -> None:
+        """Let go of connections."""

@@ -1,0 +1,92 @@
+"""Recorded answers served as a model: no key, no network, the same answer every time.
+
+The file is JSONL, one recorded answer a line:
+
+    {"key": "set1_white_male", "scaffold": "direct", "repeat": 0, "text": "Rating: 3"}
+
+`key` is the probe's; `scaffold` (direct) and `repeat` (0) may be left out; `model` and
+`finish_reason` may be added.
+"""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
+
+from shared.errors import UsageError
+from shared.llm.port import Answer, Call, CallFailed, Failure
+
+Address = tuple[str, str, int]
+
+
+class Recorded(BaseModel):
+    """One line of the file."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    key: str
+    text: str
+    scaffold: str = "direct"
+    repeat: NonNegativeInt = 0
+    model: str | None = None
+    finish_reason: str | None = "stop"
+
+    @property
+    def address(self) -> Address:
+        """What it is the answer to."""
+        return self.key, self.scaffold, self.repeat
+
+
+class Replay:
+    """Answers from one file."""
+
+    def __init__(self, path: Path) -> None:
+        self._answers = read_recording(path)
+
+    async def ask(self, call: Call) -> Answer:
+        """See `ChatModel.ask`."""
+        recorded = self._answers.get(call.recording) if call.recording else None
+        if recorded is None:
+            raise CallFailed(Failure.NOT_RECORDED, f"No answer is recorded for {call.recording}.")
+        if not recorded.text.strip():
+            raise CallFailed(Failure.EMPTY, "The recorded answer is empty.")
+        return Answer(recorded.text, recorded.finish_reason, model=recorded.model)
+
+    async def close(self) -> None:
+        """See `ChatModel.close`."""
+
+
+def read_recording(path: Path) -> dict[Address, Recorded]:
+    """Read a file of recorded answers.
+
+    Raises
+    ------
+    UsageError
+        It cannot be read, a line is wrong (file, line and field are named), or two lines answer
+        the same thing.
+    """
+    answers: dict[Address, Recorded] = {}
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    _add(answers, _read(line, path, number), path, number)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The recorded answers {path} cannot be read: {error}.") from None
+    if not answers:
+        raise UsageError(f"The file {path} holds no recorded answers.")
+    return answers
+
+
+def _read(line: str, path: Path, number: int) -> Recorded:
+    try:
+        return Recorded.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the whole line"
+        raise UsageError(f"{path}, line {number}, {where}: {first['msg']}.") from None
+
+
+def _add(answers: dict[Address, Recorded], recorded: Recorded, path: Path, number: int) -> None:
+    if recorded.address in answers:
+        raise UsageError(f"{path}, line {number}: {recorded.address} is answered twice.")
+    answers[recorded.address] = recorded

@@ -1,0 +1,30 @@
+"""Suites by their hash: a run names one, and it is the same for ever."""
+
+from datetime import datetime
+
+from sqlalchemy import Engine, select
+
+from shared.contracts import Suite
+from shared.store.engine import reading, writing
+from shared.store.keyed import insert_new
+from shared.store.tables import SUITES
+
+
+class Suites:
+    """Keeps suites; what has a hash never changes."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def keep(self, suite: Suite, now: datetime) -> str:
+        """Keep a suite; give its hash."""
+        row = {"hash": suite.hash, "name": suite.name, "at": now, "body": suite.model_dump_json()}
+        with writing(self._engine) as connection:
+            insert_new(connection, SUITES, [row])
+        return suite.hash
+
+    def get(self, hash_: str) -> Suite | None:
+        """Give the suite with this hash, or None."""
+        with reading(self._engine) as connection:
+            body = connection.scalar(select(SUITES.c.body).where(SUITES.c.hash == hash_))
+        return None if body is None else Suite.model_validate_json(body)
