@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from shared.bus.outcome import Exit, RetryPolicy, decision_of, worn_out
+from shared.bus.outcome import DeadLetter, Exit, RetryPolicy, decision_of, worn_out
 from shared.bus.port import Delivery, Inbox, InboxLost, Publisher
 from shared.bus.settling import Settler
 from shared.bus.stage import Outputs, Stage
@@ -176,6 +176,13 @@ class Worker:
 
     async def _decide(self, error: Exception, delivery: Delivery) -> None:
         decision = decision_of(error, delivery.attempt, self._policy, self._luck())
+        if not isinstance(decision, DeadLetter):
+            log(self.stage.name).warning(
+                "a record was not handled",
+                error=f"{type(error).__name__}: {error}",
+                attempt=delivery.attempt,
+                then=decision,
+            )
         await self._settler.carry_out(decision, delivery)
         if isinstance(decision, Exit):
             self._end(decision.error)

@@ -1,0 +1,40 @@
+"""What is diagnosed: measured responses, the questions to them, and what was declared before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Case:
+    """One response as the diagnosis sees it."""
+
+    target: str
+    scaffold: str
+    unit: str
+    set: str | None
+    groups: Mapping[str, str]
+    extractor: str
+    values: Mapping[str, float | None]
+    why_missing: str | None
+    """Why there is no value at all."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One feature over one dimension, for one target and scaffold."""
+
+    target: str
+    scaffold: str
+    extractor: str
+    feature: str
+    dimension: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was declared before looking."""
+
+    alpha: float = 0.05
+    tolerance: float = 0.0
+    features: tuple[str, ...] = ()
+    selected_at_least: Mapping[str, float] | None = None

@@ -1,0 +1,14 @@
+"""The diagnoser's knobs: what is declared before anybody looks."""
+
+from pydantic import Field
+
+from shared.runtime.settings import Settings
+
+
+class DiagnoserSettings(Settings):
+    """What can be set on the diagnoser, beyond what every service has."""
+
+    diagnoser_alpha: float = Field(default=0.05, gt=0, lt=1)
+    """The level of a run's family of comparisons."""
+    diagnoser_tolerance: float = Field(default=0.0, ge=0)
+    """The largest difference that does not matter."""

@@ -1,0 +1,40 @@
+"""The extractor's composition root."""
+
+import sys
+from datetime import UTC, datetime
+
+from services.extractor.handlers import Measure, announce, load
+from services.extractor.settings import ExtractorSettings
+from shared.bus.port import Publisher
+from shared.bus.stage import Stage
+from shared.contracts import Response
+from shared.runtime.process import serve
+from shared.runtime.service import Service
+from shared.store import Store
+
+
+def now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
+
+
+def build(settings: ExtractorSettings) -> Service:
+    """Give the extractor service with the extractors its settings name."""
+    extractors = load([name.strip() for name in settings.extractor_names.split(",")])
+    store = Store.open(settings.store)
+
+    async def say_so(_: Publisher) -> None:
+        await announce(
+            list(extractors.values()),
+            store.instruments,
+            now=now,
+            every_s=settings.extractor_announce_s,
+        )
+
+    measure = Measure(extractors, now=now)
+    stage = Stage("extractor", Response, measure, slots=1, batch=settings.extractor_batch)
+    return Service("extractor", settings, stages=[stage], jobs=[say_so], close=[store.close])
+
+
+if __name__ == "__main__":
+    sys.exit(serve(ExtractorSettings, build))

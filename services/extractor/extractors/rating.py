@@ -1,0 +1,63 @@
+"""A rating stated in a text: as JSON, as "Rating: 3", or as nothing but a number."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from services.extractor.domain import Extractor, Reading, Unscorable
+
+NUMBER = r"[-+]?\d+(?:\.\d+)?"
+ALONE = re.compile(rf"\s*({NUMBER})\s*\.?\s*")
+LABELLED = re.compile(
+    r"\b(?:rating|score|ranking)\b"
+    rf"[\"'*\s]*(?:is|of|=|:)?[\"'*\s]*({NUMBER})(?!\w|\.\d)",
+    re.IGNORECASE,
+)
+ON_ITS_OWN_LINE = re.compile(
+    r"^[\s#>*_-]*(?:final |overall )?(?:rating|score|ranking)"
+    rf"[\s*_]*[:=][\s*_]*({NUMBER})[\s*_.]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A rating on a line of its own outranks those mentioned on the way to it."""
+NAMES = ("rating", "score", "ranking")
+
+
+class Rating:
+    """Reads the one rating a text states."""
+
+    name = "rating"
+    version = "1"
+    features = ("rating",)
+
+    def measure(self, reading: Reading) -> Mapping[str, float | None]:
+        """Give the rating; a text that states none, or two different ones, has none."""
+        found = _in_json(reading.text) or _in_words(reading.text)
+        if not found:
+            raise Unscorable("no rating")
+        if len(found) > 1:
+            raise Unscorable("several ratings")
+        return {"rating": found.pop()}
+
+
+def _in_json(text: str) -> set[float]:
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        fields = json.loads(text[start : end + 1]) if 0 <= start < end else {}
+    except (ValueError, RecursionError):
+        return set()
+    if not isinstance(fields, dict):
+        return set()
+    values = (fields.get(name) for name in NAMES)
+    return {float(v) for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)}
+
+
+def _in_words(text: str) -> set[float]:
+    if alone := ALONE.fullmatch(text):
+        return {float(alone.group(1))}
+    stated = ON_ITS_OWN_LINE.findall(text) or LABELLED.findall(text)
+    return {float(number) for number in stated}
+
+
+def build() -> Extractor:
+    """Give the extractor of this file."""
+    return Rating()

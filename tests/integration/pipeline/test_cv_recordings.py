@@ -1,0 +1,122 @@
+"""840 recorded ratings of each of two real models, through every service, against known gaps."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.diagnoser import app as diagnoser
+from services.extractor import app as extractor
+from services.generator import app as generator
+from services.planner import app as planner
+from services.recorder import app as recorder
+from shared.contracts import Diagnosis, ExtractorPin, Features, Response, Run, Suite, SuiteProbe
+from shared.llm.target import parse_target
+from shared.store import Store, migrate
+from shared.testing.bus import Bus
+
+MODELS = {"gpt4turbo.json": "gpt-4-turbo", "sonnet4.json": "claude-sonnet-4"}
+PAIRS = {
+    "W-B": ("white", "black"),
+    "W-A": ("white", "asian"),
+    "B-A": ("black", "asian"),
+    "M-F": ("male", "female"),
+}
+
+
+def recording_of(source: Path, target: Path) -> set[str]:
+    """Write the recorded ratings as a replay file, as text; give the scaffolds."""
+    seen: dict[tuple[str, str], int] = {}
+    lines = []
+    for block in json.loads(source.read_text()):
+        for rated in block["rankings"]:
+            address = (rated["cv_id"], block["pipeline"])
+            repeat = seen[address] = seen.get(address, -1) + 1
+            text = f"{rated['reasoning'][:400]}\n\nRating: {rated['ranking']}".strip()
+            lines.append(
+                {
+                    "key": rated["cv_id"],
+                    "scaffold": block["pipeline"],
+                    "repeat": repeat,
+                    "text": text,
+                }
+            )
+    target.write_text("\n".join(json.dumps(line) for line in lines))
+    return {line["scaffold"] for line in lines}
+
+
+def suite_of(variants: list[dict[str, Any]]) -> Suite:
+    return Suite(
+        name="cv-recordings",
+        extractors=("rating",),
+        probes=tuple(
+            SuiteProbe(
+                key=v["id"],
+                prompt=f"Rate this CV.\n{v['content'][:200]}",
+                set=f"set{v['set']}",
+                groups={"race": v["race"] or "neutral", "gender": v["gender"] or "neutral"},
+            )
+            for v in variants
+        ),
+    )
+
+
+@pytest.mark.parametrize("file", MODELS)
+async def test_the_gaps_of_recorded_ratings_come_out_of_the_diagnoser_as_they_are_known(
+    bus: Bus, tmp_path: Path, recorded_data: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    monkeypatch.setenv("NATS_URL", bus.server.url)
+    monkeypatch.setenv("BIASWATCH_STATE_DIR", str(tmp_path))
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    scaffolds = recording_of(recorded_data / "data" / "cv" / file, tmp_path / "answers.jsonl")
+    suite = suite_of(json.loads((recorded_data / "data" / "cv" / "cv_variants.json").read_text()))
+    run = Run(
+        at=datetime.now(UTC),
+        suite=suite.name,
+        suite_hash=suite.hash,
+        targets=(parse_target(f"replay:{tmp_path / 'answers.jsonl'}"),),
+        scaffolds=tuple(sorted(scaffolds)),
+        repeats=10,
+        extractors=(ExtractorPin(name="rating", version="1"),),
+    )
+    rooms = (planner, generator, extractor, recorder, diagnoser)
+    services = []
+    for room in rooms:
+        settings = [
+            v
+            for v in vars(room).values()
+            if isinstance(v, type) and v.__name__.endswith("Settings")
+        ]
+        services.append(room.build(settings[0]()))
+    with Store.open(url) as store:
+        store.suites.keep(suite, datetime.now(UTC))
+        running = [asyncio.create_task(service.run(with_health=False)) for service in services]
+        await bus.publish(run)
+        async with asyncio.timeout(90):
+            while store.records.count(Diagnosis, run_id=run.id) < 2 * len(scaffolds):
+                await asyncio.sleep(0.1)
+        for service in services:
+            service.stop()
+        await asyncio.gather(*running)
+        assert store.records.count(Response, run_id=run.id) == 840
+        assert store.records.count(Features, run_id=run.id) == 840
+        found = list(store.records.read(Diagnosis, run_id=run.id))
+    golden = json.loads((recorded_data / "golden" / "cv_scaffolds.json").read_text())
+    for scaffold in scaffolds:
+        known = golden[f"{MODELS[file]}|{scaffold}"]
+        for name, (a, b) in PAIRS.items():
+            assert gap(found, scaffold, a, b) == pytest.approx(known[name]["diff"], abs=1e-9)
+    assert await bus.dead() == []
+
+
+def gap(found: list[Diagnosis], scaffold: str, a: str, b: str) -> float:
+    for diagnosis in found:
+        for each in diagnosis.gaps if diagnosis.scaffold == scaffold else ():
+            if {each.a, each.b} == {a, b}:
+                assert each.gap.value is not None
+                return each.gap.value if each.a == a else -each.gap.value
+    raise AssertionError((scaffold, a, b))
