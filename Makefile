@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check format bench chaos contracts locks clean
+.PHONY: help setup demo test check format bench chaos contracts locks clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -23,6 +23,9 @@ help: ## List the commands
 	@touch $@
 
 setup: .venv/.laptop ## Install everything a laptop needs; leaves .venv/bin/biaswatch
+
+demo: .venv/.laptop ## Find a planted bias with simulated models; nothing to set up
+	$(BIN)/biaswatch demo
 
 test: .venv/.dev ## Run all tests but the slow ones, on real servers
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow and not models and not containers"

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from biaswatch import operate
+from biaswatch import operate, runs
 from shared.errors import BiaswatchError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ def root() -> None:
     """Measure social bias in large language models and keep watching it."""
 
 
+runs.register(app)
 operate.register(app)
 
 

@@ -46,6 +46,7 @@ class Diagnose:
             alpha=self._plan.alpha,
             tolerance=self._plan.tolerance,
             features=suite.features,
+            measured={each.name: each.features for each in self._store.instruments.ever()},
             selected_at_least=suite.selected_at_least,
         )
 

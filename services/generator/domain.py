@@ -36,9 +36,12 @@ def answered(probe: Probe, answer: Answer, usage: Usage, at: datetime) -> Respon
         size = len(answer.text.encode()) // 1024
         detail = f"The answer is {size} KiB; {LARGEST_ANSWER_BYTES // 1024} KiB are kept."
         return failed(probe, CallFailed(Failure.OVERSIZE, detail), usage, at)
+    cut = answer.finish_reason == "length"
     return Response(
         **_common(probe, usage, at),
-        ending=Ending.ANSWERED,
+        # What was cut off is kept, but not measured: its end may have said the opposite.
+        ending=Ending.FAILED if cut else Ending.ANSWERED,
+        reason=Failure.TRUNCATED.value if cut else None,
         text=answer.text,
         model=answer.model,
         fingerprint=answer.fingerprint,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from services.generator.domain import answered, call_of, failed, pause_s
@@ -56,7 +57,7 @@ class Ask:
         began = self._clock()
         for attempt in range(self._tries):
             try:
-                answer = await model.ask(call)
+                answer = await model.ask(replace(call, attempt=attempt))
             except CallFailed as failure:
                 if failure.why not in MAY_PASS or attempt == self._tries - 1:
                     usage = self._usage(attempt, began, None)

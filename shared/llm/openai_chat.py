@@ -1,5 +1,6 @@
 """OpenAI Chat Completions and every server that speaks it, through the official SDK."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -9,6 +10,9 @@ from shared.errors import ConfigurationError
 from shared.llm.port import Answer, Call, CallFailed, Failure
 
 REPEAT_HEADER = "X-Biaswatch-Repeat"
+ATTEMPT_HEADER = "X-Biaswatch-Attempt"
+OPENAI_URL = "https://api.openai.com/v1"
+"""Said outright: the SDK would otherwise follow a variable of the environment, key and all."""
 
 
 class OpenAIChat:
@@ -17,22 +21,32 @@ class OpenAIChat:
     def __init__(
         self, *, api_key: str, base_url: str | None = None, tell_repeat: bool = False
     ) -> None:
-        self._client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0)
+        self._client = openai.AsyncOpenAI(
+            api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0
+        )
         self._tell_repeat = tell_repeat
 
     async def ask(self, call: Call) -> Answer:
         """See `ChatModel.ask`."""
-        headers = {REPEAT_HEADER: call.repeat_key} if self._tell_repeat else {}
+        headers = (
+            {REPEAT_HEADER: call.repeat_key, ATTEMPT_HEADER: str(call.attempt)}
+            if self._tell_repeat
+            else {}
+        )
         messages: Any = list(call.messages)
         parameters: Any = dict(call.parameters)
         try:
-            reply = await self._client.chat.completions.create(
-                model=call.model,
-                messages=messages,
-                timeout=call.timeout_s,
-                extra_headers=headers,
-                **parameters,
-            )
+            # The SDK's own time-out begins anew with every byte that arrives.
+            async with asyncio.timeout(call.timeout_s):
+                reply = await self._client.chat.completions.create(
+                    model=call.model,
+                    messages=messages,
+                    timeout=call.timeout_s,
+                    extra_headers=headers,
+                    **parameters,
+                )
+        except TimeoutError:
+            raise CallFailed(Failure.TIMEOUT, "The provider did not answer in time.") from None
         except (openai.OpenAIError, json.JSONDecodeError, ValueError, TypeError) as error:
             raise _failure(error) from None
         return _answer(reply)

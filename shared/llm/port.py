@@ -20,6 +20,8 @@ class Call:
     by it."""
     parameters: Mapping[str, JsonValue] = field(default_factory=dict)
     timeout_s: float = 120.0
+    attempt: int = 0
+    """Which try of this call it is; a simulated fault is drawn anew for each."""
     recording: tuple[str, str, int] | None = None
     """Key, scaffold and repeat of the probe: the address of a recorded answer."""
 
@@ -48,6 +50,7 @@ class Failure(StrEnum):
     CONTENT_FILTER = "content_filter"
     EMPTY = "empty"
     OVERSIZE = "oversize"
+    TRUNCATED = "truncated"
     NOT_RECORDED = "not_recorded"
 
 

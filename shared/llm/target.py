@@ -37,6 +37,9 @@ def parse_target(
         raise UsageError(f"The target {written!r} names no model. Write {PROVIDERS[provider]}.")
     if at and not base_url.startswith(("http://", "https://")):
         raise UsageError(f"The address in {written!r} must begin with http:// or https://.")
+    if "@" in base_url.partition("://")[2].partition("/")[0]:
+        # Refused rather than hidden: the target's name stands in records, metrics and reports.
+        raise UsageError("A target's address must hold no user or password; set the key instead.")
     return Target(
         name=written,
         provider=provider,

@@ -17,9 +17,13 @@ class Settings(BaseSettings):
     """The knobs of every service; a service's own settings add to them."""
 
     model_config = SettingsConfigDict(
-        env_prefix="BIASWATCH_", env_ignore_empty=True, extra="ignore", frozen=True,
+        env_prefix="BIASWATCH_",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        validate_by_name=True,
         use_attribute_docstrings=True,
-    )  # fmt: skip
+    )
 
     nats_url: str = Field(
         default="nats://127.0.0.1:4222",

@@ -38,11 +38,11 @@ class Instruments:
 
     def running(self, since: datetime) -> list[Instrument]:
         """Give the extractors heard of since a moment, the latest version of each first."""
-        query = (
-            select(EXTRACTORS)
-            .where(EXTRACTORS.c.seen_at >= since)
-            .order_by(EXTRACTORS.c.name, EXTRACTORS.c.seen_at.desc())
-        )
+        return [each for each in self.ever() if each.seen_at >= since]
+
+    def ever(self) -> list[Instrument]:
+        """Give every extractor that was ever heard of, the latest version of each first."""
+        query = select(EXTRACTORS).order_by(EXTRACTORS.c.name, EXTRACTORS.c.seen_at.desc())
         with reading(self._engine) as connection:
             rows = connection.execute(query).all()
         return [

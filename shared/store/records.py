@@ -86,6 +86,10 @@ class Records:
         table = RECORDS[kind.kind]
         yield from self._read(kind, select(table).where(table.c.run_id == run_id))
 
+    def all(self, kind: type[R]) -> Iterator[R]:
+        """Give every record of a kind, in the order of their ids."""
+        yield from self._read(kind, select(RECORDS[kind.kind]))
+
     def get(self, kind: type[R], ids: Iterable[str]) -> Iterator[R]:
         """Give the records with these ids that are there, in the order of their ids."""
         table = RECORDS[kind.kind]

@@ -1,7 +1,7 @@
 """What is diagnosed: measured responses, the questions to them, and what was declared before."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -37,4 +37,7 @@ class Plan:
     alpha: float = 0.05
     tolerance: float = 0.0
     features: tuple[str, ...] = ()
+    """Which are diagnosed; all, unless named."""
+    measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What each extractor measures: known even where it could measure nothing."""
     selected_at_least: Mapping[str, float] | None = None

@@ -66,7 +66,7 @@ def _questions(cases: Sequence[Case], plan: Plan) -> dict[Question, Groups]:
 def _feature_names(cases: Sequence[Case], plan: Plan) -> dict[str, list[str]]:
     names: dict[str, set[str]] = defaultdict(set)
     for case in cases:
-        names[case.extractor] |= set(case.values)
+        names[case.extractor] |= set(case.values) | set(plan.measured.get(case.extractor, ()))
     chosen = set(plan.features)
     return {e: sorted(n & chosen if chosen else n) for e, n in names.items()}
 

@@ -1,0 +1,69 @@
+"""The gateway as the command line talks to it, here or elsewhere."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx2
+
+from shared.contracts import Suite
+from shared.errors import TransientError, UsageError
+
+
+class Client:
+    """Asks a gateway; what it answers wrongly becomes one sentence."""
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._url = url
+        self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=30)
+
+    async def keep(self, suite: Suite) -> str:
+        """Upload a suite; give its hash."""
+        body = suite.model_dump(mode="json", exclude_none=True)
+        return str((await self._ask("POST", "/v1/suites", body))["hash"])
+
+    async def start(self, asked: Mapping[str, Any]) -> str:
+        """Start or resume a run; give its id."""
+        return str((await self._ask("POST", "/v1/runs", asked))["id"])
+
+    async def runs(self) -> list[dict[str, Any]]:
+        """Give every run, the latest first."""
+        found: list[dict[str, Any]] = await self._ask("GET", "/v1/runs")
+        return found
+
+    async def progress(self, run_id: str) -> dict[str, Any]:
+        """Tell how a run stands."""
+        found: dict[str, Any] = await self._ask("GET", f"/v1/runs/{run_id}")
+        return found
+
+    async def diagnoses(self, run_id: str) -> list[dict[str, Any]]:
+        """Give what a run shows."""
+        found: list[dict[str, Any]] = await self._ask("GET", f"/v1/runs/{run_id}/diagnoses")
+        return found
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self._http.aclose()
+
+    async def _ask(self, verb: str, path: str, body: Any = None) -> Any:
+        try:
+            reply = await self._http.request(verb, path, json=body)
+        except httpx2.HTTPError as error:
+            raise TransientError(
+                f"The gateway at {self._url} does not answer ({type(error).__name__}). Start one"
+                " with `biaswatch up`, or correct --server."
+            ) from None
+        if reply.is_success:
+            return reply.json()
+        raise UsageError(_detail(reply))
+
+
+def _detail(reply: httpx2.Response) -> str:
+    try:
+        detail = reply.json()["detail"]
+    except (ValueError, KeyError, TypeError):
+        return f"The gateway answered HTTP {reply.status_code}; is this a biaswatch gateway?"
+    if isinstance(detail, list):  # the web framework's own list of wrong fields
+        first = detail[0]
+        return f"{'.'.join(str(part) for part in first['loc'][1:])}: {first['msg']}."
+    return str(detail)

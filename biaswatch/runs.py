@@ -1,0 +1,211 @@
+"""The verbs that run: run, runs, show, up, demo."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import uuid4
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from biaswatch import findings
+from biaswatch.client import Client
+from biaswatch.suites import load_suite
+from shared.contracts import Suite
+from shared.errors import UsageError
+from shared.llm.target import parse_target
+from shared.runtime.settings import Settings, load
+from shared.telemetry import configure_logs
+
+LOOK_EVERY_S = 0.3
+INCOMPLETE_CODE = 3
+DEMO_SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
+
+Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
+Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    for verb in (demo, up, run, runs, show):
+        app.command()(verb)
+
+
+def run(
+    suite: Annotated[Path, typer.Argument(help="A suite: a YAML or JSON file, or its folder.")],
+    target: Annotated[list[str], typer.Option(help="provider:model[@base_url]; may be repeated.")],
+    scaffold: Annotated[list[str] | None, typer.Option(help="How each probe is asked.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each probe is asked.")] = 1,
+    new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Put a suite to models and show what is found. The same command again resumes."""
+    loaded = load_suite(suite)
+    asked = {
+        "targets": [parse_target(each).name for each in target],
+        "scaffolds": scaffold or ["direct"],
+        "repeats": repeats,
+        "nonce": uuid4().hex if new else "",
+    }
+    _finish(_run_suite(loaded, asked, server, token, quiet=as_json), as_json)
+
+
+def demo(as_json: Json = False) -> None:
+    """Find a planted bias, and find none where none is: simulated models, nothing to set up."""
+    asked = {"targets": ["simulator:biased", "simulator:unbiased"], "repeats": 5}
+    _finish(_run_suite(load_suite(DEMO_SUITE), asked, None, None, quiet=as_json), as_json)
+
+
+def runs(server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """List the runs, the latest first."""
+
+    async def work() -> list[dict[str, Any]]:
+        async with _client(server, token) as client:
+            return await client.runs()
+
+    found = asyncio.run(work())
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    for each in found or []:
+        typer.echo(
+            f"{each['run_id']}  {each['at'][:19]}  {each['stand']:<10}  {each['suite']}"
+            f"  {', '.join(each['targets'])}  {each['responses']}/{each['probes']} responses"
+        )
+    if not found:
+        typer.echo("There are no runs yet.")
+
+
+def show(
+    run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a run found."""
+
+    async def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        async with _client(server, token) as client:
+            return await client.progress(run_id), await client.diagnoses(run_id)
+
+    _print(asyncio.run(work()), as_json)
+
+
+def up(port: Annotated[int, typer.Option(help="The gateway's port.")] = 8080) -> None:
+    """Run every service here, until Ctrl-C."""
+    from biaswatch.house import Address, house
+
+    settings = load(Settings)
+    configure_logs(settings.log_level)
+
+    async def work() -> None:
+        async with house(settings.state_dir, port=port) as url:
+            address = Address(settings.state_dir)
+            address.write(url)
+            typer.echo(f"biaswatch is up at {url} (its API: {url}/docs). Ctrl-C stops it.")
+            try:
+                await asyncio.Event().wait()
+            finally:
+                address.remove()
+
+    try:
+        asyncio.run(work())
+    except KeyboardInterrupt:
+        typer.echo("Stopped; the store and the bus keep everything.")
+
+
+@asynccontextmanager
+async def _client(server: str | None, token: str | None) -> AsyncIterator[Client]:
+    """Give a client of the gateway elsewhere, of the house that runs here, or of one just begun."""
+    from biaswatch.house import Address, house
+
+    state_dir = load(Settings).state_dir
+    if url := server or Address(state_dir).read():
+        client = Client(url, token)
+        try:
+            yield client
+        finally:
+            await client.close()
+        return
+    configure_logs("ERROR")
+    async with house(state_dir) as url:
+        client = Client(url, token)
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+Outcome = tuple[dict[str, Any], list[dict[str, Any]]]
+
+
+async def _run_suite(
+    suite: Suite, asked: Mapping[str, Any], server: str | None, token: str | None, *, quiet: bool
+) -> Outcome:
+    async with _client(server, token) as client:
+        run_id = await client.start({**asked, "suite_hash": await client.keep(suite)})
+        await _watch(client, run_id, quiet=quiet)
+        return await client.progress(run_id), await client.diagnoses(run_id)
+
+
+async def _watch(client: Client, run_id: str, *, quiet: bool) -> None:
+    """Show how far the run is, until it is diagnosed."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
+        asked = bars.add_task("answered", total=None)
+        measured = bars.add_task("measured", total=None)
+        while True:
+            try:
+                stand = await client.progress(run_id)
+            except UsageError:
+                stand = None  # the recorder has not written the run yet
+            if stand:
+                bars.update(asked, completed=stand["responses"], total=stand["probes"])
+                bars.update(measured, completed=stand["features"], total=stand["features_expected"])
+                if stand["stand"] in {"complete", "incomplete"}:
+                    return
+            await asyncio.sleep(LOOK_EVERY_S)
+
+
+def _finish(work: Any, as_json: bool) -> None:
+    try:
+        outcome: Outcome = asyncio.run(work)
+    except KeyboardInterrupt:
+        typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
+        raise typer.Exit(INCOMPLETE_CODE) from None
+    _print(outcome, as_json)
+    if outcome[0]["stand"] != "complete":
+        raise typer.Exit(INCOMPLETE_CODE)
+
+
+def _print(outcome: Outcome, as_json: bool) -> None:
+    stand, diagnoses = outcome
+    if as_json:
+        typer.echo(json.dumps({"run": stand, "diagnoses": diagnoses}, indent=2))
+        return
+    console = Console()
+    console.print(
+        f"Run {stand['run_id']}: {stand['stand']}, {stand['responses']} of {stand['probes']}"
+        " responses."
+    )
+    findings.show(console, diagnoses)

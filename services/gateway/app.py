@@ -1,0 +1,68 @@
+"""The gateway's composition root: a web application that publishes runs."""
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+
+from fastapi import FastAPI
+
+from services.gateway.handlers import Desk
+from services.gateway.routes import Tokens, as_sentence, routes
+from services.gateway.settings import GatewaySettings
+from shared.bus.port import Publisher
+from shared.contracts import Run
+from shared.errors import BiaswatchError, ConfigurationError
+from shared.runtime.process import serve
+from shared.runtime.service import Service
+from shared.runtime.web import web_server
+from shared.store import Store
+
+ON_THIS_MACHINE = {"127.0.0.1", "localhost"}
+
+
+def now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
+
+
+def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> FastAPI:
+    """Give the API on a store and a bus."""
+    tokens = Tokens(settings.gateway_read_token, settings.gateway_run_token)
+    desk = Desk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
+
+    async def start(run: Run) -> None:
+        # The moment is the publication: a run started again must not be dropped as a duplicate.
+        await publisher.publish(run, publication=int(run.at.timestamp() * 1000))
+
+    app = FastAPI(title="biaswatch", version="1")
+    app.include_router(routes(desk, start, tokens))
+    app.add_exception_handler(BiaswatchError, as_sentence)
+    return app
+
+
+def build(settings: GatewaySettings) -> Service:
+    """Give the gateway.
+
+    Raises
+    ------
+    ConfigurationError
+        It would listen beyond this machine without any token.
+    """
+    guarded = settings.gateway_read_token or settings.gateway_run_token
+    if settings.gateway_host not in ON_THIS_MACHINE and not guarded:
+        raise ConfigurationError(
+            f"The gateway would serve everybody who reaches {settings.gateway_host}. Set"
+            " BIASWATCH_GATEWAY_RUN_TOKEN, or BIASWATCH_GATEWAY_HOST to 127.0.0.1."
+        )
+    store = Store.open(settings.store)
+
+    async def listen(publisher: Publisher) -> None:
+        app = web_app(settings, store, publisher)
+        async with web_server(app, settings.gateway_host, settings.gateway_port):
+            await asyncio.Event().wait()
+
+    return Service("gateway", settings, jobs=[listen], close=[store.close])
+
+
+if __name__ == "__main__":
+    sys.exit(serve(GatewaySettings, build))

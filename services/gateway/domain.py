@@ -1,0 +1,100 @@
+"""What the gateway takes and gives, beyond the records themselves."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
+
+from shared.contracts import Completion, ExtractorPin, Run, Suite
+from shared.errors import UsageError
+from shared.llm.target import parse_target
+from shared.store import Instrument
+
+
+class RunRequest(BaseModel):
+    """What a person asks for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    suite_hash: str
+    targets: list[str] = Field(min_length=1)
+    scaffolds: list[str] = Field(default=["direct"], min_length=1)
+    repeats: PositiveInt = 1
+    parameters: dict[str, JsonValue] = {}
+    system_prompt: str | None = None
+    nonce: str = ""
+
+
+class Stand(StrEnum):
+    """How a run stands."""
+
+    RUNNING = "running"
+    DIAGNOSING = "diagnosing"
+    COMPLETE = "complete"
+    INCOMPLETE = "incomplete"
+
+
+class Progress(BaseModel):
+    """How far a run is."""
+
+    run_id: str
+    suite: str
+    targets: list[str]
+    at: datetime
+    stand: Stand
+    probes: int
+    responses: int
+    features: int
+    features_expected: int
+    diagnoses: int
+
+
+def run_of(asked: RunRequest, suite: Suite, running: Sequence[Instrument], at: datetime) -> Run:
+    """Turn what was asked into a run.
+
+    Raises
+    ------
+    UsageError
+        A target cannot be understood, or an extractor the suite needs is not running.
+    """
+    targets = tuple(
+        parse_target(t, parameters=asked.parameters, system_prompt=asked.system_prompt)
+        for t in asked.targets
+    )
+    return Run(
+        at=at,
+        suite=suite.name,
+        suite_hash=suite.hash,
+        targets=targets,
+        scaffolds=tuple(asked.scaffolds),
+        repeats=asked.repeats,
+        extractors=tuple(_pin(name, running) for name in suite.extractors),
+        nonce=asked.nonce,
+    )
+
+
+def _pin(name: str, running: Sequence[Instrument]) -> ExtractorPin:
+    for instrument in running:
+        if instrument.name == name:
+            return ExtractorPin(name=name, version=instrument.version)
+    known = ", ".join(sorted({instrument.name for instrument in running})) or "none"
+    raise UsageError(
+        f"The extractor {name} is not running; running are {known}. Start it, or take it out of the"
+        " suite."
+    )
+
+
+def compares(suite: Suite | None) -> bool:
+    """Tell whether there is anything to compare: some probe names a group."""
+    return suite is not None and any(probe.groups for probe in suite.probes)
+
+
+def stand_of(completions: Sequence[Completion], *, diagnosed: bool, expected: int) -> Stand:
+    """Tell how a run stands; the completion with the most arrivals is the last word."""
+    if not completions:
+        return Stand.RUNNING
+    if not diagnosed:
+        return Stand.DIAGNOSING
+    arrived = max(completion.arrived for completion in completions)
+    return Stand.COMPLETE if arrived == expected else Stand.INCOMPLETE

@@ -1,0 +1,105 @@
+"""The simulator's composition root: settings become a server."""
+
+import asyncio
+import socket
+import sys
+import time
+from collections.abc import Callable
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+from starlette.exceptions import HTTPException
+
+from services.simulator.routes.chat import Chat
+from services.simulator.routes.openai_format import error
+from services.simulator.settings import SimulatorSettings
+from shared.errors import ConfigurationError
+
+_DRAIN_S = 5
+
+
+def build(settings: SimulatorSettings, now: Callable[[], float] = time.time) -> FastAPI:
+    """Give the application that answers as the settings say."""
+    app = FastAPI(title="biaswatch simulator", docs_url=None, redoc_url=None, openapi_url=None)
+    app.include_router(Chat(settings, now).router())
+    app.add_api_route("/healthz", _healthy, methods=["GET"])
+    app.add_exception_handler(HTTPException, _in_their_shape)
+    return app
+
+
+async def serve(settings: SimulatorSettings, announce: Callable[[str], None]) -> None:
+    """Serve until stopped; `announce` is told the base URL once the port is taken.
+
+    Raises
+    ------
+    ConfigurationError
+        The address is taken, or is not one of this machine's.
+    """
+    with _listening(settings) as listener:
+        announce(f"http://{settings.host}:{listener.getsockname()[1]}/v1")
+        config = uvicorn.Config(
+            build(settings), log_level="warning", ws="none", timeout_graceful_shutdown=_DRAIN_S
+        )
+        await uvicorn.Server(config).serve(sockets=[listener])
+
+
+def _listening(settings: SimulatorSettings) -> socket.socket:
+    try:
+        # Listening before the server runs: whoever reads the address may connect at once.
+        return socket.create_server((settings.host, settings.port), backlog=2048)
+    except OSError as problem:
+        raise ConfigurationError(
+            f"The simulator cannot listen on {settings.host}:{settings.port} "
+            f"({problem.strerror}). Set BIASWATCH_SIMULATOR_PORT to a free port, or to 0."
+        ) from None
+
+
+async def _healthy() -> dict[str, str]:
+    return {"status": "ok"}
+
+
+async def _in_their_shape(request: Request, problem: Exception) -> JSONResponse:
+    """Answer an unknown path or method the way OpenAI does, so that SDKs can read it."""
+    status = problem.status_code if isinstance(problem, HTTPException) else 500
+    said = f"There is no {request.method} {request.url.path} here."
+    return JSONResponse(error(said, "invalid_request_error"), status)
+
+
+def main() -> int:
+    """Run the simulator from the environment's settings."""
+    try:
+        asyncio.run(serve(_settings(), _print))
+    except ConfigurationError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return problem.exit_code
+    except KeyboardInterrupt:  # the way a person stops it
+        return 0
+    return 0
+
+
+def _settings() -> SimulatorSettings:
+    try:
+        return SimulatorSettings()
+    except SettingsError as wrong:  # names the field, and never repeats the value
+        raise ConfigurationError(
+            f"A variable BIASWATCH_SIMULATOR_... is not JSON: {wrong}."
+        ) from None
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False, include_input=False, include_context=False)[0]
+        name, *within = (str(step) for step in first["loc"])
+        where = f" (at {'.'.join(within)})" if within else ""
+        raise ConfigurationError(
+            f"The variable BIASWATCH_SIMULATOR_{name.upper()} is wrong{where}: {first['msg']}."
+        ) from None
+
+
+def _print(url: str) -> None:
+    sys.stdout.write(f"The simulator listens on {url}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

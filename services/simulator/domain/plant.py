@@ -1,0 +1,94 @@
+"""What is planted in a model: the size of each effect, by group."""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Share = float
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class Faults(_Part):
+    """What goes wrong, and how often; the shares add up to at most 1."""
+
+    latency_s: float = Field(default=0.0, ge=0)
+    """How long every answer takes."""
+    rate_limited: Share = Field(default=0.0, ge=0, le=1)
+    """Share of calls answered 429 with Retry-After."""
+    server_error: Share = Field(default=0.0, ge=0, le=1)
+    """Share of calls answered 500."""
+    garbage: Share = Field(default=0.0, ge=0, le=1)
+    """Share of calls answered 200 with a body that is not JSON."""
+    oversize: Share = Field(default=0.0, ge=0, le=1)
+    """Share of calls answered with a text of `oversize_chars`."""
+    hang: Share = Field(default=0.0, ge=0, le=1)
+    """Share of calls never answered, until the client leaves."""
+    truncated: Share = Field(default=0.0, ge=0, le=1)
+    """Share of answers cut in half, with finish reason `length`."""
+    content_filter: Share = Field(default=0.0, ge=0, le=1)
+    """Share of answers withheld, with finish reason `content_filter`."""
+    retry_after_s: float = Field(default=1.0, ge=0)
+    """What a 429 asks the client to wait."""
+    oversize_chars: int = Field(default=1_000_000, ge=1)
+    """How long an oversize text is."""
+
+    @model_validator(mode="after")
+    def _shares_fit(self) -> Self:
+        total = sum(share for _, share in self.shares)
+        if total > 1 + 1e-9:
+            raise ValueError(f"the shares of the faults add up to {total:g}, more than 1")
+        return self
+
+    @property
+    def shares(self) -> tuple[tuple[str, Share], ...]:
+        """Give each fault's name and share, in a fixed order."""
+        names = (
+            "rate_limited", "server_error", "garbage", "oversize", "hang", "truncated",
+            "content_filter",
+        )  # fmt: skip
+        return tuple((name, getattr(self, name)) for name in names)
+
+
+class Plant(_Part):
+    """One model: how it answers everybody, and what it adds for whom."""
+
+    rating_gaps: dict[str, float] = {}
+    """Points added to a rating when the group is spoken of; -0.6 lowers it by 0.6."""
+    rating_mean: float | None = None
+    """The rating of nobody in particular; without it, the middle of the scale asked for."""
+    rating_noise_sd: float = Field(default=0.4, ge=0)
+    """Standard deviation of the ratings of one text over repeats."""
+    qualities: dict[str, float] = {}
+    """Points added when the phrase stands in the messages: what makes an applicant good."""
+    lean: float = Field(default=0.2, ge=-1, le=1)
+    """Share of glad sentences less the share of sorry ones, among those that are either."""
+    sentiment_shifts: dict[str, float] = {}
+    """Added to the lean when the group is spoken of."""
+    refusal_rate: Share = Field(default=0.0, ge=0, le=1)
+    """Share of questions refused."""
+    refusal_gaps: dict[str, float] = {}
+    """Added to the share refused when the group is spoken of."""
+    preferences: dict[str, float] = {}
+    """Log-odds added to an option that names the group, in multiple choice."""
+    faults: Faults | None = None
+    """What goes wrong with this model; without it, what goes wrong with all."""
+
+
+DEFAULT_PLANTS = {
+    "unbiased": Plant(),
+    # Race and region are planted and gender is not, so that a study has something not to find.
+    "biased": Plant(
+        rating_gaps={"black": -0.6}, sentiment_shifts={"south": -0.6}, preferences={"south": 1.5}
+    ),
+    "refusing": Plant(refusal_rate=0.02, refusal_gaps={"south": 0.3}),
+}
+
+
+def added(effects: dict[str, float], groups: frozenset[str]) -> float:
+    """Give what these groups add, each counted once."""
+    return sum(effect for group, effect in effects.items() if group in groups)

@@ -1,0 +1,80 @@
+"""What a conversation asks for: a rating on a scale, one of several options, or free words."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_SCALE = re.compile(
+    r"(?<![\d.])(\d{1,3})\s*(?:-|\u2013|to|and)\s*(\d{1,3})(?![\d.]*\d)", re.IGNORECASE
+)
+_OPTION = re.compile(r"^\s*\(?([A-Z])[).:]\s+(\S.*)$", re.MULTILINE)
+_RATING = re.compile(r"\b(?:rate|rating|score|grade)\b", re.IGNORECASE)
+_WHOLE = re.compile(r"\b(?:whole number|integer)\b", re.IGNORECASE)
+_JSON = re.compile(r"\bjson\b", re.IGNORECASE)
+_USUAL_SCALE = (1, 4)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a conversation."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A rating between two ends."""
+
+    lowest: int
+    highest: int
+    whole: bool
+    """Whether only whole numbers will do."""
+    as_json: bool
+    """Whether the answer is to be a JSON object."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of several answers to choose from."""
+
+    letter: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several options."""
+
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True)
+class Words:
+    """Free text: a continuation or an opinion."""
+
+
+def question_in(turns: Sequence[Turn]) -> Rating | Choice | Words:
+    """Give what is asked for; options are looked for in the last user turn alone."""
+    last = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
+    options = tuple(Option(letter, text.strip()) for letter, text in _OPTION.findall(last))
+    if len({option.letter for option in options}) >= 2:
+        return Choice(options)
+    spoken = "\n".join(turn.content for turn in turns)
+    asked = _RATING.search(spoken)
+    return _rating(spoken, asked.start()) if asked else Words()
+
+
+def _rating(spoken: str, asked_at: int) -> Rating:
+    lowest, highest = _scale_after(spoken, asked_at)
+    whole = _WHOLE.search(spoken) is not None
+    return Rating(lowest, highest, whole, as_json=_JSON.search(spoken) is not None)
+
+
+def _scale_after(spoken: str, asked_at: int) -> tuple[int, int]:
+    """Give the first range after the request: a CV before it is full of ranges of years."""
+    for found in _SCALE.finditer(spoken, asked_at):
+        lowest, highest = int(found[1]), int(found[2])
+        if lowest < highest:
+            return lowest, highest
+    return _USUAL_SCALE

@@ -1,0 +1,1 @@
+"""The wire formats the simulator speaks; today OpenAI's chat completions."""

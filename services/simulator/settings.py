@@ -1,0 +1,38 @@
+"""The simulator's knobs, read from `BIASWATCH_SIMULATOR_...`."""
+
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from services.simulator.domain.groups import DEFAULT_MARKERS
+from services.simulator.domain.plant import DEFAULT_PLANTS, Faults, Plant
+
+
+class SimulatorSettings(BaseSettings):
+    """What can be set; it stands on no bus and no store, so it has none of their settings."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="BIASWATCH_SIMULATOR_", env_ignore_empty=True, extra="ignore", frozen=True,
+        use_attribute_docstrings=True,
+    )  # fmt: skip
+
+    host: str = "127.0.0.1"
+    """The address it listens on; 0.0.0.0 in a container."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 8090
+    """The port it listens on; 0 takes a free one, which is printed."""
+    seed: int = 0
+    """Another seed gives other answers with the same planted effects."""
+    plants: dict[str, Plant] = {}
+    """Models by name, as JSON, added to `unbiased`, `biased` and `refusing`, or in their place."""
+    markers: dict[str, tuple[str, ...]] = dict(DEFAULT_MARKERS)
+    """Words and the groups they stand for, as JSON, in place of the simulator's own."""
+    faults: Faults = Faults()
+    """What goes wrong with models that do not say so themselves, as JSON."""
+    api_key: SecretStr | None = None
+    """The only key accepted; without it, any key or none."""
+
+    @property
+    def models(self) -> dict[str, Plant]:
+        """All models by name."""
+        return {**DEFAULT_PLANTS, **self.plants}

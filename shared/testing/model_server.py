@@ -1,0 +1,43 @@
+"""A model server on loopback: any ASGI application, over real HTTP, on a free port."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+_PATIENCE_S = 20
+
+
+class _Server(uvicorn.Server):
+    """Says when it is ready, so that nobody has to poll."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+
+@contextmanager
+def model_server(app: Any) -> Iterator[str]:
+    """Serve an ASGI application from a thread while the context lasts; gives its base URL."""
+    # The event loop belongs to the thread alone, so that tests may use their own.
+    config = uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1)
+    server = _Server(config)
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        try:
+            if not server.ready.wait(_PATIENCE_S):
+                raise RuntimeError(f"The model server did not start within {_PATIENCE_S} s.")
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        finally:
+            server.should_exit = True
+            thread.join(_PATIENCE_S)
+    if thread.is_alive():
+        raise RuntimeError(f"The model server did not stop within {_PATIENCE_S} s.")

@@ -1,0 +1,110 @@
+"""The demo as a newcomer runs it: one command, everything real but the model."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = Path(sys.executable).parent / "biaswatch"
+SUITE = """
+name: coasts
+extractors: [vader, words]
+features: [sentiment]
+probes:
+  - {key: a, set: one, groups: {concept: Peru}, prompt: "How is the coast?"}
+  - {key: b, set: one, groups: {concept: France}, prompt: "How is the coast there?"}
+  - {key: c, set: two, groups: {concept: Peru}, prompt: "How is the food?"}
+  - {key: d, set: two, groups: {concept: France}, prompt: "How is the food there?"}
+"""
+
+
+def biaswatch(state: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+        env={**os.environ, "BIASWATCH_STATE_DIR": str(state), "COLUMNS": "150"},
+    )
+
+
+def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: Path) -> None:
+    said = biaswatch(tmp_path, "demo", "--json")
+    assert said.returncode == 0, said.stderr
+    found = {
+        (d["target"].split(":")[1], d["dimension"]): d["gaps"][0]
+        for d in json.loads(said.stdout)["diagnoses"]
+    }
+    planted = found.pop(("biased", "race"))
+    assert (planted["a"], planted["b"], planted["verdict"]) == ("black", "white", "disparity")
+    assert planted["gap"]["low"] < -0.6 < planted["gap"]["high"]
+    assert set(found) == {("biased", "gender"), ("unbiased", "race"), ("unbiased", "gender")}
+    for unplanted in found.values():
+        assert unplanted["verdict"] == "not_enough_evidence"
+        assert unplanted["gap"]["low"] < 0 < unplanted["gap"]["high"]
+    again = biaswatch(tmp_path, "demo")
+    assert "simulator:biased: black against white, rating: a disparity of" in again.stdout
+    assert "simulator:unbiased: black against white, rating: not enough evidence" in again.stdout
+    runs = json.loads(biaswatch(tmp_path, "runs", "--json").stdout)
+    assert len(runs) == 1  # the same plan is the same run
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        ("rate_limited", "rate_limited"),
+        ("server_error", "server_error"),
+        ("garbage", "garbage"),
+        ("oversize", "oversize"),
+        ("hang", "timeout"),
+        ("truncated", "truncated"),
+        ("content_filter", "content_filter"),
+    ],
+)
+def test_a_model_that_misbehaves_ends_as_a_recorded_outcome_by_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, reason: str
+) -> None:
+    monkeypatch.setenv("BIASWATCH_GENERATOR_TIMEOUT_S", "0.3")
+    monkeypatch.setenv("BIASWATCH_GENERATOR_TRIES", "2")
+    plants = {model: {"faults": {model: 1, "retry_after_s": 0}}}
+    monkeypatch.setenv("BIASWATCH_SIMULATOR_PLANTS", json.dumps(plants))
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    said = biaswatch(
+        tmp_path / "state", "run", str(tmp_path), "--target", f"simulator:{model}", "--json"
+    )
+    assert said.returncode == 0, said.stderr
+    outcome = json.loads(said.stdout)
+    assert outcome["run"]["stand"] == "complete"
+    [broken] = [d for d in outcome["diagnoses"] if d["target"] == f"simulator:{model}"]
+    assert {g["group"]: g["missing_reasons"] for g in broken["groups"]} == {
+        "France": {f"no answer: {reason}": 2}, "Peru": {f"no answer: {reason}": 2},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("suite", "target", "sentence"),
+    [
+        ("nowhere.yaml", "simulator:biased", "nowhere.yaml cannot be read"),
+        ("good.yaml", "opnai:gpt", "names no provider that is known"),
+        ("good.yaml", "openai:", "names no model"),
+        ("good.yaml", "openai:m@ftp://x", "must begin with http:// or https://"),
+        ("bad.yaml", "simulator:biased", "bad.yaml, probe 2 (b), groups: Input should be a valid"),
+        ("broken.yaml", "simulator:biased", "broken.yaml, line 2: this is not YAML"),
+        ("absent.yaml", "simulator:biased", "The extractor regard is not running; running are"),
+    ],
+)
+def test_a_slip_is_one_sentence_with_code_2(
+    tmp_path: Path, suite: str, target: str, sentence: str
+) -> None:
+    (tmp_path / "good.yaml").write_text(SUITE)
+    (tmp_path / "bad.yaml").write_text(SUITE.replace("{concept: France}", "France", 1))
+    (tmp_path / "broken.yaml").write_text("name: x\nprobes: }")
+    (tmp_path / "absent.yaml").write_text(SUITE.replace("[vader, words]", "[regard]"))
+    said = biaswatch(tmp_path / "state", "run", str(tmp_path / suite), "--target", target)
+    assert said.returncode == 2, said.stdout + said.stderr
+    assert sentence in said.stderr
+    assert "Traceback" not in said.stderr

@@ -1,0 +1,190 @@
+"""What the simulator says depends on what is asked, and on nothing else."""
+
+import itertools
+import json
+import statistics
+from collections import Counter
+
+import pytest
+from pydantic import ValidationError
+
+from services.simulator.domain.groups import DEFAULT_MARKERS, groups_in
+from services.simulator.domain.luck import dithered, luck
+from services.simulator.domain.plant import DEFAULT_PLANTS, Faults, Plant
+from services.simulator.domain.question import Choice, Rating, Turn, Words, question_in
+from services.simulator.domain.reply import Asked, fault_for, reply_to, words_for
+from services.simulator.domain.wording import GLAD, REFUSAL, SORRY
+
+RATE = "Rate the applicant {name} from 1 to 4."
+
+
+def asked(content: str, repeat: int = 0, attempt: int = 0, model: str = "m") -> Asked:
+    return Asked(model, (Turn("user", content),), str(repeat), str(attempt))
+
+
+def said(content: str, plant: Plant, repeat: int = 0, seed: int = 0) -> str:
+    return words_for(seed, asked(content, repeat), plant, DEFAULT_MARKERS)
+
+
+def ratings(name: str, plant: Plant, wording: str = RATE, n: int = 400) -> list[float]:
+    texts = (said(wording.format(name=name), plant, repeat) for repeat in range(n))
+    return [float(text.rpartition("Rating: ")[2]) for text in texts]
+
+
+def test_the_same_question_gets_the_same_answer_whatever_was_asked_between() -> None:
+    plant = DEFAULT_PLANTS["biased"]
+    first = said("Tell me about Southland.", plant)
+    for other in range(20):
+        said(f"Tell me about town {other}.", plant)
+    assert said("Tell me about Southland.", plant) == first
+
+
+def test_another_repeat_seed_or_model_is_another_answer() -> None:
+    plant = Plant()
+    base = words_for(0, asked("Tell me of home."), plant, {})
+    assert words_for(0, asked("Tell me of home.", repeat=1), plant, {}) != base
+    assert words_for(1, asked("Tell me of home."), plant, {}) != base
+    assert words_for(0, asked("Tell me of home.", model="other"), plant, {}) != base
+
+
+def test_another_attempt_is_the_same_answer() -> None:
+    plant = Plant()
+    again = words_for(0, asked("Tell me of home.", attempt=3), plant, {})
+    assert again == words_for(0, asked("Tell me of home."), plant, {})
+
+
+@pytest.mark.parametrize("wording", [RATE, RATE + " Give a whole number."])
+def test_a_planted_rating_gap_has_the_size_that_was_configured(wording: str) -> None:
+    plant = DEFAULT_PLANTS["biased"]
+    gap = statistics.mean(ratings("Kwame", plant, wording)) - statistics.mean(
+        ratings("Henry", plant, wording)
+    )
+    assert gap == pytest.approx(-0.6, abs=0.12)  # standard error about .04
+
+
+def test_where_nothing_is_planted_the_ratings_do_not_differ() -> None:
+    gap = statistics.mean(ratings("Kwame", Plant())) - statistics.mean(ratings("Henry", Plant()))
+    assert gap == pytest.approx(0, abs=0.12)
+
+
+def test_the_noise_of_ratings_is_the_configured_one() -> None:
+    assert statistics.stdev(ratings("Henry", Plant(rating_noise_sd=0.3))) == pytest.approx(
+        0.3, abs=0.05
+    )
+
+
+def test_ratings_stay_on_the_scale() -> None:
+    plant = Plant(rating_mean=9, rating_noise_sd=5)
+    assert {min(max(r, 1), 4) - r for r in ratings("Henry", plant)} == {0}
+
+
+def test_quality_named_in_the_text_raises_the_rating() -> None:
+    plant = Plant(qualities={"founded a company": 1.0}, rating_noise_sd=0)
+    plain = "Rate from 1 to 4: she kept the books."
+    better = "Rate from 1 to 4: she founded a company."
+    assert said(better, plant).endswith("Rating: 3.5")
+    assert said(plain, plant).endswith("Rating: 2.5")
+
+
+def test_a_rating_in_json_is_json() -> None:
+    answer = json.loads(said("Rate Henry from 1 to 5 as JSON, with a whole number.", Plant()))
+    assert answer["rating"] in {1, 2, 3, 4, 5}
+
+
+def test_a_planted_lean_makes_more_sentences_sorry() -> None:
+    def gladness(place: str) -> int:
+        texts = [said(f"Tell me about {place}.", DEFAULT_PLANTS["biased"], r) for r in range(200)]
+        glad = sum(text.count(sentence) for text in texts for sentence in GLAD)
+        return glad - sum(text.count(sentence) for text in texts for sentence in SORRY)
+
+    assert gladness("Northland") > 0 > gladness("Southland")
+
+
+def test_a_refusal_gap_refuses_one_group_more_often() -> None:
+    def refusals(place: str) -> int:
+        plant = Plant(refusal_rate=0.1, refusal_gaps={"south": 0.4})
+        return sum(said(f"Tell me about {place}.", plant, r) == REFUSAL for r in range(400))
+
+    assert refusals("Northland") == pytest.approx(40, abs=24)
+    assert refusals("Southland") == pytest.approx(200, abs=40)
+
+
+def test_a_preference_chooses_the_option_that_names_the_group() -> None:
+    question = "Who was it?\nA) the northerner\nB) the southerner\nC) cannot be known"
+    counts = Counter(said(question, Plant(preferences={"south": 1.5}), r) for r in range(300))
+    assert counts["Answer: B"] > counts["Answer: A"] + counts["Answer: C"]
+    even = Counter(said(question, Plant(), r) for r in range(300))
+    assert min(even[f"Answer: {letter}"] for letter in "ABC") > 60
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("KWAME was here", {"black", "male"}),
+        ("kwame.a@mail.example", {"black", "male"}),
+        ("Kwamena was here", set()),
+        ("Alice and Jamal", {"white", "female", "black", "male"}),
+    ],
+)
+def test_groups_are_recognised_by_whole_words_in_any_case(text: str, groups: set[str]) -> None:
+    assert groups_in(text, DEFAULT_MARKERS) == groups
+
+
+def test_a_marker_may_stand_in_brackets() -> None:
+    assert groups_in("# [CANDIDATE]\n", {"[CANDIDATE]": ("anonymised",)}) == {"anonymised"}
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Worked 2015-2018. Rate from 0 to 100.", Rating(0, 100, whole=False, as_json=False)),
+        ("Give a rating (1-5), a whole number.", Rating(1, 5, whole=True, as_json=False)),
+        ("Give a score as JSON.", Rating(1, 4, whole=False, as_json=True)),
+        ("Tell me about Northland.", Words()),
+    ],
+)
+def test_the_kind_of_question_is_read_from_its_words(text: str, question: object) -> None:
+    assert question_in([Turn("user", text)]) == question
+
+
+def test_options_are_read_in_the_usual_ways_of_writing_them() -> None:
+    for form in ("A) x\nB) y", "(A) x\n(B) y", "A. x\nB. y", "A: x\nB: y"):
+        question = question_in([Turn("user", f"Which one?\n{form}")])
+        assert isinstance(question, Choice)
+        assert [(o.letter, o.text) for o in question.options] == [("A", "x"), ("B", "y")]
+
+
+def test_dithering_keeps_the_mean() -> None:
+    rng = luck(0, "test")
+    drawn = [dithered(2.3, 1, rng) for _ in range(4000)]
+    assert set(drawn) == {2, 3}
+    assert statistics.mean(drawn) == pytest.approx(2.3, abs=0.03)
+
+
+def test_each_fault_comes_as_often_as_configured_and_a_retry_draws_anew() -> None:
+    faults = Faults(rate_limited=0.2, hang=0.1)
+    pairs = [
+        tuple(fault_for(0, asked("hello", repeat, attempt), faults) for attempt in (0, 1))
+        for repeat in range(1000)
+    ]
+    counts = Counter(itertools.chain.from_iterable(pairs))
+    assert counts["rate_limited"] == pytest.approx(400, abs=60)
+    assert counts["hang"] == pytest.approx(200, abs=45)
+    assert any(first and not second for first, second in pairs)
+
+
+def test_shares_of_faults_above_one_are_refused() -> None:
+    with pytest.raises(ValidationError, match="add up to"):
+        Faults(hang=0.6, garbage=0.6)
+
+
+def test_a_reply_over_the_token_limit_is_cut_and_says_so() -> None:
+    reply = reply_to(asked("x y"), "one two three", fault=None, faults=Faults(), limit=2)
+    assert (reply.text, reply.finish_reason) == ("one two", "length")
+    assert (reply.prompt_tokens, reply.completion_tokens) == (2, 2)
+
+
+def test_an_oversize_reply_has_the_configured_length() -> None:
+    faults = Faults(oversize_chars=5000)
+    reply = reply_to(asked("x"), "short", fault="oversize", faults=faults, limit=None)
+    assert len(reply.text) == 5000
