@@ -13,7 +13,16 @@ from services.extractor import app as extractor
 from services.generator import app as generator
 from services.planner import app as planner
 from services.recorder import app as recorder
-from shared.contracts import Diagnosis, ExtractorPin, Features, Response, Run, Suite, SuiteProbe
+from shared.contracts import (
+    Diagnosis,
+    ExtractorPin,
+    Features,
+    Response,
+    Run,
+    Suite,
+    SuiteProbe,
+    Verdict,
+)
 from shared.llm.target import parse_target
 from shared.store import Store, migrate
 from shared.testing.bus import Bus
@@ -110,6 +119,7 @@ async def test_the_gaps_of_recorded_ratings_come_out_of_the_diagnoser_as_they_ar
         known = golden[f"{MODELS[file]}|{scaffold}"]
         for name, (a, b) in PAIRS.items():
             assert gap(found, scaffold, a, b) == pytest.approx(known[name]["diff"], abs=1e-9)
+    assert all(each.verdict is not Verdict.DISPARITY for d in found for each in d.gaps)
     assert await bus.dead() == []
 
 
