@@ -44,7 +44,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python benchmarks/bus_hop.py
 
 chaos: .venv/.dev ## Kill workers and the server at random; prove nothing is lost or counted twice
-	$(BIN)/pytest tests/integration/test_chaos.py -m slow -s
+	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/pipeline -m slow -s
 
 contracts: .venv/.dev ## Write the JSON Schemas of the records again (a reviewed diff)
 	$(BIN)/python tools/schemas.py

@@ -28,7 +28,7 @@ def build(settings: PlannerSettings) -> Service:
         await plans.reconcile(publisher, settings.planner_reconcile_s)
 
     stages: list[Stage[Any]] = [
-        Stage("planner", Run, plans.plan, slots=2, ack_wait_s=60),
+        Stage("planner", Run, plans.plan, slots=2),
         Stage("planner", Features, plans.note, slots=1, batch=256),
     ]
     jobs = [plans.gather.emit, reconcile]

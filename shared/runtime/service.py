@@ -5,6 +5,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
@@ -126,6 +127,7 @@ class Service:
         self._raise_why(ended)
 
     def _begin(self, stage: Stage[Any], connection: Connection, publisher: Publisher) -> None:
+        stage = replace(stage, ack_wait_s=self._settings.ack_wait_s)
         inbox = JetStreamInbox(connection, durable_of(stage), stage.capacity)
         worker = Worker(
             stage, inbox, publisher, luck=random.random, clock=time.time, policy=self._policy

@@ -44,6 +44,8 @@ class Settings(BaseSettings):
     """How long to stand unready before draining; on Kubernetes, longer than a probe's period."""
     grace_s: float = Field(default=25.0, ge=0)
     """How long what was begun may take to finish; less than the pod's termination grace."""
+    ack_wait_s: float = Field(default=30.0, gt=0)
+    """How long the bus waits for a sign of life before it gives a record to another process."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """The least severe entries that are logged."""
 

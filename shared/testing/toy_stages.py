@@ -20,7 +20,6 @@ from shared.store import Store
 from shared.testing.records import make_target
 
 POISON = "poison"
-ACK_WAIT_S = 2.0
 QUICK = RetryPolicy(first_delay_s=0.05, longest_delay_s=1.0)
 
 
@@ -49,7 +48,7 @@ def generator(settings: ToySettings) -> Service:
         return [Response(at=now, probe=probe, ending=Ending.ANSWERED, text=text)]
 
     lane = make_target().lane
-    stage = Stage("generator", Probe, answer, slots=8, lane=lane, ack_wait_s=ACK_WAIT_S)
+    stage = Stage("generator", Probe, answer, slots=8, lane=lane)
     return build(stage, settings)
 
 
@@ -71,7 +70,7 @@ def extractor(settings: ToySettings) -> Service:
             )
         ]
 
-    stage = Stage("extractor", Response, measure, slots=8, ack_wait_s=ACK_WAIT_S)
+    stage = Stage("extractor", Response, measure, slots=8)
     return build(stage, settings)
 
 
@@ -84,10 +83,7 @@ def recorder(settings: ToySettings) -> Service:
         store.records.write(batch)
         return []
 
-    stages = [
-        Stage("recorder", kind, record, slots=1, batch=32, ack_wait_s=ACK_WAIT_S)
-        for kind in (Response, Features)
-    ]
+    stages = [Stage("recorder", kind, record, slots=1, batch=32) for kind in (Response, Features)]
     return Service("recorder", settings, stages=stages, close=[store.close], policy=QUICK)
 
 

@@ -2,10 +2,6 @@
 
 import asyncio
 import os
-import random
-import subprocess
-import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +14,7 @@ from shared.bus.server import EmbeddedServer
 from shared.contracts import Features, Probe, Response, subject_of
 from shared.errors import BiaswatchError
 from shared.store import Store, migrate
+from shared.testing.fleet import Fleet
 from shared.testing.records import RUN_ID, make_probe
 from shared.testing.toy_stages import POISON, STAGES
 
@@ -51,77 +48,35 @@ async def test_every_output_is_stored_exactly_once_and_only_poison_is_dead(
         connection = await Connection.open(server.url, name="test")
         admin = Admin(connection)
         await provision(admin)
-        fleet = Fleet(server, url, mayhem)
+        environment = {
+            **os.environ,
+            "NATS_URL": server.url,
+            "BIASWATCH_STORE_URL": url,
+            "BIASWATCH_HEALTH_PORT": "0",
+            "BIASWATCH_ACK_WAIT_S": "2",
+            "BIASWATCH_TOY_FAILURE_RATE": str(mayhem.failure_rate),
+        }
+        commands = [["shared.testing.toy_stages", stage] for stage in STAGES for _ in range(2)]
+        fleet = Fleet(server, commands, environment, mayhem.seed)
         try:
             filling = asyncio.create_task(fill(connection, mayhem))
-            await fleet.suffer()
+            await fleet.suffer(mayhem.worker_kills, mayhem.server_kills)
             await filling
             await finished(store, admin, mayhem)
         finally:
-            fleet.end()
+            codes = fleet.end()
+        assert set(codes) <= {0, -15}
         await verify(store, admin, mayhem)
-        print(fleet.summary())
+        print(summary(mayhem, fleet.age_s))
         await connection.close()
 
 
-class Fleet:
-    """Two processes of each toy stage, and what befalls them."""
-
-    def __init__(self, server: EmbeddedServer, store_url: str, mayhem: Mayhem) -> None:
-        self._server = server
-        self._mayhem = mayhem
-        self._rng = random.Random(mayhem.seed)
-        self._began = time.monotonic()
-        self._environment = {
-            **os.environ,
-            "NATS_URL": server.url,
-            "BIASWATCH_STORE_URL": store_url,
-            "BIASWATCH_HEALTH_PORT": "0",
-            "BIASWATCH_LOG_LEVEL": "ERROR",
-            "BIASWATCH_TOY_FAILURE_RATE": str(mayhem.failure_rate),
-        }
-        self._processes = [self._start(stage) for stage in STAGES for _ in range(2)]
-
-    def _start(self, stage: str) -> tuple[str, subprocess.Popen[bytes]]:
-        command = [sys.executable, "-m", "shared.testing.toy_stages", stage]
-        return stage, subprocess.Popen(
-            command, env=self._environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-        )
-
-    async def suffer(self) -> None:
-        """Kill at random moments, start again what was killed."""
-        events = ["worker"] * self._mayhem.worker_kills + ["server"] * self._mayhem.server_kills
-        self._rng.shuffle(events)
-        await asyncio.sleep(1.0)
-        for event in events:
-            await asyncio.sleep(self._rng.uniform(0.1, 0.9))
-            self._kill_server() if event == "server" else self._kill_worker()
-
-    def _kill_worker(self) -> None:
-        victim = self._rng.randrange(len(self._processes))
-        stage, process = self._processes[victim]
-        process.kill()
-        process.wait()
-        self._processes[victim] = self._start(stage)
-
-    def _kill_server(self) -> None:
-        self._server.kill()
-        self._server.start()
-
-    def end(self) -> None:
-        """Stop every process in good order; one that does not stop fails the test."""
-        for _, process in self._processes:
-            process.terminate()
-        codes = [process.wait(40) for _, process in self._processes]
-        assert set(codes) <= {0, -15}, codes
-
-    def summary(self) -> str:
-        return (
-            f"\n{self._mayhem.records} records and {POISONED} poison through 3 stages,"
-            f" {self._mayhem.worker_kills} workers and {self._mayhem.server_kills} servers killed,"
-            f" {self._mayhem.failure_rate:.0%} of handlings failed:"
-            f" all exact after {time.monotonic() - self._began:.0f} s."
-        )
+def summary(mayhem: Mayhem, age_s: float) -> str:
+    return (
+        f"\n{mayhem.records} records and {POISONED} poison through {len(STAGES)} stages,"
+        f" {mayhem.worker_kills} workers and {mayhem.server_kills} servers killed,"
+        f" {mayhem.failure_rate:.0%} of handlings failed: all exact after {age_s:.0f} s."
+    )
 
 
 def good(number: int) -> Probe:

@@ -1,0 +1,70 @@
+"""Processes that a test starts, kills at random moments, and starts again."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from shared.bus.server import EmbeddedServer
+
+SERVER = "server"
+WORKER = "worker"
+BETWEEN_KILLS_S = (0.1, 0.9)
+
+
+class Fleet:
+    """Worker processes beside a NATS server, and what befalls them."""
+
+    def __init__(
+        self,
+        server: EmbeddedServer,
+        commands: Sequence[Sequence[str]],
+        environment: Mapping[str, str],
+        seed: int,
+    ) -> None:
+        self._server = server
+        self._environment = dict(environment)
+        self._luck = Random(seed)  # noqa: S311 - a test's misfortune
+        self._began = time.monotonic()
+        self._processes = [(command, self._start(command)) for command in commands]
+
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(  # noqa: S603 - our own modules
+            [sys.executable, "-m", *command],
+            env=self._environment,
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+
+    async def suffer(self, worker_kills: int, server_kills: int) -> None:
+        """Kill at random moments, start again what was killed."""
+        events = [WORKER] * worker_kills + [SERVER] * server_kills
+        self._luck.shuffle(events)
+        await asyncio.sleep(1.0)
+        for event in events:
+            await asyncio.sleep(self._luck.uniform(*BETWEEN_KILLS_S))
+            if event == SERVER:
+                self._server.kill()
+                self._server.start()
+            else:
+                self._kill_worker()
+
+    def _kill_worker(self) -> None:
+        victim = self._luck.randrange(len(self._processes))
+        command, process = self._processes[victim]
+        process.kill()
+        process.wait()
+        self._processes[victim] = (command, self._start(command))
+
+    def end(self) -> list[int]:
+        """Stop every process in good order; give the exit codes."""
+        for _, process in self._processes:
+            process.terminate()
+        return [process.wait(60) for _, process in self._processes]
+
+    @property
+    def age_s(self) -> float:
+        """How long ago it was started."""
+        return time.monotonic() - self._began

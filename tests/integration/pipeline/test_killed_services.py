@@ -1,0 +1,137 @@
+"""Every real service is killed at random during a run: the run ends as if nothing had happened."""
+
+import asyncio
+import json
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from services.diagnoser.domain import Case, Plan, diagnose
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
+from shared.bus.provision import provision
+from shared.bus.server import EmbeddedServer
+from shared.contracts import (
+    Diagnosis,
+    ExtractorPin,
+    Features,
+    Response,
+    Run,
+    Suite,
+    SuiteProbe,
+)
+from shared.errors import TransientError
+from shared.llm.target import parse_target
+from shared.store import Store, migrate
+from shared.testing.fleet import Fleet
+
+ROOMS = ("planner", "generator", "extractor", "recorder", "diagnoser")
+EXTRACTORS = ("rating", "words")
+
+
+@pytest.mark.parametrize(
+    ("probes", "worker_kills", "server_kills"),
+    [
+        (300, 5, 1),
+        pytest.param(2000, 20, 3, marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
+    ],
+)
+async def test_a_run_survives_the_death_of_every_service_with_the_same_statistics(
+    tmp_path: Path, probes: int, worker_kills: int, server_kills: int
+) -> None:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    suite, run = study(tmp_path, probes)
+    environment = {
+        **os.environ,
+        "BIASWATCH_STORE_URL": url,
+        "BIASWATCH_HEALTH_PORT": "0",
+        "BIASWATCH_ACK_WAIT_S": "2",
+        "BIASWATCH_PLANNER_RECONCILE_S": "4",
+        "BIASWATCH_GENERATOR_SLOTS": "2",
+        "BIASWATCH_EXTRACTOR_BATCH": "8",
+        "BIASWATCH_RECORDER_BATCH": "16",
+    }
+    with EmbeddedServer(tmp_path / "nats") as server, Store.open(url) as store:
+        connection = await Connection.open(server.url, name="test")
+        await provision(Admin(connection))
+        store.suites.keep(suite, datetime.now(UTC))
+        await JetStreamPublisher(connection).publish(run)
+        commands = [[f"services.{room}.app"] for room in ROOMS]
+        fleet = Fleet(server, commands, {**environment, "NATS_URL": server.url}, seed=3)
+        try:
+            await fleet.suffer(worker_kills, server_kills)
+            async with asyncio.timeout(300):
+                while not await done(store, run):
+                    await asyncio.sleep(0.2)
+        finally:
+            fleet.end()
+        await connection.close()
+        assert store.records.count(Response, run_id=run.id) == probes
+        assert store.records.count(Features, run_id=run.id) == probes * len(EXTRACTORS)
+        found = {d.dimension: d.gaps for d in store.records.read(Diagnosis, run_id=run.id)}
+    assert found == undisturbed(suite, run.targets[0].name)
+    print(
+        f"\n{probes} probes, {worker_kills} services and {server_kills} servers killed:"
+        f" all exact after {fleet.age_s:.0f} s."
+    )
+
+
+async def done(store: Store, run: Run) -> bool:
+    try:
+        return bool(await asyncio.to_thread(store.records.count, Diagnosis, run_id=run.id))
+    except TransientError:
+        return False
+
+
+def rating_of(number: int) -> float:
+    return 2.0 + (number * 7 % 11) / 10 + (0.3 if number % 2 else 0.0)
+
+
+def study(folder: Path, probes: int) -> tuple[Suite, Run]:
+    """Make a suite of pairs and recorded answers whose ratings are known."""
+    items = [
+        SuiteProbe(
+            key=f"p{n}",
+            set=f"s{n // 2}",
+            groups={"side": "b" if n % 2 else "a"},
+            prompt=f"Rate {n}.",
+        )
+        for n in range(probes)
+    ]
+    answers = folder / "answers.jsonl"
+    answers.write_text(
+        "\n".join(
+            json.dumps({"key": f"p{n}", "text": f"Rating: {rating_of(n):.2f}"})
+            for n in range(probes)
+        )
+    )
+    suite = Suite(name="pairs", extractors=EXTRACTORS, features=("rating",), probes=tuple(items))
+    run = Run(
+        at=datetime.now(UTC),
+        suite=suite.name,
+        suite_hash=suite.hash,
+        targets=(parse_target(f"replay:{answers}"),),
+        extractors=tuple(ExtractorPin(name=name, version="1") for name in EXTRACTORS),
+    )
+    return suite, run
+
+
+def undisturbed(suite: Suite, target: str) -> dict[str, Sequence[object]]:
+    """Compute the statistics without any service."""
+    cases = [
+        Case(
+            target,
+            "direct",
+            p.key,
+            p.set,
+            p.groups,
+            "rating",
+            {"rating": round(rating_of(n), 2)},
+            None,
+        )
+        for n, p in enumerate(suite.probes)
+    ]
+    return {f.question.dimension: f.gaps for f in diagnose(cases, Plan(features=("rating",)))}
