@@ -1,8 +1,11 @@
 """The door to the database: a URL becomes an engine, and its errors become sentences."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from sqlite3 import SQLITE_BUSY, Cursor
+from sqlite3 import OperationalError as SqliteError
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
@@ -12,6 +15,7 @@ from shared.errors import ConfigurationError, TransientError
 
 DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 BUSY_TIMEOUT_S = 30
+BUSY_PAUSE_S = 0.01
 READS = "reads"
 """The execution option of transactions that only read, so that they hold no writer up."""
 
@@ -68,9 +72,24 @@ def _prepare_sqlite(connection: object, _: object) -> None:
     """Let us begin transactions ourselves, let readers and writers work at once, keep keys true."""
     connection.isolation_level = None  # type: ignore[attr-defined]
     cursor = connection.cursor()  # type: ignore[attr-defined]
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+    _write_ahead(cursor)
+    for pragma in ("synchronous=NORMAL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _write_ahead(cursor: Cursor) -> None:
+    """Switch to WAL; SQLite does not wait for another process that is switching, so we do."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except SqliteError as error:
+            if error.sqlite_errorcode != SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(BUSY_PAUSE_S)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:

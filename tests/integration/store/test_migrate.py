@@ -33,18 +33,18 @@ def test_migrating_again_keeps_everything(store_url: str) -> None:
 
 def test_processes_that_start_at_once_migrate_once(empty_store_url: str) -> None:
     revisions: list[str] = []
-    start = threading.Barrier(4)
+    start = threading.Barrier(8)
 
     def begin() -> None:
         start.wait()
         revisions.append(migrate(empty_store_url))
 
-    threads = [threading.Thread(target=begin) for _ in range(4)]
+    threads = [threading.Thread(target=begin) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(revisions) == 4
+    assert len(revisions) == 8
     assert len(set(revisions)) == 1
 
 
