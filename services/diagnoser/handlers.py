@@ -51,7 +51,8 @@ class Diagnose:
         )
 
     def _cases(self, run_id: str) -> Iterator[Case]:
-        probes = {probe.id: probe for probe in self._store.records.read(Probe, run_id=run_id)}
+        asked = self._store.records.read(Probe, run_id=run_id, texts=False)
+        probes = {probe.id: probe for probe in asked}
         for features in self._store.records.read(Features, run_id=run_id):
             yield _case(probes[features.probe_id], features)
 

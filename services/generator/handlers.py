@@ -9,6 +9,7 @@ from services.generator.domain import answered, call_of, failed, pause_s
 from shared.contracts import Probe, Response, Target, Usage, response_id_of
 from shared.errors import PoisonError
 from shared.llm.port import MAY_PASS, Answer, CallFailed, ChatModel
+from shared.runtime.lookup import Lookup
 from shared.runtime.threads import in_thread
 from shared.store import Records
 
@@ -29,7 +30,7 @@ class Ask:
         tries: int,
         timeout_s: float,
     ) -> None:
-        self._records = records
+        self._known = Lookup(lambda ids: {r.id: r for r in records.get(Response, ids)})
         self._model_of = model_of
         self._now = now
         self._clock = clock
@@ -37,6 +38,7 @@ class Ask:
         self._tries = tries
         self._timeout_s = timeout_s
         self._models: dict[str, ChatModel] = {}
+        self._preparing = asyncio.Lock()
 
     async def __call__(self, probe: Probe) -> Sequence[Response]:
         """Give the one response to a probe; one that was answered before is not asked again."""
@@ -44,12 +46,8 @@ class Ask:
             raise PoisonError(
                 f"The scaffold {probe.scaffold} is not known here; recorded answers may have any."
             )
-        if known := await in_thread(self._known, probe):
-            return known
-        return [await self._asked(probe)]
-
-    def _known(self, probe: Probe) -> list[Response]:
-        return list(self._records.get(Response, [response_id_of(probe)]))
+        known = await self._known.get(response_id_of(probe))
+        return [known or await self._asked(probe)]
 
     async def _asked(self, probe: Probe) -> Response:
         model = await self._model(probe.target)
@@ -69,7 +67,9 @@ class Ask:
 
     async def _model(self, target: Target) -> ChatModel:
         if target.lane not in self._models:
-            self._models[target.lane] = await in_thread(self._model_of, target)
+            async with self._preparing:  # every slot may be here; one prepares, the others wait
+                if target.lane not in self._models:
+                    self._models[target.lane] = await in_thread(self._model_of, target)
         return self._models[target.lane]
 
     def _usage(self, attempt: int, began: float, answer: Answer | None) -> Usage:

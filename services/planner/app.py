@@ -13,6 +13,9 @@ from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
 
+LINGER_S = 0.05
+"""Arrivals are counted in one transaction for all of them; a run closes this much later."""
+
 
 def now() -> datetime:
     """Read the clock."""
@@ -29,7 +32,7 @@ def build(settings: PlannerSettings) -> Service:
 
     stages: list[Stage[Any]] = [
         Stage("planner", Run, plans.plan, slots=2),
-        Stage("planner", Features, plans.note, slots=1, batch=256),
+        Stage("planner", Features, plans.note, slots=1, batch=256, linger_s=LINGER_S),
     ]
     jobs = [plans.gather.emit, reconcile]
     return Service("planner", settings, stages=stages, jobs=jobs, close=[store.close])

@@ -10,6 +10,9 @@ from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
 
+LINGER_S = 0.05
+"""Nobody waits for the recorder, and a transaction for one record costs as much as for fifty."""
+
 
 def build(settings: RecorderSettings) -> Service:
     """Give the recorder on the store its settings name."""
@@ -17,7 +20,14 @@ def build(settings: RecorderSettings) -> Service:
     record = recording(store.records)
     stages = [
         # One at a time: a transaction is the unit, and SQLite has one writer anyway.
-        Stage("recorder", route.record, record, slots=1, batch=settings.recorder_batch)
+        Stage(
+            "recorder",
+            route.record,
+            record,
+            slots=1,
+            batch=settings.recorder_batch,
+            linger_s=LINGER_S,
+        )
         for route in ROUTES
         if "recorder" in route.consumers
     ]

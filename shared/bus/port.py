@@ -62,8 +62,8 @@ class Publisher(Protocol):
 class Inbox(Protocol):
     """One durable's messages, as many at a time as were asked for."""
 
-    async def take(self, most: int) -> Sequence[Delivery]:
-        """Wait for at least one message, give at most `most`, without lingering for more.
+    async def take(self, most: int, linger_s: float = 0) -> Sequence[Delivery]:
+        """Wait for at least one message, then `linger_s` for others; give at most `most`.
 
         Once the inbox is closed there is nothing to give.
 

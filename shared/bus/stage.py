@@ -31,6 +31,8 @@ class Stage(Generic[R]):
     """How many calls of the handler run at once in this process."""
     batch: int | None = None
     """The most records in one call, or None for a handler of single records."""
+    linger_s: float = 0
+    """How long a batch waits for company: a transaction costs the same for one and for many."""
     lane: str | None = None
     """The lane, where this record has one durable per lane."""
     ack_wait_s: float = 30

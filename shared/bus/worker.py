@@ -47,6 +47,7 @@ class Worker:
         self._publisher = publisher
         self._policy = policy or RetryPolicy()
         self._luck = luck
+        self._seconds = SECONDS.labels(stage.name)
         self._settler = Settler(stage, inbox, publisher, clock)
         self._pool = ThreadPoolExecutor(stage.slots, thread_name_prefix=stage.name)
         self._call = _call_of(stage, self._pool)
@@ -90,7 +91,7 @@ class Worker:
         await self._free.acquire()
         while not self._stopped.is_set():
             try:
-                return await self._inbox.take(self.stage.batch or 1)
+                return await self._inbox.take(self.stage.batch or 1, self.stage.linger_s)
             except InboxLost as lost:
                 log(self.stage.name).warning("the durable is gone", why=str(lost))
                 await self._restore()
@@ -138,7 +139,7 @@ class Worker:
             log(self.stage.name).error("a lot could not be settled", error=str(error))
 
     async def _work(self, lot: Sequence[Delivery]) -> None:
-        with SECONDS.labels(self.stage.name).time():
+        with self._seconds.time():
             try:
                 jobs = [job for delivery in lot if (job := await self._job(delivery))]
                 if jobs:

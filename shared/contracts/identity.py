@@ -2,11 +2,14 @@
 
 import hashlib
 import json
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import JsonValue, StringConstraints
 
 ID_HEX_DIGITS = 32  # 128 bits: no collision in any store we will live to see
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 RecordId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Token = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,96}$")]
@@ -18,10 +21,10 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"
 
 def derived_id(kind: str, *inputs: JsonValue) -> str:
     """Give the id that belongs to these inputs of this kind of record; order matters."""
-    canonical = json.dumps([kind, *inputs], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:ID_HEX_DIGITS]
+    return hashlib.sha256(_canonical([kind, *inputs]).encode()).hexdigest()[:ID_HEX_DIGITS]
 
 
+@lru_cache(maxsize=1024)
 def token_of(name: str) -> str:
     """Turn any name into a token people still recognise; different names never meet.
 

@@ -1,5 +1,7 @@
 """The model under test: provider, model, where it is, and how it is asked."""
 
+from functools import cached_property
+
 from pydantic import JsonValue
 
 from shared.contracts.identity import Name, derived_id, token_of
@@ -22,7 +24,7 @@ class Target(Part):
     system_prompt: str | None = None
     """The role the model is put in; part of the plan, so it stays when texts are purged."""
 
-    @property
+    @cached_property
     def lane(self) -> str:
         """The target's word in subjects: readable, and different for different targets."""
         how = derived_id("target", self.name, self.parameters, self.system_prompt)

@@ -43,6 +43,9 @@ def together(
     embedded: Mapping[str, Record],
 ) -> Record:
     """Put a record together; a text that was purged is absent, as if it had never been given."""
+    if not embedded:  # all of it is JSON already, and the parser is quicker than Python
+        said = [f'"{name}":{text}' for name, text in texts.items()]
+        return kind.model_validate_json("{" + ",".join([*said, body[1:-1]]) + "}")
     fields: dict[str, Any] = json.loads(body)
     fields.update({name: json.loads(text) for name, text in texts.items()})
     fields.update(embedded)

@@ -46,7 +46,7 @@ class JetStreamInbox:
         self._subscription: Subscription | None = None
         connection.on_reconnect(self._forget_pulls)
 
-    async def take(self, most: int) -> Sequence[Delivery]:
+    async def take(self, most: int, linger_s: float = 0) -> Sequence[Delivery]:
         """See `Inbox.take`."""
         while not self._waiting:
             if self._closed:
@@ -55,6 +55,8 @@ class JetStreamInbox:
                 raise InboxLost(self._lost)
             await self._pull()
             await self._sleep()
+        if linger_s and len(self._waiting) < most:
+            await asyncio.sleep(linger_s)
         return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
 
     async def _sleep(self) -> None:

@@ -1,0 +1,54 @@
+"""Lookups that are wanted at the same time are made together: one query instead of many."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+from shared.runtime.threads import in_thread
+
+V = TypeVar("V")
+
+
+class Lookup(Generic[V]):
+    """Finds values by key; while one query is under way, the next one gathers what is wanted.
+
+    `find` blocks and is run in a thread; it gives the values of those keys that have one.
+    """
+
+    def __init__(self, find: Callable[[Sequence[str]], Mapping[str, V]]) -> None:
+        self._find = find
+        self._wanted: list[tuple[str, asyncio.Future[V | None]]] = []
+        self._looking: asyncio.Task[None] | None = None
+
+    async def get(self, key: str) -> V | None:
+        """Give the key's value, or None where there is none; raise what `find` raises."""
+        answer: asyncio.Future[V | None] = asyncio.get_running_loop().create_future()
+        self._wanted.append((key, answer))
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look())
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            await self._idle()
+            raise
+
+    async def _idle(self) -> None:
+        """Wait for the query under way: what it reads must not be closed under it."""
+        if self._looking is not None:
+            await asyncio.wait([self._looking])
+
+    async def _look(self) -> None:
+        await asyncio.sleep(0)  # whoever else is about to ask in this turn asks along
+        while self._wanted:
+            asked, self._wanted = self._wanted, []
+            try:
+                found = await in_thread(self._find, [key for key, _ in asked])
+            except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
+                for _, answer in asked:
+                    if not answer.done():
+                        answer.set_exception(error)
+            else:
+                for key, answer in asked:
+                    if not answer.done():
+                        answer.set_result(found.get(key))
+        self._looking = None
