@@ -1,12 +1,18 @@
 """The gateway as the command line talks to it, here or elsewhere."""
 
-from collections.abc import Mapping
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import httpx2
 
 from shared.contracts import Suite
 from shared.errors import TransientError, UsageError
+
+ENDED = {"complete", "incomplete", "cancelled"}
+RECONNECT_S = 0.5
 
 
 class Client:
@@ -22,9 +28,29 @@ class Client:
         body = suite.model_dump(mode="json", exclude_none=True)
         return str((await self._ask("POST", "/v1/suites", body))["hash"])
 
-    async def start(self, asked: Mapping[str, Any]) -> str:
-        """Start or resume a run; give its id."""
-        return str((await self._ask("POST", "/v1/runs", asked))["id"])
+    async def start(self, asked: Mapping[str, Any]) -> tuple[str, int]:
+        """Start or resume a run; give its id, and the opening with which its news begin."""
+        started = await self._ask("POST", "/v1/runs", asked)
+        return str(started["run"]["id"]), int(started["opening"])
+
+    async def cancel(self, run_id: str) -> None:
+        """End a run before its time."""
+        await self._ask("POST", f"/v1/runs/{run_id}/cancel")
+
+    async def follow(self, run_id: str, opening: int = 0) -> AsyncIterator[dict[str, Any]]:
+        """Give a run's progress whenever it changes, until it has ended."""
+        path = f"/v1/runs/{run_id}/events"
+        stand: dict[str, Any] = {}
+        while stand.get("stand") not in ENDED:
+            await self.progress(run_id)  # says why, where there is nothing to follow
+            with suppress(httpx2.HTTPError):  # a broken stream is taken up again
+                async with self._http.stream("GET", path, params={"opening": opening}) as reply:
+                    async for line in reply.aiter_lines():
+                        if line.startswith("data:"):
+                            stand = json.loads(line.removeprefix("data:"))
+                            yield stand
+            if stand.get("stand") not in ENDED:
+                await asyncio.sleep(RECONNECT_S)
 
     async def runs(self) -> list[dict[str, Any]]:
         """Give every run, the latest first."""

@@ -1,9 +1,10 @@
-"""Findings as people read them: a table, and a sentence for each conclusion."""
+"""Findings as people read them: for each target a table of gaps and of groups, then sentences."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from textwrap import wrap
 from typing import Any
 
-from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -13,15 +14,19 @@ SAYS = {
     "no_disparity": "[green]no disparity beyond the tolerance[/]",
     "not_enough_evidence": "not enough evidence",
 }
+Diagnosis = Mapping[str, Any]
+REASON_WIDTH = 22
 
 
-def show(console: Console, diagnoses: Sequence[Mapping[str, Any]]) -> None:
+def show(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
     """Print gaps, missing answers, and what the conclusions are about."""
     if not diagnoses:
         console.print("There is nothing to compare: no probe names a group.")
         return
-    console.print(_gaps(diagnoses))
-    console.print(_groups(diagnoses))
+    for title, some in groupby(diagnoses, key=_title):
+        found = list(some)
+        console.print(f"\n[bold]{escape(title)}[/]")
+        console.print(_gaps(found), "", _groups(found), "")
     for sentence in sentences(diagnoses):
         console.print(f"• {escape(sentence)}")
     first = diagnoses[0]
@@ -31,14 +36,19 @@ def show(console: Console, diagnoses: Sequence[Mapping[str, Any]]) -> None:
     )
 
 
-def sentences(diagnoses: Sequence[Mapping[str, Any]]) -> list[str]:
+def sentences(diagnoses: Sequence[Diagnosis]) -> list[str]:
     """Say each conclusion in words and numbers."""
-    said = []
-    for diagnosis in diagnoses:
-        for gap in diagnosis["gaps"]:
-            who = f"{diagnosis['target']}: {gap['a']} against {gap['b']}, {diagnosis['feature']}"
-            said.append(f"{who}: {_conclusion(gap)}")
-    return said
+    return [
+        f"{_title(diagnosis)}: {gap['a']} against {gap['b']}, {diagnosis['feature']}:"
+        f" {_conclusion(gap)}"
+        for diagnosis in diagnoses
+        for gap in diagnosis["gaps"]
+    ]
+
+
+def _title(diagnosis: Diagnosis) -> str:
+    target, scaffold = str(diagnosis["target"]), diagnosis["scaffold"]
+    return target + ("" if scaffold == "direct" else f", {scaffold}")
 
 
 def _conclusion(gap: Mapping[str, Any]) -> str:
@@ -50,50 +60,66 @@ def _conclusion(gap: Mapping[str, Any]) -> str:
     return f"not enough evidence for a disparity ({found})."
 
 
-def _gaps(diagnoses: Sequence[Mapping[str, Any]]) -> Table:
-    table = _table(
-        "Gaps between groups",
-        ("target", "scaffold", "feature", "groups", "gap, 95 % interval", "p", "verdict"),
-    )
+def _gaps(diagnoses: Sequence[Diagnosis]) -> Table:
+    ratios = any(gap.get("impact_ratio") for d in diagnoses for gap in d["gaps"])
+    table = _table("feature", "groups", f"gap [{_level(diagnoses)}]", "p (Holm)")
+    if ratios:
+        table.add_column("impact ratio", no_wrap=True)
+    table.add_column("verdict", min_width=10)
     for diagnosis in diagnoses:
         for gap in diagnosis["gaps"]:
-            table.add_row(
-                escape(diagnosis["target"]),
-                diagnosis["scaffold"],
+            shown = [
                 escape(diagnosis["feature"]),
                 escape(f"{gap['a']} - {gap['b']}"),
-                escape(interval(gap["gap"])),
-                number(gap.get("p_adjusted")),
-                SAYS[gap["verdict"]],
-            )
+                escape(_stacked(gap["gap"])),
+                number(gap.get("p_adjusted"), digits=2),
+            ]
+            ratio = [escape(_stacked(gap["impact_ratio"] or {}))] if ratios else []
+            table.add_row(*shown, *ratio, SAYS[gap["verdict"]])
     return table
 
 
-def _groups(diagnoses: Sequence[Mapping[str, Any]]) -> Table:
-    table = _table(
-        "Groups",
-        ("target", "feature", "group", "responses", "missing", "prompts", "mean, 95 % interval"),
-    )
+def _groups(diagnoses: Sequence[Diagnosis]) -> Table:
+    rates = any(group.get("selection_rate") for d in diagnoses for group in d["groups"])
+    level = _level(diagnoses)
+    table = _table("feature", "group", "prompts", "answers", "missing", f"mean [{level}]")
+    if rates:
+        table.add_column(escape(f"selected [{level}]"), no_wrap=True)
     for diagnosis in diagnoses:
         for group in diagnosis["groups"]:
-            reasons = ", ".join(f"{n} {why}" for why, n in group["missing_reasons"].items())
-            table.add_row(
-                escape(diagnosis["target"]),
+            shown = [
                 escape(diagnosis["feature"]),
-                escape(f"{diagnosis['dimension']}: {group['group']}"),
-                str(group["responses"]),
-                escape(f"{group['missing']}" + (f" ({reasons})" if reasons else "")),
+                escape(f"{diagnosis['dimension']} {group['group']}"),
                 str(group["units"]),
-                escape(interval(group["mean"])),
-            )
+                str(group["responses"]),
+                escape(_missing(group)),
+                escape(_stacked(group["mean"])),
+            ]
+            rate = [escape(_stacked(group["selection_rate"] or {}))] if rates else []
+            table.add_row(*shown, *rate)
     return table
 
 
-def _table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE, pad_edge=False)
+def _missing(group: Mapping[str, Any]) -> str:
+    reasons = ", ".join(f"{n} {why}" for why, n in group["missing_reasons"].items())
+    return f"{group['missing']}" + (f" ({reasons})" if reasons else "")
+
+
+def _level(diagnoses: Sequence[Diagnosis]) -> str:
+    return f"{100 * (1 - diagnoses[0]['alpha']):g} %"
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
     for name in columns:
-        table.add_column(name, overflow="fold")
+        table.add_column(escape(name), overflow="fold", no_wrap="[" in name or name == "groups")
     return table
+
+
+def _stacked(estimate: Mapping[str, Any]) -> str:
+    """Write an estimate for a table: its interval, or why there is none, below it."""
+    value, _, bounds = interval(estimate).partition(" ")
+    return "\n".join([value, *wrap(bounds, REASON_WIDTH)])
 
 
 def interval(estimate: Mapping[str, Any]) -> str:
@@ -104,6 +130,6 @@ def interval(estimate: Mapping[str, Any]) -> str:
     return f"{value} [{number(estimate['low'])}, {number(estimate['high'])}]"
 
 
-def number(value: float | None) -> str:
+def number(value: float | None, digits: int = 3) -> str:
     """Write a number to three figures; what is undefined is a dash, never 0."""
-    return "-" if value is None else f"{value:.3g}"
+    return "-" if value is None else f"{value:.{digits}g}"

@@ -1,14 +1,15 @@
-"""The whole platform in one process: embedded bus, SQLite store, every service, the simulator."""
+"""The whole platform on one machine: embedded bus, the store, every service, the simulator."""
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+from biaswatch.place import House
+from biaswatch.processes import processes
 from services.diagnoser import app as diagnoser
 from services.diagnoser.settings import DiagnoserSettings
 from services.extractor import app as extractor
@@ -27,67 +28,115 @@ from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from shared.bus.provision import provision
 from shared.bus.server import EmbeddedServer
 from shared.runtime.service import Service
+from shared.runtime.settings import Settings
 from shared.runtime.threads import in_thread
-from shared.runtime.web import web_server
+from shared.runtime.web import free_port, web_server
 from shared.store import Store, migrate
 
-LOOK_FOR_EXTRACTORS_S = 0.02
+ROOMS = ("planner", "generator", "extractor", "recorder", "diagnoser", "gateway")
+LOOK_S = 0.02
+HERE = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where the services find what they stand on."""
+
+    nats_url: str
+    store_url: str
+    simulator_url: str
+    log_level: str
 
 
 @asynccontextmanager
-async def house(state_dir: Path, *, port: int = 0) -> AsyncIterator[str]:
-    """Run everything while the context lasts; give the gateway's address.
+async def house(settings: Settings, *, port: int = 0, apart: bool = False) -> AsyncIterator[House]:
+    """Run everything while the context lasts; with `apart`, each service as its own process.
 
     Raises
     ------
     ConfigurationError
         A port, a directory or a setting is wrong.
     """
-    store_url = f"sqlite:///{state_dir / 'store.db'}"
-    with EmbeddedServer(state_dir / "nats") as server:
-        migrate(store_url)
-        connection = await Connection.open(server.url, name="gateway")
-        await provision(Admin(connection))
-        try:
-            with Store.open(store_url) as store:
-                async with _served(server.url, store_url, store, connection, port) as url:
-                    yield url
-        finally:
-            await connection.close()
-
-
-@asynccontextmanager
-async def _served(
-    nats_url: str, store_url: str, store: Store, connection: Connection, port: int
-) -> AsyncIterator[str]:
-    where: dict[str, Any] = {"nats_url": nats_url, "store_url": store_url}
-    simulated = simulator.build(SimulatorSettings())
-    async with web_server(simulated, "127.0.0.1", 0) as simulator_port:
-        simulator_url = f"http://127.0.0.1:{simulator_port}/v1"
-        services = [
-            planner.build(PlannerSettings(**where)),
-            generator.build(GeneratorSettings(**where, simulator_url=simulator_url)),
-            extractor.build(ExtractorSettings(**where)),
-            recorder.build(RecorderSettings(**where)),
-            diagnoser.build(DiagnoserSettings(**where)),
-        ]
-        settings = GatewaySettings(**where)
-        api = gateway.web_app(settings, store, JetStreamPublisher(connection))
-        async with _running(services, store), web_server(api, "127.0.0.1", port) as gateway_port:
-            yield f"http://127.0.0.1:{gateway_port}"
-
-
-@asynccontextmanager
-async def _running(services: Sequence[Service], store: Store) -> AsyncIterator[None]:
-    """Run services; if one ends by itself, so does the house, with that one's sentence."""
     began = datetime.now(UTC)
+    with EmbeddedServer(settings.state_dir / "nats") as server:
+        migrate(settings.store)
+        await _provision(server.url)
+        simulated = simulator.build(SimulatorSettings())
+        with Store.open(settings.store) as store:
+            async with web_server(simulated, HERE, 0) as simulator_port:
+                simulator_url = f"http://{HERE}:{simulator_port}/v1"
+                where = Where(server.url, settings.store, simulator_url, settings.log_level)
+                serve = _apart if apart else _together
+                async with serve(where, store, port) as url:
+                    while not await in_thread(store.instruments.running, began):
+                        await asyncio.sleep(LOOK_S)
+                    yield House(url, server.url, os.getpid())
+
+
+async def _provision(nats_url: str) -> None:
+    connection = await Connection.open(nats_url, name="operator")
+    try:
+        await provision(Admin(connection))
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def _apart(where: Where, store: Store, port: int) -> AsyncIterator[str]:
+    """Run each service as a process of its own."""
+    chosen = port or free_port(HERE)
+    environment = {
+        "NATS_URL": where.nats_url,
+        "BIASWATCH_STORE_URL": where.store_url,
+        "BIASWATCH_SIMULATOR_URL": where.simulator_url,
+        "BIASWATCH_LOG_LEVEL": where.log_level,
+        "BIASWATCH_GATEWAY_HOST": HERE,
+        "BIASWATCH_GATEWAY_PORT": str(chosen),
+    }
+    async with processes(ROOMS, environment):
+        await _answers(chosen)
+        yield f"http://{HERE}:{chosen}"
+
+
+async def _answers(port: int) -> None:
+    while True:
+        try:
+            _, writer = await asyncio.open_connection(HERE, port)
+        except OSError:
+            await asyncio.sleep(LOOK_S)
+        else:
+            writer.close()
+            return
+
+
+@asynccontextmanager
+async def _together(where: Where, store: Store, port: int) -> AsyncIterator[str]:
+    """Run every service in this process."""
+    given: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
+    services = [
+        planner.build(PlannerSettings(**given)),
+        generator.build(GeneratorSettings(**given, simulator_url=where.simulator_url)),
+        extractor.build(ExtractorSettings(**given)),
+        recorder.build(RecorderSettings(**given)),
+        diagnoser.build(DiagnoserSettings(**given)),
+    ]
+    connection = await Connection.open(where.nats_url, name="gateway")
+    try:
+        api = gateway.web_app(GatewaySettings(**given), store, JetStreamPublisher(connection))
+        async with _running(services), web_server(api, HERE, port) as chosen:
+            yield f"http://{HERE}:{chosen}"
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def _running(services: Sequence[Service]) -> AsyncIterator[None]:
+    """Run services; if one ends by itself, so does the house, with that one's sentence."""
     inside = asyncio.current_task()
     tasks = [asyncio.create_task(service.run(with_health=False)) for service in services]
     for task in tasks:
         task.add_done_callback(lambda ended: _failed(ended) and inside and inside.cancel())
     try:
-        while not await in_thread(store.instruments.running, began):
-            await asyncio.sleep(LOOK_FOR_EXTRACTORS_S)
         yield
     except asyncio.CancelledError:
         for failure in filter(None, map(_failed, tasks)):
@@ -101,27 +150,3 @@ async def _running(services: Sequence[Service], store: Store) -> AsyncIterator[N
 
 def _failed(task: "asyncio.Task[None]") -> BaseException | None:
     return task.exception() if task.done() and not task.cancelled() else None
-
-
-class Address:
-    """The file that tells other commands where a running house is."""
-
-    def __init__(self, state_dir: Path) -> None:
-        self._path = state_dir / "house.json"
-
-    def write(self, url: str) -> None:
-        """Say where the gateway is."""
-        self._path.write_text(json.dumps({"url": url, "pid": os.getpid()}))
-
-    def read(self) -> str | None:
-        """Give the address of the house that runs here, if one does."""
-        try:
-            said = json.loads(self._path.read_text())
-            os.kill(said["pid"], 0)
-        except (OSError, ValueError, KeyError):
-            return None
-        return str(said["url"])
-
-    def remove(self) -> None:
-        """Say that the house is no more."""
-        self._path.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from biaswatch import operate, runs
+from biaswatch import operate, purge, runs
 from shared.errors import BiaswatchError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ def root() -> None:
 
 
 runs.register(app)
+purge.register(app)
 operate.register(app)
 
 

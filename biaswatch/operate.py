@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from biaswatch.place import bus_url
 from shared.bus.deadletters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from shared.bus.jetstream.keys import keep_keys
@@ -133,17 +134,18 @@ def _each(
 def _on_the_bus(work: Callable[[Bus], Coroutine[Any, Any, None]]) -> None:
     settings = load(Settings)
 
-    async def run() -> None:
-        async with _connected(settings) as bus:
+    async def run(url: str) -> None:
+        async with _connected(settings, url) as bus:
             await work(bus)
 
-    asyncio.run(run())
+    with bus_url(settings) as url:
+        asyncio.run(run(url))
 
 
 @asynccontextmanager
-async def _connected(settings: Settings) -> AsyncIterator[Bus]:
+async def _connected(settings: Settings, url: str) -> AsyncIterator[Bus]:
     connection = await Connection.open(
-        settings.nats_url, name=OPERATOR, seed_file=settings.nats_seed_file, patience_s=2
+        url, name=OPERATOR, seed_file=settings.nats_seed_file, patience_s=2
     )
     try:
         yield Bus(Admin(connection), JetStreamPublisher(connection))

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
@@ -21,14 +21,13 @@ from rich.progress import (
 
 from biaswatch import findings
 from biaswatch.client import Client
+from biaswatch.place import Address
 from biaswatch.suites import load_suite
 from shared.contracts import Suite
-from shared.errors import UsageError
 from shared.llm.target import parse_target
 from shared.runtime.settings import Settings, load
 from shared.telemetry import configure_logs
 
-LOOK_EVERY_S = 0.3
 INCOMPLETE_CODE = 3
 DEMO_SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
 
@@ -37,9 +36,12 @@ Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The g
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
+Apart = Annotated[bool, typer.Option("--processes", help="Each service as its own process.")]
+
+
 def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
-    for verb in (demo, up, run, runs, show):
+    for verb in (demo, up, run, runs, show, cancel):
         app.command()(verb)
 
 
@@ -49,6 +51,7 @@ def run(
     scaffold: Annotated[list[str] | None, typer.Option(help="How each probe is asked.")] = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often each probe is asked.")] = 1,
     new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
+    apart: Apart = False,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
@@ -61,13 +64,15 @@ def run(
         "repeats": repeats,
         "nonce": uuid4().hex if new else "",
     }
-    _finish(_run_suite(loaded, asked, server, token, quiet=as_json), as_json)
+    work = _run_suite(loaded, asked, _client(server, token, apart=apart), quiet=as_json)
+    _finish(work, as_json)
 
 
 def demo(as_json: Json = False) -> None:
     """Find a planted bias, and find none where none is: simulated models, nothing to set up."""
     asked = {"targets": ["simulator:biased", "simulator:unbiased"], "repeats": 5}
-    _finish(_run_suite(load_suite(DEMO_SUITE), asked, None, None, quiet=as_json), as_json)
+    work = _run_suite(load_suite(DEMO_SUITE), asked, _client(None, None), quiet=as_json)
+    _finish(work, as_json)
 
 
 def runs(server: Server = None, token: Token = None, as_json: Json = False) -> None:
@@ -90,6 +95,21 @@ def runs(server: Server = None, token: Token = None, as_json: Json = False) -> N
         typer.echo("There are no runs yet.")
 
 
+def cancel(
+    run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
+    server: Server = None,
+    token: Token = None,
+) -> None:
+    """End a run before its time; what is there is kept, and the same `run` takes it up again."""
+
+    async def work() -> None:
+        async with _client(server, token) as client:
+            await client.cancel(run_id)
+
+    asyncio.run(work())
+    typer.echo(f"The run {run_id} is cancelled; calls already under way still end.")
+
+
 def show(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
     server: Server = None,
@@ -105,17 +125,20 @@ def show(
     _print(asyncio.run(work()), as_json)
 
 
-def up(port: Annotated[int, typer.Option(help="The gateway's port.")] = 8080) -> None:
+def up(
+    port: Annotated[int, typer.Option(help="The gateway's port.")] = 8080, apart: Apart = False
+) -> None:
     """Run every service here, until Ctrl-C."""
-    from biaswatch.house import Address, house
+    from biaswatch.house import house
 
     settings = load(Settings)
     configure_logs(settings.log_level)
 
     async def work() -> None:
-        async with house(settings.state_dir, port=port) as url:
+        async with house(settings, port=port, apart=apart) as here:
             address = Address(settings.state_dir)
-            address.write(url)
+            address.write(here)
+            url = here.url
             typer.echo(f"biaswatch is up at {url} (its API: {url}/docs). Ctrl-C stops it.")
             try:
                 await asyncio.Event().wait()
@@ -129,21 +152,26 @@ def up(port: Annotated[int, typer.Option(help="The gateway's port.")] = 8080) ->
 
 
 @asynccontextmanager
-async def _client(server: str | None, token: str | None) -> AsyncIterator[Client]:
+async def _client(
+    server: str | None, token: str | None, *, apart: bool = False
+) -> AsyncIterator[Client]:
     """Give a client of the gateway elsewhere, of the house that runs here, or of one just begun."""
-    from biaswatch.house import Address, house
+    from biaswatch.house import house
 
-    state_dir = load(Settings).state_dir
-    if url := server or Address(state_dir).read():
+    settings = load(Settings)
+    running = Address(settings.state_dir).read()
+    if url := server or (running and running.url):
         client = Client(url, token)
         try:
             yield client
         finally:
             await client.close()
         return
-    configure_logs("ERROR")
-    async with house(state_dir) as url:
-        client = Client(url, token)
+    if "log_level" not in settings.model_fields_set:  # the progress is what is looked at
+        settings = settings.model_copy(update={"log_level": "ERROR"})
+    configure_logs(settings.log_level)
+    async with house(settings, apart=apart) as here:
+        client = Client(here.url, token)
         try:
             yield client
         finally:
@@ -154,15 +182,19 @@ Outcome = tuple[dict[str, Any], list[dict[str, Any]]]
 
 
 async def _run_suite(
-    suite: Suite, asked: Mapping[str, Any], server: str | None, token: str | None, *, quiet: bool
+    suite: Suite,
+    asked: Mapping[str, Any],
+    connecting: AbstractAsyncContextManager[Client],
+    *,
+    quiet: bool,
 ) -> Outcome:
-    async with _client(server, token) as client:
-        run_id = await client.start({**asked, "suite_hash": await client.keep(suite)})
-        await _watch(client, run_id, quiet=quiet)
+    async with connecting as client:
+        run_id, opening = await client.start({**asked, "suite_hash": await client.keep(suite)})
+        await _watch(client, run_id, opening, quiet=quiet)
         return await client.progress(run_id), await client.diagnoses(run_id)
 
 
-async def _watch(client: Client, run_id: str, *, quiet: bool) -> None:
+async def _watch(client: Client, run_id: str, opening: int, *, quiet: bool) -> None:
     """Show how far the run is, until it is diagnosed."""
     columns = (
         TextColumn("{task.description}"),
@@ -174,17 +206,9 @@ async def _watch(client: Client, run_id: str, *, quiet: bool) -> None:
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
         asked = bars.add_task("answered", total=None)
         measured = bars.add_task("measured", total=None)
-        while True:
-            try:
-                stand = await client.progress(run_id)
-            except UsageError:
-                stand = None  # the recorder has not written the run yet
-            if stand:
-                bars.update(asked, completed=stand["responses"], total=stand["probes"])
-                bars.update(measured, completed=stand["features"], total=stand["features_expected"])
-                if stand["stand"] in {"complete", "incomplete"}:
-                    return
-            await asyncio.sleep(LOOK_EVERY_S)
+        async for stand in client.follow(run_id, opening):
+            bars.update(asked, completed=stand["responses"], total=stand["probes"])
+            bars.update(measured, completed=stand["features"], total=stand["features_expected"])
 
 
 def _finish(work: Any, as_json: bool) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from shared.contracts import ROUTES, Record
 from shared.testing.records import (
+    make_cancellation,
     make_completion,
     make_diagnosis,
     make_features,
@@ -16,6 +17,7 @@ from shared.testing.records import (
 FOLDER = Path("shared/contracts")
 SAMPLES: list[Record] = [
     make_run(),
+    make_cancellation(),
     make_probe(1),
     make_response(1),
     make_features(1),

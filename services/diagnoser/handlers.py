@@ -4,11 +4,21 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from services.diagnoser.domain import Case, Finding, Plan, diagnose
-from shared.contracts import Completion, Diagnosis, Features, Probe, Run
-from shared.errors import TransientError
+from shared.contracts import (
+    Completion,
+    Diagnosis,
+    Features,
+    Probe,
+    Run,
+    Suite,
+    features_id_of,
+    probes_of,
+)
+from shared.errors import PoisonError, TransientError
 from shared.store import Store
 
 CLAIM = "these prompts, put to this model; not the population they were drawn from"
+NOT_ARRIVED = "did not arrive before the run closed"
 
 
 class Diagnose:
@@ -33,15 +43,15 @@ class Diagnose:
                 f"{completion.arrived - there} features of the run are not in the store yet.",
                 retry_after_s=0.2,
             )
-        plan = self._plan_of(completion.run_id)
-        cases = list(self._cases(completion.run_id))
-        return [self._diagnosis(completion, finding, plan) for finding in diagnose(cases, plan)]
-
-    def _plan_of(self, run_id: str) -> Plan:
-        [run] = self._store.records.get(Run, [run_id])
+        [run] = self._store.records.get(Run, [completion.run_id])
         suite = self._store.suites.get(run.suite_hash)
         if suite is None:
-            return self._plan
+            raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
+        plan = self._plan_for(suite)
+        cases = list(self._cases(run, suite))
+        return [self._diagnosis(completion, finding, plan) for finding in diagnose(cases, plan)]
+
+    def _plan_for(self, suite: Suite) -> Plan:
         return Plan(
             alpha=self._plan.alpha,
             tolerance=self._plan.tolerance,
@@ -50,11 +60,13 @@ class Diagnose:
             selected_at_least=suite.selected_at_least,
         )
 
-    def _cases(self, run_id: str) -> Iterator[Case]:
-        asked = self._store.records.read(Probe, run_id=run_id, texts=False)
-        probes = {probe.id: probe for probe in asked}
-        for features in self._store.records.read(Features, run_id=run_id):
-            yield _case(probes[features.probe_id], features)
+    def _cases(self, run: Run, suite: Suite) -> Iterator[Case]:
+        """Give every case the run planned, also where nothing came: absence is counted by group."""
+        found = {each.id: each for each in self._store.records.read(Features, run_id=run.id)}
+        for probe in probes_of(run, suite, run.at):
+            for pin in run.extractors:
+                features = found.get(features_id_of(probe, pin.name, pin.version))
+                yield _case(probe, pin.name, features)
 
     def _diagnosis(self, completion: Completion, finding: Finding, plan: Plan) -> Diagnosis:
         return Diagnosis(
@@ -77,14 +89,14 @@ class Diagnose:
         )
 
 
-def _case(probe: Probe, features: Features) -> Case:
+def _case(probe: Probe, extractor: str, features: Features | None) -> Case:
     return Case(
         target=probe.target.name,
         scaffold=probe.scaffold,
         unit=probe.unit_id,
         set=probe.set_id,
         groups=probe.groups,
-        extractor=features.extractor,
-        values=features.values,
-        why_missing=features.unscorable,
+        extractor=extractor,
+        values=features.values if features else {},
+        why_missing=features.unscorable if features else NOT_ARRIVED,
     )

@@ -10,7 +10,7 @@ from services.gateway.handlers import Desk
 from services.gateway.routes import Tokens, as_sentence, routes
 from services.gateway.settings import GatewaySettings
 from shared.bus.port import Publisher
-from shared.contracts import Run
+from shared.contracts import Cancellation, Run
 from shared.errors import BiaswatchError, ConfigurationError
 from shared.runtime.process import serve
 from shared.runtime.service import Service
@@ -30,12 +30,12 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     tokens = Tokens(settings.gateway_read_token, settings.gateway_run_token)
     desk = Desk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
 
-    async def start(run: Run) -> None:
+    async def send(record: Run | Cancellation) -> None:
         # The moment is the publication: a run started again must not be dropped as a duplicate.
-        await publisher.publish(run, publication=int(run.at.timestamp() * 1000))
+        await publisher.publish(record, publication=int(record.at.timestamp() * 1000))
 
     app = FastAPI(title="biaswatch", version="1")
-    app.include_router(routes(desk, start, tokens))
+    app.include_router(routes(desk, send, tokens))
     app.add_exception_handler(BiaswatchError, as_sentence)
     return app
 

@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
-from shared.contracts import Completion, ExtractorPin, Run, Suite
+from shared.contracts import ClosedBy, ExtractorPin, Run, Suite
 from shared.errors import UsageError
 from shared.llm.target import parse_target
-from shared.store import Instrument
+from shared.store import GatherState, Instrument
 
 
 class RunRequest(BaseModel):
@@ -33,6 +33,7 @@ class Stand(StrEnum):
     DIAGNOSING = "diagnosing"
     COMPLETE = "complete"
     INCOMPLETE = "incomplete"
+    CANCELLED = "cancelled"
 
 
 class Progress(BaseModel):
@@ -43,11 +44,24 @@ class Progress(BaseModel):
     targets: list[str]
     at: datetime
     stand: Stand
+    opening: int
+    """How often the run has been taken up again."""
     probes: int
     responses: int
     features: int
     features_expected: int
     diagnoses: int
+
+
+class Started(BaseModel):
+    """A run that was asked for, and with which opening its news begin."""
+
+    run: Run
+    opening: int
+
+
+ENDED = {Stand.COMPLETE, Stand.INCOMPLETE, Stand.CANCELLED}
+"""Nothing more will come, unless somebody takes the run up again."""
 
 
 def run_of(asked: RunRequest, suite: Suite, running: Sequence[Instrument], at: datetime) -> Run:
@@ -90,11 +104,12 @@ def compares(suite: Suite | None) -> bool:
     return suite is not None and any(probe.groups for probe in suite.probes)
 
 
-def stand_of(completions: Sequence[Completion], *, diagnosed: bool, expected: int) -> Stand:
-    """Tell how a run stands; the completion with the most arrivals is the last word."""
-    if not completions:
+def stand_of(waiting: GatherState | None, *, diagnosed: bool) -> Stand:
+    """Tell how a run stands from how the planner waits for it."""
+    if waiting is None or waiting.closed_by is None:
         return Stand.RUNNING
     if not diagnosed:
         return Stand.DIAGNOSING
-    arrived = max(completion.arrived for completion in completions)
-    return Stand.COMPLETE if arrived == expected else Stand.INCOMPLETE
+    if waiting.arrived == waiting.expected:
+        return Stand.COMPLETE
+    return Stand.CANCELLED if waiting.closed_by is ClosedBy.CANCELLATION else Stand.INCOMPLETE

@@ -11,7 +11,16 @@ from services.gateway.domain import (
     run_of,
     stand_of,
 )
-from shared.contracts import Completion, Diagnosis, Features, Response, Run, Suite
+from shared.contracts import (
+    RUN_GATHER,
+    Cancellation,
+    Completion,
+    Diagnosis,
+    Features,
+    Response,
+    Run,
+    Suite,
+)
 from shared.errors import UsageError
 from shared.store import Store
 
@@ -42,15 +51,30 @@ class Desk:
         since = self._now() - timedelta(seconds=self._extractor_age_s)
         return run_of(asked, suite, self._store.instruments.running(since), self._now())
 
-    def must_start(self, run: Run) -> bool:
-        """Tell whether a run is new, or closed without everything it expects.
+    def opening_of(self, run: Run) -> int | None:
+        """Give the opening a start of this run would make, or None where there is nothing to start.
 
         One that is under way is left alone: its probes wait on the bus, and asking for them again
         would have them asked twice.
         """
-        if self._store.records.missing(Run, [run.id]):
-            return True
-        return self.progress(run.id).stand is Stand.INCOMPLETE
+        if self._store.gathers(RUN_GATHER).look(run.id) is None:
+            self._store.records.write([run])  # whoever asks for it finds it at once
+            return 0
+        stand = self.progress(run.id)
+        takes_up = stand.stand in {Stand.INCOMPLETE, Stand.CANCELLED}
+        return stand.opening + 1 if takes_up else None
+
+    def cancellation_of(self, run_id: str) -> Cancellation:
+        """Give the record that ends a run before its time."""
+        run = self._run(run_id)
+        now = self._now()
+        return Cancellation(
+            tenant=run.tenant,
+            purpose=run.purpose,
+            at=now,
+            run_id=run.id,
+            moment_ms=int(now.timestamp() * 1000),
+        )
 
     def runs(self) -> list[Progress]:
         """Give every run, the latest first."""
@@ -81,20 +105,26 @@ class Desk:
         suite = self._store.suites.get(run.suite_hash)
         asked = len(suite.probes) if suite else 0
         probes = asked * len(run.targets) * len(run.scaffolds) * run.repeats
-        expected = probes * len(run.extractors)
-        diagnoses = records.count(Diagnosis, run_id=run.id)
-        completions = list(records.read(Completion, run_id=run.id))
+        waiting = self._store.gathers(RUN_GATHER).look(run.id)
+        opening = waiting.opening if waiting else 0
+        diagnosed = self._diagnosed(run.id, opening) or not compares(suite)
         return Progress(
             run_id=run.id,
             suite=run.suite,
             targets=[target.name for target in run.targets],
             at=run.at,
-            stand=stand_of(
-                completions, diagnosed=bool(diagnoses) or not compares(suite), expected=expected
-            ),
+            stand=stand_of(waiting, diagnosed=diagnosed),
+            opening=opening,
             probes=probes,
             responses=records.count(Response, run_id=run.id),
             features=records.count(Features, run_id=run.id),
-            features_expected=expected,
-            diagnoses=diagnoses,
+            features_expected=probes * len(run.extractors),
+            diagnoses=records.count(Diagnosis, run_id=run.id),
         )
+
+    def _diagnosed(self, run_id: str, opening: int) -> bool:
+        """Tell whether the diagnoses of a run's last closing are there."""
+        completions = self._store.records.read(Completion, run_id=run_id)
+        last = [each.id for each in completions if each.opening == opening]
+        diagnoses = self._store.records.read(Diagnosis, run_id=run_id)
+        return any(each.completion_id in last for each in diagnoses)

@@ -8,7 +8,7 @@ from services.planner.handlers import Plans
 from services.planner.settings import PlannerSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
-from shared.contracts import Features, Run
+from shared.contracts import Cancellation, Features, Run
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
@@ -32,6 +32,7 @@ def build(settings: PlannerSettings) -> Service:
 
     stages: list[Stage[Any]] = [
         Stage("planner", Run, plans.plan, slots=2),
+        Stage("planner", Cancellation, plans.cancel, slots=1),
         Stage("planner", Features, plans.note, slots=1, batch=256, linger_s=LINGER_S),
     ]
     jobs = [plans.gather.emit, reconcile]

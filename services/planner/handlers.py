@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from services.planner.domain import FEATURES, expected_of, probes_of
 from shared.bus.port import Publisher
 from shared.contracts import (
+    FEATURES,
+    RUN_GATHER,
+    Cancellation,
     Completion,
     Features,
     Probe,
@@ -14,6 +16,8 @@ from shared.contracts import (
     Response,
     Run,
     Suite,
+    expected_of,
+    probes_of,
     response_id_of,
 )
 from shared.errors import BackPressureError, PoisonError
@@ -22,7 +26,6 @@ from shared.runtime.threads import in_thread
 from shared.store import Closing, Store
 from shared.telemetry import log
 
-STAGE = f"planner-{FEATURES}"
 BACK_PRESSURE_S = 0.5
 
 
@@ -30,9 +33,9 @@ class Plans:
     """What the planner knows of runs; all of it is in the store."""
 
     def __init__(self, store: Store, *, now: Callable[[], datetime], deadline_s: float) -> None:
-        self.gather = Gather(store.gathers(STAGE), completion_of, now=now)
+        self.gather = Gather(store.gathers(RUN_GATHER), completion_of, now=now)
         self._store = store
-        self._gathers = store.gathers(STAGE)
+        self._gathers = store.gathers(RUN_GATHER)
         self._now = now
         self._deadline_s = deadline_s
         self._waiting: dict[str, int] = {}
@@ -42,6 +45,8 @@ class Plans:
         return await in_thread(self._plan, run)
 
     def _plan(self, run: Run) -> Sequence[Probe]:
+        if any(each.ends(run) for each in self._store.records.read(Cancellation, run_id=run.id)):
+            return []
         now = self._now()
         probes = list(probes_of(run, self._suite(run), now))
         expected = expected_of(run, probes)
@@ -71,6 +76,13 @@ class Plans:
     def _missing_in_order(self, by_response: dict[str, Probe]) -> list[str]:
         missing = self._store.records.missing(Response, by_response)
         return [id_ for id_ in by_response if id_ in missing]
+
+    async def cancel(self, cancellation: Cancellation) -> Sequence[Record]:
+        """Wait no more for a run: it closes with what is there."""
+        # Kept before anything else, so that a start of the run that is still under way finds it.
+        await in_thread(self._store.records.write, [cancellation])
+        await self.gather.cancel(cancellation.run_id)
+        return ()
 
     async def note(self, batch: Sequence[Features]) -> Sequence[Record]:
         """Note the arrival of features."""
@@ -130,6 +142,7 @@ def completion_of(closing: Closing) -> list[Completion]:
             at=closing.closed_at,
             run_id=closing.key,
             stage=FEATURES,
+            opening=closing.opening,
             closed_by=closing.closed_by,
             expected=closing.expected,
             arrived=closing.arrived,

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from shared.bus.purging import text_routes
 from shared.bus.topology import DEAD_LETTERS, DEAD_ROOT
 from shared.contracts import ROUTES, Route
 
@@ -40,8 +41,12 @@ def permissions_of(service: str) -> Permissions:
 
 
 def operator_permissions() -> Permissions:
-    """Give what provisioning and the care of dead letters need; reading records is not part."""
+    """Give what provisioning, the care of dead letters, and purging need.
+
+    Records are read only where they carry texts: to purge them, one must see whose they are.
+    """
     streams = [*(route.stream for route in ROUTES), DEAD_LETTERS]
+    readable = [*(route.stream for route in text_routes()), DEAD_LETTERS]
     return Permissions(
         publish=(
             *(
@@ -54,7 +59,7 @@ def operator_permissions() -> Permissions:
                 for name in streams
                 for verb in ("CREATE", "INFO", "DELETE")
             ),
-            f"$JS.API.STREAM.MSG.GET.{DEAD_LETTERS}",
+            *(f"$JS.API.STREAM.MSG.GET.{name}" for name in readable),
             *(f"$JS.API.STREAM.MSG.DELETE.{name}" for name in streams),
             *(route.subjects for route in ROUTES),
         ),

@@ -2,7 +2,9 @@
 
 import fcntl
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -19,7 +21,8 @@ class EmbeddedServer:
     """A nats-server process with JetStream, keeping its data in one directory.
 
     The directory is locked for as long as the server process lives, even if it outlives us: two
-    servers on the same files would destroy each other's streams.
+    servers on the same files would destroy each other's streams. A server whose starter was killed
+    is ended by the next one that wants the directory.
     """
 
     def __init__(
@@ -71,6 +74,9 @@ class EmbeddedServer:
                     pass_fds=(lock.fileno(),),
                     start_new_session=True,  # Ctrl-C in a terminal is for us, who then stop it
                 )
+            self._owners.write_text(
+                json.dumps({"server": self._process.pid, "starter": os.getpid()})
+            )
         finally:
             lock.close()
         self._port = self._await_port()
@@ -110,15 +116,30 @@ class EmbeddedServer:
                 f"The state directory {self._directory} cannot be written ({error.strerror})."
                 " Choose another with BIASWATCH_STATE_DIR."
             ) from None
+        if _locked(lock) or (self._end_orphan() and _locked(lock, patience_s=STOP_PATIENCE_S)):
+            self._owners.unlink(missing_ok=True)
+            return lock
+        lock.close()
+        raise ConfigurationError(
+            f"Another NATS server already works in {self._directory}. Stop it, or choose"
+            " another directory with BIASWATCH_STATE_DIR."
+        )
+
+    @property
+    def _owners(self) -> Path:
+        """The file that says which process is the server, and which one started it."""
+        return self._directory / "owners.json"
+
+    def _end_orphan(self) -> bool:
+        """Ask the server here to end, if whoever started it is dead; tell whether it was asked."""
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.close()
-            raise ConfigurationError(
-                f"Another NATS server already works in {self._directory}. Stop it, or choose"
-                " another directory with BIASWATCH_STATE_DIR."
-            ) from None
-        return lock
+            owners = json.loads(self._owners.read_text())
+            if alive(owners["starter"]):
+                return False
+            os.kill(owners["server"], signal.SIGTERM)
+        except (OSError, ValueError, KeyError):
+            return False
+        return True
 
     def _write_config(self) -> Path:
         for stale in self._directory.glob("*.ports"):
@@ -158,6 +179,31 @@ class EmbeddedServer:
         complaints = [line for line in text.splitlines() if "[FTL]" in line or "[ERR]" in line]
         last = complaints[-1].rpartition("] ")[2] if complaints else "it gave no reason"
         return f"The NATS server ended at once: {last}. Its log is {log_path}."
+
+
+def alive(pid: int) -> bool:
+    """Tell whether a process of this number runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _locked(lock: IO[bytes], patience_s: float = 0.0) -> bool:
+    """Take the lock, if it comes free in time."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.02)
+        else:
+            return True
 
 
 def find_binary() -> Path:

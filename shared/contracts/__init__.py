@@ -1,7 +1,9 @@
 """The records that travel, one per file, and the address book of where they go."""
 
-from shared.contracts.completion import ClosedBy, Completion
+from shared.contracts.cancellation import Cancellation
+from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion
 from shared.contracts.diagnosis import Diagnosis, Estimate, Gap, GroupSummary, Verdict
+from shared.contracts.expansion import expected_of, probes_of
 from shared.contracts.features import Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
 from shared.contracts.probe import Message, Probe, Role
@@ -21,7 +23,10 @@ from shared.contracts.suite import Suite, SuiteProbe
 from shared.contracts.target import Target
 
 __all__ = [
+    "FEATURES",
     "ROUTES",
+    "RUN_GATHER",
+    "Cancellation",
     "ClosedBy",
     "Completion",
     "Diagnosis",
@@ -48,7 +53,9 @@ __all__ = [
     "Usage",
     "Verdict",
     "derived_id",
+    "expected_of",
     "features_id_of",
+    "probes_of",
     "record_of",
     "response_id_of",
     "route_of",

@@ -8,6 +8,11 @@ from pydantic import NonNegativeInt
 from shared.contracts.identity import RecordId, Token
 from shared.contracts.record import Record
 
+FEATURES = "features"
+"""What a run waits for: every extractor's features of every response, also of a failed one."""
+RUN_GATHER = f"planner-{FEATURES}"
+"""Where the planner waits for runs, and others may look how far one is."""
+
 
 class ClosedBy(StrEnum):
     """What ended the waiting."""
@@ -21,12 +26,14 @@ class Completion(Record):
     """The end of waiting for a known number of records."""
 
     kind: ClassVar[str] = "completion"
-    identity: ClassVar[tuple[str, ...]] = ("run_id", "stage", "closed_by", "arrived")
+    identity: ClassVar[tuple[str, ...]] = ("run_id", "stage", "opening", "closed_by", "arrived")
 
     run_id: RecordId
     """The run that closed."""
     stage: Token
     """What was waited for: `responses` or `features`."""
+    opening: NonNegativeInt = 0
+    """How often the waiting had been taken up again."""
     closed_by: ClosedBy
     """Whether everything came."""
     expected: NonNegativeInt

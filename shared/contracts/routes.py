@@ -5,6 +5,7 @@ Streams, durables, permissions, tables and documents are all derived from this o
 
 from dataclasses import dataclass
 
+from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import Completion
 from shared.contracts.diagnosis import Diagnosis
 from shared.contracts.features import Features
@@ -44,6 +45,7 @@ class Route:
 
 ROUTES = (
     Route(Run, "RUNS", producers=("gateway", "planner"), consumers=("planner", "recorder")),
+    Route(Cancellation, "CANCELLATIONS", producers=("gateway",), consumers=("planner", "recorder")),
     Route(
         Probe,
         "PROBES",

@@ -1,6 +1,7 @@
 """One service as a process: settings, logs, signals, exit code."""
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from shared.errors import BiaswatchError, ConfigurationError
 from shared.runtime.service import Service
 from shared.runtime.settings import S, load
 from shared.telemetry import configure_logs
+
+LOOK_FOR_PARENT_S = 1.0
 
 
 def serve(kind: type[S], build: Callable[[S], Service]) -> int:
@@ -32,4 +35,14 @@ async def _until_signalled(build: Callable[[S], Service], settings: S) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.stop)
+    watching = asyncio.create_task(_watch_parent(service)) if settings.stop_with_parent else None
     await service.run()
+    if watching:
+        watching.cancel()
+
+
+async def _watch_parent(service: Service) -> None:
+    parent = os.getppid()
+    while os.getppid() == parent:  # noqa: ASYNC110 - the system gives no event for this
+        await asyncio.sleep(LOOK_FOR_PARENT_S)
+    service.stop()

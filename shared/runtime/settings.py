@@ -46,6 +46,8 @@ class Settings(BaseSettings):
     """How long what was begun may take to finish; less than the pod's termination grace."""
     ack_wait_s: float = Field(default=30.0, gt=0)
     """How long the bus waits for a sign of life before it gives a record to another process."""
+    stop_with_parent: bool = False
+    """Whether to end when the process that started this one has died."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """The least severe entries that are logged."""
 

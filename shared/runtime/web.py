@@ -37,6 +37,12 @@ async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
         listening.close()
 
 
+def free_port(host: str) -> int:
+    """Give a port nobody listens on now; for a process that is to open it in a moment."""
+    with _listen(host, 0) as listening:
+        return int(listening.getsockname()[1])
+
+
 def _listen(host: str, port: int) -> socket.socket:
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

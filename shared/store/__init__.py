@@ -1,9 +1,18 @@
 """The record of everything: SQLite by default, PostgreSQL in production."""
 
-from shared.store.gathers import Closing, Gathers
+from shared.store.gathers import Closing, Gathers, GatherState
 from shared.store.instruments import Instrument
 from shared.store.migrate import migrate
 from shared.store.records import Records, Written
 from shared.store.store import Store
 
-__all__ = ["Closing", "Gathers", "Instrument", "Records", "Store", "Written", "migrate"]
+__all__ = [
+    "Closing",
+    "GatherState",
+    "Gathers",
+    "Instrument",
+    "Records",
+    "Store",
+    "Written",
+    "migrate",
+]

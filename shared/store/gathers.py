@@ -28,6 +28,19 @@ class Closing:
     arrived: int
     closed_by: ClosedBy
     closed_at: datetime
+    opening: int
+    """How often the waiting had been taken up again."""
+
+
+@dataclass(frozen=True)
+class GatherState:
+    """How a gather stands."""
+
+    expected: int
+    arrived: int
+    opening: int
+    closed_by: ClosedBy | None
+    """None while it is open."""
 
 
 class Gathers:
@@ -144,6 +157,7 @@ class Gathers:
             self._set(
                 connection, key, deadline=deadline, arrived=there, late=0,
                 closed_at=None, closed_by=None, emitted_at=None,
+                opening=rows[0]["opening"] + 1,
             )  # fmt: skip
             if there == rows[0]["expected"]:
                 self._close(connection, key, ClosedBy.ARRIVAL, now)
@@ -179,6 +193,15 @@ class Gathers:
         query = select(GATHER_ITEMS.c.item_id).where(mine, GATHER_ITEMS.c.arrived_at.is_(None))
         with reading(self._engine) as connection:
             return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))
+
+    def look(self, key: str) -> GatherState | None:
+        """Tell how a gather stands, or None where nobody has begun to wait."""
+        with reading(self._engine) as connection:
+            row = connection.execute(select(GATHERS).where(self._is(key))).mappings().first()
+        if row is None:
+            return None
+        closed_by = ClosedBy(row["closed_by"]) if row["closed_by"] else None
+        return GatherState(row["expected"], row["arrived"], row["opening"], closed_by)
 
     def late(self, key: str) -> int:
         """Count the records that came after the gather was closed."""
@@ -218,4 +241,5 @@ def _closing(row: Mapping[str, Any]) -> Closing:
         arrived=row["arrived"],
         closed_by=ClosedBy(row["closed_by"]),
         closed_at=row["closed_at"],
+        opening=row["opening"],
     )

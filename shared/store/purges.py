@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, Connection, Engine, delete, select
 
 from shared.contracts import Record
-from shared.store.engine import writing
+from shared.store.engine import reading, writing
 from shared.store.keyed import insert_new
 from shared.store.tables import PURGES, TEXTS
 
@@ -51,6 +51,11 @@ class Purges:
     def before(self, moment: datetime, now: datetime) -> int:
         """Remove the texts of records made before a moment."""
         return self._purge(BEFORE, moment.astimezone(UTC).isoformat(), TEXTS.c.at < moment, now)
+
+    def so_far(self) -> Purged:
+        """Give all that has been purged."""
+        with reading(self._engine) as connection:
+            return purged(connection)
 
     def _purge(self, scope: str, key: str, which: ColumnElement[bool], now: datetime) -> int:
         with writing(self._engine) as connection:

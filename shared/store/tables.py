@@ -121,6 +121,7 @@ GATHERS = Table(
     Column("expected", Integer, nullable=False),
     Column("arrived", Integer, nullable=False),
     Column("late", Integer, nullable=False),
+    Column("opening", Integer, nullable=False, server_default="0"),
     Column("closed_by", String(16)),
     Column("closed_at", Moment),
     Column("emitted_at", Moment),

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.contracts import (
+    Cancellation,
     ClosedBy,
     Completion,
     Diagnosis,
@@ -113,6 +114,11 @@ def make_diagnosis(**fields: Any) -> Diagnosis:
         "gaps": (Gap(a="France", b="Peru", gap=Estimate(value=1.0), verdict=Verdict.NOT_ENOUGH),),
     }
     return Diagnosis(**{**given, **fields})
+
+
+def make_cancellation(**fields: Any) -> Cancellation:
+    """Make the end of a run before its time."""
+    return Cancellation(**{"at": AT, "run_id": RUN_ID, "moment_ms": 1_767_323_045_000, **fields})
 
 
 def make_completion(**fields: Any) -> Completion:

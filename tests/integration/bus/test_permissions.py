@@ -18,6 +18,7 @@ from shared.bus.topology import DurableSpec, dead_subject, durable_of
 from shared.contracts import ROUTES, Record, Response, Route, subject_of
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 from shared.testing.records import (
+    make_cancellation,
     make_completion,
     make_diagnosis,
     make_features,
@@ -30,6 +31,7 @@ MADE: dict[str, Record] = {
     record.kind: record
     for record in (
         make_run(),
+        make_cancellation(),
         make_probe(),
         make_response(),
         make_features(),

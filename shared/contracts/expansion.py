@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import product
 
-from shared.contracts import Probe, Run, Suite, SuiteProbe, Target, features_id_of
-
-FEATURES = "features"
-"""What a run waits for: every extractor's features of every response, also of a failed one."""
+from shared.contracts.probe import Probe
+from shared.contracts.routes import features_id_of
+from shared.contracts.run import Run
+from shared.contracts.suite import Suite, SuiteProbe
+from shared.contracts.target import Target
 
 
 def probes_of(run: Run, suite: Suite, at: datetime) -> Iterator[Probe]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from services.generator.domain import answered, call_of, failed, pause_s
+from services.generator.handlers.wanted import Wanted
 from shared.contracts import Probe, Response, Target, Usage, response_id_of
 from shared.errors import PoisonError
 from shared.llm.port import MAY_PASS, Answer, CallFailed, ChatModel
@@ -31,6 +32,7 @@ class Ask:
         timeout_s: float,
     ) -> None:
         self._known = Lookup(lambda ids: {r.id: r for r in records.get(Response, ids)})
+        self._wanted = Wanted(records, clock=clock)
         self._model_of = model_of
         self._now = now
         self._clock = clock
@@ -41,19 +43,27 @@ class Ask:
         self._preparing = asyncio.Lock()
 
     async def __call__(self, probe: Probe) -> Sequence[Response]:
-        """Give the one response to a probe; one that was answered before is not asked again."""
+        """Give the one response to a probe; one that was answered before is not asked again.
+
+        A probe of a cancelled run is dropped: the run no longer waits for it.
+        """
         if probe.scaffold != "direct" and probe.target.provider != "replay":
             raise PoisonError(
                 f"The scaffold {probe.scaffold} is not known here; recorded answers may have any."
             )
-        known = await self._known.get(response_id_of(probe))
-        return [known or await self._asked(probe)]
+        if known := await self._known.get(response_id_of(probe)):
+            return [known]
+        answer = await self._asked(probe)
+        return [answer] if answer else []
 
-    async def _asked(self, probe: Probe) -> Response:
+    async def _asked(self, probe: Probe) -> Response | None:
+        """Ask until there is an outcome, or until nobody wants one any more."""
         model = await self._model(probe.target)
         call = call_of(probe, self._timeout_s)
         began = self._clock()
         for attempt in range(self._tries):
+            if not await self._wanted(probe):
+                return None
             try:
                 answer = await model.ask(replace(call, attempt=attempt))
             except CallFailed as failure:

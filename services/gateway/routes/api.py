@@ -1,0 +1,107 @@
+"""The gateway's HTTP face; errors are the same sentences the command line prints."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse
+from fastapi.sse import EventSourceResponse
+from pydantic import BaseModel
+
+from services.gateway.domain import ENDED, Progress, RunRequest, Started
+from services.gateway.handlers import Desk, NotThereError
+from services.gateway.routes.tokens import Tokens
+from shared.contracts import Cancellation, Diagnosis, Run, Suite
+from shared.errors import TransientError
+from shared.runtime.threads import in_thread
+
+Send = Callable[[Run | Cancellation], Awaitable[None]]
+LOOK_EVERY_S = 0.3
+
+
+class Kept(BaseModel):
+    """Where a suite is kept."""
+
+    hash: str
+
+
+def routes(desk: Desk, send: Send, tokens: Tokens) -> APIRouter:
+    """Give the routes of the API."""
+    router = APIRouter(prefix="/v1")
+    router.include_router(_reading(desk, tokens))
+    router.include_router(_running(desk, send, tokens))
+    return router
+
+
+def _reading(desk: Desk, tokens: Tokens) -> APIRouter:
+    """Give what shows."""
+    router = APIRouter(dependencies=[Depends(tokens.may_read)])
+
+    @router.get("/runs")
+    async def list_runs() -> list[Progress]:
+        return await in_thread(desk.runs)
+
+    @router.get("/runs/{run_id}")
+    async def show_run(run_id: str) -> Progress:
+        return await in_thread(desk.progress, run_id)
+
+    @router.get("/runs/{run_id}/events", response_class=EventSourceResponse)
+    async def follow_run(
+        stand: Annotated[Progress, Depends(show_run)], opening: int = 0
+    ) -> AsyncIterator[Progress]:
+        """Give the run's progress whenever it changes, until it has ended.
+
+        With `opening`, news of an earlier one are left out: the run is about to be taken up again.
+        """
+        async for news in _news(desk, stand.run_id, opening):
+            yield news
+
+    @router.get("/runs/{run_id}/diagnoses")
+    async def show_diagnoses(run_id: str) -> list[Diagnosis]:
+        return await in_thread(desk.diagnoses, run_id)
+
+    return router
+
+
+def _running(desk: Desk, send: Send, tokens: Tokens) -> APIRouter:
+    """Give what spends money, or ends the spending."""
+    router = APIRouter(dependencies=[Depends(tokens.may_run)])
+
+    @router.post("/suites")
+    async def keep_suite(suite: Suite) -> Kept:
+        return Kept(hash=await in_thread(desk.keep, suite))
+
+    @router.post("/runs", status_code=201)
+    async def start_run(asked: RunRequest) -> Started:
+        wanted = await in_thread(desk.run_for, asked)
+        opening = await in_thread(desk.opening_of, wanted)
+        if opening is not None:
+            await send(wanted)
+        return Started(run=wanted, opening=opening or 0)
+
+    @router.post("/runs/{run_id}/cancel", status_code=202)
+    async def cancel_run(run_id: str) -> Cancellation:
+        cancellation = await in_thread(desk.cancellation_of, run_id)
+        await send(cancellation)
+        return cancellation
+
+    return router
+
+
+async def _news(desk: Desk, run_id: str, opening: int) -> AsyncIterator[Progress]:
+    last: Progress | None = None
+    while last is None or last.stand not in ENDED:
+        now = await in_thread(desk.progress, run_id)
+        if now != last and now.opening >= opening:
+            last = now
+            yield now
+        await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def as_sentence(_: Request, error: Exception) -> JSONResponse:
+    """Answer an error of ours with its sentence."""
+    status = 404 if isinstance(error, NotThereError) else 422
+    return JSONResponse(
+        {"detail": str(error)}, status_code=503 if isinstance(error, TransientError) else status
+    )

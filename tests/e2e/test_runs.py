@@ -1,0 +1,188 @@
+"""Runs as people live with them: stopped, cancelled, killed, taken up again, forgotten."""
+
+import json
+import os
+import signal
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shared.contracts import Response
+from shared.store import Store, migrate
+from shared.testing.commands import CommandLine, until
+
+PROBES = 30
+SLOW = {"slow": {"faults": {"latency_s": 0.8}}}
+QUICK = {"slow": {}}
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> CommandLine:
+    return CommandLine(
+        tmp_path / "state",
+        BIASWATCH_GENERATOR_SLOTS="2",
+        BIASWATCH_SIMULATOR_PLANTS=json.dumps(SLOW),
+    )
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> str:
+    probes = [
+        {
+            "key": f"p{n}",
+            "set": f"s{n // 2}",
+            "groups": {"concept": "Peru" if n % 2 else "France"},
+            "prompt": f"Question {n}: how is the coast?",
+        }
+        for n in range(PROBES)
+    ]
+    path = tmp_path / "suite.json"
+    path.write_text(
+        json.dumps(
+            {"name": "coasts", "extractors": ["vader"], "features": ["sentiment"], "probes": probes}
+        )
+    )
+    return str(path)
+
+
+@pytest.fixture
+def store(command: CommandLine) -> Iterator[Store]:
+    url = f"sqlite:///{command.state / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        yield store
+
+
+def run(command: CommandLine, suite: str, *words: str) -> tuple[int, dict[str, object]]:
+    said = command("run", suite, "--target", "simulator:slow", "--json", *words)
+    assert "Traceback" not in said.stderr, said.stderr
+    return said.returncode, json.loads(said.stdout)["run"]
+
+
+def children(parent: int, module: str) -> list[int]:
+    listed = Path(f"/proc/{parent}/task").glob("*/children")
+    pids = [int(pid) for path in listed for pid in path.read_text().split()]
+    found = [pid for pid in pids if module in Path(f"/proc/{pid}/cmdline").read_text()]
+    assert found
+    return found
+
+
+def answered_at(store: Store) -> dict[str, str]:
+    return {each.probe.key: each.at.isoformat() for each in store.records.all(Response)}
+
+
+def test_ctrl_c_leaves_a_run_that_the_same_command_ends_without_asking_again(
+    command: CommandLine, suite: str, store: Store
+) -> None:
+    first = command.begin("run", suite, "--target", "simulator:slow", "--json")
+    until(lambda: store.records.count(Response) >= 4)
+    first.send_signal(signal.SIGINT)
+    _, complaint = first.communicate(timeout=30)
+    assert first.returncode == 3
+    assert "The same command again goes on where this one stopped." in complaint
+    assert "Traceback" not in complaint
+    before = answered_at(store)
+    assert 4 <= len(before) < PROBES
+    command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(QUICK))
+    code, outcome = run(command, suite)
+    assert (code, outcome["stand"], outcome["responses"]) == (0, "complete", PROBES)
+    assert before.items() <= answered_at(store).items()
+    assert len(json.loads(command("runs", "--json").stdout)) == 1
+
+
+def test_a_cancelled_run_stops_asking_keeps_what_it_has_and_can_be_taken_up_again(
+    command: CommandLine, suite: str, store: Store
+) -> None:
+    with command.up():
+        going = command.begin("run", suite, "--target", "simulator:slow", "--json")
+        until(lambda: store.records.count(Response) >= 4)
+        [stand] = json.loads(command("runs", "--json").stdout)
+        assert command("cancel", stand["run_id"]).returncode == 0
+        said, _ = going.communicate(timeout=30)
+        assert going.returncode == 3
+        outcome = json.loads(said)
+        assert outcome["run"]["stand"] == "cancelled"
+        missing = [g["missing_reasons"] for d in outcome["diagnoses"] for g in d["groups"]]
+        assert all("did not arrive before the run closed" in reasons for reasons in missing)
+        assert len(answered_at(store)) < PROBES
+        code, outcome = run(command, suite)
+        assert (code, outcome["stand"], outcome["responses"]) == (0, "complete", PROBES)
+        assert outcome["opening"] == 1
+
+
+def test_the_same_plan_is_the_same_run_unless_a_new_one_is_asked_for(
+    command: CommandLine, suite: str
+) -> None:
+    command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(QUICK))
+    with command.up():
+        first = run(command, suite)[1]["run_id"]
+        assert run(command, suite)[1]["run_id"] == first
+        assert run(command, suite, "--new")[1]["run_id"] != first
+
+
+def test_a_house_killed_outright_gives_its_directory_back(
+    command: CommandLine, suite: str, store: Store
+) -> None:
+    with command.up() as house:
+        going = command.begin("run", suite, "--target", "simulator:slow", "--json")
+        until(lambda: store.records.count(Response) >= 2)
+        house.kill()
+        going.communicate(timeout=60)
+        assert going.returncode != 0
+    command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(QUICK))
+    code, outcome = run(command, suite)
+    assert (code, outcome["responses"]) == (0, PROBES)
+
+
+def test_each_service_can_be_a_process_and_may_be_killed(
+    command: CommandLine, suite: str, store: Store
+) -> None:
+    with command.up("--processes") as house:
+        going = command.begin("run", suite, "--target", "simulator:slow", "--json")
+        until(lambda: store.records.count(Response) >= 2)
+        for pid in children(house.pid, "services.extractor.app"):
+            os.kill(pid, signal.SIGKILL)
+        said, complaint = going.communicate(timeout=90)
+        assert going.returncode == 0, complaint
+        assert json.loads(said)["run"]["responses"] == PROBES
+
+
+def test_purging_a_run_leaves_its_numbers_and_none_of_its_words(
+    command: CommandLine, suite: str
+) -> None:
+    command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(QUICK))
+    with command.up():
+        before = run(command, suite)[1]
+        run_id = str(before["run_id"])
+        said = command("purge", "--run", run_id, "--yes", "--json")
+        assert said.returncode == 0, said.stderr
+        assert json.loads(said.stdout)["messages"] == {"RESPONSES": PROBES}
+        again = json.loads(command("show", run_id, "--json").stdout)
+        assert again["run"]["responses"] == PROBES
+        assert again["diagnoses"]
+    with sqlite3.connect(command.state / "store.db") as database:
+        dump = "\n".join(database.iterdump())
+    assert dump.count("Question 7: how is the coast?") == 1  # the suite's own
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["purge"], "one of --run, --before and --unit"),
+        (["purge", "--run", "0" * 32, "--unit", "u"], "one of --run, --before and --unit"),
+        (["purge", "--before", "yesterday", "--yes"], "cannot be read. Write it as 2026-01-31"),
+        (["purge", "--run", "0" * 32, "--yes"], "There is no run 000"),
+        (["show", "0" * 32], "There is no run 000"),
+        (["cancel", "0" * 32], "There is no run 000"),
+        (["runs", "--server", "http://127.0.0.1:1"], "does not answer"),
+    ],
+)
+def test_a_slip_of_these_verbs_is_one_sentence(
+    command: CommandLine, store: Store, words: list[str], sentence: str
+) -> None:
+    said = command(*words)
+    assert said.returncode in {1, 2}
+    assert sentence in said.stderr
+    assert "Traceback" not in said.stderr
