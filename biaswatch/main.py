@@ -1,5 +1,6 @@
 """The command line: one typer application; each family of verbs is a module of its own."""
 
+import signal
 import sys
 
 import typer
@@ -28,6 +29,10 @@ operate.register(app)
 
 def main() -> None:
     """Run the command line; a mistake of the user ends in one sentence, never in a traceback."""
+    # Whoever ends us politely gets what Ctrl-C gets, also where a shell started us with it ignored:
+    # everything is stopped in its order.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         app()
     except BiaswatchError as error:

@@ -48,7 +48,8 @@ def main(lock: str) -> int:
     pip = [".venv/bin/python", "-m", "pip", "config", "list"]
     listing = subprocess.run(pip, capture_output=True, text=True, check=True).stdout
     environment = uv_environment(pip_settings(listing), dict(os.environ))  # noqa: TID251
-    install = [".venv/bin/uv", "pip", "install", "--quiet", "--python", ".venv/bin/python"]
+    install = [".venv/bin/uv", "pip", "install", "--quiet", "--compile-bytecode"]
+    install += ["--python", ".venv/bin/python"]
     for step in (
         [*install, "--require-hashes", "--requirements", lock],
         [*install, "--no-deps", "--no-build-isolation", "--editable", "."],

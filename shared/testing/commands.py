@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -61,7 +60,7 @@ class CommandLine:
             yield process
         finally:
             if process.poll() is None:
-                process.send_signal(signal.SIGINT)
+                process.terminate()
             process.communicate(timeout=PATIENCE_S)
 
     def bus(self) -> str:

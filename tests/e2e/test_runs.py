@@ -23,6 +23,7 @@ def command(tmp_path: Path) -> CommandLine:
     return CommandLine(
         tmp_path / "state",
         BIASWATCH_GENERATOR_SLOTS="2",
+        BIASWATCH_ACK_WAIT_S="3",
         BIASWATCH_SIMULATOR_PLANTS=json.dumps(SLOW),
     )
 
