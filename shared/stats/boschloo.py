@@ -25,6 +25,9 @@ PEAKS = 5
 BLOCK = 256
 """Rates computed at once: bounds the memory."""
 
+EDGE = 1e-6
+"""Kept from the rates 0 and 1, where nothing is random and a logarithm infinite."""
+
 Floats = NDArray[np.float64]
 
 
@@ -94,8 +97,9 @@ def _largest(probability: Callable[[Floats], Floats], points: int) -> float:
     blocks = np.array_split(angles, -(-points // BLOCK))
     values = np.concatenate([probability(np.sin(block) ** 2) for block in blocks])
     best = float(values.max())
-    for top in np.argsort(values)[-PEAKS:]:
-        near = (max(angles[top] - angles[0], angles[0] / 8), min(angles[top] + 2 * angles[0], 1.57))
+    step = np.pi / (2 * points)
+    for top in angles[np.argsort(values)[-PEAKS:]]:
+        near = np.clip([top - step, top + step], EDGE, np.pi / 2 - EDGE)
         refined = optimize.minimize_scalar(
             lambda angle: -float(probability(np.sin(np.array([angle])) ** 2)[0]),
             bounds=near,
