@@ -11,7 +11,7 @@ from shared.stats.cells import Cells, no_margin
 from shared.stats.independence import Test
 
 MOST = 2_000
-"""Cases up to which it is computed; beyond, it differs from Fisher's test by nothing that counts."""
+"""Cases up to which it is computed; beyond, it hardly differs from chi-square."""
 
 TIES = 1e-10
 """Relative: Fisher p-values this close are equal, computed on different ways."""
@@ -36,8 +36,7 @@ def boschloo(table: Cells) -> Test:
 
     Group sizes are fixed and both rates equal under the null. Each one-sided p-value is the
     probability of all tables whose one-sided Fisher p-value is at most the observed one, at the
-    common rate that makes it largest. It is never above twice Fisher's one-sided p-value.
-    scipy's `boschloo_exact` gives the same, in 15 s instead of 0.1 s for 2,000 cases.
+    common rate that makes it largest. Undefined where a margin is zero and beyond `MOST`. scipy's `boschloo_exact` gives the same, but takes 15 s for 2,000 cases where this takes 0.6 s.
 
     References
     ----------

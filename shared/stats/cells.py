@@ -9,6 +9,9 @@ NO_GROUP_2 = "group 2 has no cases"
 NOBODY = "nobody has the outcome in either group"
 EVERYBODY = "everybody has the outcome in both groups"
 
+LARGEST = 1_000_000_000_000
+"""A count that sums and products of floats still carry."""
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -71,7 +74,7 @@ def cells(a: int, b: int, c: int, d: int) -> Cells:
     Raises
     ------
     ValueError
-        When a count is negative or not an integer. A float is refused even where it is whole: it
+        When a count is negative, above `LARGEST` or not an integer. A float is refused even where it is whole: it
         is a sign of rates given in the place of counts.
     """
     return Cells(*(_count(name, count) for name, count in zip("ABCD", (a, b, c, d), strict=True)))
@@ -108,4 +111,6 @@ def _count(name: str, count: int) -> int:
         raise ValueError(f"{name} is {count!r}, but a count is a whole number.") from None
     if value < 0:
         raise ValueError(f"{name} is {value}, but a count cannot be negative.")
+    if value > LARGEST:
+        raise ValueError(f"{name} is {value}, but counts are taken up to {LARGEST} only.")
     return value

@@ -9,6 +9,9 @@ from shared.stats.cells import Cells, no_margin
 FEW_EXPECTED = 5
 """Below this expected count the chi-square distribution is a poor approximation (Cochran 1954)."""
 
+MOST_FISHER = 1_000_000_000
+"""Cases up to which Fisher's test is given: far beyond, scipy overflows and says nothing of it."""
+
 
 @dataclass(frozen=True)
 class Test:
@@ -54,7 +57,7 @@ def chi_square(table: Cells, *, yates: bool = False) -> ChiSquare:
 def fisher(table: Cells) -> Test:
     """Give Fisher's exact test: the tables with these margins that are no likelier than this one.
 
-    Undefined where a margin is zero, since then only one table has these margins: a p-value of 1
+    Undefined beyond `MOST_FISHER` and where a margin is zero, since then only one table has these margins: a p-value of 1
     would pass for evidence.
 
     References
@@ -63,6 +66,8 @@ def fisher(table: Cells) -> Test:
     """
     if reason := no_margin(table):
         return Test(None, reason)
+    if table.n > MOST_FISHER:
+        return Test(None, f"not computed for more than {MOST_FISHER} cases")
     return Test(float(stats.fisher_exact(table.rows).pvalue))
 
 

@@ -71,14 +71,13 @@ def conditional_odds_ratio(table: Cells, alpha: float) -> Estimate:
     value, low, high = _conditional((table.exchanged if inverted else table), alpha)
     if inverted:
         value, low, high = _inverse(value), _inverse(high), _inverse(low)
-    return Estimate(
-        _finite(value), low, _finite(high), method, INFINITE if value == inf else None
-    )
+    return Estimate(_finite(value), low, _finite(high), method, INFINITE if value == inf else None)
 
 
 def _conditional(table: Cells, alpha: float) -> tuple[float, float, float]:
-    """Ask scipy, for an odds ratio above 1: its root finder is exact to 1e-13, not to so many of
-    the digits of an odds ratio near zero.
+    """Ask scipy, for a table whose odds ratio is 1 or more.
+
+    Its root finder stops at 1e-13: too early for the digits of an odds ratio near zero.
     """
     found = contingency.odds_ratio(table.rows, kind="conditional")
     interval = found.confidence_interval(1 - alpha)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import exp, log, sqrt
 
 from scipy import stats
-from statsmodels.stats.proportion import confint_proportions_2indep
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from shared.stats.cells import NOBODY, Cells, no_groups
 from shared.stats.estimate import Estimate, undefined
@@ -23,8 +23,8 @@ def selection_rate(count: int, n: int, alpha: float) -> Estimate:
     method = "Wilson"
     if not n:
         return undefined("the group has no cases", method=method)
-    interval = stats.binomtest(count, n).proportion_ci(1 - alpha, method="wilson")
-    return Estimate(count / n, float(interval.low), float(interval.high), method)
+    low, high = proportion_confint(count, n, alpha=alpha, method="wilson")
+    return Estimate(count / n, float(low), float(high), method)
 
 
 def relative_risk(table: Cells, alpha: float) -> Estimate:
