@@ -74,8 +74,8 @@ def cells(a: int, b: int, c: int, d: int) -> Cells:
     Raises
     ------
     ValueError
-        When a count is negative, above `LARGEST` or not an integer. A float is refused even where it is whole: it
-        is a sign of rates given in the place of counts.
+        When a count is negative, above `LARGEST` or not an integer. A float is refused even
+        where it is whole: it is a sign of rates given in the place of counts.
     """
     return Cells(*(_count(name, count) for name, count in zip("ABCD", (a, b, c, d), strict=True)))
 

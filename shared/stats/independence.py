@@ -57,8 +57,8 @@ def chi_square(table: Cells, *, yates: bool = False) -> ChiSquare:
 def fisher(table: Cells) -> Test:
     """Give Fisher's exact test: the tables with these margins that are no likelier than this one.
 
-    Undefined beyond `MOST_FISHER` and where a margin is zero, since then only one table has these margins: a p-value of 1
-    would pass for evidence.
+    Undefined beyond `MOST_FISHER` and where a margin is zero, since then only one table has these
+    margins: a p-value of 1 would pass for evidence.
 
     References
     ----------

@@ -83,7 +83,8 @@ def risk_difference(table: Cells, alpha: float) -> Estimate:
     low, high = confint_proportions_2indep(
         table.a, table.n_1, table.c, table.n_2, compare="diff", method="newcomb", alpha=alpha
     )
-    return Estimate(table.a / table.n_1 - table.c / table.n_2, float(low), float(high), method)
+    gap = (table.a * table.n_2 - table.c * table.n_1) / (table.n_1 * table.n_2)
+    return Estimate(gap, float(low), float(high), method)
 
 
 def _katz(table: Cells, alpha: float) -> tuple[float, float]:

@@ -9,7 +9,12 @@ from shared.stats.boschloo import boschloo
 from shared.stats.cells import Cells, cells, check_alpha, no_margin
 from shared.stats.estimate import Estimate
 from shared.stats.independence import FEW_EXPECTED, ChiSquare, Test, chi_square, declared, fisher
-from shared.stats.odds import conditional_odds_ratio, haldane_anscombe, sample_odds_ratio
+from shared.stats.odds import (
+    MOST_CONDITIONAL,
+    conditional_odds_ratio,
+    haldane_anscombe,
+    sample_odds_ratio,
+)
 from shared.stats.risks import impact_ratio, relative_risk, risk_difference, selection_rate
 
 MIN_CASES = 15
@@ -148,7 +153,7 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
 def _warnings(table: Cells, min_cases: int) -> Iterator[str]:
     for group, n in (1, table.n_1), (2, table.n_2):
         if n < min_cases:
-            yield f"Group {group} has {n} cases, fewer than {min_cases}: too few for a finding."
+            yield f"Group {group} has fewer than {min_cases} cases ({n}): too few for a finding."
     if reason := no_margin(table):
         yield f"The table shows no association at all: {reason}."
         return
@@ -157,7 +162,7 @@ def _warnings(table: Cells, min_cases: int) -> Iterator[str]:
             "A cell is zero: the odds ratio counts it as 0.5. With 0.5 added to all four cells"
             f" (Haldane and Anscombe) it would be {haldane_anscombe(table):.3g}."
         )
-    if min(table.counts) < FEW_EXPECTED:
+    if min(table.counts) < FEW_EXPECTED and table.n <= MOST_CONDITIONAL:
         yield "A cell is below 5: prefer the conditional odds ratio, whose interval is exact."
     if declared(table) == "fisher":
         yield (
