@@ -12,8 +12,8 @@ ONE_STRATUM = "one stratum has nothing to differ from: the test needs two"
 
 
 @dataclass(frozen=True)
-class Homogeneity:
-    """A test of equal odds ratios over strata."""
+class StrataTest:
+    """A test over strata, or the reason why there is none."""
 
     statistic: float | None = None
     dof: int | None = None
@@ -23,7 +23,7 @@ class Homogeneity:
 
 def breslow_day(
     strata: Sequence[Cells], odds_ratio: float | None, *, tarone: bool = False
-) -> Homogeneity:
+) -> StrataTest:
     """Test whether all strata share one odds ratio.
 
     The statistic is the sum over strata of (A - e)^2 / v, where e is the count expected in a table
@@ -42,9 +42,9 @@ def breslow_day(
     On heterogeneity tests based on efficient scores.
     """
     if len(strata) < 2:
-        return Homogeneity(reason=ONE_STRATUM)
+        return StrataTest(reason=ONE_STRATUM)
     if not odds_ratio:
-        return Homogeneity(reason="the common odds ratio is 0 or infinite")
+        return StrataTest(reason="the common odds ratio is 0 or infinite")
     expected = [_expected(table, odds_ratio) for table in strata]
     gaps = [table.a - e for table, e in zip(strata, expected, strict=True)]
     variances = [_variance(table, e) for table, e in zip(strata, expected, strict=True)]
@@ -52,7 +52,7 @@ def breslow_day(
     if tarone:
         statistic -= sum(gaps) ** 2 / sum(variances)
     dof = len(strata) - 1
-    return Homogeneity(statistic, dof, float(stats.chi2.sf(statistic, dof)))
+    return StrataTest(statistic, dof, float(stats.chi2.sf(statistic, dof)))
 
 
 def _expected(table: Cells, odds_ratio: float) -> float:

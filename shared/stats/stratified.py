@@ -2,20 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from scipy import stats
-from statsmodels.stats.contingency_tables import StratifiedTable
 
 from shared.stats.cells import Cells, cells, check_alpha, no_margin
-from shared.stats.estimate import Estimate, undefined
-from shared.stats.homogeneity import Homogeneity, breslow_day
-from shared.stats.independence import ChiSquare, chi_square, declared, fisher
+from shared.stats.estimate import Estimate
+from shared.stats.homogeneity import StrataTest, breslow_day
+from shared.stats.independence import chi_square, declared, fisher
+from shared.stats.mantel_haenszel import cmh_test, common_odds_ratio, common_relative_risk
 from shared.stats.odds import sample_odds_ratio
-
-NO_STRATUM = "no stratum has both groups, with and without the outcome"
-INFINITE = "infinite: no stratum has both B and C"
-ZERO = "no interval: no stratum has both A and D"
 
 
 @dataclass(frozen=True)
@@ -28,11 +21,13 @@ class Stratified:
     relative_risk: float | None
     """Mantel and Haenszel's, within strata."""
 
-    cmh: ChiSquare
-    """Cochran, Mantel and Haenszel's test; `min_expected` is that of the pooled table."""
+    cmh: StrataTest
+    """Cochran, Mantel and Haenszel's test."""
 
-    breslow_day: Homogeneity
-    tarone: Homogeneity
+    breslow_day: StrataTest
+    tarone: StrataTest
+    """Breslow and Day's test with Tarone's correction."""
+
     pooled: Estimate
     """The odds ratio of the sum of all strata, which ignores them."""
 
@@ -51,9 +46,7 @@ def stratified(
 ) -> Stratified:
     """Give the statistics of 2x2 tables, one (A, B, C, D) per stratum.
 
-    The Mantel-Haenszel odds ratio is (sum of AD/n) / (sum of BC/n) with Robins, Breslow and
-    Greenland's interval; zero cells need no correction. `correction` takes 0.5 off the CMH test.
-    Strata with a zero margin tell nothing of an association: they are dropped and counted, but stay
+    `correction` applies the continuity correction to the CMH test. Strata with a zero margin tell nothing of an association: they are dropped and counted, but stay
     in the pooled table.
 
     Assumes independent cases, and for the one odds ratio to mean something, strata alike in it
@@ -66,19 +59,19 @@ def stratified(
 
     References
     ----------
-    Mantel and Haenszel (1959); Robins, Breslow and Greenland (1986), Estimators of the
-    Mantel-Haenszel variance consistent in both sparse data and large-strata limiting models.
+    Simpson (1951), The interpretation of interaction in contingency tables; Bickel, Hammel and
+    O'Connell (1975), Sex bias in graduate admissions.
     """
     check_alpha(alpha)
     every = [_stratum(table) for table in tables]
     useful = [table for table in every if not no_margin(table)]
-    total = Cells(*(sum(column) for column in zip(*(t.counts for t in every), strict=True)))
-    odds_ratio = _mantel_haenszel(useful, alpha)
-    cmh = _cmh(useful, total, correction=correction)
+    total = _sum(every)
+    odds_ratio = common_odds_ratio(useful, alpha)
+    cmh = cmh_test(useful, correction=correction)
     pooled = sample_odds_ratio(total, alpha)
     return Stratified(
         odds_ratio=odds_ratio,
-        relative_risk=_relative_risk(useful),
+        relative_risk=common_relative_risk(useful),
         cmh=cmh,
         breslow_day=breslow_day(useful, odds_ratio.value),
         tarone=breslow_day(useful, odds_ratio.value, tarone=True),
@@ -95,35 +88,13 @@ def _stratum(table: Sequence[int]) -> Cells:
     return cells(*table)
 
 
-def _library(strata: Sequence[Cells]) -> Any:
-    return StratifiedTable([table.rows for table in strata])
-
-
-def _mantel_haenszel(strata: Sequence[Cells], alpha: float) -> Estimate:
-    method = "Mantel-Haenszel, Robins-Breslow-Greenland"
-    if not strata:
-        return undefined(NO_STRATUM, method=method)
-    if not any(table.b * table.c for table in strata):
-        return undefined(INFINITE, method=method)
-    if not any(table.a * table.d for table in strata):
-        return undefined(ZERO, value=0.0, method=method)
-    found = _library(strata)
-    low, high = found.oddsratio_pooled_confint(alpha)
-    return Estimate(float(found.oddsratio_pooled), float(low), float(high), method)
-
-
-def _relative_risk(strata: Sequence[Cells]) -> float | None:
-    if not any(table.c for table in strata):
-        return None
-    return float(_library(strata).riskratio_pooled)
-
-
-def _cmh(strata: Sequence[Cells], total: Cells, *, correction: bool) -> ChiSquare:
-    if not strata:
-        return ChiSquare(None, None, correction, total.min_expected, NO_STRATUM)
-    statistic = float(_library(strata).test_null_odds(correction=correction).statistic)
-    # Not the library's p-value: it takes 1 - cdf, which is 0 where sf still is a number.
-    return ChiSquare(statistic, float(stats.chi2.sf(statistic, 1)), correction, total.min_expected)
+def _sum(tables: Sequence[Cells]) -> Cells:
+    return Cells(
+        sum(t.a for t in tables),
+        sum(t.b for t in tables),
+        sum(t.c for t in tables),
+        sum(t.d for t in tables),
+    )
 
 
 def _pooled_p_value(total: Cells) -> float | None:
