@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from biaswatch import operate, runs
+from biaswatch import operate, runs, table
 from shared.errors import BiaswatchError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ def root() -> None:
 
 runs.register(app)
 operate.register(app)
+table.register(app)
 
 
 def main() -> None:

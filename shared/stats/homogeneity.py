@@ -8,7 +8,7 @@ from scipy import stats
 
 from shared.stats.cells import Cells
 
-ONE_STRATUM = "one stratum has nothing to differ from: the test needs two"
+TOO_FEW = "fewer than two strata: there is nothing to compare"
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def breslow_day(
     On heterogeneity tests based on efficient scores.
     """
     if len(strata) < 2:
-        return StrataTest(reason=ONE_STRATUM)
+        return StrataTest(reason=TOO_FEW)
     if not odds_ratio:
         return StrataTest(reason="the common odds ratio is 0 or infinite")
     expected = [_expected(table, odds_ratio) for table in strata]

@@ -46,8 +46,8 @@ def stratified(
 ) -> Stratified:
     """Give the statistics of 2x2 tables, one (A, B, C, D) per stratum.
 
-    `correction` applies the continuity correction to the CMH test. Strata with a zero margin tell nothing of an association: they are dropped and counted, but stay
-    in the pooled table.
+    `correction` applies the continuity correction to the CMH test. Strata with a zero margin tell
+    nothing of an association: they are dropped and counted, but stay in the pooled table.
 
     Assumes independent cases, and for the one odds ratio to mean something, strata alike in it
     (Breslow and Day's test).
