@@ -26,7 +26,7 @@ MEASURES = {
 # Words, not numbers: what is no number is then said in our sentence, and a negative count is not
 # taken for an option.
 Counts = Annotated[
-    list[str],
+    list[str] | None,
     typer.Argument(
         metavar="A B C D",
         help="Counts: group 1 with and without the outcome, then group 2 with and without it.",
@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
 
 
 def table(
-    counts: Counts,
+    counts: Counts = None,
     yates: Annotated[
         bool, typer.Option("--yates", help="Correct chi-square for continuity.")
     ] = False,
@@ -52,7 +52,7 @@ def table(
     from shared.stats.two_by_two import as_json as to_json
     from shared.stats.two_by_two import two_by_two
 
-    cells = _four(counts)
+    cells = _four(counts or [])
     level = _level(alpha)
     try:
         found = two_by_two(
@@ -93,11 +93,11 @@ def _print(found: Mapping[str, Any], alpha: float) -> None:
     console = Console()
     interval = f"{100 * (1 - alpha):g} % interval"
     measures = _table(f"{found['n']} cases", ("measure", "estimate", interval, "how"))
-    for row in _measures(found):
-        measures.add_row(*row)
+    for measure in _measures(found):
+        measures.add_row(*measure)
     tests = _table("Independence", ("test", "p", "about"))
-    for row in _tests(found):
-        tests.add_row(*row)
+    for test in _tests(found):
+        tests.add_row(*test)
     console.print(measures)
     console.print(tests)
     for sentence in found["warnings"]:
@@ -113,7 +113,7 @@ def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 def _measure(name: str, estimate: Mapping[str, Any]) -> tuple[str, str, str, str]:
     bounds = estimate["ci"]
-    how = ". ".join(part for part in (estimate.get("method"), estimate["reason"]) if part)
+    how = estimate["reason"] or estimate.get("method", "")
     interval = "-"
     if bounds:
         high = "∞" if bounds[1] is None else number(bounds[1])
