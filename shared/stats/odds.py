@@ -3,13 +3,15 @@
 from math import exp, inf, log, sqrt
 
 from scipy import stats
-from scipy.stats import contingency
 
 from shared.stats.cells import Cells, no_margin
 from shared.stats.estimate import Estimate, undefined
+from shared.stats.noncentral import conditional
 
 MOST_CONDITIONAL = 20_000
-"""Cases up to which the conditional odds ratio is computed; scipy needs minutes far beyond."""
+"""Cases up to which the conditional odds ratio is computed; beyond, it equals the sample one to
+three digits, unless a cell is small.
+"""
 
 INFINITE = "infinite: the opposite cell is zero"
 
@@ -67,27 +69,9 @@ def conditional_odds_ratio(table: Cells, alpha: float) -> Estimate:
         return undefined(reason, method=method)
     if table.n > MOST_CONDITIONAL:
         return undefined(f"not computed for more than {MOST_CONDITIONAL} cases", method=method)
-    inverted = table.a * table.d < table.b * table.c
-    value, low, high = _conditional((table.exchanged if inverted else table), alpha)
-    if inverted:
-        value, low, high = _inverse(value), _inverse(high), _inverse(low)
+    given = conditional(table)
+    value, low, high = given.estimate(), given.lower(alpha / 2), given.upper(alpha / 2)
     return Estimate(_finite(value), low, _finite(high), method, INFINITE if value == inf else None)
-
-
-def _conditional(table: Cells, alpha: float) -> tuple[float, float, float]:
-    """Ask scipy, for a table whose odds ratio is 1 or more.
-
-    Its root finder stops at 1e-13: too early for the digits of an odds ratio near zero.
-    """
-    found = contingency.odds_ratio(table.rows, kind="conditional")
-    interval = found.confidence_interval(1 - alpha)
-    return float(found.statistic), float(interval.low), float(interval.high)
-
-
-def _inverse(value: float) -> float:
-    if value == 0:
-        return inf
-    return 1 / value
 
 
 def _finite(value: float) -> float | None:

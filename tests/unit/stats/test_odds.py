@@ -1,6 +1,6 @@
 """Odds ratios against scipy and against sums over all tables with the same margins."""
 
-from math import comb, isclose
+from math import comb, inf, isclose
 
 import numpy as np
 import pytest
@@ -63,6 +63,16 @@ def test_the_conditional_odds_ratio_solves_its_equations(table: Cells) -> None:
     found = conditional_odds_ratio(table, 0.05)
     expected = [float(np.exp(brentq(f, -12, 12, xtol=1e-13))) for f in (mean, above, below)]
     assert [found.value, found.low, found.high] == pytest.approx(expected, rel=1e-7)
+
+
+@given(tables, st.sampled_from([0.01, 0.05, 0.3]))
+@settings(deadline=None, max_examples=50)
+def test_the_conditional_odds_ratio_is_scipys(table: Cells, alpha: float) -> None:
+    found = conditional_odds_ratio(table, alpha)
+    test = contingency.odds_ratio(table.rows, kind="conditional")
+    interval = test.confidence_interval(1 - alpha)
+    ours = [inf if bound is None else bound for bound in (found.value, found.low, found.high)]
+    assert ours == pytest.approx([test.statistic, *interval], rel=1e-8, abs=1e-12)
 
 
 def test_an_odds_ratio_near_zero_keeps_its_digits() -> None:

@@ -52,7 +52,10 @@ def test_the_score_test_just_rejects_at_the_score_intervals_bounds(
         for bound in score_interval(table, alpha):
             if bound:
                 test = score_test(
-                    table.a, table.n_1, table.c, table.n_2, value=bound, compare="ratio"
+                    *(table.a, table.n_1, table.c, table.n_2),
+                    value=bound,
+                    compare="ratio",
+                    method="score",
                 )
                 assert test.pvalue == pytest.approx(alpha, abs=1e-6)
 

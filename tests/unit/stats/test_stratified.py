@@ -127,7 +127,7 @@ def test_an_association_that_strata_explain_is_noted() -> None:
 
 
 def test_an_association_that_the_sum_hides_is_noted() -> None:
-    hidden = stratified([(95, 5, 160, 40), (80, 120, 30, 70)])
+    hidden = stratified([(95, 5, 160, 40), (60, 90, 36, 84)])
     assert hidden.note is not None
     assert hidden.note.startswith("Strata show an association that the pooled table hides")
 
