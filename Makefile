@@ -28,7 +28,7 @@ demo: .venv/.laptop ## Find a planted bias with simulated models; nothing to set
 	$(BIN)/biaswatch demo
 
 test: .venv/.dev ## Run all tests but the slow ones, on real servers
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow and not models and not containers"
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow and not models and not containers"
 
 check: .venv/.dev ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from biaswatch import operate, purge, runs
+from biaswatch import operate, purge, runs, table
 from shared.errors import BiaswatchError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ def root() -> None:
 runs.register(app)
 purge.register(app)
 operate.register(app)
+table.register(app)
 
 
 def main() -> None:

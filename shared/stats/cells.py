@@ -1,0 +1,116 @@
+"""The four counts of a 2x2 table, and what makes a table say nothing."""
+
+from dataclasses import dataclass
+from operator import index
+
+EMPTY = "the table is empty"
+NO_GROUP_1 = "group 1 has no cases"
+NO_GROUP_2 = "group 2 has no cases"
+NOBODY = "nobody has the outcome in either group"
+EVERYBODY = "everybody has the outcome in both groups"
+
+LARGEST = 1_000_000_000_000
+"""A count that sums and products of floats still carry."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Counts of two independent groups, each with and without the outcome."""
+
+    a: int
+    """Group 1 with the outcome."""
+
+    b: int
+    """Group 1 without it."""
+
+    c: int
+    """Group 2 with it."""
+
+    d: int
+    """Group 2 without it."""
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        """Give A, B, C, D."""
+        return self.a, self.b, self.c, self.d
+
+    @property
+    def rows(self) -> list[list[int]]:
+        """Give the table as scipy takes it: a row per group."""
+        return [[self.a, self.b], [self.c, self.d]]
+
+    @property
+    def n_1(self) -> int:
+        """Give the size of group 1."""
+        return self.a + self.b
+
+    @property
+    def n_2(self) -> int:
+        """Give the size of group 2."""
+        return self.c + self.d
+
+    @property
+    def n(self) -> int:
+        """Give the size of both groups."""
+        return self.n_1 + self.n_2
+
+    @property
+    def exchanged(self) -> "Cells":
+        """Give the table with the groups exchanged."""
+        return Cells(self.c, self.d, self.a, self.b)
+
+    @property
+    def min_expected(self) -> float | None:
+        """Give the smallest count expected under independence; None for an empty table."""
+        if not self.n:
+            return None
+        outcome = min(self.a + self.c, self.b + self.d)
+        return min(self.n_1, self.n_2) * outcome / self.n
+
+
+def cells(a: int, b: int, c: int, d: int) -> Cells:
+    """Give the table of four counts.
+
+    Raises
+    ------
+    ValueError
+        When a count is negative, above `LARGEST` or not an integer. A float is refused even
+        where it is whole: it is a sign of rates given in the place of counts.
+    """
+    return Cells(*(_count(name, count) for name, count in zip("ABCD", (a, b, c, d), strict=True)))
+
+
+def no_groups(table: Cells) -> str | None:
+    """Say which group is empty, if one is."""
+    if not table.n:
+        return EMPTY
+    if not table.n_1:
+        return NO_GROUP_1
+    return None if table.n_2 else NO_GROUP_2
+
+
+def no_margin(table: Cells) -> str | None:
+    """Say which margin is zero, if one is: then the table cannot show any association."""
+    if reason := no_groups(table):
+        return reason
+    if not table.a + table.c:
+        return NOBODY
+    return None if table.b + table.d else EVERYBODY
+
+
+def check_alpha(alpha: float) -> None:
+    """Raise ValueError unless alpha, 1 minus the coverage, lies in (0, 1)."""
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha is {alpha}, but it has to lie between 0 and 1.")
+
+
+def _count(name: str, count: int) -> int:
+    try:
+        value = index(count)
+    except TypeError:
+        raise ValueError(f"{name} is {count!r}, but a count is a whole number.") from None
+    if value < 0:
+        raise ValueError(f"{name} is {value}, but a count cannot be negative.")
+    if value > LARGEST:
+        raise ValueError(f"{name} is {value}, but counts are taken up to {LARGEST} only.")
+    return value

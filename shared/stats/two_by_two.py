@@ -1,0 +1,180 @@
+"""Everything a 2x2 table of two groups says, each number with its interval or its reason."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import index
+from typing import Any
+
+from shared.stats.boschloo import boschloo
+from shared.stats.cells import Cells, cells, check_alpha, no_margin
+from shared.stats.estimate import Estimate
+from shared.stats.independence import FEW_EXPECTED, ChiSquare, Test, chi_square, declared, fisher
+from shared.stats.odds import (
+    MOST_CONDITIONAL,
+    conditional_odds_ratio,
+    haldane_anscombe,
+    sample_odds_ratio,
+)
+from shared.stats.risks import impact_ratio, relative_risk, risk_difference, selection_rate
+
+MIN_CASES = 15
+"""Cases a group needs to be shown as a finding: a gate of the display, not evidence."""
+
+
+@dataclass(frozen=True)
+class TwoByTwo:
+    """The statistics of a 2x2 table of two independent groups."""
+
+    cells: Cells
+    alpha: float
+    rates: tuple[Estimate, Estimate]
+    odds_ratio: Estimate
+    odds_ratio_conditional: Estimate
+    relative_risk: Estimate
+    risk_difference: Estimate
+    impact_ratio: Estimate
+    chi_square: ChiSquare
+    fisher: Test
+    boschloo: Test
+    declared: str | None
+    """The test whose p-value counts, `chi_square` or `fisher`: decided by the margins alone."""
+
+    enough_cases: bool
+    """Whether both groups reach the minimum of cases."""
+
+    warnings: tuple[str, ...]
+
+    @property
+    def p_value(self) -> float | None:
+        """Give the declared test's p-value."""
+        if self.declared is None:
+            return None
+        return self.fisher.p_value if self.declared == "fisher" else self.chi_square.p_value
+
+
+def two_by_two(
+    a: int,
+    b: int,
+    c: int,
+    d: int,
+    *,
+    alpha: float = 0.05,
+    yates: bool = False,
+    min_cases: int = MIN_CASES,
+) -> TwoByTwo:
+    """Give the statistics of a 2x2 table.
+
+    Parameters
+    ----------
+    a, b
+        Cases of group 1 with and without the outcome.
+    c, d
+        Cases of group 2 with and without the outcome.
+    alpha
+        1 minus the coverage of every interval, in (0, 1).
+    yates
+        Whether the chi-square test is corrected for continuity.
+    min_cases
+        Cases below which a group is warned of.
+
+    Returns
+    -------
+    TwoByTwo
+        Ratios and differences are of group 1 over or minus group 2; the impact ratio is the smaller
+        selection rate over the larger. Cases are taken as independent: repeats of a prompt are not.
+
+    Raises
+    ------
+    ValueError
+        For a count or `min_cases` that is negative or not an integer, and for alpha outside (0, 1).
+    """
+    table = cells(a, b, c, d)
+    check_alpha(alpha)
+    _check_min_cases(min_cases)
+    return TwoByTwo(
+        cells=table,
+        alpha=alpha,
+        rates=(
+            selection_rate(table.a, table.n_1, alpha),
+            selection_rate(table.c, table.n_2, alpha),
+        ),
+        odds_ratio=sample_odds_ratio(table, alpha),
+        odds_ratio_conditional=conditional_odds_ratio(table, alpha),
+        relative_risk=relative_risk(table, alpha),
+        risk_difference=risk_difference(table, alpha),
+        impact_ratio=impact_ratio(table, alpha),
+        chi_square=chi_square(table, yates=yates),
+        fisher=fisher(table),
+        boschloo=boschloo(table),
+        declared=declared(table),
+        enough_cases=min(table.n_1, table.n_2) >= min_cases,
+        warnings=tuple(_warnings(table, min_cases)),
+    )
+
+
+def as_json(found: TwoByTwo) -> dict[str, Any]:
+    """Give the statistics as a JSON object: null where undefined, and for an infinite bound."""
+    chi2 = found.chi_square
+    return {
+        "n": found.cells.n,
+        "odds_ratio": _estimate(found.odds_ratio),
+        "odds_ratio_conditional": _estimate(found.odds_ratio_conditional),
+        "relative_risk": _estimate(found.relative_risk),
+        "risk_difference": _estimate(found.risk_difference),
+        "chi_square": {
+            "statistic": chi2.statistic,
+            "dof": chi2.dof,
+            "p_value": chi2.p_value,
+            "yates": chi2.yates,
+            "min_expected": chi2.min_expected,
+            "reason": chi2.reason,
+        },
+        "fisher": {"p_value": found.fisher.p_value, "reason": found.fisher.reason},
+        "boschloo": {"p_value": found.boschloo.p_value, "reason": found.boschloo.reason},
+        "declared": {"test": found.declared, "p_value": found.p_value},
+        "impact_ratio": {
+            key: value for key, value in _estimate(found.impact_ratio).items() if key != "method"
+        },
+        "rates": [_estimate(rate) for rate in found.rates],
+        "warnings": list(found.warnings),
+    }
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    bounds = [estimate.low, estimate.high]
+    return {
+        "estimate": estimate.value,
+        "ci": None if bounds == [None, None] else bounds,
+        "method": estimate.method,
+        "reason": estimate.reason,
+    }
+
+
+def _warnings(table: Cells, min_cases: int) -> Iterator[str]:
+    for group, n in (1, table.n_1), (2, table.n_2):
+        if n < min_cases:
+            yield f"Group {group} has fewer than {min_cases} cases ({n}): too few for a finding."
+    if reason := no_margin(table):
+        yield f"The table shows no association at all: {reason}."
+        return
+    if 0 in table.counts:
+        yield (
+            "A cell is zero: the odds ratio counts it as 0.5. With 0.5 added to all four cells"
+            f" (Haldane and Anscombe) it would be {haldane_anscombe(table):.3g}."
+        )
+    if min(table.counts) < FEW_EXPECTED and table.n <= MOST_CONDITIONAL:
+        yield "A cell is below 5: prefer the conditional odds ratio, whose interval is exact."
+    if declared(table) == "fisher":
+        yield (
+            f"The smallest expected count is {table.min_expected:.3g}, below 5: Fisher's p-value"
+            " counts, not that of chi-square."
+        )
+
+
+def _check_min_cases(min_cases: int) -> None:
+    try:
+        valid = index(min_cases) >= 0
+    except TypeError:
+        valid = False
+    if not valid:
+        raise ValueError(f"The minimum of cases is {min_cases!r}, but has to be 0 or more.")

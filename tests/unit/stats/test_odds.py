@@ -1,0 +1,126 @@
+"""Odds ratios against scipy and against sums over all tables with the same margins."""
+
+from math import comb, inf, isclose
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.stats import contingency
+
+from shared.stats.cells import Cells, no_margin
+from shared.stats.odds import conditional_odds_ratio, haldane_anscombe, sample_odds_ratio
+
+counts = st.integers(0, 60)
+tables = st.builds(Cells, counts, counts, counts, counts).filter(lambda t: not no_margin(t))
+
+
+@given(tables, st.sampled_from([0.01, 0.05, 0.3]))
+@settings(deadline=None, max_examples=50)
+def test_woolfs_interval_is_scipys_where_no_cell_is_zero(table: Cells, alpha: float) -> None:
+    found = sample_odds_ratio(table, alpha)
+    assert found.low is not None
+    assert found.value is not None
+    assert found.high is not None
+    assert found.low < found.value < found.high
+    if 0 not in table.counts:
+        test = contingency.odds_ratio(table.rows, kind="sample")
+        interval = test.confidence_interval(1 - alpha)
+        assert found.value == pytest.approx(test.statistic, rel=1e-12)
+        assert (found.low, found.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
+
+
+def conditional(
+    table: Cells, log_ratio: float
+) -> tuple[list[int], "np.ndarray[tuple[int], np.dtype[np.float64]]"]:
+    """Give the support of A and its probabilities, in whole numbers as far as they reach."""
+    outcomes = table.a + table.c
+    support = range(max(0, outcomes - table.n_2), min(table.n_1, outcomes) + 1)
+    ways = [comb(table.n_1, k) * comb(table.n_2, outcomes - k) for k in support]
+    weights = np.array([float(way / max(ways)) for way in ways])
+    odds = np.exp(log_ratio * (np.array(support) - table.a))
+    return list(support), weights * odds / (weights * odds).sum()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [Cells(12, 5, 7, 9), Cells(3, 40, 9, 22), Cells(1, 30, 1, 2), Cells(40, 2, 1, 30)],
+)
+def test_the_conditional_odds_ratio_solves_its_equations(table: Cells) -> None:
+    def mean(log_ratio: float) -> float:
+        support, p = conditional(table, log_ratio)
+        return float(np.dot(support, p)) - table.a
+
+    def above(log_ratio: float) -> float:
+        support, p = conditional(table, log_ratio)
+        return float(p[[k >= table.a for k in support]].sum()) - 0.025
+
+    def below(log_ratio: float) -> float:
+        support, p = conditional(table, log_ratio)
+        return float(p[[k <= table.a for k in support]].sum()) - 0.025
+
+    found = conditional_odds_ratio(table, 0.05)
+    expected = [float(np.exp(brentq(f, -12, 12, xtol=1e-13))) for f in (mean, above, below)]
+    assert [found.value, found.low, found.high] == pytest.approx(expected, rel=1e-7)
+
+
+@given(tables, st.sampled_from([0.01, 0.05, 0.3]))
+@settings(deadline=None, max_examples=50)
+def test_the_conditional_odds_ratio_is_scipys(table: Cells, alpha: float) -> None:
+    found = conditional_odds_ratio(table, alpha)
+    test = contingency.odds_ratio(table.rows, kind="conditional")
+    interval = test.confidence_interval(1 - alpha)
+    ours = [inf if bound is None else bound for bound in (found.value, found.low, found.high)]
+    assert ours == pytest.approx([test.statistic, *interval], rel=1e-8, abs=1e-12)
+
+
+def test_an_odds_ratio_near_zero_keeps_its_digits() -> None:
+    tiny, large = Cells(3, 9997, 9998, 2), Cells(9998, 2, 3, 9997)
+    one, other = conditional_odds_ratio(tiny, 0.05), conditional_odds_ratio(large, 0.05)
+    assert one.value is not None
+    assert other.value is not None
+    assert one.value < 1e-6
+    assert one.value * other.value == pytest.approx(1, rel=1e-12)
+
+
+@given(tables)
+@settings(deadline=None, max_examples=40)
+def test_exchanging_the_groups_inverts_both_odds_ratios(table: Cells) -> None:
+    for ratio in sample_odds_ratio, conditional_odds_ratio:
+        one, other = ratio(table, 0.05), ratio(table.exchanged, 0.05)
+        for mine, theirs in (one.low, other.high), (one.value, other.value), (one.high, other.low):
+            if mine and theirs:
+                assert isclose(mine, 1 / theirs, rel_tol=1e-6)
+            else:
+                assert {mine, theirs} == {0.0, None}
+
+
+def test_a_zero_cell_counts_as_a_half_and_the_method_says_so() -> None:
+    found = sample_odds_ratio(Cells(0, 10, 5, 5), 0.05)
+    assert found.value == pytest.approx(0.05)
+    assert "0.5" in found.method
+    assert "0.5" not in sample_odds_ratio(Cells(1, 10, 5, 5), 0.05).method
+    assert haldane_anscombe(Cells(0, 10, 5, 5)) == pytest.approx(0.5 * 5.5 / (10.5 * 5.5))
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (Cells(0, 0, 0, 0), "the table is empty"),
+        (Cells(0, 0, 5, 5), "group 1 has no cases"),
+        (Cells(5, 5, 0, 0), "group 2 has no cases"),
+        (Cells(0, 10, 0, 10), "nobody has the outcome in either group"),
+        (Cells(10, 0, 10, 0), "everybody has the outcome in both groups"),
+    ],
+)
+def test_a_zero_margin_leaves_both_undefined(table: Cells, reason: str) -> None:
+    for found in sample_odds_ratio(table, 0.05), conditional_odds_ratio(table, 0.05):
+        assert (found.value, found.low, found.high) == (None, None, None)
+        assert found.reason == reason
+
+
+def test_beyond_twenty_thousand_cases_there_is_a_reason_in_the_place_of_minutes() -> None:
+    found = conditional_odds_ratio(Cells(5000, 5000, 5000, 5001), 0.05)
+    assert found.value is None
+    assert found.reason == "not computed for more than 20000 cases"

@@ -1,0 +1,281 @@
+"""Recorded results of other programs for 2x2 tables; what differs is declared here, with why."""
+
+import json
+from collections.abc import Callable
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.stats.cells import Cells, no_margin
+from shared.stats.estimate import Estimate
+from shared.stats.paired_table import paired_table
+from shared.stats.risks import selection_rate
+from shared.stats.stratified import stratified
+from shared.stats.two_by_two import TwoByTwo, as_json, two_by_two
+
+EXACT = 1e-9
+Case = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def cases(recorded_data: Path) -> Callable[[str], list[Case]]:
+    stored = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
+
+    def of(function: str) -> list[Case]:
+        found = [case for case in stored if case["fn"] == function]
+        assert found, f"no recorded case of {function}"
+        return found
+
+    return of
+
+
+def read(value: Any) -> Any:
+    return {"nan": nan, "inf": inf}.get(value, value) if isinstance(value, str) else value
+
+
+def of(rows: list[list[int]]) -> TwoByTwo:
+    return two_by_two(*rows[0], *rows[1])
+
+
+def near(number: float, relative: float = 0) -> Any:
+    return pytest.approx(number, abs=EXACT, rel=relative or EXACT)
+
+
+def same(ours: Estimate, value: Any, bounds: list[Any], *, relative: float = EXACT) -> None:
+    """Equal; where the library says infinite, we say None and why."""
+    for mine, theirs in zip((ours.value, ours.low, ours.high), (value, *bounds), strict=True):
+        if read(theirs) == inf:
+            assert mine is None
+            assert ours.reason
+        else:
+            assert mine == near(read(theirs), relative)
+
+
+def test_every_recorded_table_comes_out(recorded_data: Path) -> None:
+    for case in json.loads((recorded_data / "golden" / "two_by_two.json").read_text()):
+        counts = [case[name] for name in "ABCD"]
+        found = two_by_two(*counts)
+        yates = two_by_two(*counts, yates=True).chi_square
+        assert found.cells.n == case["n"]
+        assert [found.chi_square.statistic, found.chi_square.p_value] == near_all(case["chi2"])
+        assert [yates.statistic, yates.p_value] == near_all(case["chi2_yates"])
+        assert found.fisher.p_value == near(case["fisher_p"])
+        assert found.chi_square.min_expected == near(case["min_expected"])
+        if "OR" in case:
+            same(found.odds_ratio, case["OR"], case["OR_ci"])
+            same(found.relative_risk, case["RR"], case["RR_ci"])
+
+
+def near_all(numbers: list[float]) -> Any:
+    return pytest.approx(numbers, abs=EXACT, rel=EXACT)
+
+
+def test_conditional_odds_ratios_are_scipys(cases: Any) -> None:
+    for case in cases("scipy.stats.contingency.odds_ratio(kind=conditional)+CI95"):
+        found = of(case["input"]).odds_ratio_conditional
+        if read(case["expected"]["statistic"]) != read(case["expected"]["statistic"]):
+            assert (found.value, found.low, found.high) == (None, None, None)
+            assert found.reason
+        else:
+            same(found, case["expected"]["statistic"], case["expected"]["ci"])
+
+
+@pytest.mark.parametrize(
+    ("function", "estimate"),
+    [
+        ("scipy.stats.contingency.odds_ratio(kind=sample)+CI95", "statistic"),
+        ("Table2x2(shift_zeros=True): OR, CI, logOR se, p(OR=1)", "oddsratio"),
+        ("Table2x2(shift_zeros=False): OR, RR", "oddsratio"),
+    ],
+)
+def test_sample_odds_ratios_are_the_libraries(cases: Any, function: str, estimate: str) -> None:
+    for case in cases(function):
+        found = of(case["input"])
+        if no_margin(found.cells):  # declared: undefined, where statsmodels says 1
+            assert found.odds_ratio.value is None
+            assert found.odds_ratio.reason
+        elif 0 in found.cells.counts and "shift_zeros=True" not in function:
+            assert found.odds_ratio.value is not None  # declared: 0.5 in the place of zero
+            assert "0.5" in found.odds_ratio.method
+        else:
+            same(found.odds_ratio, case["expected"][estimate], case["expected"]["ci"])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "Table2x2(shift_zeros=True): RR, CI, p",
+        "Table2x2(shift_zeros=False): OR, RR",
+        "scipy relative_risk(exposed_cases,exposed_total,control_cases,control_total)+CI95",
+    ],
+)
+def test_relative_risks_are_the_libraries(cases: Any, function: str) -> None:
+    for case in cases(function):
+        table = given(case["input"])
+        found = two_by_two(*table.counts).relative_risk
+        expected = case["expected"]
+        value = read(expected.get("rr", expected.get("riskratio", nan)))
+        if 0 not in table.counts:
+            assert found.value == near(value)
+            if (
+                function != "Table2x2(shift_zeros=False): OR, RR"
+            ):  # its interval is the odds ratio's
+                assert [found.low, found.high] == near_all(expected["ci"])
+        elif "shift_zeros=True" not in function and "raises" not in expected and value == value:
+            assert found.value == (None if value == inf else near(value))
+            assert found.method.startswith("score")  # declared: not Katz where a cell is zero
+        else:  # declared: unshifted, and undefined where nobody has the outcome
+            assert found.method.startswith("score")
+
+
+def given(counts: list[Any]) -> Cells:
+    """Read rows of a table, or cases and totals."""
+    if isinstance(counts[0], list):
+        return Cells(*counts[0], *counts[1])
+    cases_1, n_1, cases_2, n_2 = counts
+    return Cells(cases_1, n_1 - cases_1, cases_2, n_2 - cases_2)
+
+
+@pytest.mark.parametrize("yates", [True, False])
+def test_chi_square_is_scipys(cases: Any, yates: bool) -> None:
+    for case in cases(f"chi2_contingency(correction={yates})"):
+        rows, expected = case["input"], case["expected"]
+        found = two_by_two(*rows[0], *rows[1], yates=yates).chi_square
+        if "raises" in expected:
+            assert found.statistic is None
+            assert found.p_value is None
+            assert found.reason
+        else:
+            assert [found.statistic, found.p_value] == near_all([expected["chi2"], expected["p"]])
+            assert (found.dof, found.min_expected) == (expected["dof"], expected["min_expected"])
+
+
+def test_fishers_p_value_is_scipys(cases: Any) -> None:
+    for case in cases("fisher_exact two-sided"):
+        found = of(case["input"])
+        if no_margin(found.cells):  # declared: undefined, where scipy says 1
+            assert found.fisher.p_value is None
+            assert found.fisher.reason
+        else:
+            assert found.fisher.p_value == near(case["expected"]["p"])
+
+
+def test_boschloos_p_value_is_scipys(cases: Any) -> None:
+    for case in cases("boschloo_exact two-sided (columns=groups)"):
+        (a, c), (b, d) = case["input"]
+        assert two_by_two(a, b, c, d).boschloo.p_value == near(case["expected"]["p"])
+
+
+def test_wilsons_interval_is_statsmodels(cases: Any) -> None:
+    for case in cases("proportion_confint(wilson)"):
+        found = selection_rate(case["input"]["count"], case["input"]["nobs"], 0.05)
+        assert [found.low, found.high] == near_all(case["expected"])
+
+
+def test_newcombes_interval_is_statsmodels(cases: Any) -> None:
+    for case in cases("confint_proportions_2indep(compare=diff, method=newcomb)"):
+        found = two_by_two(*given(case["input"]).counts).risk_difference
+        assert [found.low, found.high] == near_all(case["expected"])
+
+
+@pytest.mark.parametrize("method", ["log", "score"])
+def test_the_relative_risks_interval_is_statsmodels(cases: Any, method: str) -> None:
+    """Log where no cell is zero, score where one is: the other pairs are not offered."""
+    for case in cases(f"confint_proportions_2indep(compare=ratio, method={method})"):
+        table = given(case["input"])
+        found = two_by_two(*table.counts).relative_risk
+        if (0 in table.counts) == (method == "score"):
+            assert [found.low, found.high] == near_all(case["expected"])
+
+
+def test_the_odds_ratios_logit_interval_is_statsmodels(cases: Any) -> None:
+    for case in cases("confint_proportions_2indep(compare=odds-ratio, method=logit)"):
+        table = given(case["input"])
+        if 0 not in table.counts:
+            found = two_by_two(*table.counts).odds_ratio
+            assert [found.low, found.high] == near_all(case["expected"])
+
+
+def test_strata_are_statsmodels(cases: Any) -> None:
+    case = cases("StratifiedTable: MH pooled OR, CI, RR, CMH, Breslow-Day")[0]
+    expected = case["expected"]
+    tables = [(*rows[0], *rows[1]) for rows in case["input"]]
+    found, corrected = stratified(tables), stratified(tables, correction=True)
+    same(found.odds_ratio, expected["or_pooled"], expected["or_ci"])
+    assert found.relative_risk == near(expected["rr_pooled"])
+    pairs = [
+        (found.cmh, "cmh_nocorr"),
+        (corrected.cmh, "cmh_corr"),
+        (found.breslow_day, "breslow_day"),
+        (found.tarone, "tarone"),
+    ]
+    for ours, name in pairs:
+        assert ours.statistic == near(expected[name]["stat"])
+        assert ours.p_value == near(expected[name]["p"])
+
+
+def test_a_stratum_with_a_zero_cell_needs_no_correction(cases: Any) -> None:
+    case = cases("StratifiedTable with a zero cell")[0]
+    found = stratified([(*rows[0], *rows[1]) for rows in case["input"]])
+    assert found.odds_ratio.value == near(case["expected"]["or_pooled"])
+    assert found.cmh.statistic == near(case["expected"]["cmh"])
+    assert found.cmh.p_value == near(case["expected"]["p"])
+
+
+def test_pairs_are_statsmodels(cases: Any) -> None:
+    for exact, correction in (True, True), (False, True), (False, False):
+        case = cases(f"mcnemar(exact={exact}, correction={correction})")[0]
+        (both, first), (second, neither) = case["input"]
+        found = paired_table(both, first, second, neither, alpha=0.05)
+        if exact:
+            assert found.exact_p_value == near(case["expected"]["p"])
+            continue
+        statistic = found.corrected_statistic if correction else found.statistic
+        p_value = found.corrected_p_value if correction else found.p_value
+        assert statistic == near(case["expected"]["stat"])
+        assert p_value == near(case["expected"]["p"])
+
+
+def test_impact_ratios_are_fairlearns(cases: Any) -> None:
+    for function in (
+        "fairlearn demographic_parity_ratio/difference, by_group",
+        "fairlearn demographic_parity_ratio all selection rates 0",
+        "fairlearn demographic_parity_ratio one group 0",
+    ):
+        case = cases(function)[0]
+        pairs = list(zip(case["input"]["sf"], case["input"]["y_pred"], strict=True))
+        found = two_by_two(*(pairs.count(cell) for cell in [(g, y) for g in "ab" for y in (1, 0)]))
+        expected = case["expected"]
+        expected = read(expected["ratio"] if isinstance(expected, dict) else expected)
+        if expected != expected:
+            assert found.impact_ratio.value is None
+            assert found.impact_ratio.reason == "nobody is selected in either group"
+        else:
+            assert found.impact_ratio.value == near(expected)
+
+
+def test_berkeleys_admissions_come_out(recorded_data: Path) -> None:
+    stored = json.loads((recorded_data / "golden" / "berkeley_1973.json").read_text())
+    pooled, strata = stored["pooled"], stored["stratified"]
+    counts = [count for row in pooled["table"] for count in row]
+    crude = as_json(two_by_two(*counts))
+    yates = two_by_two(*counts, yates=True).chi_square.statistic
+    printed = 6e-5  # four decimals are stored
+    assert crude["odds_ratio"]["estimate"] == pytest.approx(pooled["odds_ratio"], abs=printed)
+    assert crude["odds_ratio"]["ci"] == pytest.approx(pooled["odds_ratio_ci"], abs=printed)
+    assert crude["relative_risk"]["estimate"] == pytest.approx(pooled["relative_risk"], abs=printed)
+    assert crude["relative_risk"]["ci"] == pytest.approx(pooled["relative_risk_ci"], abs=printed)
+    assert crude["chi_square"]["statistic"] == pytest.approx(pooled["chi_square"], abs=printed)
+    assert yates == pytest.approx(pooled["chi_square_yates"], abs=printed)
+    assert crude["impact_ratio"]["estimate"] == pytest.approx(pooled["impact_ratio"], abs=printed)
+    found = stratified(stored["departments"].values(), correction=True)
+    within = found.odds_ratio
+    assert within.value == pytest.approx(strata["mantel_haenszel_or"], abs=printed)
+    assert [within.low, within.high] == pytest.approx(strata["ci"], abs=printed)
+    assert found.cmh.statistic == pytest.approx(strata["cmh"], abs=printed)
+    assert found.cmh.p_value == pytest.approx(strata["p_value"], abs=printed)
+    assert found.breslow_day.statistic == pytest.approx(strata["breslow_day"], abs=printed)
+    assert found.note is not None
+    assert found.note.startswith("Simpson's paradox")

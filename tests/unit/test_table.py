@@ -1,0 +1,110 @@
+"""The verb `table` as a person types it."""
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from biaswatch.main import main
+
+ESTIMATES = ("odds_ratio", "odds_ratio_conditional", "relative_risk", "risk_difference")
+
+
+@pytest.fixture
+def biaswatch(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def typed(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["biaswatch", "table", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        return int(end.value.code or 0), said.out, said.err
+
+    return typed
+
+
+def test_json_has_every_key_a_reader_may_count_on(biaswatch: Any) -> None:
+    code, out, _ = biaswatch("10", "20", "30", "40", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["n"] == 100
+    for name in ESTIMATES:
+        assert set(found[name]) == {"estimate", "ci", "method", "reason"}
+        assert found[name]["ci"][0] < found[name]["estimate"] < found[name]["ci"][1]
+    assert {"statistic", "dof", "p_value", "yates", "min_expected"} <= set(found["chi_square"])
+    assert found["fisher"]["p_value"] == pytest.approx(0.5044757698516285, abs=1e-9)
+    assert set(found["impact_ratio"]) == {"estimate", "ci", "reason"}
+    assert found["warnings"] == []
+
+
+def test_options_reach_the_statistics(biaswatch: Any) -> None:
+    words = ("10", "20", "30", "40", "--json", "--yates", "--alpha", "0.2", "--min-cases", "31")
+    _, out, _ = biaswatch(*words)
+    found = json.loads(out)
+    assert found["chi_square"]["yates"] is True
+    assert found["chi_square"]["statistic"] == pytest.approx(0.4464285714285714, abs=1e-9)
+    assert found["odds_ratio"]["ci"][0] > 0.3  # narrower than at 0.05
+    assert found["warnings"] == ["Group 1 has fewer than 31 cases (30): too few for a finding."]
+
+
+def test_an_undefined_number_is_null_with_a_reason(biaswatch: Any) -> None:
+    code, out, _ = biaswatch("0", "10", "0", "10", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["odds_ratio"]["estimate"] is None
+    assert found["odds_ratio"]["ci"] is None
+    assert found["impact_ratio"]["reason"] == "nobody is selected in either group"
+    assert found["fisher"]["p_value"] is None
+
+
+def test_an_infinite_bound_is_null_within_the_interval(biaswatch: Any) -> None:
+    _, out, _ = biaswatch("15", "0", "7", "8", "--json")
+    low, high = json.loads(out)["odds_ratio_conditional"]["ci"]
+    assert low == pytest.approx(2.583369069748059, rel=1e-6)
+    assert high is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "shown"),
+    [
+        (("10", "20", "30", "40"), ("0.778", "0.438 to 1.38", "chi-square (counts)")),
+        (("5", "5", "0", "10"), ("∞", "infinite", "Fisher, exact (counts)", "• Group 1")),
+        (("0", "0", "3", "2"), ("group 1 has no cases",)),
+    ],
+)
+def test_people_read_tables(
+    biaswatch: Any, counts: tuple[str, ...], shown: tuple[str, ...]
+) -> None:
+    code, out, _ = biaswatch(*counts)
+    assert code == 0
+    for words in shown:
+        assert words in out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "A table takes four counts A B C D, but 0 were given."),
+        (("1", "2", "3"), "A table takes four counts A B C D, but 3 were given."),
+        (("1", "2", "3.5", "4"), "C is '3.5', but has to be a whole number."),
+        (("-1", "2", "3", "4"), "A is -1, but a count cannot be negative."),
+        (("1", "2", "3", "nan"), "D is 'nan', but has to be a whole number."),
+        (("1", "2", "3", "4", "--alpha", "0"), "alpha is 0.0, but"),
+        (("1", "2", "3", "4", "--alpha", "nan"), "alpha is nan, but"),
+        (("1", "2", "3", "4", "--alpha", "five"), "--alpha is 'five', but"),
+        (("1", "2", "3", "4", "--min-cases", "-1"), "The minimum of cases is -1, but"),
+        (("1", "2", "3", "4", "--min-cases", "x"), "--min-cases is 'x', but"),
+        (("1", "2", "3", "4", "--yate"), "There is no option --yate"),
+        (("1" + "0" * 30, "2", "3", "4"), "A is 1000000000000000000000000000000, but"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence(
+    biaswatch: Any, words: tuple[str, ...], sentence: str
+) -> None:
+    code, out, said = biaswatch(*words)
+    assert code == 2
+    assert out == ""
+    assert said.startswith(f"biaswatch: {sentence}")
+    assert said.count("\n") == 1
