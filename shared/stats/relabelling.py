@@ -105,14 +105,18 @@ def _random_sums(strata: Sequence[Stratum], rng: np.random.Generator, resamples:
 
 def _drawn(table: _Rows, chosen: int, rng: np.random.Generator, resamples: int) -> Vector:
     """Give sums over all rows of `chosen` random units of each row, `resamples` times."""
-    if table.shape[1] == 2:  # a pair: one coin each, far cheaper than an order
-        coins = rng.integers(0, 2, size=(resamples, len(table)), dtype=np.int8)
-        low, high = table.sum(axis=0)[0], table[:, 1] - table[:, 0]
-        return np.asarray(low + coins @ high, dtype=np.float64)
     step = max(1, _CHUNK // table.size)
-    parts = []
-    for start in range(0, resamples, step):
-        copies = np.repeat(table[None], min(step, resamples - start), axis=0)
-        shuffled = rng.permuted(copies, axis=2)
-        parts.append(shuffled[:, :, :chosen].sum(axis=(1, 2)))
-    return np.concatenate(parts)
+    sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
+    draw = _coins if table.shape[1] == 2 else _orders
+    return np.concatenate([draw(table, chosen, rng, size) for size in sizes])
+
+
+def _coins(table: _Rows, _chosen: int, rng: np.random.Generator, size: int) -> Vector:
+    """Draw for pairs: one coin each is far cheaper than an order."""
+    coins = rng.integers(0, 2, size=(size, len(table)), dtype=np.int8)
+    return np.asarray(table[:, 0].sum() + coins @ (table[:, 1] - table[:, 0]), dtype=np.float64)
+
+
+def _orders(table: _Rows, chosen: int, rng: np.random.Generator, size: int) -> Vector:
+    shuffled = rng.permuted(np.repeat(table[None], size, axis=0), axis=2)
+    return np.asarray(shuffled[:, :, :chosen].sum(axis=(1, 2)), dtype=np.float64)

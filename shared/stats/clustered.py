@@ -1,0 +1,213 @@
+"""Comparisons of two groups whose responses cluster in prompts."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import statsmodels.api as sm
+from scipy import stats
+
+from shared.stats.estimate import Estimate, undefined
+from shared.stats.means import ROUNDING, Difference, difference
+from shared.stats.present import Sample, Vector, present
+
+Answers = Mapping[Hashable, Sample]
+"""The answers of one group by prompt. The same prompt in both groups has the same key."""
+
+LEAST_PROMPTS = 10
+"""Of each group, for the sandwich and the bootstrap: below, both understate the error."""
+
+RESAMPLES = 1999
+
+_Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A difference of means with what it rests on."""
+
+    difference: Difference
+    prompts_a: int
+    prompts_b: int
+    prompts_shared: int
+    answers_a: int
+    answers_b: int
+    missing_a: int
+    missing_b: int
+
+
+def between_prompts(a: Answers, b: Answers, alpha: float) -> Comparison:
+    """Compare the means of prompt means, prompts independent between groups (Welch's t).
+
+    Every prompt counts the same, however many answers it has. Prompts without any finite answer
+    are left out. Where groups share prompts this ignores the pairing and is too careful:
+    use `within_prompts`.
+
+    References
+    ----------
+    Welch (1947), The generalization of Student's problem.
+    """
+    x, y = _prompt_means(a), _prompt_means(b)
+    return _counted(a, b, difference(_ordered(x), _ordered(y), alpha, paired=False))
+
+
+def within_prompts(a: Answers, b: Answers, alpha: float) -> Comparison:
+    """Compare the means of the prompts (or sets) that both groups answered: paired t.
+
+    Prompts that one group alone answered are left out of the difference; `prompts_shared` says how
+    many pairs remain. Every prompt counts the same.
+
+    References
+    ----------
+    Student (1908), The probable error of a mean.
+    """
+    x, y = _prompt_means(a), _prompt_means(b)
+    pairs = sorted((x[prompt], y[prompt]) for prompt in x.keys() & y.keys())
+    found = difference([p for p, _ in pairs], [p for _, p in pairs], alpha, paired=True)
+    if not pairs:
+        reason = undefined("the groups share no prompt", method="paired t over sets")
+        found = Difference(reason, None)
+    return _counted(a, b, found)
+
+
+def cluster_robust(a: Answers, b: Answers, alpha: float) -> Comparison:
+    """Compare the means of answers by least squares with errors clustered in prompts.
+
+    Every answer counts the same, so the difference is not that of `between_prompts` where prompts
+    have unequal numbers of answers. A prompt of both groups is one cluster, which pairs it. The
+    sandwich has statsmodels' small-sample factor G/(G-1) (N-1)/(N-2) and t has G - 1 degrees of
+    freedom, G being the number of prompts.
+
+    Without an interval where a group has fewer than 10 prompts, as the sandwich is then too small;
+    it stays somewhat too small where the groups' numbers of prompts are very unequal.
+
+    References
+    ----------
+    Liang and Zeger (1986); Cameron and Miller (2015), A practitioner's guide to cluster-robust
+    inference.
+    """
+    method = "least squares, errors clustered in prompts"
+    sums = _sums(a, b)
+    if stopped := _undefined(sums, method):
+        return _counted(a, b, stopped)
+    values, in_a, prompts = _long(a, b)
+    model = sm.OLS(values, np.column_stack([np.ones(len(values)), in_a]))
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": prompts}, use_t=True)
+    gap, error = float(fit.params[1]), float(fit.bse[1])
+    if error <= ROUNDING * float(np.abs(values).max()):
+        no_spread = undefined("the prompts do not differ", value=gap, method=method)
+        return _counted(a, b, Difference(no_spread, None))
+    dof = len(sums) - 1
+    reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
+    p_value = float(2 * stats.t.sf(abs(gap) / error, dof))
+    return _counted(a, b, Difference(Estimate(gap, gap - reach, gap + reach, method), p_value))
+
+
+def cluster_bootstrap(
+    a: Answers,
+    b: Answers,
+    alpha: float,
+    *,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+) -> Comparison:
+    """Compare the means of answers by resampling whole prompts: the studentised bootstrap.
+
+    Prompts of both groups together are drawn with replacement, each with all its answers in both;
+    each draw's difference is divided by its own clustered standard error (bootstrap-t), and the
+    p-value is twice the smaller share of draws beyond the observed t, (b + 1) / (m + 1). Draws in
+    which a group has no prompt are left out. Without an interval where a group has fewer than 10
+    prompts. The result depends on `rng`, not on the order or the names of prompts.
+
+    References
+    ----------
+    Efron (1981); Cameron, Gelbach and Miller (2008), Bootstrap-based improvements for inference
+    with clustered errors.
+    """
+    method = "studentised bootstrap of prompts"
+    sums = _sums(a, b)
+    if stopped := _undefined(sums, method):
+        return _counted(a, b, stopped)
+    gaps, errors = _gaps_and_errors(sums, np.ones((1, len(sums))))
+    gap, error = float(gaps[0]), float(errors[0])
+    scale = float(np.abs(sums[:, [0, 2]]).max())
+    if error <= ROUNDING * scale:
+        no_spread = undefined("the prompts do not differ", value=gap, method=method)
+        return _counted(a, b, Difference(no_spread, None))
+    times = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=resamples)
+    kept = times[((times @ sums[:, [1, 3]]) > 0).all(axis=1)].astype(float)
+    drawn, spread = _gaps_and_errors(sums, kept)
+    t = (drawn - gap) / np.maximum(spread, ROUNDING * scale)
+    low, high = (float(q) for q in np.quantile(t, [alpha / 2, 1 - alpha / 2]))
+    beyond = min(int((t >= gap / error).sum()), int((t <= gap / error).sum()))
+    p_value = min(1.0, 2 * (beyond + 1) / (len(t) + 1))
+    estimate = Estimate(gap, gap - high * error, gap - low * error, method)
+    return _counted(a, b, Difference(estimate, p_value))
+
+
+def _prompt_means(answers: Answers) -> dict[Hashable, float]:
+    found = {prompt: present(sample)[0] for prompt, sample in answers.items()}
+    return {p: float(np.sort(values).mean()) for p, values in found.items() if len(values)}
+
+
+def _ordered(means: Mapping[Hashable, float]) -> list[float]:
+    return sorted(means.values())
+
+
+def _counted(a: Answers, b: Answers, found: Difference) -> Comparison:
+    x, y = ([present(s) for s in group.values()] for group in (a, b))
+    there_a = {prompt for prompt, sample in a.items() if len(present(sample)[0])}
+    there_b = {prompt for prompt, sample in b.items() if len(present(sample)[0])}
+    answers = [sum(len(values) for values, _ in group) for group in (x, y)]
+    missing = [sum(count for _, count in group) for group in (x, y)]
+    shared = len(there_a & there_b)
+    return Comparison(found, len(there_a), len(there_b), shared, *answers, *missing)
+
+
+def _sums(a: Answers, b: Answers) -> _Sums:
+    """Give per prompt: the sum and number of a's answers, and of b's; in an order of values."""
+    rows = []
+    for prompt in a.keys() | b.keys():
+        x, y = present(a.get(prompt, ()))[0], present(b.get(prompt, ()))[0]
+        if len(x) or len(y):
+            row = (float(np.sort(x).sum()), len(x), float(np.sort(y).sum()), len(y))
+            rows.append(row)
+    return np.array(sorted(rows), dtype=np.float64).reshape(-1, 4)
+
+
+def _undefined(sums: _Sums, method: str) -> Difference | None:
+    prompts_a, prompts_b = (int((sums[:, column] > 0).sum()) for column in (1, 3))
+    if not prompts_a or not prompts_b:
+        return Difference(undefined("a group has no values", method=method), None)
+    if min(prompts_a, prompts_b) >= LEAST_PROMPTS:
+        return None
+    totals = sums.sum(axis=0)
+    gap = float(totals[0] / totals[1] - totals[2] / totals[3])
+    reason = f"fewer than {LEAST_PROMPTS} prompts in a group: use the means of prompts"
+    return Difference(undefined(reason, value=gap, method=method), None)
+
+
+def _long(a: Answers, b: Answers) -> tuple[Vector, Vector, Vector]:
+    """Give one row per answer: its value, whether a gave it, and the number of its prompt."""
+    numbers = {prompt: number for number, prompt in enumerate({**a, **b})}
+    parts = [
+        (present(sample)[0], side, numbers[prompt])
+        for side, group in ((1.0, a), (0.0, b))
+        for prompt, sample in group.items()
+    ]
+    lengths = [len(values) for values, _, _ in parts]
+    values = np.concatenate([values for values, _, _ in parts])
+    in_a = np.repeat([side for _, side, _ in parts], lengths)
+    return values, in_a, np.repeat([float(number) for _, _, number in parts], lengths)
+
+
+def _gaps_and_errors(sums: _Sums, times: _Sums) -> tuple[Vector, Vector]:
+    """Give for each draw of prompts the difference of means and its clustered standard error."""
+    totals = times @ sums
+    mean_a, mean_b = totals[:, 0] / totals[:, 1], totals[:, 2] / totals[:, 3]
+    pull_a = (sums[:, 0] - mean_a[:, None] * sums[:, 1]) / totals[:, 1, None]
+    pull_b = (sums[:, 2] - mean_b[:, None] * sums[:, 3]) / totals[:, 3, None]
+    prompts = len(sums)
+    variance = (times * (pull_a - pull_b) ** 2).sum(axis=1) * prompts / (prompts - 1)
+    return np.asarray(mean_a - mean_b), np.sqrt(variance)
