@@ -143,7 +143,7 @@ def wilcoxon(a: Sample, b: Sample) -> RankTest:
     The i-th of `a` and `b` are one pair; pairs with a missing value are left out and counted.
     Pairs without a difference are dropped from the ranks (Wilcoxon's way). The p-value is exact up
     to 50 pairs without zero or tied differences, enumerated up to 13 with them, else normal with
-    the corrections for ties and continuity. The statistic is the smaller sum of ranks.
+    the correction for ties and none for continuity. The statistic is the smaller sum of ranks.
 
     Undefined where there are no pairs, or none differs. Assumes symmetric differences.
 
@@ -158,7 +158,7 @@ def wilcoxon(a: Sample, b: Sample) -> RankTest:
     difference = _without_rounding(x, y)
     if not difference.any():
         return RankTest(None, None, method, len(x), missing, "no pair differs")
-    test = stats.wilcoxon(difference)
+    test = stats.wilcoxon(difference, correction=False)
     name = f"{method}, {_signed_kind(difference)}"
     return RankTest(float(test.statistic), float(test.pvalue), name, len(x), missing)
 
@@ -188,7 +188,7 @@ def _mann_whitney_p(
         kind = "all" if found.exact else "random"
         return found.p_value, f"Mann-Whitney, {kind} relabellings"
     test = stats.mannwhitneyu(x, y, method=method, use_continuity=continuity)
-    ending = ", ties corrected" + (" and continuity" if continuity else "")
+    ending = ", ties and continuity corrected" if continuity else ", ties corrected"
     name = "Mann-Whitney, exact" if method == "exact" else f"Mann-Whitney, normal{ending}"
     return float(test.pvalue), name
 
@@ -205,4 +205,4 @@ def _signed_kind(difference: Vector) -> str:
     plain = len(np.unique(np.abs(difference))) == len(difference) and bool(difference.all())
     if plain and len(difference) <= SUMMED_EXACTLY_UP_TO:
         return "exact"
-    return "all sign flips" if len(difference) <= ENUMERATED_UP_TO else "normal, ties and continuity corrected"
+    return "all sign flips" if len(difference) <= ENUMERATED_UP_TO else "normal, ties corrected"
