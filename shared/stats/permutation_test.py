@@ -127,7 +127,9 @@ def _flat(values: Vector) -> bool:
 
 def _unit_means(answers: Answers) -> tuple[dict[Hashable, float], int]:
     found = {unit: present(values) for unit, values in answers.items()}
-    means = {unit: float(np.sort(values).mean()) for unit, (values, _) in found.items() if len(values)}
+    means = {
+        unit: float(np.sort(values).mean()) for unit, (values, _) in found.items() if len(values)
+    }
     return means, sum(missing for _, missing in found.values())
 
 

@@ -79,4 +79,6 @@ def _concluded(
         return Conclusion(
             Verdict.NOT_ENOUGH, "the p-value is above alpha after correction for the family"
         )
-    return Conclusion(Verdict.DISPARITY, "the interval lies beyond the tolerance, and p below alpha")
+    return Conclusion(
+        Verdict.DISPARITY, "the interval lies beyond the tolerance, and p below alpha"
+    )
