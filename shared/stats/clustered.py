@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 import statsmodels.api as sm

@@ -12,7 +12,7 @@ from scipy import stats
 from shared.stats.effect_size import cohens_d
 from shared.stats.estimate import Estimate, undefined
 from shared.stats.means import ROUNDING, Difference, mean_of
-from shared.stats.present import Sample, present
+from shared.stats.present import Sample, Vector, present
 from shared.stats.ranks import MannWhitney, mann_whitney
 
 POINTS_LOST = 20.0
@@ -132,7 +132,7 @@ def quality(ratings: Iterable[Rating], truth: Mapping[str, float]) -> Quality:
     given = list(ratings)
     if unknown := sorted({rating.cv for rating in given} - truth.keys()):
         raise ValueError(f"there is no right rating for {', '.join(unknown)}")
-    errors = [abs(r.value - truth[r.cv]) for r in given if _is_read(r.value)]
+    errors = [abs(value - truth[cv]) for cv, value in _read(given)]
     unparsed = len(given) - len(errors)
     if not errors:
         return Quality(None, None, 0, unparsed, "no rating could be read")
@@ -212,8 +212,8 @@ def intersections(
     return result
 
 
-def _is_read(value: float | None) -> bool:
-    return value is not None and isfinite(value)
+def _read(ratings: Iterable[Rating]) -> list[tuple[str, float]]:
+    return [(r.cv, r.value) for r in ratings if r.value is not None and isfinite(r.value)]
 
 
 def _mean(sample: Sample) -> float | None:
@@ -221,12 +221,7 @@ def _mean(sample: Sample) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def _student(
-    x: np.ndarray[tuple[int], np.dtype[np.float64]],
-    y: np.ndarray[tuple[int], np.dtype[np.float64]],
-    gap: float | None,
-    alpha: float,
-) -> Difference:
+def _student(x: Vector, y: Vector, gap: float | None, alpha: float) -> Difference:
     method = "Student t, one variance, over ratings"
     if gap is None or min(len(x), len(y)) < 2:
         return Difference(undefined("a group has fewer than two values", method=method), None)

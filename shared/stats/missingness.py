@@ -14,7 +14,8 @@ LEAST_EXPECTED = 5
 
 RESAMPLES = 9999
 
-_Counts = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+_Counts = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+_Statistics = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def _min_expected(missing: _Counts, total: _Counts) -> float:
     return float(total.min() * rarer / total.sum())
 
 
-def _chi_square(missing: _Counts, total: _Counts) -> _Counts:
+def _chi_square(missing: _Counts, total: _Counts) -> _Statistics:
     """Give Pearson's statistic of each row of missing counts; both columns in one formula."""
     share = missing.sum(axis=1, keepdims=True) / total.sum()
     return np.asarray(((missing - total * share) ** 2 / (total * share * (1 - share))).sum(axis=1))
