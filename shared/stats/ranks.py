@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import comb
 from typing import Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import stats
 
 from shared.stats.permutation_test import RESAMPLES
 from shared.stats.present import Sample, Vector, present, present_pairs
-from shared.stats.relabelling import ROUNDING, Stratum, tails
+from shared.stats.relabelling import EXACT_UP_TO, ROUNDING, Stratum, tails
 
 EMPTY = "a group has no values"
 IDENTICAL = "all values are identical: there is no order to test"
@@ -107,10 +108,10 @@ def mann_whitney(
     found = (u_a, len(x) * len(y) - u_a, u_a / (len(x) * len(y)))
     if np.ptp(ranks) == 0:
         return MannWhitney(*found, None, "Mann-Whitney", *counts, IDENTICAL)
-    chosen = _chosen(method, ranks, min(len(x), len(y)))
+    chosen = method if method != "auto" else _automatic(ranks, len(x), rng)
+    if chosen == "exact" and _tied(ranks):
+        raise ValueError("the exact Mann-Whitney distribution knows no ties: use permutation")
     p_value, name = _mann_whitney_p(x, y, ranks, chosen, continuity, rng, resamples)
-    if p_value is None and method == "auto":
-        p_value, name = _mann_whitney_p(x, y, ranks, "asymptotic", continuity, None, resamples)
     return MannWhitney(*found, p_value, name, *counts)
 
 
@@ -163,15 +164,17 @@ def wilcoxon(a: Sample, b: Sample) -> RankTest:
     return RankTest(float(test.statistic), float(test.pvalue), name, len(x), missing)
 
 
-def _chosen(method: MannWhitneyMethod, ranks: Vector, smaller: int) -> str:
-    ties = len(np.unique(ranks)) < len(ranks)
-    if method == "exact" and ties:
-        raise ValueError("the exact Mann-Whitney distribution knows no ties: use permutation")
-    if method != "auto":
-        return method
-    if smaller > SMALL:
+def _tied(ranks: Vector) -> bool:
+    return len(np.unique(ranks)) < len(ranks)
+
+
+def _automatic(ranks: Vector, n_a: int, rng: np.random.Generator | None) -> str:
+    if min(n_a, len(ranks) - n_a) > SMALL:
         return "asymptotic"
-    return "permutation" if ties else "exact"
+    if not _tied(ranks):
+        return "exact"
+    feasible = rng is not None or comb(len(ranks), n_a) <= EXACT_UP_TO
+    return "permutation" if feasible else "asymptotic"
 
 
 def _mann_whitney_p(
@@ -182,7 +185,7 @@ def _mann_whitney_p(
     continuity: bool,
     rng: np.random.Generator | None,
     resamples: int,
-) -> tuple[float | None, str]:
+) -> tuple[float, str]:
     if method == "permutation":
         found = tails([Stratum(ranks[: len(x)], ranks[len(x) :])], rng, resamples)
         kind = "all" if found.exact else "random"

@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -48,7 +49,9 @@ def test_a_correction_is_statsmodels(correction: str, p_values: list[float]) -> 
 @pytest.mark.parametrize("correction", NAMES)
 @settings(deadline=None, max_examples=40)
 @given(p_lists, st.randoms(use_true_random=False))
-def test_the_order_of_a_family_does_not_matter(correction: str, p_values: list[float], r) -> None:  # type: ignore[no-untyped-def]
+def test_the_order_of_a_family_does_not_matter(
+    correction: str, p_values: list[float], r: Random
+) -> None:
     order = list(range(len(p_values)))
     r.shuffle(order)
     found = adjust(p_values, correction)
@@ -64,5 +67,5 @@ def test_a_family_of_nothing_is_nothing() -> None:
 def test_mistakes_are_sentences() -> None:
     with pytest.raises(ValueError, match="there is no correction called 'sidak': choose one of"):
         adjust([0.1], "sidak")
-    with pytest.raises(ValueError, match="between 0 and 1, not at 1.5"):
+    with pytest.raises(ValueError, match=r"between 0 and 1, not at 1\.5"):
         adjust([0.1, 1.5], "bh")

@@ -3,6 +3,7 @@
 import json
 from itertools import combinations, product
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -112,7 +113,7 @@ def test_repeats_of_a_unit_move_together() -> None:
 
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 1000), st.randoms(use_true_random=False))
-def test_order_names_missing_values_and_a_constant_change_nothing(seed: int, r) -> None:  # type: ignore[no-untyped-def]
+def test_order_names_missing_values_and_a_constant_change_nothing(seed: int, r: Random) -> None:
     rng = np.random.default_rng(seed)
     a = {f"a{i}": [float(v) for v in rng.integers(0, 8, 3)] for i in range(10)}
     b = {f"b{i}": [float(v) for v in rng.integers(0, 8, 3)] for i in range(10)}

@@ -3,6 +3,7 @@
 import json
 from itertools import combinations
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
