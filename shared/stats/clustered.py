@@ -19,6 +19,9 @@ LEAST_PROMPTS = 10
 
 RESAMPLES = 1999
 
+_CHUNK = 1_000_000
+"""Counts of drawn prompts held at once (8 MB, and a few times that in between)."""
+
 _Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
@@ -128,15 +131,14 @@ def cluster_bootstrap(
     sums = _sums(a, b)
     if stopped := _undefined(sums, method):
         return _counted(a, b, stopped)
+    sums = _in_order(sums)
     gaps, errors = _gaps_and_errors(sums, np.ones((1, len(sums))))
     gap, error = float(gaps[0]), float(errors[0])
     scale = float(np.abs(sums[:, [0, 2]]).max())
     if error <= ROUNDING * scale:
         no_spread = undefined("the prompts do not differ", value=gap, method=method)
         return _counted(a, b, Difference(no_spread, None))
-    times = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=resamples)
-    kept = times[((times @ sums[:, [1, 3]]) > 0).all(axis=1)].astype(float)
-    drawn, spread = _gaps_and_errors(sums, kept)
+    drawn, spread = _drawn(sums, rng, resamples)
     t = (drawn - gap) / np.maximum(spread, ROUNDING * scale)
     low, high = (float(q) for q in np.quantile(t, [alpha / 2, 1 - alpha / 2]))
     beyond = min(int((t >= gap / error).sum()), int((t <= gap / error).sum()))
@@ -165,14 +167,23 @@ def _counted(a: Answers, b: Answers, found: Difference) -> Comparison:
 
 
 def _sums(a: Answers, b: Answers) -> _Sums:
-    """Give per prompt: the sum and number of a's answers, and of b's; in an order of values."""
+    """Give per prompt: the sum and number of a's answers, and of b's."""
     rows = []
-    for prompt in a.keys() | b.keys():
+    for prompt in {**a, **b}:
         x, y = present(a.get(prompt, ()))[0], present(b.get(prompt, ()))[0]
         if len(x) or len(y):
-            row = (float(np.sort(x).sum()), len(x), float(np.sort(y).sum()), len(y))
-            rows.append(row)
-    return np.array(sorted(rows), dtype=np.float64).reshape(-1, 4)
+            rows.append((np.sort(x).sum(), len(x), np.sort(y).sum(), len(y)))
+    return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+
+def _in_order(sums: _Sums) -> _Sums:
+    """Sort prompts by what survives renaming, shuffling and adding a constant.
+
+    Random draws then fall on the same prompts however they were given.
+    """
+    a, n_a, b, n_b = sums.T
+    keys = (b - n_b * b.sum() / n_b.sum(), a - n_a * a.sum() / n_a.sum(), n_b, n_a)
+    return sums[np.lexsort(keys)]
 
 
 def _undefined(sums: _Sums, method: str) -> Difference | None:
@@ -199,6 +210,19 @@ def _long(a: Answers, b: Answers) -> tuple[Vector, Vector, Vector]:
     values = np.concatenate([values for values, _, _ in parts])
     in_a = np.repeat([side for _, side, _ in parts], lengths)
     return values, in_a, np.repeat([float(number) for _, _, number in parts], lengths)
+
+
+def _drawn(sums: _Sums, rng: np.random.Generator, resamples: int) -> tuple[Vector, Vector]:
+    """Draw prompts with replacement, leaving out draws in which a group has none."""
+    prompts = len(sums)
+    step = max(1, _CHUNK // prompts)
+    parts = []
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        times = rng.multinomial(prompts, np.full(prompts, 1 / prompts), size=size).astype(float)
+        kept = times[(times @ sums[:, [1, 3]] > 0).all(axis=1)]
+        parts.append(_gaps_and_errors(sums, kept))
+    return np.concatenate([gaps for gaps, _ in parts]), np.concatenate([e for _, e in parts])
 
 
 def _gaps_and_errors(sums: _Sums, times: _Sums) -> tuple[Vector, Vector]:

@@ -93,7 +93,7 @@ def test_the_bootstrap_agrees_with_a_plain_loop(shared: bool) -> None:
     expected = (gap - np.quantile(t, 0.975) * error, gap - np.quantile(t, 0.025) * error)
     value, low, high, p_value = numbers(found)
     assert value == pytest.approx(gap, abs=1e-12)
-    assert (low, high) == pytest.approx(expected, abs=0.1 * error)
+    assert (low, high) == pytest.approx(expected, abs=0.2 * error)
     tail = min((t >= gap / error).mean(), (t <= gap / error).mean())
     assert p_value == pytest.approx(min(1, 2 * tail), abs=0.03)
 
@@ -161,5 +161,5 @@ def test_what_is_undefined_says_why() -> None:
     flat = {f"f{i}": [1.0, 1.0] for i in range(12)}
     for found in every(flat, {f"g{i}": [2.0] for i in range(12)})[2:]:
         assert found.difference.p_value is None
-        assert found.difference.estimate.value == -1
+        assert found.difference.estimate.value == pytest.approx(-1)
         assert found.difference.estimate.reason == "the prompts do not differ"

@@ -3,7 +3,6 @@
 import json
 from itertools import combinations
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
