@@ -16,8 +16,8 @@ counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.ju
 tables = st.dictionaries(st.sampled_from("abcdef"), counts, min_size=2, max_size=5)
 
 
-def tested(groups: dict[str, tuple[int, int]], seed: int = 1) -> Missingness:
-    return missingness(groups, 0.05, rng=np.random.default_rng(seed), resamples=999)
+def compared(groups: dict[str, tuple[int, int]]) -> Missingness:
+    return missingness(groups, 0.05, rng=np.random.default_rng(1), resamples=999)
 
 
 def table(groups: dict[str, tuple[int, int]]) -> list[list[int]]:
@@ -25,7 +25,7 @@ def table(groups: dict[str, tuple[int, int]]) -> list[list[int]]:
 
 
 def test_a_share_has_wilsons_interval() -> None:
-    found = tested({"a": (0, 15), "b": (7, 20)})
+    found = compared({"a": (0, 15), "b": (7, 20)})
     for name, (missing, asked) in {"a": (0, 15), "b": (7, 20)}.items():
         share = found.groups[name].share
         assert share.value == missing / asked
@@ -35,7 +35,7 @@ def test_a_share_has_wilsons_interval() -> None:
 
 def test_enough_missing_answers_are_tested_by_chi_square() -> None:
     groups = {"a": (10, 100), "b": (22, 90), "c": (30, 120)}
-    found = tested(groups)
+    found = compared(groups)
     expected = stats.chi2_contingency(table(groups), correction=False)
     assert found.statistic == pytest.approx(expected.statistic, abs=1e-9)
     assert found.p_value == pytest.approx(expected.pvalue, abs=1e-12)
@@ -45,7 +45,7 @@ def test_enough_missing_answers_are_tested_by_chi_square() -> None:
 
 def test_two_groups_with_few_missing_answers_are_tested_by_fisher() -> None:
     groups = {"a": (0, 15), "b": (6, 15)}
-    found = tested(groups)
+    found = compared(groups)
     assert found.p_value == pytest.approx(stats.fisher_exact(table(groups)).pvalue, abs=1e-12)
     assert found.method == "Fisher exact"
 
@@ -71,7 +71,7 @@ def test_order_and_names_of_groups_change_nothing(
 ) -> None:
     names = list(groups)
     r.shuffle(names)
-    found, other = tested(groups), tested({f"new {n}": groups[n] for n in names})
+    found, other = compared(groups), compared({f"new {n}": groups[n] for n in names})
     assert (other.p_value, other.statistic) == (found.p_value, found.statistic)
     assert {f"new {n}": found.groups[n] for n in names} == other.groups
 
@@ -81,8 +81,8 @@ def test_order_and_names_of_groups_change_nothing(
 def test_what_is_missing_and_what_is_not_are_one_question(
     groups: dict[str, tuple[int, int]],
 ) -> None:
-    found = tested(groups)
-    other = tested({name: (asked - missing, asked) for name, (missing, asked) in groups.items()})
+    found = compared(groups)
+    other = compared({name: (asked - missing, asked) for name, (missing, asked) in groups.items()})
     if found.statistic is None:
         assert other.p_value is None
     else:
@@ -100,19 +100,19 @@ def test_what_is_missing_and_what_is_not_are_one_question(
     ],
 )
 def test_what_cannot_be_tested_says_why(groups: dict[str, tuple[int, int]], reason: str) -> None:
-    found = tested(groups)
+    found = compared(groups)
     assert (found.p_value, found.statistic, found.reason) == (None, None, reason)
     assert set(found.groups) == set(groups)
 
 
 def test_a_group_never_asked_has_no_share_and_poisons_nothing() -> None:
-    with_it = tested({"a": (10, 50), "b": (0, 0), "c": (20, 50)})
+    with_it = compared({"a": (10, 50), "b": (0, 0), "c": (20, 50)})
     assert with_it.groups["b"].share.value is None
     assert with_it.groups["b"].share.reason == "the group was asked nothing"
-    assert with_it.p_value == tested({"a": (10, 50), "c": (20, 50)}).p_value
+    assert with_it.p_value == compared({"a": (10, 50), "c": (20, 50)}).p_value
 
 
 def test_impossible_counts_are_sentences() -> None:
     for counts_ in ((5, 4), (-1, 4)):
         with pytest.raises(ValueError, match="group 'a' cannot miss"):
-            tested({"a": counts_, "b": (1, 2)})
+            compared({"a": counts_, "b": (1, 2)})
