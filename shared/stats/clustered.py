@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import statsmodels.api as sm
@@ -11,8 +12,8 @@ from shared.stats.estimate import Estimate, undefined
 from shared.stats.means import ROUNDING, Difference, difference
 from shared.stats.present import Sample, Vector, present
 
-Answers = Mapping[Hashable, Sample]
-"""The answers of one group by prompt. The same prompt in both groups has the same key."""
+Answers = Mapping[Any, Sample]
+"""The answers of one group by prompt (a hashable key), the same key in both groups for the same."""
 
 LEAST_PROMPTS = 10
 """Of each group, for the sandwich and the bootstrap: below, both understate the error."""
@@ -39,6 +40,27 @@ class Comparison:
     missing_b: int
 
 
+@dataclass(frozen=True)
+class _Group:
+    """The finite answers of a group, by prompts that have any."""
+
+    values: dict[Hashable, Vector]
+    missing: int
+
+    @classmethod
+    def of(cls, answers: Answers) -> Self:
+        found = {prompt: present(sample) for prompt, sample in answers.items()}
+        # sorted: sums of the same answers are then equal to the last digit
+        values = {prompt: np.sort(v) for prompt, (v, _) in found.items() if len(v)}
+        return cls(values, sum(missing for _, missing in found.values()))
+
+    def means(self) -> dict[Hashable, float]:
+        return {prompt: float(values.mean()) for prompt, values in self.values.items()}
+
+    def answers(self) -> int:
+        return sum(len(values) for values in self.values.values())
+
+
 def between_prompts(a: Answers, b: Answers, alpha: float) -> Comparison:
     """Compare the means of prompt means, prompts independent between groups (Welch's t).
 
@@ -50,8 +72,9 @@ def between_prompts(a: Answers, b: Answers, alpha: float) -> Comparison:
     ----------
     Welch (1947), The generalization of Student's problem.
     """
-    x, y = _prompt_means(a), _prompt_means(b)
-    return _counted(a, b, difference(_ordered(x), _ordered(y), alpha, paired=False))
+    x, y = _Group.of(a), _Group.of(b)
+    found = difference(sorted(x.means().values()), sorted(y.means().values()), alpha, paired=False)
+    return _counted(x, y, found)
 
 
 def within_prompts(a: Answers, b: Answers, alpha: float) -> Comparison:
@@ -64,13 +87,14 @@ def within_prompts(a: Answers, b: Answers, alpha: float) -> Comparison:
     ----------
     Student (1908), The probable error of a mean.
     """
-    x, y = _prompt_means(a), _prompt_means(b)
-    pairs = sorted((x[prompt], y[prompt]) for prompt in x.keys() & y.keys())
+    x, y = _Group.of(a), _Group.of(b)
+    in_a, in_b = x.means(), y.means()
+    pairs = sorted((in_a[prompt], in_b[prompt]) for prompt in in_a.keys() & in_b.keys())
     found = difference([p for p, _ in pairs], [p for _, p in pairs], alpha, paired=True)
     if not pairs:
         reason = undefined("the groups share no prompt", method="paired t over sets")
         found = Difference(reason, None)
-    return _counted(a, b, found)
+    return _counted(x, y, found)
 
 
 def cluster_robust(a: Answers, b: Answers, alpha: float) -> Comparison:
@@ -90,20 +114,21 @@ def cluster_robust(a: Answers, b: Answers, alpha: float) -> Comparison:
     inference.
     """
     method = "least squares, errors clustered in prompts"
-    sums = _sums(a, b)
+    x, y = _Group.of(a), _Group.of(b)
+    sums = _sums(x, y)
     if stopped := _undefined(sums, method):
-        return _counted(a, b, stopped)
-    values, in_a, prompts = _long(a, b)
+        return _counted(x, y, stopped)
+    values, in_a, prompts = _long(x, y)
     model = sm.OLS(values, np.column_stack([np.ones(len(values)), in_a]))
     fit = model.fit(cov_type="cluster", cov_kwds={"groups": prompts}, use_t=True)
     gap, error = float(fit.params[1]), float(fit.bse[1])
     if error <= ROUNDING * float(np.abs(values).max()):
         no_spread = undefined("the prompts do not differ", value=gap, method=method)
-        return _counted(a, b, Difference(no_spread, None))
+        return _counted(x, y, Difference(no_spread, None))
     dof = len(sums) - 1
     reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
     p_value = float(2 * stats.t.sf(abs(gap) / error, dof))
-    return _counted(a, b, Difference(Estimate(gap, gap - reach, gap + reach, method), p_value))
+    return _counted(x, y, Difference(Estimate(gap, gap - reach, gap + reach, method), p_value))
 
 
 def cluster_bootstrap(
@@ -128,52 +153,43 @@ def cluster_bootstrap(
     with clustered errors.
     """
     method = "studentised bootstrap of prompts"
-    sums = _sums(a, b)
+    x, y = _Group.of(a), _Group.of(b)
+    sums = _sums(x, y)
     if stopped := _undefined(sums, method):
-        return _counted(a, b, stopped)
+        return _counted(x, y, stopped)
     sums = _in_order(sums)
     gaps, errors = _gaps_and_errors(sums, np.ones((1, len(sums))))
     gap, error = float(gaps[0]), float(errors[0])
     scale = float(np.abs(sums[:, [0, 2]]).max())
     if error <= ROUNDING * scale:
         no_spread = undefined("the prompts do not differ", value=gap, method=method)
-        return _counted(a, b, Difference(no_spread, None))
+        return _counted(x, y, Difference(no_spread, None))
     drawn, spread = _drawn(sums, rng, resamples)
     t = (drawn - gap) / np.maximum(spread, ROUNDING * scale)
     low, high = (float(q) for q in np.quantile(t, [alpha / 2, 1 - alpha / 2]))
     beyond = min(int((t >= gap / error).sum()), int((t <= gap / error).sum()))
     p_value = min(1.0, 2 * (beyond + 1) / (len(t) + 1))
     estimate = Estimate(gap, gap - high * error, gap - low * error, method)
-    return _counted(a, b, Difference(estimate, p_value))
+    return _counted(x, y, Difference(estimate, p_value))
 
 
-def _prompt_means(answers: Answers) -> dict[Hashable, float]:
-    found = {prompt: present(sample)[0] for prompt, sample in answers.items()}
-    return {p: float(np.sort(values).mean()) for p, values in found.items() if len(values)}
+def _counted(a: _Group, b: _Group, found: Difference) -> Comparison:
+    shared = len(a.values.keys() & b.values.keys())
+    prompts = (len(a.values), len(b.values), shared)
+    return Comparison(found, *prompts, a.answers(), b.answers(), a.missing, b.missing)
 
 
-def _ordered(means: Mapping[Hashable, float]) -> list[float]:
-    return sorted(means.values())
-
-
-def _counted(a: Answers, b: Answers, found: Difference) -> Comparison:
-    x, y = ([present(s) for s in group.values()] for group in (a, b))
-    there_a = {prompt for prompt, sample in a.items() if len(present(sample)[0])}
-    there_b = {prompt for prompt, sample in b.items() if len(present(sample)[0])}
-    answers = [sum(len(values) for values, _ in group) for group in (x, y)]
-    missing = [sum(count for _, count in group) for group in (x, y)]
-    shared = len(there_a & there_b)
-    return Comparison(found, len(there_a), len(there_b), shared, *answers, *missing)
-
-
-def _sums(a: Answers, b: Answers) -> _Sums:
+def _sums(a: _Group, b: _Group) -> _Sums:
     """Give per prompt: the sum and number of a's answers, and of b's."""
-    rows = []
-    for prompt in {**a, **b}:
-        x, y = present(a.get(prompt, ()))[0], present(b.get(prompt, ()))[0]
-        if len(x) or len(y):
-            rows.append((np.sort(x).sum(), len(x), np.sort(y).sum(), len(y)))
+    rows = [
+        (*_sum_and_number(a.values.get(prompt)), *_sum_and_number(b.values.get(prompt)))
+        for prompt in {**a.values, **b.values}
+    ]
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+
+def _sum_and_number(values: Vector | None) -> tuple[float, int]:
+    return (0.0, 0) if values is None else (float(values.sum()), len(values))
 
 
 def _in_order(sums: _Sums) -> _Sums:
@@ -198,18 +214,17 @@ def _undefined(sums: _Sums, method: str) -> Difference | None:
     return Difference(undefined(reason, value=gap, method=method), None)
 
 
-def _long(a: Answers, b: Answers) -> tuple[Vector, Vector, Vector]:
+def _long(a: _Group, b: _Group) -> tuple[Vector, Vector, Vector]:
     """Give one row per answer: its value, whether a gave it, and the number of its prompt."""
-    numbers = {prompt: number for number, prompt in enumerate({**a, **b})}
+    numbers = {prompt: float(number) for number, prompt in enumerate({**a.values, **b.values})}
     parts = [
-        (present(sample)[0], side, numbers[prompt])
+        (values, side, numbers[prompt])
         for side, group in ((1.0, a), (0.0, b))
-        for prompt, sample in group.items()
+        for prompt, values in group.values.items()
     ]
     lengths = [len(values) for values, _, _ in parts]
-    values = np.concatenate([values for values, _, _ in parts])
-    in_a = np.repeat([side for _, side, _ in parts], lengths)
-    return values, in_a, np.repeat([float(number) for _, _, number in parts], lengths)
+    in_a, prompts = (np.repeat([part[column] for part in parts], lengths) for column in (1, 2))
+    return np.concatenate([values for values, _, _ in parts]), in_a, prompts
 
 
 def _drawn(sums: _Sums, rng: np.random.Generator, resamples: int) -> tuple[Vector, Vector]:
@@ -219,18 +234,33 @@ def _drawn(sums: _Sums, rng: np.random.Generator, resamples: int) -> tuple[Vecto
     parts = []
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
-        times = rng.multinomial(prompts, np.full(prompts, 1 / prompts), size=size).astype(float)
+        chosen = rng.integers(0, prompts, (size, prompts)) + prompts * np.arange(size)[:, None]
+        counts = np.bincount(chosen.reshape(-1), minlength=size * prompts)
+        times = counts.reshape(size, prompts).astype(np.float64)
         kept = times[(times @ sums[:, [1, 3]] > 0).all(axis=1)]
         parts.append(_gaps_and_errors(sums, kept))
     return np.concatenate([gaps for gaps, _ in parts]), np.concatenate([e for _, e in parts])
 
 
 def _gaps_and_errors(sums: _Sums, times: _Sums) -> tuple[Vector, Vector]:
-    """Give for each draw of prompts the difference of means and its clustered standard error."""
-    totals = times @ sums
+    """Give for each draw of prompts the difference of means and its clustered standard error.
+
+    A prompt pulls the difference by a linear form of its four sums, so the squared pulls of a draw
+    add up to a quadratic form of the draw's sums of products: two matrix products for all draws.
+    """
+    centre_a, centre_b = sums[:, 0].sum() / sums[:, 1].sum(), sums[:, 2].sum() / sums[:, 3].sum()
+    centred = sums.copy()  # products of large means would lose the digits that differ
+    centred[:, 0] -= centre_a * sums[:, 1]
+    centred[:, 2] -= centre_b * sums[:, 3]
+    totals = times @ centred
     mean_a, mean_b = totals[:, 0] / totals[:, 1], totals[:, 2] / totals[:, 3]
-    pull_a = (sums[:, 0] - mean_a[:, None] * sums[:, 1]) / totals[:, 1, None]
-    pull_b = (sums[:, 2] - mean_b[:, None] * sums[:, 3]) / totals[:, 3, None]
     prompts = len(sums)
-    variance = (times * (pull_a - pull_b) ** 2).sum(axis=1) * prompts / (prompts - 1)
-    return np.asarray(mean_a - mean_b), np.sqrt(variance)
+    products = (times @ (centred[:, :, None] * centred[:, None]).reshape(prompts, 16)).reshape(
+        -1, 4, 4
+    )
+    form = np.stack(
+        [1 / totals[:, 1], -mean_a / totals[:, 1], -1 / totals[:, 3], mean_b / totals[:, 3]], axis=1
+    )
+    variance = np.einsum("di,dij,dj->d", form, products, form) * prompts / (prompts - 1)
+    gaps = mean_a - mean_b + (centre_a - centre_b)
+    return np.asarray(gaps), np.sqrt(np.maximum(variance, 0.0))

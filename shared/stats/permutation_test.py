@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from shared.stats.present import Sample, Vector, present, present_pairs
 from shared.stats.relabelling import ROUNDING, Stratum, tails
 
-Answers = Mapping[Hashable, Sample]
+Answers = Mapping[Any, Sample]
 """The answers of one group by unit: a prompt and its repeats."""
 
 RESAMPLES = 9999
@@ -38,7 +39,7 @@ def label_permutation(
     a: Answers,
     b: Answers,
     *,
-    sets: Mapping[Hashable, Hashable] | None = None,
+    sets: Mapping[Any, Hashable] | None = None,
     rng: np.random.Generator | None = None,
     resamples: int = RESAMPLES,
 ) -> PermutationTest:

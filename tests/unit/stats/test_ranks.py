@@ -3,6 +3,7 @@
 import json
 from itertools import combinations
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -115,8 +116,8 @@ def u_of(values: list[float], chosen: tuple[int, ...]) -> float:
 @settings(deadline=None, max_examples=60)
 @given(ratings, ratings, st.randoms(use_true_random=False))
 def test_order_missing_values_and_a_constant_change_nothing(
-    a: list[float], b: list[float], r
-) -> None:  # type: ignore[no-untyped-def]
+    a: list[float], b: list[float], r: Random
+) -> None:
     found = mann_whitney(a, b)
     shuffled = [*a, NAN]
     r.shuffle(shuffled)
