@@ -18,6 +18,9 @@ Answers = Mapping[Any, Sample]
 LEAST_PROMPTS = 10
 """Of each group, for the sandwich and the bootstrap: below, both understate the error."""
 
+FLAT = 1e-6
+"""Relative to the observed error: a draw with less spread than this has none."""
+
 RESAMPLES = 1999
 
 _CHUNK = 1_000_000
@@ -165,7 +168,10 @@ def cluster_bootstrap(
         no_spread = undefined("the prompts do not differ", value=gap, method=method)
         return _counted(x, y, Difference(no_spread, None))
     drawn, spread = _drawn(sums, rng, resamples)
-    t = (drawn - gap) / np.maximum(spread, ROUNDING * scale)
+    if (spread <= FLAT * error).mean() > alpha / 2:
+        reason = "too few answers differ: many draws of prompts have no spread"
+        return _counted(x, y, Difference(undefined(reason, value=gap, method=method), None))
+    t = (drawn - gap) / np.maximum(spread, FLAT * error)
     low, high = (float(q) for q in np.quantile(t, [alpha / 2, 1 - alpha / 2]))
     beyond = min(int((t >= gap / error).sum()), int((t <= gap / error).sum()))
     p_value = min(1.0, 2 * (beyond + 1) / (len(t) + 1))

@@ -163,3 +163,12 @@ def test_what_is_undefined_says_why() -> None:
         assert found.difference.p_value is None
         assert found.difference.estimate.value == pytest.approx(-1)
         assert found.difference.estimate.reason == "the prompts do not differ"
+
+
+def test_a_bootstrap_of_hardly_any_difference_says_so() -> None:
+    flat = {f"f{i}": [0.0] for i in range(30)}
+    once = {f"g{i}": [float(i == 0)] for i in range(30)}
+    found = cluster_bootstrap(flat, once, 0.05, rng=np.random.default_rng(1)).difference
+    assert found.estimate.value == pytest.approx(-1 / 30)
+    assert (found.estimate.low, found.p_value) == (None, None)
+    assert found.estimate.reason == "too few answers differ: many draws of prompts have no spread"
