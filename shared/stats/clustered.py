@@ -8,6 +8,7 @@ import numpy as np
 import statsmodels.api as sm
 from scipy import stats
 
+from shared.stats.alpha import check_alpha
 from shared.stats.estimate import Estimate, undefined
 from shared.stats.means import ROUNDING, Difference, difference
 from shared.stats.present import Sample, Vector, present
@@ -75,6 +76,7 @@ def between_prompts(a: Answers, b: Answers, alpha: float) -> Comparison:
     ----------
     Welch (1947), The generalization of Student's problem.
     """
+    check_alpha(alpha)
     x, y = _Group.of(a), _Group.of(b)
     found = difference(sorted(x.means().values()), sorted(y.means().values()), alpha, paired=False)
     return _counted(x, y, found)
@@ -90,6 +92,7 @@ def within_prompts(a: Answers, b: Answers, alpha: float) -> Comparison:
     ----------
     Student (1908), The probable error of a mean.
     """
+    check_alpha(alpha)
     x, y = _Group.of(a), _Group.of(b)
     in_a, in_b = x.means(), y.means()
     pairs = sorted((in_a[prompt], in_b[prompt]) for prompt in in_a.keys() & in_b.keys())
@@ -117,6 +120,7 @@ def cluster_robust(a: Answers, b: Answers, alpha: float) -> Comparison:
     inference.
     """
     method = "least squares, errors clustered in prompts"
+    check_alpha(alpha)
     x, y = _Group.of(a), _Group.of(b)
     sums = _sums(x, y)
     if stopped := _undefined(sums, method):
@@ -156,6 +160,7 @@ def cluster_bootstrap(
     with clustered errors.
     """
     method = "studentised bootstrap of prompts"
+    check_alpha(alpha)
     x, y = _Group.of(a), _Group.of(b)
     sums = _sums(x, y)
     if stopped := _undefined(sums, method):

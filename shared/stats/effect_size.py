@@ -5,6 +5,7 @@ from math import atanh, sqrt, tanh
 import numpy as np
 from scipy import optimize, stats
 
+from shared.stats.alpha import check_alpha
 from shared.stats.estimate import Estimate, undefined
 from shared.stats.means import NO_SPREAD, ONE_UNIT, ROUNDING
 from shared.stats.present import Sample, Vector, present, present_pairs
@@ -75,6 +76,7 @@ def paired_d(a: Sample, b: Sample, alpha: float) -> Estimate:
     ----------
     Cohen (1988), section 2.3.5; Lakens (2013), Calculating and reporting effect sizes.
     """
+    check_alpha(alpha)
     method = "paired d_z"
     x, y, _ = present_pairs(a, b)
     if not len(x):
@@ -103,6 +105,7 @@ def cliffs_delta(a: Sample, b: Sample, alpha: float) -> Estimate:
     Cliff (1993), Dominance statistics; variance: Brunner and Munzel (2000), The nonparametric
     Behrens-Fisher problem.
     """
+    check_alpha(alpha)
     method = "Cliff's delta, placements, atanh"
     x, y = present(a)[0], present(b)[0]
     if not len(x) or not len(y):
@@ -130,6 +133,7 @@ def _placements(x: Vector, y: Vector) -> Vector:
 
 
 def _standardised(a: Sample, b: Sample, alpha: float, name: str, *, corrected: bool) -> Estimate:
+    check_alpha(alpha)
     x, y = present(a)[0], present(b)[0]
     if not len(x) or not len(y):
         return undefined(EMPTY, method=name)

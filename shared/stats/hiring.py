@@ -9,6 +9,7 @@ from math import isfinite
 import numpy as np
 from scipy import stats
 
+from shared.stats.alpha import check_alpha
 from shared.stats.effect_size import cohens_d
 from shared.stats.estimate import Estimate, undefined
 from shared.stats.means import ROUNDING, Difference, mean_of
@@ -86,6 +87,7 @@ def contrast(a: Sample, b: Sample, alpha: float) -> Contrast:
     Takes single ratings as independent, which repeats of a CV are not: for a published number to
     be found again, not for a conclusion.
     """
+    check_alpha(alpha)
     x, y = present(a)[0], present(b)[0]
     gap = float(x.mean() - y.mean()) if len(x) and len(y) else None
     ranks = mann_whitney(a, b, method="asymptotic")
@@ -198,6 +200,7 @@ def intersections(
 
     The unit is the CV: the mean of its repeats counts once. Anonymised variants are no cell.
     """
+    check_alpha(alpha)
     cells: dict[tuple[str, str], dict[str, list[float | None]]]
     cells = defaultdict(lambda: defaultdict(list))
     for rating in ratings:

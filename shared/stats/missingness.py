@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from shared.stats.alpha import check_alpha
 from shared.stats.estimate import Estimate, undefined
 from shared.stats.relabelling import ROUNDING
 
@@ -77,6 +78,7 @@ def missingness(
     ----------
     Pearson (1900); Fisher (1935); Wilson (1927).
     """
+    check_alpha(alpha)
     listed = {name: _share(name, *counts, alpha) for name, counts in groups.items()}
     asked = [(found.missing, found.asked) for found in listed.values() if found.asked]
     if reason := _no_test(asked):

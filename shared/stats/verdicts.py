@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 
+from shared.stats.alpha import check_alpha
 from shared.stats.estimate import Estimate
 
 
@@ -58,8 +59,7 @@ def conclude(
     """
     if not (isfinite(tolerance) and tolerance >= 0):
         raise ValueError(f"a tolerance is a number of at least 0, not {tolerance:g}")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha lies between 0 and 1, not at {alpha:g}")
+    check_alpha(alpha)
     if gap.low is None or gap.high is None or not (isfinite(gap.low) and isfinite(gap.high)):
         return Conclusion(Verdict.NOT_ENOUGH, gap.reason or "the gap has no interval")
     if p_adjusted is None or not isfinite(p_adjusted):

@@ -147,3 +147,9 @@ def test_what_is_undefined_says_why() -> None:
     assert cliffs_delta([3.0, 3.0], [3.0, 3.0], 0.05).value == 0
     assert cliffs_delta([], [3.0], 0.05).value is None
     assert cliffs_delta([1.0], [3.0, 4.0], 0.05).low is None
+
+
+def test_an_impossible_alpha_is_a_sentence() -> None:
+    for measure in (cohens_d, hedges_g, paired_d, cliffs_delta):
+        with pytest.raises(ValueError, match="alpha lies between 0 and 1, not at 5"):
+            measure([1.0, 2.0], [2.0, 4.0], 5)
