@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from shared.stats.clusters import Answers
 from shared.stats.present import Sample, Vector, present, present_pairs
 from shared.stats.relabelling import ROUNDING, Stratum, tails
-
-Answers = Mapping[Any, Sample]
-"""The answers of one group by unit: a prompt and its repeats."""
 
 RESAMPLES = 9999
 

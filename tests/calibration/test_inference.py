@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared.stats.clustered import (
-    Answers,
-    between_prompts,
-    cluster_bootstrap,
-    cluster_robust,
-    within_prompts,
-)
+from shared.stats.cluster_bootstrap import cluster_bootstrap
+from shared.stats.clustered import between_prompts, cluster_robust, within_prompts
+from shared.stats.clusters import Answers
 from shared.stats.effect_size import cliffs_delta, cohens_d, hedges_g, paired_d
 from shared.stats.estimate import Estimate
 from shared.stats.hiring import contrast
@@ -180,6 +176,25 @@ def test_cluster_robust_errors_hold_their_level(shared: bool) -> None:
         lambda rng: cluster_robust(*clustered(rng, shared=shared), 0.05).difference.p_value, 13
     )
     assert share <= MOST
+
+
+@pytest.mark.parametrize("sizes", [(10, 10), (10, 20), (30, 100)])
+def test_cluster_robust_errors_hold_their_level_wherever_they_are_offered(sizes: Plan) -> None:
+    def p_value(rng: Rng) -> float | None:
+        a, b = clustered(rng, shared=False, prompts=sizes[1])
+        few = {prompt: a[prompt] for prompt in list(a)[: sizes[0]]}
+        return cluster_robust(few, b, 0.05).difference.p_value
+
+    assert rejected(p_value, 26, MORE_TABLES) <= MOST
+
+
+def test_the_cluster_bootstrap_holds_its_level_with_few_prompts_against_many() -> None:
+    def p_value(rng: Rng) -> float | None:
+        a, b = clustered(rng, shared=False, prompts=100)
+        few = {prompt: a[prompt] for prompt in list(a)[:10]}
+        return cluster_bootstrap(few, b, 0.05, rng=rng, resamples=299).difference.p_value
+
+    assert rejected(p_value, 27) <= MOST
 
 
 @pytest.mark.parametrize("shared", [True, False])

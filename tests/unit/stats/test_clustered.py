@@ -10,13 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.clustered import (
-    Comparison,
-    between_prompts,
-    cluster_bootstrap,
-    cluster_robust,
-    within_prompts,
-)
+from shared.stats.cluster_bootstrap import cluster_bootstrap
+from shared.stats.clustered import between_prompts, cluster_robust, within_prompts
+from shared.stats.clusters import Comparison
 
 NAN = float("nan")
 Answers = dict[str, list[float]]
@@ -154,6 +150,11 @@ def test_what_is_undefined_says_why() -> None:
     assert cluster_robust(few, many, 0.05).difference.estimate.reason == reason
     assert cluster_bootstrap(few, many, 0.05, rng=rng).difference.estimate.reason == reason
     assert cluster_robust(few, many, 0.05).difference.estimate.value == pytest.approx(4 - 0.95)
+    ten = {str(i): [float(i)] for i in range(10)}
+    crowd = {f"c{i}": [float(i % 3)] for i in range(21)}
+    reason = "few and unequal numbers of prompts: use the means of prompts"
+    assert cluster_robust(ten, crowd, 0.05).difference.estimate.reason == reason
+    assert cluster_robust(ten, many, 0.05).difference.p_value is not None
     shared = within_prompts(few, many, 0.05).difference
     assert (shared.estimate.reason, shared.p_value) == ("the groups share no prompt", None)
     for group in ({}, {"x": [NAN]}):
@@ -163,6 +164,22 @@ def test_what_is_undefined_says_why() -> None:
         assert found.difference.p_value is None
         assert found.difference.estimate.value == pytest.approx(-1)
         assert found.difference.estimate.reason == "the prompts do not differ"
+
+
+def test_pairs_that_differ_by_a_constant_have_no_spread() -> None:
+    a = {k: v + v for k, v in simulated(9, 15, shared=True)[0].items()}
+    b = {k: [x + 0.2 for x in v] for k, v in a.items()}
+    for found in every(a, b)[1:]:
+        assert found.difference.estimate.value == pytest.approx(-0.2)
+        assert found.difference.p_value is None
+
+
+def test_mistakes_are_sentences() -> None:
+    a, b = simulated(10, 12)
+    with pytest.raises(ValueError, match="at least one resample, not 0"):
+        cluster_bootstrap(a, b, 0.05, rng=np.random.default_rng(1), resamples=0)
+    with pytest.raises(ValueError, match="alpha lies between 0 and 1"):
+        cluster_robust(a, b, 1.5)
 
 
 def test_a_bootstrap_of_hardly_any_difference_says_so() -> None:
