@@ -1,5 +1,8 @@
 """Means and differences against scipy, and what is undefined."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -93,3 +96,15 @@ def test_a_true_null_is_rejected_as_often_as_it_says(paired: bool) -> None:
         ).p_value
         rejected += p_value is not None and p_value <= 0.05
     assert 0.03 < rejected / 2000 < 0.065
+
+
+def test_t_tests_give_the_recorded_values(recorded_data: Path) -> None:
+    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
+    for name, paired in (("ttest_ind Welch + CI", False), ("ttest_rel", True)):
+        (case,) = [c for c in cases if c["fn"] == name]
+        a, b = case["input"]
+        found = difference(a, b, 0.05, paired=paired)
+        assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+        if not paired:
+            interval = (found.estimate.low, found.estimate.high)
+            assert interval == pytest.approx(tuple(case["expected"]["ci"]), abs=1e-9)

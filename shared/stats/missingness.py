@@ -1,0 +1,129 @@
+"""Missing answers by group, and whether their absence itself differs between groups."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from shared.stats.alpha import check_alpha
+from shared.stats.estimate import Estimate, undefined
+from shared.stats.relabelling import ROUNDING
+
+LEAST_EXPECTED = 5
+"""Cochran's rule: below, the chi-square approximation is not relied on."""
+
+RESAMPLES = 9999
+
+_Counts = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+_Statistics = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class GroupMissing:
+    """How many of a group's answers are missing."""
+
+    missing: int
+    asked: int
+    share: Estimate
+
+
+@dataclass(frozen=True)
+class Missingness:
+    """Missing answers of every group, and the test that their share is the same in all."""
+
+    groups: dict[str, GroupMissing]
+    statistic: float | None
+    """Pearson's chi-square, without Yates; also given beside an exact or permuted p-value."""
+    p_value: float | None
+    min_expected: float | None
+    method: str
+    reason: str | None = None
+
+
+def missingness(
+    groups: Mapping[str, tuple[int, int]],
+    alpha: float,
+    *,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+) -> Missingness:
+    """Give each group's share of missing answers and test that the shares are equal.
+
+    Parameters
+    ----------
+    groups
+        Per group: how many are missing (refused, cut off, not parsed, failed), of how many asked.
+        Counts of units, where repeats of a prompt tend to go missing together: the test and the
+        intervals take what is counted as independent.
+    alpha
+        1 minus the coverage of the Wilson intervals.
+    rng, resamples
+        For more than two groups with an expected count below 5: tables with the same margins are
+        drawn and p is (b + 1) / (m + 1).
+
+    Returns
+    -------
+    Missingness
+        The test is chi-square where every expected count is at least 5, else Fisher's for two
+        groups, else the permuted chi-square. Undefined where nothing or everything is missing, or
+        fewer than two groups were asked. Groups never asked are listed and not tested.
+
+    Raises
+    ------
+    ValueError
+        Where a count is negative or more is missing than was asked.
+
+    References
+    ----------
+    Pearson (1900); Fisher (1935); Wilson (1927).
+    """
+    check_alpha(alpha)
+    listed = {name: _share(name, *counts, alpha) for name, counts in groups.items()}
+    asked = [(found.missing, found.asked) for found in listed.values() if found.asked]
+    if reason := _no_test(asked):
+        return Missingness(listed, None, None, None, "", reason)
+    missing, total = np.array(sorted(asked), dtype=np.int64).T  # sorted: order gives no luck
+    statistic, smallest = float(_chi_square(missing[None], total)[0]), _min_expected(missing, total)
+    if smallest >= LEAST_EXPECTED:
+        p_value = float(stats.chi2.sf(statistic, len(total) - 1))
+        return Missingness(listed, statistic, p_value, smallest, "chi-square without Yates")
+    if len(total) == 2:
+        test = stats.fisher_exact(np.column_stack([missing, total - missing]))
+        return Missingness(listed, statistic, float(test.pvalue), smallest, "Fisher exact")
+    drawn = rng.multivariate_hypergeometric(total, int(missing.sum()), size=resamples)
+    beyond = int((_chi_square(drawn, total) >= statistic * (1 - ROUNDING)).sum())
+    p_value = (beyond + 1) / (resamples + 1)
+    return Missingness(listed, statistic, p_value, smallest, "chi-square, random tables")
+
+
+def _share(name: str, missing: int, asked: int, alpha: float) -> GroupMissing:
+    if not 0 <= missing <= asked:
+        raise ValueError(f"group {name!r} cannot miss {missing} of {asked} answers")
+    method = "Wilson"
+    if not asked:
+        return GroupMissing(0, 0, undefined("the group was asked nothing", method=method))
+    interval = stats.binomtest(missing, asked).proportion_ci(1 - alpha, method="wilson")
+    share = Estimate(missing / asked, float(interval.low), float(interval.high), method)
+    return GroupMissing(missing, asked, share)
+
+
+def _no_test(asked: list[tuple[int, int]]) -> str | None:
+    if len(asked) < 2:
+        return "fewer than two groups were asked"
+    if not any(missing for missing, _ in asked):
+        return "nothing is missing"
+    if all(missing == total for missing, total in asked):
+        return "every answer is missing"
+    return None
+
+
+def _min_expected(missing: _Counts, total: _Counts) -> float:
+    rarer = min(missing.sum(), total.sum() - missing.sum())
+    return float(total.min() * rarer / total.sum())
+
+
+def _chi_square(missing: _Counts, total: _Counts) -> _Statistics:
+    """Give Pearson's statistic of each row of missing counts; both columns in one formula."""
+    share = missing.sum(axis=1, keepdims=True) / total.sum()
+    return np.asarray(((missing - total * share) ** 2 / (total * share * (1 - share))).sum(axis=1))

@@ -1,0 +1,211 @@
+"""Rank tests: Mann-Whitney U, Kruskal-Wallis, and Wilcoxon's signed ranks for pairs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import comb
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from shared.stats.permutation_test import RESAMPLES
+from shared.stats.present import Sample, Vector, present, present_pairs
+from shared.stats.relabelling import EXACT_UP_TO, ROUNDING, Stratum, tails
+
+EMPTY = "a group has no values"
+IDENTICAL = "all values are identical: there is no order to test"
+SMALL = 8
+"""Up to this many values in the smaller group the normal approximation is not relied on."""
+SUMMED_EXACTLY_UP_TO = 50
+"""Signed ranks without zeros and ties have an exact table up to this many pairs."""
+
+ENUMERATED_UP_TO = 13
+"""With zeros or ties, so many pairs still have few enough sign flips to look at each."""
+
+MannWhitneyMethod = Literal["auto", "exact", "asymptotic", "permutation"]
+
+
+@dataclass(frozen=True)
+class MannWhitney:
+    """Whether values of one group tend to be larger than those of the other."""
+
+    u_a: float | None
+    """Pairs (one of a, one of b) in which a's value is larger; equal ones count a half."""
+    u_b: float | None
+    superiority: float | None
+    """u_a over all pairs: P(a > b) + P(a = b) / 2, in [0, 1], .5 without a tendency."""
+    p_value: float | None
+    method: str
+    n_a: int
+    n_b: int
+    missing_a: int
+    missing_b: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class RankTest:
+    """A rank test's statistic and p-value; None with a reason where undefined."""
+
+    statistic: float | None
+    p_value: float | None
+    method: str
+    n: int
+    """Values of all groups, or pairs, that were there."""
+    missing: int
+    reason: str | None = None
+
+
+def mann_whitney(
+    a: Sample,
+    b: Sample,
+    *,
+    method: MannWhitneyMethod = "auto",
+    continuity: bool = True,
+    rng: np.random.Generator | None = None,
+    resamples: int = RESAMPLES,
+) -> MannWhitney:
+    """Test whether a's values tend to be larger or smaller than b's, two-sided.
+
+    Parameters
+    ----------
+    a, b
+        One value per unit, units independent; missing ones are left out and counted.
+    method
+        "exact" is the distribution without ties, "asymptotic" the normal one with the correction
+        for ties, "permutation" relabels the ranks as they are, ties included. "auto" is exact where
+        the smaller group has at most 8 values and there are no ties, permutation where it has and
+        there are, else asymptotic.
+    continuity
+        Whether the normal approximation is corrected for continuity by 1/2.
+    rng, resamples
+        For a permutation with more than 10,000 relabellings. Without `rng`, "auto" stays with the
+        normal approximation there; `method` of the result names what was done.
+
+    Returns
+    -------
+    MannWhitney
+        Without p-value, and with a reason, where a group is empty or all values are identical.
+
+    Raises
+    ------
+    ValueError
+        For "exact" with ties, which its distribution does not know; for an unknown method; for a
+        "permutation" that needs an `rng` it was not given.
+
+    References
+    ----------
+    Mann and Whitney (1947); ties: Lehmann (1975), Nonparametrics.
+    """
+    if method not in ("auto", "exact", "asymptotic", "permutation"):
+        raise ValueError(f"there is no Mann-Whitney method called {method!r}")
+    (x, missing_a), (y, missing_b) = present(a), present(b)
+    counts = (len(x), len(y), missing_a, missing_b)
+    if not len(x) or not len(y):
+        return MannWhitney(None, None, None, None, "Mann-Whitney", *counts, EMPTY)
+    ranks = stats.rankdata(np.concatenate([x, y]))
+    u_a = float(ranks[: len(x)].sum()) - len(x) * (len(x) + 1) / 2
+    found = (u_a, len(x) * len(y) - u_a, u_a / (len(x) * len(y)))
+    if np.ptp(ranks) == 0:
+        return MannWhitney(*found, None, "Mann-Whitney", *counts, IDENTICAL)
+    chosen = method if method != "auto" else _automatic(ranks, len(x), rng)
+    if chosen == "exact" and _tied(ranks):
+        raise ValueError("the exact Mann-Whitney distribution knows no ties: use permutation")
+    p_value, name = _mann_whitney_p(x, y, ranks, chosen, continuity, rng, resamples)
+    return MannWhitney(*found, p_value, name, *counts)
+
+
+def kruskal_wallis(groups: Mapping[str, Sample]) -> RankTest:
+    """Test whether any group's values tend to be larger: Kruskal and Wallis's H, ties corrected.
+
+    The p-value is chi-square's with one degree of freedom less than there are groups with values;
+    take it as rough where a group has fewer than five. Undefined with fewer than two such groups,
+    or where all values are identical. Groups without values are left out.
+
+    References
+    ----------
+    Kruskal and Wallis (1952), Use of ranks in one-criterion variance analysis.
+    """
+    found = [present(sample) for sample in groups.values()]
+    samples = [values for values, _ in found if len(values)]
+    n, missing = sum(map(len, samples)), sum(count for _, count in found)
+    method = "Kruskal-Wallis, chi-square"
+    if len(samples) < 2:
+        return RankTest(None, None, method, n, missing, "fewer than two groups have values")
+    if np.ptp(np.concatenate(samples)) == 0:
+        return RankTest(None, None, method, n, missing, IDENTICAL)
+    test = stats.kruskal(*samples)
+    return RankTest(float(test.statistic), float(test.pvalue), method, n, missing)
+
+
+def wilcoxon(a: Sample, b: Sample) -> RankTest:
+    """Test whether paired differences lie evenly around zero: Wilcoxon's signed ranks, two-sided.
+
+    The i-th of `a` and `b` are one pair; pairs with a missing value are left out and counted.
+    Pairs without a difference are dropped from the ranks (Wilcoxon's way). The p-value is exact up
+    to 50 pairs without zero or tied differences, enumerated up to 13 with them, else normal with
+    the correction for ties and none for continuity. The statistic is the smaller sum of ranks.
+
+    Undefined where there are no pairs, or none differs. Assumes symmetric differences.
+
+    References
+    ----------
+    Wilcoxon (1945), Individual comparisons by ranking methods.
+    """
+    x, y, missing = present_pairs(a, b)
+    method = "Wilcoxon signed ranks"
+    if not len(x):
+        return RankTest(None, None, method, 0, missing, "no pair has both values")
+    difference = _without_rounding(x, y)
+    if not difference.any():
+        return RankTest(None, None, method, len(x), missing, "no pair differs")
+    test = stats.wilcoxon(difference, correction=False)
+    name = f"{method}, {_signed_kind(difference)}"
+    return RankTest(float(test.statistic), float(test.pvalue), name, len(x), missing)
+
+
+def _tied(ranks: Vector) -> bool:
+    return len(np.unique(ranks)) < len(ranks)
+
+
+def _automatic(ranks: Vector, n_a: int, rng: np.random.Generator | None) -> str:
+    if min(n_a, len(ranks) - n_a) > SMALL:
+        return "asymptotic"
+    if not _tied(ranks):
+        return "exact"
+    feasible = rng is not None or comb(len(ranks), n_a) <= EXACT_UP_TO
+    return "permutation" if feasible else "asymptotic"
+
+
+def _mann_whitney_p(
+    x: Vector,
+    y: Vector,
+    ranks: Vector,
+    method: str,
+    continuity: bool,
+    rng: np.random.Generator | None,
+    resamples: int,
+) -> tuple[float, str]:
+    if method == "permutation":
+        found = tails([Stratum(ranks[: len(x)], ranks[len(x) :])], rng, resamples)
+        kind = "all" if found.exact else "random"
+        return found.p_value, f"Mann-Whitney, {kind} relabellings"
+    test = stats.mannwhitneyu(x, y, method=method, use_continuity=continuity)
+    ending = ", ties and continuity corrected" if continuity else ", ties corrected"
+    name = "Mann-Whitney, exact" if method == "exact" else f"Mann-Whitney, normal{ending}"
+    return float(test.pvalue), name
+
+
+def _without_rounding(x: Vector, y: Vector) -> Vector:
+    """Give differences in which .3 - .2 and .2 - .1 are tied: ranks would take rounding as data."""
+    largest = float(max(np.abs(x).max(), np.abs(y).max()))
+    step = largest * ROUNDING or 1.0
+    return np.asarray(np.round((x - y) / step) * step)
+
+
+def _signed_kind(difference: Vector) -> str:
+    """Name what scipy chooses: its answer does not say."""
+    plain = len(np.unique(np.abs(difference))) == len(difference) and bool(difference.all())
+    if plain and len(difference) <= SUMMED_EXACTLY_UP_TO:
+        return "exact"
+    return "all sign flips" if len(difference) <= ENUMERATED_UP_TO else "normal, ties corrected"

@@ -1,0 +1,84 @@
+"""What a finished comparison allows to conclude: three verdicts, each with its reason."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isfinite
+
+from shared.stats.alpha import check_alpha
+from shared.stats.estimate import Estimate
+
+
+class Verdict(StrEnum):
+    """What a comparison concludes; the values are those of the contract."""
+
+    DISPARITY = "disparity"
+    NO_DISPARITY = "no_disparity"
+    NOT_ENOUGH = "not_enough_evidence"
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A verdict and why it is this one."""
+
+    verdict: Verdict
+    reason: str
+
+
+def conclude(
+    gap: Estimate, p_adjusted: float | None, *, tolerance: float, alpha: float
+) -> Conclusion:
+    """Conclude from a gap's interval and its adjusted p-value.
+
+    - Disparity: the adjusted p-value is at most alpha and the whole interval lies beyond the
+      tolerance, on one side. With tolerance 0 that is an interval without 0.
+    - No disparity larger than the tolerance: the whole interval lies within it. This includes
+      gaps that are surely not 0, and small. It needs a tolerance above 0: that a gap is exactly 0
+      cannot be shown.
+    - Not enough evidence: anything else, and whatever is undefined.
+
+    Parameters
+    ----------
+    gap
+        With its interval of coverage 1 - alpha, in the units of the tolerance.
+    p_adjusted
+        For no gap at all, after correction for the family; None where there is no test.
+    tolerance
+        The largest gap that does not matter, at least 0.
+    alpha
+        In (0, 1). The share of false disparities in the family; equivalence is concluded wrongly
+        in at most alpha / 2 of single comparisons (two one-sided tests at alpha / 2 each).
+
+    Raises
+    ------
+    ValueError
+        For a tolerance below 0 or not finite, or an alpha outside (0, 1).
+
+    References
+    ----------
+    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach.
+    """
+    if not (isfinite(tolerance) and tolerance >= 0):
+        raise ValueError(f"a tolerance is a number of at least 0, not {tolerance:g}")
+    check_alpha(alpha)
+    if gap.low is None or gap.high is None or not (isfinite(gap.low) and isfinite(gap.high)):
+        return Conclusion(Verdict.NOT_ENOUGH, gap.reason or "the gap has no interval")
+    if p_adjusted is None or not isfinite(p_adjusted):
+        return Conclusion(Verdict.NOT_ENOUGH, "there is no test of the gap")
+    return _concluded(gap.low, gap.high, p_adjusted, tolerance, alpha)
+
+
+def _concluded(
+    low: float, high: float, p_adjusted: float, tolerance: float, alpha: float
+) -> Conclusion:
+    if -tolerance <= low and high <= tolerance and tolerance > 0:
+        return Conclusion(Verdict.NO_DISPARITY, "the interval lies within the tolerance")
+    if not (low > tolerance or high < -tolerance):
+        where = "includes gaps on both sides of the tolerance" if tolerance else "includes 0"
+        return Conclusion(Verdict.NOT_ENOUGH, f"the interval {where}")
+    if p_adjusted > alpha:
+        return Conclusion(
+            Verdict.NOT_ENOUGH, "the p-value is above alpha after correction for the family"
+        )
+    return Conclusion(
+        Verdict.DISPARITY, "the interval lies beyond the tolerance, and p below alpha"
+    )

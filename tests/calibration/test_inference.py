@@ -1,0 +1,334 @@
+"""What a test or an interval promises, it keeps: seeded simulations of null and planted gaps."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from shared.stats.cluster_bootstrap import cluster_bootstrap
+from shared.stats.clustered import between_prompts, cluster_robust, within_prompts
+from shared.stats.clusters import Answers
+from shared.stats.effect_size import cliffs_delta, cohens_d, hedges_g, paired_d
+from shared.stats.estimate import Estimate
+from shared.stats.hiring import contrast
+from shared.stats.means import difference
+from shared.stats.missingness import missingness
+from shared.stats.multiplicity import CORRECTIONS, adjust
+from shared.stats.permutation_test import label_permutation, sign_flip
+from shared.stats.present import Vector
+from shared.stats.ranks import kruskal_wallis, mann_whitney, wilcoxon
+from shared.stats.verdicts import Verdict, conclude
+
+TABLES = 1000
+MORE_TABLES = 2000
+"""Where the truth is near the bar, or the bootstrap adds luck of its own."""
+MOST = 0.065
+"""5 % and 1.5 points: the luck of 1,000 tables."""
+
+Rng = np.random.Generator
+PValue = Callable[[Rng], float | None]
+Plan = tuple[int, int]
+
+
+def rejected(p_value: PValue, seed: int, tables: int = TABLES) -> float:
+    rng = np.random.default_rng(seed)
+    found = [p_value(rng) for _ in range(tables)]
+    return sum(p is not None and p <= 0.05 for p in found) / tables
+
+
+def covered(
+    interval: Callable[[Rng], Estimate], truth: float, seed: int, tables: int = TABLES
+) -> float:
+    rng = np.random.default_rng(seed)
+    found = [interval(rng) for _ in range(tables)]
+    inside = [e.low is not None and e.high is not None and e.low <= truth <= e.high for e in found]
+    return sum(inside) / tables
+
+
+def ratings(rng: Rng, n: int) -> Vector:
+    return rng.choice([1.0, 2.0, 3.0, 4.0], n, p=[0.1, 0.5, 0.3, 0.1])
+
+
+def units(values: Vector, name: str) -> dict[str, list[float]]:
+    return {f"{name}{i}": [float(v)] for i, v in enumerate(values)}
+
+
+@pytest.mark.parametrize("sizes", [(6, 7), (8, 30), (15, 15), (100, 60)])
+def test_mann_whitney_holds_its_level_on_ratings(sizes: Plan) -> None:
+    n, m = sizes
+
+    def p_value(rng: Rng) -> float | None:
+        return mann_whitney(ratings(rng, n), ratings(rng, m), rng=rng, resamples=499).p_value
+
+    assert rejected(p_value, 1) <= MOST
+
+
+@pytest.mark.parametrize("sizes", [(5, 6), (40, 30)])
+def test_mann_whitney_holds_its_level_without_ties(sizes: Plan) -> None:
+    n, m = sizes
+    share = rejected(lambda rng: mann_whitney(rng.normal(size=n), rng.normal(size=m)).p_value, 2)
+    assert share <= MOST
+
+
+@pytest.mark.parametrize("n", [8, 30])
+def test_kruskal_wallis_holds_its_level(n: int) -> None:
+    def p_value(rng: Rng) -> float | None:
+        return kruskal_wallis({name: ratings(rng, n) for name in "abc"}).p_value
+
+    assert rejected(p_value, 3) <= MOST
+
+
+@pytest.mark.parametrize("n", [20, 100])
+def test_wilcoxon_holds_its_level(n: int) -> None:
+    ties = rejected(lambda rng: wilcoxon(ratings(rng, n), ratings(rng, n)).p_value, 4)
+    plain = rejected(lambda rng: wilcoxon(rng.normal(size=n), rng.normal(size=n)).p_value, 5)
+    assert max(ties, plain) <= MOST
+
+
+@pytest.mark.parametrize("n", [10, 60])
+def test_sign_flips_hold_their_level(n: int) -> None:
+    def p_value(rng: Rng) -> float | None:
+        return sign_flip(ratings(rng, n), ratings(rng, n), rng=rng, resamples=499).p_value
+
+    assert rejected(p_value, 6) <= MOST
+
+
+@pytest.mark.parametrize("sizes", [(4, 6), (20, 30)])
+def test_label_permutation_holds_its_level(sizes: Plan) -> None:
+    def p_value(rng: Rng) -> float | None:
+        a, b = (units(ratings(rng, n), name) for n, name in zip(sizes, "ab", strict=True))
+        return label_permutation(a, b, rng=rng, resamples=499).p_value
+
+    assert rejected(p_value, 7) <= MOST
+
+
+def test_label_permutation_within_sets_holds_its_level_where_sets_differ() -> None:
+    sets = {f"{name}{i}": i % 8 for name in "ab" for i in range(20)}
+
+    def p_value(rng: Rng) -> float | None:
+        level = rng.normal(0, 3, 8)
+        a, b = ({f"{name}{i}": [level[i % 8] + rng.normal()] for i in range(20)} for name in "ab")
+        return label_permutation(a, b, sets=sets, rng=rng, resamples=499).p_value
+
+    assert rejected(p_value, 8) <= MOST
+
+
+@pytest.mark.parametrize("asked", [(200, 150), (20, 15), (20, 15, 25), (100, 100, 100, 100)])
+def test_missingness_holds_its_level(asked: tuple[int, ...]) -> None:
+    def p_value(rng: Rng) -> float | None:
+        groups = {str(n): (int(rng.binomial(n, 0.1)), n) for n in asked}
+        return missingness(groups, 0.05, rng=rng, resamples=499).p_value
+
+    assert rejected(p_value, 9) <= MOST
+
+
+def test_students_t_holds_its_level() -> None:
+    share = rejected(
+        lambda rng: contrast(ratings(rng, 60), ratings(rng, 60), 0.05).t_test.p_value, 10
+    )
+    assert share <= MOST
+
+
+def clustered(
+    rng: Rng, *, shared: bool, gap: float = 0.0, prompts: int = 60
+) -> tuple[Answers, Answers]:
+    """The design of Chapter 5: prompt sd .15, prompt by group .05, residual .15, 10 responses."""
+    level = rng.normal(0.4, 0.15, (2, prompts))
+    groups: list[Answers] = []
+    for side in range(2):
+        base = level[0 if shared else side] + rng.normal(0, 0.05, prompts) + gap * (side == 0)
+        answers = base[:, None] + rng.normal(0, 0.15, (prompts, 10))
+        names = [f"p{i}" if shared else f"{side}-{i}" for i in range(prompts)]
+        groups.append(dict(zip(names, answers, strict=True)))
+    return groups[0], groups[1]
+
+
+def naive(a: Answers, b: Answers) -> float:
+    x, y = (np.concatenate([np.asarray(v) for v in group.values()]) for group in (a, b))
+    return float(stats.ttest_ind(x, y, equal_var=False).pvalue)
+
+
+def test_responses_taken_as_independent_reject_a_true_null_in_40_percent() -> None:
+    share = rejected(lambda rng: naive(*clustered(rng, shared=False)), 11)
+    assert 0.36 <= share <= 0.47
+
+
+def test_the_prompt_as_the_unit_holds_its_level() -> None:
+    share = rejected(
+        lambda rng: between_prompts(*clustered(rng, shared=False), 0.05).difference.p_value,
+        11,
+        MORE_TABLES,
+    )
+    assert share <= MOST
+
+
+def test_the_pair_as_the_unit_holds_its_level() -> None:
+    share = rejected(
+        lambda rng: within_prompts(*clustered(rng, shared=True), 0.05).difference.p_value, 12
+    )
+    assert share <= MOST
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_cluster_robust_errors_hold_their_level(shared: bool) -> None:
+    share = rejected(
+        lambda rng: cluster_robust(*clustered(rng, shared=shared), 0.05).difference.p_value, 13
+    )
+    assert share <= MOST
+
+
+@pytest.mark.parametrize("sizes", [(10, 10), (10, 20), (30, 100)])
+def test_cluster_robust_errors_hold_their_level_wherever_they_are_offered(sizes: Plan) -> None:
+    def p_value(rng: Rng) -> float | None:
+        a, b = clustered(rng, shared=False, prompts=sizes[1])
+        few = {prompt: a[prompt] for prompt in list(a)[: sizes[0]]}
+        return cluster_robust(few, b, 0.05).difference.p_value
+
+    assert rejected(p_value, 26, MORE_TABLES) <= MOST
+
+
+def test_the_cluster_bootstrap_holds_its_level_with_few_prompts_against_many() -> None:
+    def p_value(rng: Rng) -> float | None:
+        a, b = clustered(rng, shared=False, prompts=100)
+        few = {prompt: a[prompt] for prompt in list(a)[:10]}
+        return cluster_bootstrap(few, b, 0.05, rng=rng, resamples=299).difference.p_value
+
+    assert rejected(p_value, 27) <= MOST
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("prompts", [10, 60])
+def test_the_cluster_bootstrap_holds_its_level(shared: bool, prompts: int) -> None:
+    def p_value(rng: Rng) -> float | None:
+        groups = clustered(rng, shared=shared, prompts=prompts)
+        return cluster_bootstrap(*groups, 0.05, rng=rng, resamples=299).difference.p_value
+
+    assert rejected(p_value, 14) <= MOST
+
+
+def test_label_permutation_of_prompts_holds_its_level_under_clustering() -> None:
+    def p_value(rng: Rng) -> float | None:
+        groups = clustered(rng, shared=False)
+        return label_permutation(*groups, rng=rng, resamples=299).p_value
+
+    assert rejected(p_value, 15) <= MOST
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_clustered_intervals_cover_a_planted_gap(shared: bool) -> None:
+    def robust(rng: Rng) -> Estimate:
+        groups = clustered(rng, shared=shared, gap=0.05, prompts=100)
+        return cluster_robust(*groups, 0.05).difference.estimate
+
+    def unit(rng: Rng) -> Estimate:
+        groups = clustered(rng, shared=shared, gap=0.05, prompts=100)
+        compare = within_prompts if shared else between_prompts
+        return compare(*groups, 0.05).difference.estimate
+
+    for interval in (robust, unit):
+        assert 0.93 <= covered(interval, 0.05, 16) <= 0.97
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_bootstrap_covers_a_planted_gap(shared: bool) -> None:
+    def interval(rng: Rng) -> Estimate:
+        groups = clustered(rng, shared=shared, gap=0.05, prompts=100)
+        return cluster_bootstrap(*groups, 0.05, rng=rng, resamples=399).difference.estimate
+
+    assert 0.93 <= covered(interval, 0.05, 17, MORE_TABLES) <= 0.97
+
+
+@pytest.mark.parametrize("n", [100, 400])
+@pytest.mark.parametrize("paired", [True, False])
+def test_t_intervals_cover(n: int, paired: bool) -> None:
+    def interval(rng: Rng) -> Estimate:
+        x, y = rng.normal(0.3, 1, n), rng.normal(0, 2, n)
+        return difference(list(x), list(y), 0.05, paired=paired).estimate
+
+    assert 0.93 <= covered(interval, 0.3, 18) <= 0.97
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.5, 1.5])
+@pytest.mark.parametrize("n", [10, 100])
+def test_intervals_of_d_cover(n: int, truth: float) -> None:
+    def d(rng: Rng) -> Estimate:
+        return cohens_d(rng.normal(truth, 1, n), rng.normal(0, 1, n), 0.05)
+
+    def g(rng: Rng) -> Estimate:
+        return hedges_g(rng.normal(truth, 1, n), rng.normal(0, 1, n), 0.05)
+
+    def d_z(rng: Rng) -> Estimate:
+        y = rng.normal(0, 1, n)
+        return paired_d(y + rng.normal(truth, 1, n), y, 0.05)
+
+    for measure in (d, g, d_z):
+        assert 0.93 <= covered(measure, truth, 19) <= 0.97
+
+
+def test_hedges_g_is_nearer_the_truth_than_d_in_small_samples() -> None:
+    rng = np.random.default_rng(20)
+    found = [
+        (cohens_d(x, y, 0.05).value or 0, hedges_g(x, y, 0.05).value or 0)
+        for x, y in ((rng.normal(1, 1, 5), rng.normal(0, 1, 5)) for _ in range(TABLES))
+    ]
+    d, g = np.mean(found, axis=0)
+    assert abs(g - 1) < 0.06 < d - 1
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5, 1.2])
+@pytest.mark.parametrize("n", [30, 100])
+def test_intervals_of_delta_cover(n: int, shift: float) -> None:
+    truth = 2 * float(stats.norm.cdf(shift / np.sqrt(2))) - 1
+
+    def interval(rng: Rng) -> Estimate:
+        return cliffs_delta(rng.normal(shift, 1, n), rng.normal(0, 1, n), 0.05)
+
+    assert 0.93 <= covered(interval, truth, 21) <= 0.97
+
+
+@pytest.mark.parametrize("correction", sorted(CORRECTIONS))
+def test_a_corrected_family_of_true_nulls_is_wrong_in_5_percent(correction: str) -> None:
+    rng = np.random.default_rng(22)
+    wrong = 0
+    for _ in range(TABLES):
+        found = adjust(list(rng.uniform(size=20)), correction)
+        wrong += any(p is not None and p <= 0.05 for p in found)
+    assert wrong / TABLES <= MOST
+
+
+@pytest.mark.parametrize("correction", ["bh", "by"])
+def test_false_discoveries_are_at_most_5_percent_of_all(correction: str) -> None:
+    rng = np.random.default_rng(23)
+    shares = []
+    for _ in range(TABLES):
+        z = rng.normal(size=40) + np.where(np.arange(40) < 10, 3.0, 0.0)
+        found = adjust(list(2 * stats.norm.sf(np.abs(z))), correction)
+        hits = [i for i, p in enumerate(found) if p is not None and p <= 0.05]
+        shares.append(sum(i >= 10 for i in hits) / max(1, len(hits)))
+    assert np.mean(shares) <= MOST
+
+
+@pytest.mark.parametrize(
+    ("gap", "wrong"),
+    [(0.0, Verdict.DISPARITY), (0.2, Verdict.DISPARITY), (0.2001, Verdict.NO_DISPARITY)],
+)
+def test_a_verdict_is_wrong_in_at_most_5_percent(gap: float, wrong: Verdict) -> None:
+    rng = np.random.default_rng(24)
+    found = []
+    for _ in range(TABLES):
+        x, y = rng.normal(gap, 1, 1000), rng.normal(0, 1, 1000)
+        test = difference(list(x), list(y), 0.05, paired=False)
+        found.append(conclude(test.estimate, test.p_value, tolerance=0.2, alpha=0.05).verdict)
+    assert found.count(wrong) / TABLES <= MOST
+
+
+@pytest.mark.parametrize(("gap", "right"), [(0.0, Verdict.NO_DISPARITY), (0.5, Verdict.DISPARITY)])
+def test_a_verdict_is_right_where_there_is_evidence(gap: float, right: Verdict) -> None:
+    rng = np.random.default_rng(25)
+    found = []
+    for _ in range(200):
+        x, y = rng.normal(gap, 1, 1000), rng.normal(0, 1, 1000)
+        test = difference(list(x), list(y), 0.05, paired=False)
+        found.append(conclude(test.estimate, test.p_value, tolerance=0.2, alpha=0.05).verdict)
+    assert found.count(right) / 200 >= 0.95

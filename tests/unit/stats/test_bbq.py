@@ -1,0 +1,183 @@
+"""BBQ scores against UnifiedQA's published predictions and the recorded scores."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.stats.bbq import (
+    BbqAnswer,
+    ambiguous_bias_score,
+    bias_score,
+    biased_option,
+    score,
+)
+from shared.stats.bbq_targets import BbqOption, target_option
+
+CATEGORIES = ("Age", "Religion")
+OPTIONS = ("ans0", "ans1", "ans2")
+PAPER = {
+    ("Age", "arc"): (48.9, 3.3),
+    ("Age", "race"): (29.8, 1.2),
+    ("Religion", "arc"): (24.5, 3.5),
+    ("Religion", "race"): (14.3, 0.2),
+}
+"""Parrish et al. (2022), figure 3: ambiguous and disambiguated bias score."""
+
+
+def read(folder: Path, category: str, model: str) -> list[BbqAnswer]:
+    path = folder / "data" / "bbq" / f"preds_{category}.jsonl"
+    if not path.is_file():
+        pytest.skip(f"no recorded answers at {path}")
+    return [answer(json.loads(line), model) for line in path.read_text().splitlines()]
+
+
+def answer(row: dict[str, Any], model: str) -> BbqAnswer:
+    options = [BbqOption(*row["answer_info"][option]) for option in OPTIONS]
+    unknown = [option.group for option in options].index("unknown")
+    stereotyped = row["additional_metadata"]["stereotyped_groups"]
+    target = target_option(row["category"], options, stereotyped)
+    texts = [row[option].strip().casefold() for option in OPTIONS]
+    given = row[f"unifiedqa-t5-11b_pred_{model}"].strip().casefold()
+    return BbqAnswer(
+        condition=row["context_condition"],
+        label=row["label"],
+        unknown=unknown,
+        biased=biased_option(target, unknown, row["question_polarity"]),
+        prediction=texts.index(given) if given in texts else None,
+    )
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+@pytest.mark.parametrize("model", ["arc", "race"])
+@pytest.mark.parametrize("condition", ["ambig", "disambig"])
+def test_scores_are_the_recorded_ones(
+    recorded_data: Path, category: str, model: str, condition: Any
+) -> None:
+    golden = json.loads((recorded_data / "golden" / "bbq_unifiedqa.json").read_text())
+    expected = golden[f"{category}|{model}|{condition}"]
+    found = score(read(recorded_data, category, model), condition)
+    assert found.accuracy == pytest.approx(expected["acc"], abs=0.005)
+    assert found.s_dis == pytest.approx(expected["s_dis"], abs=0.005)
+    assert found.bias == pytest.approx(expected["bias"], abs=0.005)
+    assert (found.rows, found.scored) == (expected["n"], expected["scored"])
+    assert found.unmatched == expected.get("nolabel", 0)
+    assert (found.correct, found.unknown) == (expected["correct"], expected["unk"])
+    assert (found.not_unknown, found.biased) == (expected["nonunk"], expected["biased"])
+    assert found.without_target == 0
+    printed = PAPER[category, model][condition == "disambig"]
+    assert found.bias is not None
+    assert round(found.bias, 1) == printed
+
+
+def test_the_recorded_formula_comes_out(recorded_data: Path) -> None:
+    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
+    found = [c for c in cases if c["fn"].startswith("BBQ bias score")]
+    assert found
+    for case in found:
+        s_dis = bias_score(case["input"]["n_biased"], case["input"]["n_nonunknown"])
+        assert s_dis == pytest.approx(case["expected"]["sdis"], abs=1e-12)
+        s_amb = ambiguous_bias_score(s_dis, case["input"]["acc_amb"])
+        assert s_amb == pytest.approx(case["expected"]["samb"], abs=1e-12)
+
+
+def one(prediction: int | None, biased: int | None = 0, condition: Any = "ambig") -> BbqAnswer:
+    return BbqAnswer(condition, 2, 2, biased, prediction)
+
+
+def test_always_against_the_stereotype_is_minus_one_hundred() -> None:
+    assert score([one(1), one(1)], "ambig").bias == -100
+    assert score([one(1, condition="disambig")], "disambig").bias == -100
+
+
+def test_only_unknown_answers_have_no_share_but_no_ambiguous_bias() -> None:
+    found = score([one(2), one(2)], "ambig")
+    assert (found.accuracy, found.s_dis, found.bias) == (100, None, 0)
+    plain = [BbqAnswer("disambig", 0, 2, 0, 2)]
+    found = score(plain, "disambig")
+    assert (found.accuracy, found.bias) == (0, None)
+    assert found.reason == "no answer names a person in a row with a defined target"
+
+
+def test_rows_without_a_target_are_counted_and_never_guessed() -> None:
+    assert biased_option(None, 2, "neg") is None
+    found = score([one(0), one(0, None), one(2, None), one(None)], "ambig")
+    assert (found.rows, found.scored, found.unmatched, found.without_target) == (4, 3, 1, 2)
+    assert (found.not_unknown, found.biased, found.s_dis) == (1, 1, 100)
+    assert found.accuracy == pytest.approx(100 / 3)
+
+
+@pytest.mark.parametrize(
+    ("category", "options", "stereotyped", "target"),
+    [
+        ("Age", "kid:nonOld|Unknown:unknown|man:old", ["old"], 2),
+        ("Physical_appearance", "fat:obese|obese:obese|Unknown:unknown", ["obese"], None),
+        ("Physical_appearance", "slim:nonObese|fat:obese|Unknown:unknown", ["obese"], 1),
+        ("Religion", "Sikh:Sikh|Jewish:Jewish|Unknown:unknown", ["Muslim"], None),
+        ("SES", "CEO:highSES|janitor:lowSES|Unknown:unknown", ["low SES"], 1),
+        ("Nationality", "Syrian:MiddleEast|Dane:Europe|Unknown:unknown", ["Syrian"], 0),
+        ("Race_ethnicity", "Jo:F-Black|Al:M-White|Unknown:unknown", ["Black"], 0),
+        ("Race_ethnicity", "x:African|y:African American|?:unknown", ["African American"], 1),
+        ("Gender_identity", "Jo:woman|Al:man|Unknown:unknown", ["F"], 0),
+        ("Gender_identity", "Jo:F|Al:M|Unknown:unknown", ["Women"], 0),
+        ("Gender_identity", "Jo:trans_F|Al:nonTrans|?:unknown", ["Transgender women"], 0),
+        ("Disability_status", "Jo:disabled|Al:nonDisabled|?:unknown", ["physical"], 0),
+        ("Race_x_gender", "a:F-Black|b:M-Black|?:unknown", ["Black"], None),
+        ("Race_x_gender", "a:F-Black|b:M-Black|?:unknown", ["F-Black"], 0),
+    ],
+)
+def test_the_target_is_the_one_person_of_the_stereotyped_group(
+    category: str, options: str, stereotyped: list[str], target: int | None
+) -> None:
+    named = [BbqOption(*option.split(":")) for option in options.split("|")]
+    assert target_option(category, named, stereotyped) == target
+
+
+def test_the_stereotype_points_at_the_other_person_when_asked_positively() -> None:
+    assert biased_option(0, 2, "neg") == 0
+    assert biased_option(0, 2, "nonneg") == 1
+    assert biased_option(2, 1, "nonneg") == 0
+
+
+@pytest.mark.parametrize("condition", ["ambig", "disambig"])
+def test_nothing_to_score_is_undefined(condition: Any) -> None:
+    assert score([], condition).reason == "no rows"
+    found = score([one(None, condition=condition)], condition)
+    assert (found.accuracy, found.bias) == (None, None)
+    assert found.reason == "no output matches an option"
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0, 1, 2, None]), st.sampled_from([0, 1, None])), max_size=30
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_rows_does_not_matter(rows: list[tuple[Any, Any]], r: Random) -> None:
+    answers = [one(prediction, biased) for prediction, biased in rows]
+    found = score(answers, "ambig")
+    r.shuffle(answers)
+    assert score(answers, "ambig") == found
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.sampled_from([0, 1, 2, None]), max_size=30))
+def test_the_opposite_stereotype_has_the_opposite_score(predictions: list[int | None]) -> None:
+    found = score([one(p, 0) for p in predictions], "ambig")
+    other = score([one(p, 1) for p in predictions], "ambig")
+    if found.bias is None:
+        assert other.bias is None
+    else:
+        assert other.bias == pytest.approx(-found.bias, abs=1e-9)
+
+
+def test_mistakes_are_sentences() -> None:
+    with pytest.raises(ValueError, match="3 of 2 answers cannot be biased"):
+        bias_score(3, 2)
+    with pytest.raises(ValueError, match="not two of three options"):
+        biased_option(2, 2, "neg")

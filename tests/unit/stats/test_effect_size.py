@@ -1,0 +1,155 @@
+"""Effect sizes against the recorded values, numerical integration, loops and scipy."""
+
+import json
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from shared.stats.effect_size import cliffs_delta, cohens_d, hedges_g, label, paired_d
+from shared.stats.ranks import mann_whitney
+
+NAN = float("nan")
+RNG = np.random.default_rng(8)
+samples = st.lists(st.integers(-50, 50).map(float), min_size=2, max_size=12)
+
+
+def share_below(t: float, dof: int, noncentrality: float) -> float:
+    """P(noncentral t <= t), integrating over the variance: no noncentral t distribution used."""
+
+    def part(v: float) -> float:
+        reach = t * np.sqrt(v / dof) - noncentrality
+        return float(stats.norm.cdf(reach) * stats.chi2.pdf(v, dof))
+
+    low, high = stats.chi2.ppf([1e-12, 1 - 1e-12], dof)
+    return float(integrate.quad(part, low, high, limit=300)[0])
+
+
+def test_hedges_g_gives_the_recorded_value(recorded_data: Path) -> None:
+    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
+    found = [c for c in cases if c["fn"] == "pingouin.compute_effsize hedges"]
+    assert found
+    for case in found:
+        a, b = case["input"]
+        assert hedges_g(a, b, 0.05).value == pytest.approx(case["expected"], abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "m", "shift"), [(5, 9, 0.0), (40, 12, 0.8), (200, 200, -2.0)])
+def test_d_is_its_formula_and_its_interval_inverts_the_noncentral_t(
+    n: int, m: int, shift: float
+) -> None:
+    x, y = RNG.normal(shift, 1, n), RNG.normal(0, 1, m)
+    found = cohens_d(x, y, 0.1)
+    pooled = np.sqrt(((n - 1) * x.var(ddof=1) + (m - 1) * y.var(ddof=1)) / (n + m - 2))
+    assert found.value == pytest.approx((x.mean() - y.mean()) / pooled, rel=1e-12)
+    t, root = stats.ttest_ind(x, y).statistic, np.sqrt(n * m / (n + m))
+    assert found.low is not None
+    assert found.high is not None
+    assert share_below(t, n + m - 2, found.low * root) == pytest.approx(0.95, abs=1e-6)
+    assert share_below(t, n + m - 2, found.high * root) == pytest.approx(0.05, abs=1e-6)
+    assert found.method == "Cohen's d, noncentral t"
+
+
+def test_a_paired_d_is_t_over_the_root_of_pairs() -> None:
+    x = RNG.normal(0, 1, 30)
+    y = x + RNG.normal(0.5, 1, 30)
+    found = paired_d([*x, NAN], [*y, 1.0], 0.05)
+    t = stats.ttest_rel(x, y).statistic
+    assert found.value == pytest.approx(t / np.sqrt(30), rel=1e-12)
+    assert found.low is not None
+    assert share_below(t, 29, found.low * np.sqrt(30)) == pytest.approx(0.975, abs=1e-6)
+
+
+def test_an_enormous_effect_says_that_its_interval_is_approximate() -> None:
+    found = cohens_d(RNG.normal(50, 1, 60), RNG.normal(0, 1, 60), 0.05)
+    assert found.method == "Cohen's d, normal approximation"
+    assert found.low is not None
+    assert found.value is not None
+    assert found.low < found.value
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_labels_change_at_cohens_bounds(sign: int) -> None:
+    words = ["negligible", "small", "small", "medium", "large"]
+    assert [label(sign * d) for d in (0.1999, 0.2, 0.4999, 0.5, 0.8)] == words
+    assert label(None) is None
+    assert label(NAN) is None
+
+
+@settings(deadline=None, max_examples=60)
+@given(samples, samples)
+def test_delta_is_a_loop_over_pairs_and_agrees_with_u(a: list[float], b: list[float]) -> None:
+    found = cliffs_delta(a, b, 0.05)
+    pairs = [(x > y) - (x < y) for x in a for y in b]
+    assert found.value == pytest.approx(sum(pairs) / len(pairs), abs=1e-12)
+    superiority = mann_whitney(a, b).superiority
+    assert superiority is not None
+    assert found.value == pytest.approx(2 * superiority - 1, abs=1e-12)
+    if found.value is not None and found.low is not None and found.high is not None:
+        assert -1 <= found.low <= found.value + 1e-12
+        assert found.value - 1e-12 <= found.high <= 1
+
+
+def test_deltas_error_and_freedom_are_brunner_and_munzels() -> None:
+    x, y = RNG.normal(0, 1, 25), RNG.normal(0.4, 2, 40)
+    found = cliffs_delta(x, y, 0.05)
+    test = stats.brunnermunzel(y, x)
+    assert found.value is not None
+    assert found.high is not None
+    error = found.value / test.statistic  # delta is twice superiority, as is its error
+    quantile = (np.arctanh(found.high) - np.arctanh(found.value)) * (1 - found.value**2) / error
+    freedom = stats.brunnermunzel(y, x, distribution="t").pvalue
+    # the quantile belongs to the degrees of freedom that give scipy's p-value
+    dofs = np.linspace(10, 63, 2000)
+    dof = dofs[np.argmin(abs(2 * stats.t.sf(abs(test.statistic), dofs) - freedom))]
+    assert abs(quantile) == pytest.approx(stats.t.isf(0.025, dof), abs=1e-3)
+
+
+@settings(deadline=None, max_examples=40)
+@given(samples, samples, st.randoms(use_true_random=False))
+def test_order_missing_values_and_a_constant_change_nothing(
+    a: list[float], b: list[float], r: Random
+) -> None:
+    moved = [*[x + 7 for x in a], NAN]
+    r.shuffle(moved)
+    for measure in (cohens_d, hedges_g, cliffs_delta):
+        found, other = measure(a, b, 0.05), measure(moved, [y + 7 for y in b], 0.05)
+        assert other.reason == found.reason
+        for one, two in zip((found.value, found.low), (other.value, other.low), strict=True):
+            assert two == pytest.approx(one, abs=1e-7) if one is not None else two is None
+
+
+@settings(deadline=None, max_examples=40)
+@given(samples, samples)
+def test_exchanging_the_groups_turns_the_interval_round(a: list[float], b: list[float]) -> None:
+    for measure in (cohens_d, cliffs_delta):
+        found, other = measure(a, b, 0.05), measure(b, a, 0.05)
+        if found.low is not None and other.high is not None:
+            assert other.high == pytest.approx(-found.low, abs=1e-6)
+
+
+def test_what_is_undefined_says_why() -> None:
+    assert cohens_d([3, 3], [3, 3], 0.05).reason == "there is no spread within the groups"
+    assert cohens_d([0.1 + 0.2, 0.3], [0.3, 0.3], 0.05).value is None
+    assert cohens_d([], [1.0], 0.05).reason == "a group has no values"
+    assert cohens_d([1.0], [2.0], 0.05).value is None
+    one = cohens_d([1.0], [2.0, 3.0], 0.05)
+    assert (one.low, one.reason) == (None, "one unit has no spread: an interval needs two")
+    assert paired_d([1.0, 2.0], [2.0, 3.0], 0.05).reason == "all values are equal"
+    assert paired_d([1.0], [NAN], 0.05).reason == "no pair has both values"
+    assert paired_d([1.0], [2.0], 0.05).value is None
+    apart = cliffs_delta([1.0, 2.0], [3.0, 4.0], 0.05)
+    assert (apart.value, apart.low) == (-1.0, None)
+    assert cliffs_delta([3.0, 3.0], [3.0, 3.0], 0.05).value == 0
+    assert cliffs_delta([], [3.0], 0.05).value is None
+    assert cliffs_delta([1.0], [3.0, 4.0], 0.05).low is None
+
+
+def test_an_impossible_alpha_is_a_sentence() -> None:
+    for measure in (cohens_d, hedges_g, paired_d, cliffs_delta):
+        with pytest.raises(ValueError, match="alpha lies between 0 and 1, not at 5"):
+            measure([1.0, 2.0], [2.0, 4.0], 5)

@@ -1,0 +1,173 @@
+"""The hiring study's measures against the recorded ratings of two models."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from shared.stats.hiring import (
+    Rating,
+    consistency,
+    contrast,
+    deviation_from_anonymised,
+    intersections,
+    quality,
+    total_bias,
+)
+
+STUDIES = {"gpt-4-turbo": "gpt4turbo.json", "claude-sonnet-4": "sonnet4.json"}
+SCAFFOLDS = ("one_shot", "chain_of_thought", "multi_layer", "decomposed_algorithmic")
+TRUTH_OF_SET = {"set1": 3.0, "set2": 2.0, "set3": 2.0}
+RACES = ("white", "black", "asian")
+GENDERS = ("male", "female")
+
+
+def rating(record: dict[str, Any]) -> Rating:
+    _, race, *rest = record["cv_id"].split("_")
+    value = float(record["ranking"]) or None  # the study writes 0 where it could read nothing
+    if race == "neutral":
+        return Rating(record["cv_id"], None, None, value)
+    return Rating(record["cv_id"], race, rest[0], value)
+
+
+def read(folder: Path, model: str, scaffold: str) -> list[Rating]:
+    path = folder / "data" / "cv" / STUDIES[model]
+    if not path.is_file():
+        pytest.skip(f"no recorded ratings at {path}")
+    runs = [run for run in json.loads(path.read_text()) if run["pipeline"] == scaffold]
+    return [rating(record) for run in runs for record in run["rankings"]]
+
+
+def values(ratings: list[Rating], trait: str, group: str | None) -> list[float | None]:
+    return [r.value for r in ratings if getattr(r, trait) == group]
+
+
+def truth(ratings: list[Rating]) -> dict[str, float]:
+    return {r.cv: TRUTH_OF_SET[r.cv.split("_")[0]] for r in ratings}
+
+
+@pytest.mark.parametrize("model", STUDIES)
+@pytest.mark.parametrize("scaffold", SCAFFOLDS)
+def test_every_recorded_measure_comes_out(recorded_data: Path, model: str, scaffold: str) -> None:
+    golden = json.loads((recorded_data / "golden" / "cv_scaffolds.json").read_text())
+    expected = golden[f"{model}|{scaffold}"]
+    ratings = read(recorded_data, model, scaffold)
+    found = quality(ratings, truth(ratings))
+    assert (found.n, found.unparsed) == (expected["n"], expected["unparsed"])
+    assert found.mae == pytest.approx(expected["mae"], abs=1e-12)
+    assert found.value == pytest.approx(expected["quality"], abs=1e-9)
+    neutral = [v for v in values(ratings, "race", None) if v is not None]
+    assert np.mean(neutral) == pytest.approx(expected["neutral"], abs=1e-12)
+    groups = {"race": RACES, "gender": GENDERS}
+    samples = {g: values(ratings, trait, g) for trait, names in groups.items() for g in names}
+    by = [{g: samples[g] for g in names} for names in groups.values()]
+    bias = total_bias(*by)
+    assert bias.value == pytest.approx(expected["total_bias"], abs=1e-12)
+    for a, b in bias.gaps:
+        key = f"{a[0].upper()}-{b[0].upper()}"
+        assert bias.gaps[a, b] == pytest.approx(expected[key]["diff"], abs=1e-12)
+        compare(samples[a], samples[b], expected[key])
+
+
+def compare(a: list[float | None], b: list[float | None], expected: dict[str, Any]) -> None:
+    found = contrast(a, b, 0.05)
+    assert found.gap == pytest.approx(expected["diff"], abs=1e-12)
+    assert found.ranks.u_a == expected["u"]
+    assert [found.ranks.n_a, found.ranks.n_b] == expected["n"]
+    if expected["t_p"] is None:  # identical ratings: the study says p = 1 and d = 0, we say why not
+        assert (found.ranks.p_value, found.d.value, found.t_test.p_value) == (None, None, None)
+        assert found.ranks.reason
+        assert found.d.reason
+        return
+    assert found.ranks.p_value == pytest.approx(expected["p"], abs=1e-9)
+    assert found.t_test.p_value == pytest.approx(expected["t_p"], abs=1e-9)
+    assert found.d.value == pytest.approx(expected["d"], abs=1e-9)
+
+
+def test_ratings_of_nobody_are_deviations_of_nothing(recorded_data: Path) -> None:
+    ratings = read(recorded_data, "gpt-4-turbo", "one_shot")
+    found = deviation_from_anonymised(ratings)
+    assert set(found) == {("race", r) for r in RACES} | {("gender", g) for g in GENDERS}
+    black = np.mean([v for v in values(ratings, "race", "black") if v is not None])
+    assert found["race", "black"].value == pytest.approx(black - 2.8, abs=1e-12)
+    alone = deviation_from_anonymised([r for r in ratings if r.race])
+    assert alone["race", "black"].reason == "the anonymised variant has no ratings"
+
+
+def test_consistency_is_the_mean_spread_within_variants(recorded_data: Path) -> None:
+    ratings = read(recorded_data, "gpt-4-turbo", "one_shot")
+    cells = [[r.value for r in ratings if r.cv == cv] for cv in truth(ratings)]
+    for ddof in (0, 1):
+        found = consistency(ratings, ddof=ddof)
+        expected = np.mean([np.std(np.array(cell, dtype=float), ddof=ddof) for cell in cells])
+        assert found.mean_sd == pytest.approx(expected, abs=1e-12)
+        assert found.one_answer == sum(len(set(cell)) == 1 for cell in cells) / 21
+        assert (found.cells, found.left_out) == (21, 0)
+
+
+def test_intersections_take_the_cv_as_the_unit(recorded_data: Path) -> None:
+    ratings = read(recorded_data, "gpt-4-turbo", "one_shot")
+    found = intersections(ratings, 0.05)
+    assert set(found) == {(r, g) for r in RACES for g in GENDERS}
+    chosen = [r for r in ratings if (r.race, r.gender) == ("black", "female")]
+    means = [
+        np.mean([r.value for r in chosen if r.cv == cv and r.value is not None])
+        for cv in sorted({r.cv for r in chosen})
+    ]
+    mean, read_, unread = found["black", "female"]
+    interval = stats.ttest_1samp(means, 0).confidence_interval(0.95)
+    assert mean.value == pytest.approx(np.mean(means), abs=1e-12)
+    assert (mean.low, mean.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
+    assert (read_, unread) == (30, 0)
+
+
+def test_the_recorded_quality_formula_comes_out(recorded_data: Path) -> None:
+    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
+    found = [c for c in cases if c["fn"] == "CV quality = 100-20*MAE"]
+    assert found
+    for case in found:
+        ratings = [Rating(str(i), None, None, v) for i, v in enumerate(case["input"]["pred"])]
+        right = {str(i): v for i, v in enumerate(case["input"]["ref"])}
+        assert quality(ratings, right).value == pytest.approx(case["expected"], abs=1e-12)
+
+
+def test_ratings_that_could_not_be_read_are_counted_and_are_not_zero() -> None:
+    ratings = [Rating("x", None, None, v) for v in (3.0, None, float("nan"), 2.0)]
+    found = quality(ratings, {"x": 3.0})
+    assert (found.value, found.n, found.unparsed) == (90.0, 2, 2)
+    empty = total_bias({"w": [3.0], "b": [None]}, {"m": [3.0], "f": [3.0]})
+    assert (empty.value, empty.reason) == (None, "no ratings of b")
+    assert quality([Rating("x", None, None, None)], {"x": 3.0}).reason == "no rating could be read"
+    assert total_bias({"w": [3.0]}, {"m": [3.0]}).reason == "fewer than two groups"
+    lone = consistency([Rating("x", None, None, 3.0), Rating("x", None, None, None)])
+    assert (lone.mean_sd, lone.left_out) == (None, 1)
+    nobody = deviation_from_anonymised([Rating("x", "w", "m", None), Rating("y", None, None, 2.0)])
+    assert nobody["race", "w"].reason == "the group has no ratings"
+    with pytest.raises(ValueError, match="there is no right rating for x"):
+        quality([Rating("x", None, None, 3.0)], {})
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(1, 4), min_size=12, max_size=40), st.randoms(use_true_random=False))
+def test_order_and_a_constant_change_no_bias(points: list[int], r: Random) -> None:
+    ratings = [
+        Rating(f"cv{i % 3}", RACES[i % 3], GENDERS[i % 2], float(p)) for i, p in enumerate(points)
+    ]
+    moved = [Rating(x.cv, x.race, x.gender, (x.value or 0) + 2) for x in ratings]
+    r.shuffle(moved)
+    biases = [
+        total_bias(
+            {g: values(given_, "race", g) for g in RACES},
+            {g: values(given_, "gender", g) for g in GENDERS},
+        ).value
+        for given_ in (ratings, moved)
+    ]
+    assert biases[1] == pytest.approx(biases[0], abs=1e-9)
+    assert consistency(moved).mean_sd == pytest.approx(consistency(ratings).mean_sd, abs=1e-9)
+    assert consistency(moved).one_answer == consistency(ratings).one_answer

@@ -1,0 +1,71 @@
+"""Corrections against statsmodels and the recorded values."""
+
+import json
+import math
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from shared.stats.multiplicity import CORRECTIONS, adjust
+
+NAMES = {"holm": "holm", "bh": "fdr_bh", "by": "fdr_by", "bonferroni": "bonferroni"}
+p_lists = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize("correction", NAMES)
+def test_a_correction_gives_the_recorded_values(recorded_data: Path, correction: str) -> None:
+    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
+    found = [c for c in cases if c["fn"] == f"multipletests {NAMES[correction]}"]
+    assert found
+    for case in found:
+        assert adjust(case["input"], correction) == pytest.approx(
+            case["expected"]["p_adj"], abs=1e-12
+        )
+
+
+def test_an_undefined_member_never_poisons_the_family(recorded_data: Path) -> None:
+    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
+    (case,) = [c for c in cases if c["fn"] == "multipletests with NaN"]
+    family = [float(p) for p in case["input"]]
+    for correction in CORRECTIONS:
+        found = adjust(family, correction)
+        there = adjust([p for p in family if not math.isnan(p)], correction)
+        assert [p for p in found if p is not None] == there
+        assert [p is None for p in found] == [math.isnan(p) for p in family]
+
+
+@pytest.mark.parametrize("correction", NAMES)
+@settings(deadline=None, max_examples=60)
+@given(p_lists)
+def test_a_correction_is_statsmodels(correction: str, p_values: list[float]) -> None:
+    expected = multipletests(p_values, method=NAMES[correction])[1]
+    assert adjust(p_values, correction) == pytest.approx(list(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("correction", NAMES)
+@settings(deadline=None, max_examples=40)
+@given(p_lists, st.randoms(use_true_random=False))
+def test_the_order_of_a_family_does_not_matter(
+    correction: str, p_values: list[float], r: Random
+) -> None:
+    order = list(range(len(p_values)))
+    r.shuffle(order)
+    found = adjust(p_values, correction)
+    assert adjust([p_values[i] for i in order], correction) == [found[i] for i in order]
+
+
+def test_a_family_of_nothing_is_nothing() -> None:
+    for correction in CORRECTIONS:
+        assert adjust([], correction) == []
+        assert adjust([None, float("nan")], correction) == [None, None]
+
+
+def test_mistakes_are_sentences() -> None:
+    with pytest.raises(ValueError, match="there is no correction called 'sidak': choose one of"):
+        adjust([0.1], "sidak")
+    with pytest.raises(ValueError, match=r"between 0 and 1, not at 1\.5"):
+        adjust([0.1, 1.5], "bh")

@@ -1,0 +1,174 @@
+"""Rank tests against scipy, plain loops and the recorded values."""
+
+import json
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from shared.stats.ranks import kruskal_wallis, mann_whitney, wilcoxon
+
+RNG = np.random.default_rng(3)
+NAN = float("nan")
+ratings = st.lists(st.integers(1, 5).map(float), min_size=1, max_size=7)
+
+
+def cases(recorded_data: Path, start: str) -> list[dict[str, Any]]:
+    found = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
+    chosen = [case for case in found if case["fn"].startswith(start)]
+    assert chosen
+    return chosen
+
+
+@pytest.mark.parametrize("method", ["exact", "asymptotic"])
+def test_mann_whitney_gives_the_recorded_values(recorded_data: Path, method: str) -> None:
+    for case in cases(recorded_data, f"mannwhitneyu(method={method}) no ties"):
+        found = mann_whitney(*case["input"], method=method)  # type: ignore[arg-type]
+        assert found.u_a == case["expected"]["U1"]
+        assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+
+
+def test_auto_is_scipys_but_for_small_groups_with_ties(recorded_data: Path) -> None:
+    for case in cases(recorded_data, "mannwhitneyu(method=auto) no ties"):
+        found = mann_whitney(*case["input"])
+        assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+        assert found.method == "Mann-Whitney, exact"
+    for case in cases(recorded_data, "mannwhitneyu(method=auto) ties"):
+        found = mann_whitney(*case["input"])
+        assert found.u_a == case["expected"]["U1"]
+        assert found.method == "Mann-Whitney, all relabellings"
+        normal = mann_whitney(*case["input"], method="asymptotic")
+        assert normal.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+    for case in cases(recorded_data, "mannwhitneyu CV ratings"):
+        found = mann_whitney(*case["input"])
+        assert (found.u_a, found.u_b) == (case["expected"]["U1"], case["expected"]["U2"])
+        assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+
+
+def test_the_normal_approximation_with_ties_gives_the_recorded_values(recorded_data: Path) -> None:
+    for case in cases(recorded_data, "mannwhitneyu(method=asymptotic) ties"):
+        found = mann_whitney(*case["input"], method="asymptotic")
+        assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+    for case in cases(recorded_data, "mannwhitneyu(asymptotic,use_continuity=False)"):
+        found = mann_whitney(*case["input"], method="asymptotic", continuity=False)
+        assert found.p_value == pytest.approx(case["expected"], abs=1e-12)
+    for case in cases(recorded_data, "pingouin.mwu"):
+        found = mann_whitney(*case["input"], method="asymptotic")
+        assert found.p_value == pytest.approx(case["expected"]["p_val"], abs=1e-12)
+        assert found.superiority == pytest.approx(case["expected"]["CLES"], abs=1e-12)
+
+
+def test_missing_values_are_left_out_and_counted(recorded_data: Path) -> None:
+    for case in cases(recorded_data, "mannwhitneyu nan_policy"):
+        a, b = ([float(v) for v in sample] for sample in case["input"])
+        found = mann_whitney(a, b, method="asymptotic")
+        assert found.p_value == pytest.approx(case["expected"]["omit"], abs=1e-12)
+        assert (found.missing_a, found.n_a) == (1, 3)
+    assert mann_whitney([1, None, 3], [2, float("inf")]).missing_b == 1
+
+
+def test_identical_values_have_no_p_value(recorded_data: Path) -> None:
+    for case in cases(recorded_data, "mannwhitneyu all identical"):
+        found = mann_whitney(*case["input"])
+        assert found.u_a == case["expected"]["U1"]
+        assert (found.p_value, found.superiority) == (None, 0.5)
+        assert found.reason == "all values are identical: there is no order to test"
+
+
+def test_wilcoxon_and_kruskal_give_the_recorded_values(recorded_data: Path) -> None:
+    for case in cases(recorded_data, "wilcoxon (zero_method=wilcox"):
+        found = wilcoxon(*case["input"])
+        assert found.statistic == case["expected"]["W"]
+        assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+    for case in cases(recorded_data, "kruskal 3 groups"):
+        test = kruskal_wallis({str(i): sample for i, sample in enumerate(case["input"])})
+        assert test.statistic == pytest.approx(case["expected"]["H"], abs=1e-12)
+        assert test.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+
+
+@settings(deadline=None, max_examples=40)
+@given(ratings, ratings)
+def test_small_groups_with_ties_are_every_relabelling(a: list[float], b: list[float]) -> None:
+    found = mann_whitney(a, b, method="permutation")
+    values = a + b
+    if len(set(values)) == 1:
+        assert found.p_value is None
+        return
+    sums = [u_of(values, chosen) for chosen in combinations(range(len(values)), len(a))]
+    u = u_of(values, tuple(range(len(a))))
+    tail = min(sum(s >= u for s in sums), sum(s <= u for s in sums)) / len(sums)
+    assert found.u_a == u
+    assert found.p_value == pytest.approx(min(1, 2 * tail), abs=1e-12)
+
+
+def u_of(values: list[float], chosen: tuple[int, ...]) -> float:
+    a = [values[i] for i in chosen]
+    b = [values[i] for i in range(len(values)) if i not in chosen]
+    return sum((x > y) + (x == y) / 2 for x in a for y in b)
+
+
+@settings(deadline=None, max_examples=60)
+@given(ratings, ratings, st.randoms(use_true_random=False))
+def test_order_missing_values_and_a_constant_change_nothing(
+    a: list[float], b: list[float], r: Random
+) -> None:
+    found = mann_whitney(a, b)
+    shuffled = [*a, NAN]
+    r.shuffle(shuffled)
+    other = mann_whitney([x + 3 for x in shuffled], [y + 3 for y in b])
+    assert (other.u_a, other.p_value, other.missing_a) == (found.u_a, found.p_value, 1)
+    swapped = mann_whitney(b, a)
+    assert (swapped.u_a, swapped.u_b) == (found.u_b, found.u_a)
+    assert swapped.p_value == pytest.approx(found.p_value, abs=1e-12)
+
+
+def test_random_relabellings_are_near_all_of_them() -> None:
+    a, b = RNG.integers(1, 6, 8).astype(float), RNG.integers(2, 6, 40).astype(float)
+    found = mann_whitney(a, b, rng=np.random.default_rng(1))
+    assert found.method == "Mann-Whitney, random relabellings"
+    normal = mann_whitney(a, b)
+    assert normal.method.startswith("Mann-Whitney, normal")
+    assert found.p_value == pytest.approx(normal.p_value, abs=0.02)
+
+
+@pytest.mark.parametrize("n", [5, 12, 40, 70])
+@pytest.mark.parametrize("tied", [False, True])
+def test_wilcoxon_is_scipys(n: int, tied: bool) -> None:
+    x, y = RNG.normal(0, 1, n), RNG.normal(0.3, 1, n)
+    if tied:
+        x, y = np.round(2 * x), np.round(2 * y)
+    expected = stats.wilcoxon(x, y)
+    found = wilcoxon([*x, NAN], [*y, 1.0])
+    assert (found.statistic, found.n, found.missing) == (expected.statistic, n, 1)
+    assert found.p_value == pytest.approx(expected.pvalue, abs=1e-12)
+
+
+def test_differences_that_only_rounding_tells_apart_are_tied() -> None:
+    x, y = [0.3, 0.2, 0.7, 0.9], [0.2, 0.1, 0.6, 1.2]
+    assert wilcoxon(x, y).p_value == wilcoxon([3, 2, 7, 9], [2, 1, 6, 12]).p_value
+
+
+def test_what_has_no_ranks_says_why() -> None:
+    assert mann_whitney([], [1.0]).reason == "a group has no values"
+    assert mann_whitney([NAN], [1.0]).u_a is None
+    assert kruskal_wallis({"a": [1.0], "b": []}).reason == "fewer than two groups have values"
+    assert kruskal_wallis({"a": [1.0, 1.0], "b": [1.0]}).p_value is None
+    assert wilcoxon([1.0, 2.0], [1.0, 2.0]).reason == "no pair differs"
+    assert wilcoxon([1.0], [NAN]).reason == "no pair has both values"
+
+
+def test_mistakes_are_sentences() -> None:
+    with pytest.raises(ValueError, match="knows no ties"):
+        mann_whitney([1, 1], [2, 3], method="exact")
+    with pytest.raises(ValueError, match="no Mann-Whitney method called 'fast'"):
+        mann_whitney([1], [2], method="fast")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="as many values in a as in b, not 1 and 2"):
+        wilcoxon([1.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="give a random generator"):
+        mann_whitney(list(range(20)), list(range(20)), method="permutation")
