@@ -49,8 +49,8 @@ def table(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table of counts."""
-    from shared.stats.two_by_two import as_json as to_json
-    from shared.stats.two_by_two import two_by_two
+    from shared.stats.tables.two_by_two import as_json as to_json
+    from shared.stats.tables.two_by_two import two_by_two
 
     cells = _four(counts or [])
     level = _level(alpha)

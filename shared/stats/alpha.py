@@ -4,4 +4,4 @@
 def check_alpha(alpha: float) -> None:
     """Raise ValueError, with one sentence, unless alpha lies between 0 and 1."""
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha lies between 0 and 1, not at {alpha:g}")
+        raise ValueError(f"alpha is {alpha:g}, but it has to lie between 0 and 1.")

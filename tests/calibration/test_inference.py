@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared.stats.cluster_bootstrap import cluster_bootstrap
-from shared.stats.clustered import between_prompts, cluster_robust, within_prompts
-from shared.stats.clusters import Answers
-from shared.stats.effect_size import cliffs_delta, cohens_d, hedges_g, paired_d
+from shared.stats.comparisons.cluster_bootstrap import cluster_bootstrap
+from shared.stats.comparisons.clustered import between_prompts, cluster_robust, within_prompts
+from shared.stats.comparisons.clusters import Answers
+from shared.stats.comparisons.effect_size import cliffs_delta, cohens_d, hedges_g, paired_d
+from shared.stats.comparisons.means import difference
+from shared.stats.comparisons.missingness import missingness
+from shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
+from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
+from shared.stats.comparisons.ranks import kruskal_wallis, mann_whitney, wilcoxon
+from shared.stats.comparisons.verdicts import Verdict, conclude
 from shared.stats.estimate import Estimate
-from shared.stats.hiring import contrast
-from shared.stats.means import difference
-from shared.stats.missingness import missingness
-from shared.stats.multiplicity import CORRECTIONS, adjust
-from shared.stats.permutation_test import label_permutation, sign_flip
 from shared.stats.present import Vector
-from shared.stats.ranks import kruskal_wallis, mann_whitney, wilcoxon
-from shared.stats.verdicts import Verdict, conclude
+from shared.stats.studies.hiring import contrast
 
 TABLES = 1000
 MORE_TABLES = 2000

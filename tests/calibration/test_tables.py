@@ -6,14 +6,14 @@ from math import log
 import numpy as np
 import pytest
 
-from shared.stats.boschloo import boschloo
-from shared.stats.cells import Cells, no_margin
 from shared.stats.estimate import Estimate
-from shared.stats.independence import FEW_EXPECTED, chi_square, declared, fisher
-from shared.stats.odds import conditional_odds_ratio, sample_odds_ratio
-from shared.stats.paired_table import paired_table
-from shared.stats.risks import relative_risk, risk_difference, selection_rate
-from shared.stats.stratified import stratified
+from shared.stats.tables.boschloo import boschloo
+from shared.stats.tables.cells import Cells, no_margin
+from shared.stats.tables.independence import FEW_EXPECTED, chi_square, declared, fisher
+from shared.stats.tables.odds import conditional_odds_ratio, sample_odds_ratio
+from shared.stats.tables.paired_table import paired_table
+from shared.stats.tables.risks import relative_risk, risk_difference, selection_rate
+from shared.stats.tables.stratified import stratified
 
 ALPHA = 0.05
 MOST_REJECTED = ALPHA + 0.015

@@ -8,8 +8,9 @@ from itertools import combinations
 from services.diagnoser.domain.cases import Case, Plan, Question
 from services.diagnoser.domain.groups import Group
 from shared.contracts import Estimate, Gap, GroupSummary, Verdict
-from shared.stats import estimate, means, shares
-from shared.stats.multiplicity import holm
+from shared.stats import estimate
+from shared.stats.comparisons import means, shares
+from shared.stats.comparisons.multiplicity import holm
 
 Groups = dict[str, Group]
 

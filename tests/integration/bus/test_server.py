@@ -9,7 +9,7 @@ import pytest
 
 from shared.bus.jetstream import Admin, Connection
 from shared.bus.provision import provision
-from shared.bus.server import EmbeddedServer
+from shared.bus.server import EmbeddedServer, alive
 from shared.contracts import Response
 from shared.errors import ConfigurationError
 from shared.testing.bus import Bus
@@ -41,7 +41,7 @@ def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
         EmbeddedServer(tmp_path / "nats").start()
 
 
-def test_a_server_that_outlived_its_owner_still_guards_its_directory(tmp_path: Path) -> None:
+def test_a_server_whose_owner_was_killed_makes_room_for_the_next_one(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\n"
         "from shared.bus.server import EmbeddedServer\n"
@@ -54,11 +54,10 @@ def test_a_server_that_outlived_its_owner_still_guards_its_directory(tmp_path: P
         text=True,
         check=False,
     )
-    try:
-        with pytest.raises(ConfigurationError, match="already works in"):
-            EmbeddedServer(tmp_path / "nats").start()
-    finally:
-        subprocess.run(["kill", "-9", owner.stdout.strip()], check=True)
+    orphan = int(owner.stdout)
+    with EmbeddedServer(tmp_path / "nats") as server:
+        assert server.pid != orphan
+        assert not alive(orphan)
 
 
 def test_a_port_in_use_is_named(tmp_path: Path) -> None:

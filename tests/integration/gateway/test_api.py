@@ -64,7 +64,7 @@ async def test_the_run_token_uploads_starts_and_reads(api: httpx2.AsyncClient, b
     first = await api.post("/v1/runs", headers=bearer("runner"), json=asked)
     again = await api.post("/v1/runs", headers=bearer("runner"), json=asked)
     assert first.status_code == 201
-    assert first.json()["id"] == again.json()["id"]
+    assert first.json()["run"]["id"] == again.json()["run"]["id"]
     assert sum((await bus.admin.subjects("RUNS", "bias.>")).values()) >= 1
 
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.stats.bbq import (
+from shared.stats.studies.bbq import (
     BbqAnswer,
     ambiguous_bias_score,
     bias_score,
     biased_option,
     score,
 )
-from shared.stats.bbq_targets import BbqOption, target_option
+from shared.stats.studies.bbq_targets import BbqOption, target_option
 
 CATEGORIES = ("Age", "Religion")
 OPTIONS = ("ans0", "ans1", "ans2")

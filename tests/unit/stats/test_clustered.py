@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.cluster_bootstrap import cluster_bootstrap
-from shared.stats.clustered import between_prompts, cluster_robust, within_prompts
-from shared.stats.clusters import Comparison
+from shared.stats.comparisons.cluster_bootstrap import cluster_bootstrap
+from shared.stats.comparisons.clustered import between_prompts, cluster_robust, within_prompts
+from shared.stats.comparisons.clusters import Comparison
 
 NAN = float("nan")
 Answers = dict[str, list[float]]

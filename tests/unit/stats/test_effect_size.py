@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from shared.stats.effect_size import cliffs_delta, cohens_d, hedges_g, label, paired_d
-from shared.stats.ranks import mann_whitney
+from shared.stats.comparisons.effect_size import cliffs_delta, cohens_d, hedges_g, label, paired_d
+from shared.stats.comparisons.ranks import mann_whitney
 
 NAN = float("nan")
 RNG = np.random.default_rng(8)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.hiring import (
+from shared.stats.studies.hiring import (
     Rating,
     consistency,
     contrast,

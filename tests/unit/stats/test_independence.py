@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportions_ztest
 
-from shared.stats.boschloo import MOST, boschloo
-from shared.stats.cells import Cells, no_margin
-from shared.stats.independence import MOST_FISHER, chi_square, declared, fisher
+from shared.stats.tables.boschloo import MOST, boschloo
+from shared.stats.tables.cells import Cells, no_margin
+from shared.stats.tables.independence import MOST_FISHER, chi_square, declared, fisher
 
 counts = st.integers(0, 40)
 tables = st.builds(Cells, counts, counts, counts, counts).filter(lambda t: not no_margin(t))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.means import difference, mean_of
+from shared.stats.comparisons.means import difference, mean_of
 
 RNG = np.random.default_rng(5)
 numbers = st.floats(-1e6, 1e6, allow_nan=False)

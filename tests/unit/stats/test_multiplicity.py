@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from shared.stats.multiplicity import CORRECTIONS, adjust
+from shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
 
 NAMES = {"holm": "holm", "bh": "fdr_bh", "by": "fdr_by", "bonferroni": "bonferroni"}
 p_lists = st.lists(st.floats(0, 1), min_size=1, max_size=30)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import contingency
 
-from shared.stats.cells import Cells, no_margin
-from shared.stats.odds import conditional_odds_ratio, haldane_anscombe, sample_odds_ratio
+from shared.stats.tables.cells import Cells, no_margin
+from shared.stats.tables.odds import conditional_odds_ratio, haldane_anscombe, sample_odds_ratio
 
 counts = st.integers(0, 60)
 tables = st.builds(Cells, counts, counts, counts, counts).filter(lambda t: not no_margin(t))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.permutation_test import label_permutation, sign_flip
+from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
 
 NAN = float("nan")
 few = st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=5)

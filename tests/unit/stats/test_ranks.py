@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.ranks import kruskal_wallis, mann_whitney, wilcoxon
+from shared.stats.comparisons.ranks import kruskal_wallis, mann_whitney, wilcoxon
 
 RNG = np.random.default_rng(3)
 NAN = float("nan")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from shared.stats.cells import Cells, no_margin
 from shared.stats.estimate import Estimate
-from shared.stats.paired_table import paired_table
-from shared.stats.risks import selection_rate
-from shared.stats.stratified import stratified
-from shared.stats.two_by_two import TwoByTwo, as_json, two_by_two
+from shared.stats.tables.cells import Cells, no_margin
+from shared.stats.tables.paired_table import paired_table
+from shared.stats.tables.risks import selection_rate
+from shared.stats.tables.stratified import stratified
+from shared.stats.tables.two_by_two import TwoByTwo, as_json, two_by_two
 
 EXACT = 1e-9
 Case = dict[str, Any]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy.stats.contingency import relative_risk as scipys
 from statsmodels.stats.proportion import proportion_confint, test_proportions_2indep
 
-from shared.stats.cells import Cells
-from shared.stats.risks import impact_ratio, relative_risk, risk_difference, selection_rate
-from shared.stats.score_ratio import score_interval
+from shared.stats.tables.cells import Cells
+from shared.stats.tables.risks import impact_ratio, relative_risk, risk_difference, selection_rate
+from shared.stats.tables.score_ratio import score_interval
 
 score_test = test_proportions_2indep
 test_proportions_2indep.__test__ = False

@@ -4,8 +4,8 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from shared.stats.multiplicity import holm
-from shared.stats.shares import ratio, share_of
+from shared.stats.comparisons.multiplicity import holm
+from shared.stats.comparisons.shares import ratio, share_of
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (10, 10), (1, 400)])

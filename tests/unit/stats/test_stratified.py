@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from statsmodels.stats.contingency_tables import StratifiedTable
 
-from shared.stats.cells import Cells
-from shared.stats.homogeneity import breslow_day
-from shared.stats.stratified import stratified
+from shared.stats.tables.cells import Cells
+from shared.stats.tables.homogeneity import breslow_day
+from shared.stats.tables.stratified import stratified
 
 counts = st.integers(1, 60)
 strata = st.lists(st.tuples(counts, counts, counts, counts), min_size=2, max_size=6)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.stats.two_by_two import as_json, two_by_two
+from shared.stats.tables.two_by_two import as_json, two_by_two
 
 counts = st.integers(0, 40)
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.contracts import Verdict as ContractVerdict
+from shared.stats.comparisons.verdicts import Verdict, conclude
 from shared.stats.estimate import Estimate, undefined
-from shared.stats.verdicts import Verdict, conclude
 
 bounds = st.floats(-1, 1)
 

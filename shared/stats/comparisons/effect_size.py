@@ -6,8 +6,8 @@ import numpy as np
 from scipy import optimize, stats
 
 from shared.stats.alpha import check_alpha
+from shared.stats.comparisons.means import NO_SPREAD, ONE_UNIT, ROUNDING
 from shared.stats.estimate import Estimate, undefined
-from shared.stats.means import NO_SPREAD, ONE_UNIT, ROUNDING
 from shared.stats.present import Sample, Vector, present, present_pairs
 
 EMPTY = "a group has no values"

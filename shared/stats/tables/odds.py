@@ -4,9 +4,9 @@ from math import exp, inf, log, sqrt
 
 from scipy import stats
 
-from shared.stats.cells import Cells, no_margin
 from shared.stats.estimate import Estimate, undefined
-from shared.stats.noncentral import conditional
+from shared.stats.tables.cells import Cells, no_margin
+from shared.stats.tables.noncentral import conditional
 
 MOST_CONDITIONAL = 20_000
 """Cases up to which the conditional odds ratio is computed; beyond, it equals the sample one to

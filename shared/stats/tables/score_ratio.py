@@ -6,7 +6,7 @@ from math import exp, inf, log, sqrt
 from scipy import stats
 from scipy.optimize import brentq
 
-from shared.stats.cells import Cells
+from shared.stats.tables.cells import Cells
 
 TOLERANCE = 1e-13
 """Of the logarithm of a bound."""

@@ -6,9 +6,9 @@ from typing import Any
 from scipy import stats
 from statsmodels.stats.contingency_tables import StratifiedTable
 
-from shared.stats.cells import Cells
 from shared.stats.estimate import Estimate, undefined
-from shared.stats.homogeneity import StrataTest
+from shared.stats.tables.cells import Cells
+from shared.stats.tables.homogeneity import StrataTest
 
 NO_STRATUM = "no stratum has both groups, with and without the outcome"
 INFINITE = "infinite: B or C is zero in every stratum"

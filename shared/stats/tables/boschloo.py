@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 from scipy.special import gammaln
 
-from shared.stats.cells import Cells, no_margin
-from shared.stats.independence import Test
+from shared.stats.tables.cells import Cells, no_margin
+from shared.stats.tables.independence import Test
 
 MOST = 2_000
 """Cases up to which it is computed; beyond, it hardly differs from chi-square."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from shared.stats.cells import Cells
+from shared.stats.tables.cells import Cells
 
 TOLERANCE = 1e-14
 """Of the logarithm of an odds ratio."""

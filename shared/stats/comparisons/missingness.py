@@ -7,8 +7,8 @@ import numpy as np
 from scipy import stats
 
 from shared.stats.alpha import check_alpha
+from shared.stats.comparisons.relabelling import ROUNDING
 from shared.stats.estimate import Estimate, undefined
-from shared.stats.relabelling import ROUNDING
 
 LEAST_EXPECTED = 5
 """Cochran's rule: below, the chi-square approximation is not relied on."""

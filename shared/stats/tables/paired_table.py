@@ -6,8 +6,9 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from shared.stats.cells import cells, check_alpha
+from shared.stats.alpha import check_alpha
 from shared.stats.estimate import Estimate, undefined
+from shared.stats.tables.cells import cells
 
 NO_DISCORDANT = "no pair differs in the outcome"
 

@@ -6,8 +6,8 @@ from math import exp, log, sqrt
 import numpy as np
 from scipy import stats
 
+from shared.stats.comparisons.means import NO_VALUES, mean_of
 from shared.stats.estimate import Estimate, undefined
-from shared.stats.means import NO_VALUES, mean_of
 
 
 def share_of(units: Sequence[float], alpha: float) -> Estimate:

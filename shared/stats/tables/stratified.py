@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from shared.stats.cells import Cells, cells, check_alpha, no_margin
+from shared.stats.alpha import check_alpha
 from shared.stats.estimate import Estimate
-from shared.stats.homogeneity import StrataTest, breslow_day
-from shared.stats.independence import chi_square, declared, fisher
-from shared.stats.mantel_haenszel import cmh_test, common_odds_ratio, common_relative_risk
-from shared.stats.odds import sample_odds_ratio
+from shared.stats.tables.cells import Cells, cells, no_margin
+from shared.stats.tables.homogeneity import StrataTest, breslow_day
+from shared.stats.tables.independence import chi_square, declared, fisher
+from shared.stats.tables.mantel_haenszel import cmh_test, common_odds_ratio, common_relative_risk
+from shared.stats.tables.odds import sample_odds_ratio
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from math import sqrt
 
 from scipy import stats
 
-from shared.stats.cells import Cells
+from shared.stats.tables.cells import Cells
 
 TOO_FEW = "fewer than two strata: there is nothing to compare"
 

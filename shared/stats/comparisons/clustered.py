@@ -5,7 +5,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from shared.stats.alpha import check_alpha
-from shared.stats.clusters import (
+from shared.stats.comparisons.clusters import (
     AnsweredPrompts,
     Answers,
     Comparison,
@@ -16,8 +16,8 @@ from shared.stats.clusters import (
     sums_by_prompt,
     too_few,
 )
+from shared.stats.comparisons.means import ROUNDING, Difference, difference
 from shared.stats.estimate import Estimate, undefined
-from shared.stats.means import ROUNDING, Difference, difference
 from shared.stats.present import Vector
 
 BALANCED_FROM = 30

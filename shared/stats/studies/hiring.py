@@ -10,11 +10,11 @@ import numpy as np
 from scipy import stats
 
 from shared.stats.alpha import check_alpha
-from shared.stats.effect_size import cohens_d
+from shared.stats.comparisons.effect_size import cohens_d
+from shared.stats.comparisons.means import ROUNDING, Difference, mean_of
+from shared.stats.comparisons.ranks import MannWhitney, mann_whitney
 from shared.stats.estimate import Estimate, undefined
-from shared.stats.means import ROUNDING, Difference, mean_of
 from shared.stats.present import Sample, Vector, present
-from shared.stats.ranks import MannWhitney, mann_whitney
 
 POINTS_LOST = 20.0
 """Quality lost for each point of mean absolute error: a scale of 1 to 4 then spans 40 to 100."""
@@ -41,7 +41,7 @@ class Contrast:
     """mean(a) - mean(b) over single ratings."""
     ranks: MannWhitney
     t_test: Difference
-    """Student's, one variance. Takes repeats as independent: see `shared.stats.clustered`."""
+    """Student's, one variance. Takes repeats as independent: see `shared.stats.comparisons.clustered`."""
     d: Estimate
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shared.stats.alpha import check_alpha
-from shared.stats.clusters import (
+from shared.stats.comparisons.clusters import (
     AnsweredPrompts,
     Answers,
     Comparison,
@@ -14,8 +14,8 @@ from shared.stats.clusters import (
     sums_by_prompt,
     too_few,
 )
+from shared.stats.comparisons.means import ROUNDING, Difference
 from shared.stats.estimate import Estimate, undefined
-from shared.stats.means import ROUNDING, Difference
 from shared.stats.present import Vector
 
 FLAT = 1e-6

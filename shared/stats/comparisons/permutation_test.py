@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from shared.stats.clusters import Answers
+from shared.stats.comparisons.clusters import Answers
+from shared.stats.comparisons.relabelling import ROUNDING, Stratum, tails
 from shared.stats.present import Sample, Vector, present, present_pairs
-from shared.stats.relabelling import ROUNDING, Stratum, tails
 
 RESAMPLES = 9999
 

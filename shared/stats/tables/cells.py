@@ -98,12 +98,6 @@ def no_margin(table: Cells) -> str | None:
     return None if table.b + table.d else EVERYBODY
 
 
-def check_alpha(alpha: float) -> None:
-    """Raise ValueError unless alpha, 1 minus the coverage, lies in (0, 1)."""
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha is {alpha}, but it has to lie between 0 and 1.")
-
-
 def _count(name: str, count: int) -> int:
     try:
         value = index(count)

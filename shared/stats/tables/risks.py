@@ -6,9 +6,9 @@ from math import exp, log, sqrt
 from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from shared.stats.cells import NOBODY, Cells, no_groups
 from shared.stats.estimate import Estimate, undefined
-from shared.stats.score_ratio import score_interval
+from shared.stats.tables.cells import NOBODY, Cells, no_groups
+from shared.stats.tables.score_ratio import score_interval
 
 INFINITE = "infinite: group 2 has no outcomes"
 

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from shared.stats.permutation_test import RESAMPLES
+from shared.stats.comparisons.permutation_test import RESAMPLES
+from shared.stats.comparisons.relabelling import EXACT_UP_TO, ROUNDING, Stratum, tails
 from shared.stats.present import Sample, Vector, present, present_pairs
-from shared.stats.relabelling import EXACT_UP_TO, ROUNDING, Stratum, tails
 
 EMPTY = "a group has no values"
 IDENTICAL = "all values are identical: there is no order to test"

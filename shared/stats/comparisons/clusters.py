@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from shared.stats.comparisons.means import Difference
 from shared.stats.estimate import undefined
-from shared.stats.means import Difference
 from shared.stats.present import Sample, Vector, present
 
 Answers = Mapping[Any, Sample]

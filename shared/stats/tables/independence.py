@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from scipy import stats
 
-from shared.stats.cells import Cells, no_margin
+from shared.stats.tables.cells import Cells, no_margin
 
 FEW_EXPECTED = 5
 """Below this expected count the chi-square distribution is a poor approximation (Cochran 1954)."""

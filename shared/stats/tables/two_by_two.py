@@ -5,17 +5,25 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
-from shared.stats.boschloo import boschloo
-from shared.stats.cells import Cells, cells, check_alpha, no_margin
+from shared.stats.alpha import check_alpha
 from shared.stats.estimate import Estimate
-from shared.stats.independence import FEW_EXPECTED, ChiSquare, Test, chi_square, declared, fisher
-from shared.stats.odds import (
+from shared.stats.tables.boschloo import boschloo
+from shared.stats.tables.cells import Cells, cells, no_margin
+from shared.stats.tables.independence import (
+    FEW_EXPECTED,
+    ChiSquare,
+    Test,
+    chi_square,
+    declared,
+    fisher,
+)
+from shared.stats.tables.odds import (
     MOST_CONDITIONAL,
     conditional_odds_ratio,
     haldane_anscombe,
     sample_odds_ratio,
 )
-from shared.stats.risks import impact_ratio, relative_risk, risk_difference, selection_rate
+from shared.stats.tables.risks import impact_ratio, relative_risk, risk_difference, selection_rate
 
 MIN_CASES = 15
 """Cases a group needs to be shown as a finding: a gate of the display, not evidence."""

@@ -1,0 +1,1 @@
+"""One group compared with another: gaps, tests, effect sizes, corrections, conclusions."""

@@ -1,0 +1,1 @@
+"""The numbers a particular study publishes: BBQ, hiring."""

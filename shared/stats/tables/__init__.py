@@ -1,0 +1,1 @@
+"""Counts in two-by-two tables: odds, risks, tests of independence, strata, pairs."""
