@@ -13,6 +13,10 @@ SMOOTHING = 0.5
 """Added to each bin's count: Jeffreys' prior; without it one empty bin makes KL infinite."""
 
 
+MODE_WIDTH = 0.1
+"""Of a bin whose width no name gives; SAGED's recorded numbers have it."""
+
+
 def bin_of(values: Floats, low: Floats, step: Floats) -> Floats:
     """Give the index of each value's bin, nan for nan; bin i holds low + i step <= x.
 
@@ -82,7 +86,7 @@ class Mode:
     """The middle of the fullest bin, in the feature's unit."""
 
     name: str = "mode"
-    width: float = 0.5
+    width: float = MODE_WIDTH
     """Of a bin, above 0, in the feature's unit."""
 
     def __post_init__(self) -> None:

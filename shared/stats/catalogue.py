@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shared.stats.agreement import METHODS, Correlation, Precision
-from shared.stats.binned import Divergence, Mode
+from shared.stats.binned import MODE_WIDTH, Divergence, Mode
 from shared.stats.cells import Cells
 from shared.stats.moments import Kurtosis, Mean, Skewness, StandardDeviation, Variance
 from shared.stats.quantiles import Median, QuantileRange, Range
@@ -156,7 +156,7 @@ def _mode(width: float) -> Standard | None:
 STANDARDS: Mapping[str, Callable[..., Standard | None]] = {
     "mean": lambda: Standard("mean"),
     "median": lambda: Standard("quantile", 0.5),
-    "mode": lambda: Standard("mode", 0.1),
+    "mode": lambda: Standard("mode", MODE_WIDTH),
     f"mode-{NUMBER}": lambda width: _mode(float(width)),
     f"quantile_range={NUMBER}": lambda q: _quantile(float(q)),
     f"percentile_range={NUMBER}": lambda p: _quantile(float(p) / 100),

@@ -51,7 +51,7 @@ class Disparity:
     reasons: Codes
     """Codes of `Reason`, in the same shape."""
     holders: Whole
-    """The index of the group that has the extreme value, or -1, in the same shape."""
+    """The index of the group that has the extreme value (the first of equals), or -1."""
     k: Whole
     """[domains, statistics, features]: groups that have a value."""
 
@@ -124,7 +124,6 @@ class _Spread:
         self.k = np.asarray(np.count_nonzero(present, axis=0))
         lowest = np.where(present, values, np.inf)
         highest = np.where(present, values, -np.inf)
-        self.lowest, self.highest = lowest.argmin(axis=0), highest.argmax(axis=0)
         none = self.k == 0
         self.low = np.where(none, np.nan, lowest.min(axis=0))
         self.high = np.where(none, np.nan, highest.max(axis=0))
@@ -133,7 +132,11 @@ class _Spread:
         deviations = np.where(present, values - self.mean, 0.0)
         self.squares = (deviations * deviations).sum(axis=0)
         largest = np.maximum(np.abs(self.low), np.abs(self.high))
-        self.flat = np.asarray(self.high - self.low <= ROUNDING * largest)
+        rounding = ROUNDING * largest
+        self.flat = np.asarray(self.high - self.low <= rounding)
+        # Of groups that are equal but for rounding, the first holds the extreme.
+        self.lowest = np.argmax(lowest <= self.low + rounding, axis=0)
+        self.highest = np.argmax(highest >= self.high - rounding, axis=0)
         self.ordered = np.sort(values, axis=0)
 
     def metrics(self, is_rate: NDArray[np.bool_]) -> list[Metric]:

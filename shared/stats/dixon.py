@@ -53,7 +53,7 @@ def dixon(ordered: Floats, n: NDArray[np.intp]) -> Gaps:
 
     def at(place: NDArray[np.intp]) -> Floats:
         kept = np.clip(place, 0, len(ordered) - 1)[None]
-        return np.take_along_axis(ordered, kept, axis=0)[0]
+        return np.asarray(np.take_along_axis(ordered, kept, axis=0)[0])
 
     first, last = at(np.zeros_like(n)), at(n - 1)
     low = _over(at(neighbour) - first, at(n - 1 - trimmed) - first, enough)

@@ -1,0 +1,242 @@
+"""Would gaps like these arise if labels meant nothing? Exchanges of labels, for all groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.stats.exchanges import Exchange, blocks_of, group_sums, unit_means
+from shared.stats.reasons import Codes, Floats, Reason, settle
+from shared.stats.spreads import GROWING, METRICS, spreads, why_undefined
+from shared.stats.table import Table
+
+TIES = 1e-10
+"""Relative to a feature's spread: closer statistics are equal, and equal ones count as reached."""
+
+Whole = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class PermutationNull:
+    """What `permute_labels` found; nan has its reason at the same place."""
+
+    groups: tuple[str, ...]
+    domains: tuple[str, ...]
+    features: tuple[str, ...]
+    metrics: tuple[str, ...]
+    permutations: int
+    deviation: Floats
+    """[groups, features]: a group's mean minus the mean of the rest of its domain."""
+    deviation_p: Floats
+    """[groups, features]: two-sided."""
+    deviation_reasons: Codes
+    observed: Floats
+    """[metrics, domains, features]: over the means of the domain's groups."""
+    null_median: Floats
+    """[metrics, domains, features]: what luck alone gives half of the time."""
+    p_values: Floats
+    """[metrics, domains, features]: towards more disparity."""
+    reasons: Codes
+
+
+def permute_labels(
+    table: Table,
+    domain_of: NDArray[np.intp],
+    domains: Sequence[str],
+    rng: np.random.Generator,
+    permutations: int = 1000,
+    sets: NDArray[np.integer] | None = None,
+    units: NDArray[np.integer] | None = None,
+) -> PermutationNull:
+    """Compare gaps between group means with those under random exchanges of the group labels.
+
+    Labels are exchanged within the counterfactual set where sets are given, else within the domain.
+    Under the null that labels are exchangeable there, each p is valid at any sample size: it is
+    (b + 1) / (m + 1), where b of m exchanges reach the observed value. An exchange whose metric is
+    undefined counts as reaching it. Missing values move with their row.
+
+    Parameters
+    ----------
+    table
+        One row per unit; its baseline is not used.
+    domain_of
+        [groups]: the domain of each group, an index into `domains`.
+    permutations
+        m, at least 1; no p is below 1 / (m + 1).
+    sets
+        [rows]: codes of counterfactual sets, whose rows differ in their group alone.
+    units
+        [rows]: codes of units. Rows of one unit and group are replaced by their mean, and so keep
+        together.
+
+    Raises
+    ------
+    ValueError
+        For fewer than one permutation, a group without a domain, or codes of another length.
+
+    References
+    ----------
+    Phipson and Smyth (2010), Permutation p-values should never be zero.
+    """
+    if permutations < 1:
+        raise ValueError(f"a permutation test needs at least one permutation, not {permutations}")
+    _check(table, domain_of, domains, (sets, units))
+    strata = np.zeros(len(table.codes), dtype=np.intp) if sets is None else sets
+    if units is not None:
+        table, strata = unit_means(table, units, strata)
+    cells, inner = (len(table.groups), len(table.features)), (len(domains), len(table.features))
+    deviation, deviation_p = np.full(cells, np.nan), np.full(cells, np.nan)
+    deviation_reasons = np.full(cells, Reason.NO_VALUES, dtype=np.int8)
+    observed, median, p_values = (np.full((len(METRICS), *inner), np.nan) for _ in range(3))
+    reasons = np.full(observed.shape, Reason.NO_GROUPS, dtype=np.int8)
+    for domain in range(len(domains)):
+        groups = np.flatnonzero(domain_of == domain)
+        rows = np.flatnonzero(domain_of[table.codes] == domain)
+        if len(rows):
+            sample = _Sample.of(table, groups, rows, strata)
+            found = _permuted(sample, permutations, rng)
+            deviation[groups], deviation_p[groups], deviation_reasons[groups] = _deviations(
+                sample, found, permutations
+            )
+            places = (observed, median, p_values, reasons)
+            for place, column in zip(places, _metrics(sample, found), strict=True):
+                place[:, domain] = column
+    return PermutationNull(
+        table.groups,
+        tuple(domains),
+        table.features,
+        METRICS,
+        permutations,
+        deviation,
+        deviation_p,
+        deviation_reasons,
+        observed,
+        median,
+        p_values,
+        reasons,
+    )
+
+
+class _Sample:
+    """The rows of one domain, ordered by group, centred on each feature's mean."""
+
+    @classmethod
+    def of(cls, table: Table, groups: Whole, rows: Whole, strata: NDArray[np.integer]) -> "_Sample":
+        """Take the rows of some groups from the table."""
+        labels = np.searchsorted(groups, table.codes[rows])
+        order = np.argsort(labels, kind="stable")
+        exchange = Exchange.within(strata[rows][order], labels[order])
+        sizes = np.bincount(labels, minlength=len(groups))
+        return cls(table.values[rows[order]], sizes, exchange)
+
+    def __init__(self, values: Floats, sizes: Whole, exchange: Exchange) -> None:
+        self.sizes, self.exchange = sizes, exchange
+        self.features = values.shape[1]
+        present = np.isfinite(values)
+        self.total = np.count_nonzero(present, axis=0).astype(np.float64)
+        known = np.where(present, values, 0.0)
+        self.centre = known.sum(axis=0) / np.maximum(self.total, 1)
+        centred = np.where(present, values - self.centre, 0.0)
+        self.resolution = TIES * np.abs(centred).max(axis=0)
+        self.partial = np.flatnonzero(self.total < len(values))
+        self.columns = np.hstack([centred, present[:, self.partial].astype(np.float64)])
+
+    def means(self, places: NDArray[np.int32]) -> tuple[Floats, Floats]:
+        """Give [times, groups, features]: centred means, nan without values, and counts."""
+        sums = group_sums(places, self.sizes, self.columns)
+        sizes = self.sizes.astype(np.float64)[None, :, None]
+        if not len(self.partial) and self.sizes.all():
+            return sums / sizes, sizes
+        counts = np.repeat(np.repeat(sizes, len(sums), axis=0), self.features, axis=2)
+        counts[:, :, self.partial] = sums[:, :, self.features :]
+        sums = sums[:, :, : self.features]
+        return np.where(counts > 0, sums, np.nan) / np.maximum(counts, 1), counts
+
+    def from_rest(self, means: Floats, counts: Floats) -> Floats:
+        """Give each group's mean minus that of the others; all values together average 0."""
+        rest = self.total - counts
+        return means * np.where(rest > 0, self.total, np.nan) / np.maximum(rest, 1)
+
+
+@dataclass(frozen=True)
+class _Permuted:
+    """One domain, observed and under the null."""
+
+    means: Floats
+    """[groups, features]: centred."""
+    deviation: Floats
+    beyond: Floats
+    """[groups, features]: exchanges whose deviation reaches the observed one."""
+    null: Floats
+    """[metrics, exchanges, features]"""
+
+
+def _permuted(sample: _Sample, times: int, rng: np.random.Generator) -> _Permuted:
+    """Exchange labels so many times, in blocks that fit the cache."""
+    rows = sample.exchange.rows
+    means, counts = sample.means(np.arange(rows, dtype=np.int32)[None])
+    deviation = sample.from_rest(means, counts)[0]
+    reach = np.abs(deviation) - sample.resolution
+    beyond = np.zeros(deviation.shape)
+    null = []
+    for size in blocks_of(times, max(rows, deviation.size)):
+        drawn, drawn_counts = sample.means(sample.exchange.draw(size, rng))
+        gaps = np.abs(sample.from_rest(drawn, drawn_counts))
+        # Not less, rather than at least: what is undefined counts as reaching.
+        beyond += np.count_nonzero(~(gaps < reach), axis=0)
+        null.append(spreads(drawn, sample.centre, sample.resolution))
+    return _Permuted(means[0], deviation, beyond, np.concatenate(null, axis=1))
+
+
+def _deviations(sample: _Sample, found: _Permuted, times: int) -> tuple[Floats, Floats, Codes]:
+    """Give each group's deviation from the rest, its p and why there is none."""
+    first_of = [
+        (np.isnan(found.means), Reason.NO_VALUES),
+        (np.isnan(found.deviation), Reason.ONE_GROUP),
+    ]
+    deviation, _ = settle(found.deviation, first_of=first_of)
+    stuck = (np.full(deviation.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
+    return deviation, *settle((found.beyond + 1) / (times + 1), first_of=[*first_of, stuck])
+
+
+def _metrics(sample: _Sample, found: _Permuted) -> tuple[Floats, Floats, Floats, Codes]:
+    """Give each metric, its median under the null, its p and why there is none."""
+    observed = spreads(found.means[None], sample.centre, sample.resolution)[:, 0]
+    codes = why_undefined(found.means, sample.centre, sample.resolution)
+    unit = np.stack([sample.resolution, *[np.full(sample.features, TIES)] * 4])
+    unit[METRICS.index("Std")] = sample.resolution
+    growing = GROWING[:, None, None]
+    reach = np.where(GROWING[:, None], observed - unit, observed + unit)[:, None]
+    short = np.where(growing, found.null < reach, found.null > reach)
+    times = found.null.shape[1]
+    p_values = (times - np.count_nonzero(short, axis=1) + 1) / (times + 1)
+    undefined = [(codes == reason, reason) for reason in Reason if reason != Reason.DEFINED]
+    stuck = (np.full(codes.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
+    return observed, _median(found.null), *settle(p_values, first_of=[*undefined, stuck])
+
+
+def _median(null: Floats) -> Floats:
+    """Give the median over the exchanges that have a value; nan where none has."""
+    ordered = np.sort(null, axis=1)
+    count = np.count_nonzero(~np.isnan(null), axis=1)[:, None]
+    middle = [np.take_along_axis(ordered, np.maximum(at, 0), 1) for at in _middles(count)]
+    return np.asarray(((middle[0] + middle[1]) / 2)[:, 0])
+
+
+def _middles(count: Whole) -> tuple[Whole, Whole]:
+    return (count - 1) // 2, count // 2 - (count == 0)
+
+
+def _check(
+    table: Table,
+    domain_of: NDArray[np.intp],
+    domains: Sequence[str],
+    codes: Sequence[NDArray[np.integer] | None],
+) -> None:
+    if len(domain_of) != len(table.groups):
+        raise ValueError(f"there are {len(table.groups)} groups, but {len(domain_of)} domains")
+    if len(domain_of) and not 0 <= domain_of.min() <= domain_of.max() < len(domains):
+        raise ValueError(f"a group's domain is not one of 0 to {len(domains) - 1}")
+    if any(of is not None and len(of) != len(table.codes) for of in codes):
+        raise ValueError(f"there are {len(table.codes)} rows, but sets or units for another number")
