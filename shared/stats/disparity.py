@@ -92,9 +92,13 @@ def disparities(
     for domain in range(len(domains)):
         groups = np.flatnonzero(domain_of == domain)
         if len(groups):
-            spread = _Spread(summary.values[:, groups].transpose(1, 0, 2).reshape(len(groups), -1))
+            columns = summary.values[:, groups].transpose(1, 0, 2).reshape(len(groups), -1)
+            # Overflow of huge values is not silent: `settle` turns what is not finite to a reason.
+            with np.errstate(over="ignore", invalid="ignore"):
+                spread = _Spread(columns)
+                metrics = spread.metrics(is_rate)
             k[domain] = spread.k.reshape(inner)
-            for place, (value, codes, holder) in enumerate(spread.metrics(is_rate)):
+            for place, (value, codes, holder) in enumerate(metrics):
                 values[place, domain] = value.reshape(inner)
                 reasons[place, domain] = codes.reshape(inner)
                 if holder is not None:

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.exchanges import Exchange, blocks_of, group_sums, unit_means
+from shared.stats.exchanges import unit_means
 from shared.stats.reasons import Codes, Floats, Reason, settle
+from shared.stats.samples import TIES, Permuted, Sample, permuted
 from shared.stats.spreads import GROWING, METRICS, spreads, why_undefined
 from shared.stats.table import Table
-
-TIES = 1e-10
-"""Relative to a feature's spread: closer statistics are equal, and equal ones count as reached."""
 
 Whole = NDArray[np.intp]
 
@@ -94,8 +92,8 @@ def permute_labels(
         groups = np.flatnonzero(domain_of == domain)
         rows = np.flatnonzero(domain_of[table.codes] == domain)
         if len(rows):
-            sample = _Sample.of(table, groups, rows, strata)
-            found = _permuted(sample, permutations, rng)
+            sample = Sample.of(table, groups, rows, strata)
+            found = permuted(sample, permutations, rng)
             deviation[groups], deviation_p[groups], deviation_reasons[groups] = _deviations(
                 sample, found, permutations
             )
@@ -118,89 +116,19 @@ def permute_labels(
     )
 
 
-class _Sample:
-    """The rows of one domain, ordered by group, centred on each feature's mean."""
-
-    @classmethod
-    def of(cls, table: Table, groups: Whole, rows: Whole, strata: NDArray[np.integer]) -> "_Sample":
-        """Take the rows of some groups from the table."""
-        labels = np.searchsorted(groups, table.codes[rows])
-        order = np.argsort(labels, kind="stable")
-        exchange = Exchange.within(strata[rows][order], labels[order])
-        sizes = np.bincount(labels, minlength=len(groups))
-        return cls(table.values[rows[order]], sizes, exchange)
-
-    def __init__(self, values: Floats, sizes: Whole, exchange: Exchange) -> None:
-        self.sizes, self.exchange = sizes, exchange
-        self.features = values.shape[1]
-        present = np.isfinite(values)
-        self.total = np.count_nonzero(present, axis=0).astype(np.float64)
-        known = np.where(present, values, 0.0)
-        self.centre = known.sum(axis=0) / np.maximum(self.total, 1)
-        centred = np.where(present, values - self.centre, 0.0)
-        self.resolution = TIES * np.abs(centred).max(axis=0)
-        self.partial = np.flatnonzero(self.total < len(values))
-        self.columns = np.hstack([centred, present[:, self.partial].astype(np.float64)])
-
-    def means(self, places: NDArray[np.int32]) -> tuple[Floats, Floats]:
-        """Give [times, groups, features]: centred means, nan without values, and counts."""
-        sums = group_sums(places, self.sizes, self.columns)
-        sizes = self.sizes.astype(np.float64)[None, :, None]
-        if not len(self.partial) and self.sizes.all():
-            return sums / sizes, sizes
-        counts = np.repeat(np.repeat(sizes, len(sums), axis=0), self.features, axis=2)
-        counts[:, :, self.partial] = sums[:, :, self.features :]
-        sums = sums[:, :, : self.features]
-        return np.where(counts > 0, sums, np.nan) / np.maximum(counts, 1), counts
-
-    def from_rest(self, means: Floats, counts: Floats) -> Floats:
-        """Give each group's mean minus that of the others; all values together average 0."""
-        rest = self.total - counts
-        return means * np.where(rest > 0, self.total, np.nan) / np.maximum(rest, 1)
-
-
-@dataclass(frozen=True)
-class _Permuted:
-    """One domain, observed and under the null."""
-
-    means: Floats
-    """[groups, features]: centred."""
-    deviation: Floats
-    beyond: Floats
-    """[groups, features]: exchanges whose deviation reaches the observed one."""
-    null: Floats
-    """[metrics, exchanges, features]"""
-
-
-def _permuted(sample: _Sample, times: int, rng: np.random.Generator) -> _Permuted:
-    """Exchange labels so many times, in blocks that fit the cache."""
-    rows = sample.exchange.rows
-    means, counts = sample.means(np.arange(rows, dtype=np.int32)[None])
-    deviation = sample.from_rest(means, counts)[0]
-    reach = np.abs(deviation) - sample.resolution
-    beyond = np.zeros(deviation.shape)
-    null = []
-    for size in blocks_of(times, max(rows, deviation.size)):
-        drawn, drawn_counts = sample.means(sample.exchange.draw(size, rng))
-        gaps = np.abs(sample.from_rest(drawn, drawn_counts))
-        # Not less, rather than at least: what is undefined counts as reaching.
-        beyond += np.count_nonzero(~(gaps < reach), axis=0)
-        null.append(spreads(drawn, sample.centre, sample.resolution))
-    return _Permuted(means[0], deviation, beyond, np.concatenate(null, axis=1))
-
-
-def _deviations(sample: _Sample, found: _Permuted, times: int) -> tuple[Floats, Floats, Codes]:
+def _deviations(sample: Sample, found: Permuted, times: int) -> tuple[Floats, Floats, Codes]:
     """Give each group's deviation from the rest, its p and why there is none."""
     first_of = [
         (np.isnan(found.means), Reason.NO_VALUES),
-        (np.isnan(found.deviation), Reason.ONE_GROUP),
+        ((sample.total == found.counts), Reason.ONE_GROUP),
+        (~np.isfinite(found.deviation), Reason.NOT_FINITE),
     ]
     deviation, _ = settle(found.deviation, first_of=first_of)
     stuck = (np.full(deviation.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
     return deviation, *settle((found.beyond + 1) / (times + 1), first_of=[*first_of, stuck])
 
 
-def _metrics(sample: _Sample, found: _Permuted) -> tuple[Floats, Floats, Floats, Codes]:
+def _metrics(sample: Sample, found: Permuted) -> tuple[Floats, Floats, Floats, Codes]:
     """Give each metric, its median under the null, its p and why there is none."""
     observed = spreads(found.means[None], sample.centre, sample.resolution)[:, 0]
     codes = why_undefined(found.means, sample.centre, sample.resolution)
