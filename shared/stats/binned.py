@@ -125,13 +125,15 @@ class Divergence:
             missing = np.full(len(cells.values), np.nan)
             return settle(missing, first_of=[(np.isnan(missing), Reason.NO_BASELINE)])
         low, high = np.fmin(cells.low, other.low), np.fmax(cells.high, other.high)
+        bounded = np.isfinite(high - low)
         step = (high - low) / self.bins
-        step = np.where(step > 0, step, 1.0)
+        step = np.where(bounded & (step > 0), step, 1.0)
         p, q = (smoothed(_counts(c, low, step, self.bins)) for c in (cells, other))
         diverge = js_divergence if self.symmetric else kl_divergence
         first_of = [
             (cells.count == 0, Reason.NO_VALUES),
             (other.count == 0, Reason.NO_PAIRS),
+            (~bounded, Reason.NOT_FINITE),
         ]
         return settle(np.maximum(diverge(p, q), 0.0), first_of=first_of)
 
