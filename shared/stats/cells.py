@@ -11,7 +11,7 @@ from shared.stats.means import ROUNDING
 from shared.stats.reasons import Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cells:
     """Values of many cells, one cell per row; what several statistics need is computed once.
 
@@ -116,13 +116,21 @@ class Cells:
             )
         return self.baseline
 
-    @cached_property
+    @property
     def pairs(self) -> "tuple[Cells, Cells] | None":
-        """Values and baseline values at the places that have both."""
+        """Values and baseline values at the places that have both; None without a baseline.
+
+        Not kept, because it may hold these cells themselves: a circle would keep the memory of
+        every block until the garbage collector comes by.
+        """
+        if self.baseline is not None and self.complete and self.baseline.complete:
+            return self, self.baseline
+        return self._masked
+
+    @cached_property
+    def _masked(self) -> "tuple[Cells, Cells] | None":
         if self.baseline is None:
             return None
-        if self.complete and self.baseline.complete:
-            return self, self.baseline
         both = self.present & self.baseline.present
         return (
             Cells(np.where(both, self.values, np.nan)),
@@ -130,7 +138,7 @@ class Cells:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Columns:
     """Each feature over all groups: what a selection's standard is taken from."""
 

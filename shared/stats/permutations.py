@@ -83,37 +83,46 @@ def permute_labels(
     strata = np.zeros(len(table.codes), dtype=np.intp) if sets is None else sets
     if units is not None:
         table, strata = unit_means(table, units, strata)
-    cells, inner = (len(table.groups), len(table.features)), (len(domains), len(table.features))
-    deviation, deviation_p = np.full(cells, np.nan), np.full(cells, np.nan)
-    deviation_reasons = np.full(cells, Reason.NO_VALUES, dtype=np.int8)
-    observed, median, p_values = (np.full((len(METRICS), *inner), np.nan) for _ in range(3))
-    reasons = np.full(observed.shape, Reason.NO_GROUPS, dtype=np.int8)
+    found = _blank(table, domains, permutations)
     for domain in range(len(domains)):
         groups = np.flatnonzero(domain_of == domain)
         rows = np.flatnonzero(domain_of[table.codes] == domain)
         if len(rows):
             sample = Sample.of(table, groups, rows, strata)
-            found = permuted(sample, permutations, rng)
-            deviation[groups], deviation_p[groups], deviation_reasons[groups] = _deviations(
-                sample, found, permutations
-            )
-            places = (observed, median, p_values, reasons)
-            for place, column in zip(places, _metrics(sample, found), strict=True):
-                place[:, domain] = column
+            _fill(found, groups, domain, sample, permuted(sample, permutations, rng))
+    return found
+
+
+def _blank(table: Table, domains: Sequence[str], permutations: int) -> PermutationNull:
+    """Give a result without any number yet."""
+    cells = (len(table.groups), len(table.features))
+    inner = (len(METRICS), len(domains), len(table.features))
     return PermutationNull(
-        table.groups,
-        tuple(domains),
-        table.features,
-        METRICS,
-        permutations,
-        deviation,
-        deviation_p,
-        deviation_reasons,
-        observed,
-        median,
-        p_values,
-        reasons,
+        groups=table.groups,
+        domains=tuple(domains),
+        features=table.features,
+        metrics=METRICS,
+        permutations=permutations,
+        deviation=np.full(cells, np.nan),
+        deviation_p=np.full(cells, np.nan),
+        deviation_reasons=np.full(cells, Reason.NO_VALUES, dtype=np.int8),
+        observed=np.full(inner, np.nan),
+        null_median=np.full(inner, np.nan),
+        p_values=np.full(inner, np.nan),
+        reasons=np.full(inner, Reason.NO_GROUPS, dtype=np.int8),
     )
+
+
+def _fill(
+    found: PermutationNull, groups: Whole, domain: int, sample: Sample, null: Permuted
+) -> None:
+    """Put the results of one domain in their places."""
+    deviation, p_values, reasons = _deviations(sample, null, found.permutations)
+    found.deviation[groups], found.deviation_p[groups] = deviation, p_values
+    found.deviation_reasons[groups] = reasons
+    observed, median, p_values, reasons = _metrics(sample, null)
+    found.observed[:, domain], found.null_median[:, domain] = observed, median
+    found.p_values[:, domain], found.reasons[:, domain] = p_values, reasons
 
 
 def _deviations(sample: Sample, found: Permuted, times: int) -> tuple[Floats, Floats, Codes]:
@@ -121,7 +130,7 @@ def _deviations(sample: Sample, found: Permuted, times: int) -> tuple[Floats, Fl
     first_of = [
         (np.isnan(found.means), Reason.NO_VALUES),
         ((sample.total == found.counts), Reason.ONE_GROUP),
-        (~np.isfinite(found.deviation), Reason.NOT_FINITE),
+        (_each(sample.too_large, found.means), Reason.NOT_FINITE),
     ]
     deviation, _ = settle(found.deviation, first_of=first_of)
     stuck = (np.full(deviation.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
@@ -139,9 +148,17 @@ def _metrics(sample: Sample, found: Permuted) -> tuple[Floats, Floats, Floats, C
     short = np.where(growing, found.null < reach, found.null > reach)
     times = found.null.shape[1]
     p_values = (times - np.count_nonzero(short, axis=1) + 1) / (times + 1)
+    codes[:, sample.too_large] = Reason.NOT_FINITE
     undefined = [(codes == reason, reason) for reason in Reason if reason != Reason.DEFINED]
     stuck = (np.full(codes.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
-    return observed, _median(found.null), *settle(p_values, first_of=[*undefined, stuck])
+    defined = codes == Reason.DEFINED
+    observed, median = (np.where(defined, x, np.nan) for x in (observed, _median(found.null)))
+    return observed, median, *settle(p_values, first_of=[*undefined, stuck])
+
+
+def _each(features: NDArray[np.bool_], like: Floats) -> NDArray[np.bool_]:
+    """Give [groups, features] from [features]."""
+    return np.broadcast_to(features, like.shape)
 
 
 def _median(null: Floats) -> Floats:

@@ -34,8 +34,11 @@ class Sample:
         present = np.isfinite(values)
         self.total = np.count_nonzero(present, axis=0).astype(np.float64)
         known = np.where(present, values, 0.0)
+        with np.errstate(over="ignore"):  # what overflows here is refused by name
+            self.too_large = ~np.isfinite((known * known).sum(axis=0))
+        known[:, self.too_large] = 0.0
         self.centre = known.sum(axis=0) / np.maximum(self.total, 1)
-        centred = np.where(present, values - self.centre, 0.0)
+        centred = np.where(present, known - self.centre, 0.0)
         self.resolution = TIES * np.abs(centred).max(axis=0)
         self.partial = np.flatnonzero(self.total < len(values))
         self.columns = np.hstack([centred, present[:, self.partial].astype(np.float64)])

@@ -174,6 +174,7 @@ def test_the_null_of_a_ratio_over_many_groups_is_far_below_one() -> None:
         ([[-1.0, 2.0], [3.0, 4.0], [-9.0, 1.0]], "Min/Max", "a ratio of values below 0"),
         ([[0.0, 0.0], [0.0, 0.0]], "Min/Max", "the largest value is 0"),
         ([[1.0, 2.0], [2.0, 1.0]], "Max Z-Score", "all groups are equal"),
+        ([[1e308, 1e308], [-1e308, -1e308]], "Max-Min", "the calculation gave no finite number"),
     ],
 )
 def test_what_is_undefined_says_why(groups: list[list[float]], metric: str, reason: str) -> None:
@@ -188,6 +189,18 @@ def test_a_group_by_itself_or_without_values_has_no_deviation() -> None:
     assert sentence(alone.deviation_reasons[0, 0]) == "only one group has a value"
     assert sentence(alone.deviation_reasons[1, 0]) == "no values"
     assert np.isnan(alone.deviation).all()
+
+
+def test_empty_groups_domains_and_tables_have_reasons_and_no_numbers() -> None:
+    table = replace(table_of([1.0, 2.0], [3.0, 5.0]), groups=("a", "b", "c", "d"))
+    rng = np.random.default_rng(1)
+    found = permute_labels(table, np.array([0, 0, 0, 1]), ["n", "s"], rng, 50)
+    assert (found.deviation_reasons[2:] == Reason.NO_VALUES).all()
+    assert np.isnan(found.deviation[2:]).all()
+    assert (found.reasons[:, 1] == Reason.NO_GROUPS).all()
+    assert found.observed[0, 0, 0] == 2.5
+    none = Table(np.empty((0, 1)), np.empty(0, dtype=int), ("a",), ("x",))
+    assert np.isnan(permute(none, times=5).p_values).all()
 
 
 def test_where_no_label_can_move_there_is_no_p_value() -> None:

@@ -241,6 +241,13 @@ def test_a_feature_without_any_value_and_a_group_without_rows_harm_no_other() ->
     assert found.values[:, :5, [0, 2]] == pytest.approx(whole.values[:, :, [0, 2]], abs=1e-12)
 
 
+def test_a_table_without_rows_or_features_gives_reasons_or_nothing() -> None:
+    none = Table(np.empty((0, 1)), np.empty(0, dtype=int), ("a",), ("x",))
+    bare = Table(np.empty((2, 0)), np.zeros(2, dtype=int), ("a",), ())
+    assert (summarise(none, EVERY).reasons == Reason.NO_VALUES).all()
+    assert summarise(bare, EVERY).values.shape == (len(EVERY), 1, 0)
+
+
 def test_columns_are_the_arrays_laid_out_row_by_row() -> None:
     found = one("mean", uneven(10))
     columns = found.columns()
