@@ -132,7 +132,7 @@ class Divergence:
         diverge = js_divergence if self.symmetric else kl_divergence
         first_of = [
             (cells.count == 0, Reason.NO_VALUES),
-            (other.count == 0, Reason.NO_PAIRS),
+            (other.count == 0, Reason.NO_BASELINE_VALUES),
             (~bounded, Reason.NOT_FINITE),
         ]
         return settle(np.maximum(diverge(p, q), 0.0), first_of=first_of)

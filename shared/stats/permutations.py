@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shared.stats.exchanges import unit_means
 from shared.stats.reasons import Codes, Floats, Reason, settle
 from shared.stats.samples import TIES, Permuted, Sample, permuted
-from shared.stats.spreads import GROWING, METRICS, spreads, why_undefined
+from shared.stats.spreads import GROWING, IN_UNITS, METRICS, spreads, why_undefined
 from shared.stats.table import Table
 
 Whole = NDArray[np.intp]
@@ -141,11 +141,10 @@ def _metrics(sample: Sample, found: Permuted) -> tuple[Floats, Floats, Floats, C
     """Give each metric, its median under the null, its p and why there is none."""
     observed = spreads(found.means[None], sample.centre, sample.resolution)[:, 0]
     codes = why_undefined(found.means, sample.centre, sample.resolution)
-    unit = np.stack([sample.resolution, *[np.full(sample.features, TIES)] * 4])
-    unit[METRICS.index("Std")] = sample.resolution
-    growing = GROWING[:, None, None]
-    reach = np.where(GROWING[:, None], observed - unit, observed + unit)[:, None]
-    short = np.where(growing, found.null < reach, found.null > reach)
+    rounding = np.where(IN_UNITS[:, None], sample.resolution, TIES)
+    towards = np.where(GROWING, 1.0, -1.0)[:, None]
+    # What is undefined is not short of the observed value either: it counts as reaching it.
+    short = towards[:, None] * found.null < (towards * observed - rounding)[:, None]
     times = found.null.shape[1]
     p_values = (times - np.count_nonzero(short, axis=1) + 1) / (times + 1)
     codes[:, sample.too_large] = Reason.NOT_FINITE

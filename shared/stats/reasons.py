@@ -33,6 +33,7 @@ class Reason(IntEnum):
     NOT_A_RATE = 16
     NOT_SIMULATED = 17
     NO_EXCHANGE = 18
+    NO_BASELINE_VALUES = 19
 
 
 SENTENCES: dict[Reason, str] = {
@@ -40,6 +41,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.ONE_VALUE: "one value has no spread",
     Reason.CONSTANT: "all values are equal",
     Reason.NO_BASELINE: "the table has no baseline",
+    Reason.NO_BASELINE_VALUES: "no baseline values",
     Reason.NO_PAIRS: "no row has both a value and a baseline value",
     Reason.ONE_PAIR: "one pair of values has no correlation",
     Reason.CONSTANT_BASELINE: "all baseline values are equal",

@@ -7,6 +7,8 @@ from shared.stats.reasons import Codes, Floats, Reason
 METRICS = ("Max-Min", "Min/Max", "Std", "Max Z-Score", "Min Z-Score")
 GROWING = np.array([True, False, True, True, False])
 """Whether more disparity makes the metric larger."""
+IN_UNITS = np.array([True, False, True, False, False])
+"""Whether the metric has the feature's unit; the others are pure numbers."""
 
 
 def spreads(means: Floats, centre: Floats, resolution: Floats) -> Floats:

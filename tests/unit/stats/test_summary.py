@@ -202,7 +202,7 @@ def why(found: Summary) -> str | None:
         ("precision_wrt_baseline_tolerance_0", [1.0], None, "the table has no baseline"),
         ("kl_divergence_wrt_baseline_bin_10", [1.0], None, "the table has no baseline"),
         ("precision_wrt_baseline_tolerance_0", [1.0], [np.nan], "no row has both"),
-        ("kl_divergence_wrt_baseline_bin_10", [1.0], [np.nan], "no row has both"),
+        ("kl_divergence_wrt_baseline_bin_10", [1.0], [np.nan], "no baseline values"),
         ("correlation_wrt_baseline_method_pearson", [1.0, 2.0], [1.0, np.nan], "one pair"),
         ("correlation_wrt_baseline_method_kendall", [1.0, 1.0], [1.0, 2.0], "all values"),
         ("correlation_wrt_baseline_method_spearman", [1.0, 2.0], [1.0, 1.0], "all baseline"),
