@@ -94,6 +94,13 @@ def test_a_correlation_is_pandas_over_the_rows_that_have_both(method: str, decim
             assert found[group, feature] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
+def test_two_pairs_correlate_wholly_or_inversely(method: str) -> None:
+    name = f"correlation_wrt_baseline_method_{method}"
+    assert one(name, single(1.0, 2.0, baseline=[3.0, 9.0])).values[0, 0, 0] == pytest.approx(1)
+    assert one(name, single(1.0, 2.0, baseline=[9.0, 3.0])).values[0, 0, 0] == pytest.approx(-1)
+
+
 @pytest.mark.parametrize("bins", [2, 10, 33])
 @pytest.mark.parametrize("decimals", [1, 9])
 def test_a_divergence_is_scipys_entropy_of_smoothed_shared_histograms(
