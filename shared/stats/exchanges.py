@@ -52,7 +52,7 @@ def group_sums(places: NDArray[np.int32], sizes: Whole, values: Floats) -> Float
     The product of a one-hot matrix with the values, but of a sparse one: a dense product would
     multiply by as many zeros as there are other groups.
     """
-    ends = np.concatenate([[0], np.cumsum(np.tile(sizes, len(places)))]).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(np.tile(sizes, len(places)))]).astype(np.int32)
     shape = (len(ends) - 1, len(values))
     one_hot = sparse.csr_array((np.ones(places.size), places.ravel(), ends), shape=shape)
     return np.asarray(one_hot @ values).reshape(len(places), len(sizes), -1)

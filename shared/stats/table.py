@@ -29,6 +29,9 @@ class Table:
     baseline_name: str = "baseline"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "values", np.asarray(self.values, dtype=np.float64))
+        if self.baseline is not None:
+            object.__setattr__(self, "baseline", np.asarray(self.baseline, dtype=np.float64))
         if self.values.shape != (len(self.codes), len(self.features)):
             raise ValueError(
                 f"the values have shape {self.values.shape}, but there are {len(self.codes)} codes"
