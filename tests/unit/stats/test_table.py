@@ -46,11 +46,11 @@ def test_a_table_that_disagrees_with_itself_is_refused(
     wrong: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
-        replace(TABLE, **wrong)  # type: ignore[arg-type]
+        replace(TABLE, **wrong)
 
 
 def test_whole_numbers_become_float64() -> None:
-    whole = Table(np.array([[1], [2]]), np.array([0, 0]), ("a",), ("x",), np.array([[1], [2]]))  # type: ignore[arg-type]
+    whole = Table(np.array([[1], [2]]), np.array([0, 0]), ("a",), ("x",), np.array([[1], [2]]))
     assert whole.values.dtype == np.float64
     assert whole.baseline is not None
     assert whole.baseline.dtype == np.float64
