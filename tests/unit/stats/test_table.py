@@ -46,7 +46,7 @@ def test_a_table_that_disagrees_with_itself_is_refused(
     wrong: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
-        replace(TABLE, **wrong)
+        replace(TABLE, **wrong)  # type: ignore[arg-type]
 
 
 def test_whole_numbers_become_float64() -> None:
