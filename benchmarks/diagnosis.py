@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from shared.stats.catalogue import parse_statistic
-from shared.stats.disparity import disparities
-from shared.stats.permutations import permute_labels
-from shared.stats.summary import summarise
-from shared.stats.table import Table
+from shared.stats.groups.catalogue import parse_statistic
+from shared.stats.groups.disparity import disparities
+from shared.stats.groups.permutations import permute_labels
+from shared.stats.groups.summary import summarise
+from shared.stats.groups.table import Table
 
 DOMAINS, GROUPS, ROWS, FEATURES = 20, 21, 75, 44
 PERMUTATIONS = 1000

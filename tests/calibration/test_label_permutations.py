@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shared.stats.permutations import permute_labels
-from shared.stats.spreads import METRICS
-from shared.stats.table import Table
+from shared.stats.groups.permutations import permute_labels
+from shared.stats.groups.spreads import METRICS
+from shared.stats.groups.table import Table
 
 TABLES = 1000
 TIMES = 199

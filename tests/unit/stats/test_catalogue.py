@@ -2,12 +2,12 @@
 
 import pytest
 
-from shared.stats.agreement import Correlation, Precision
-from shared.stats.binned import Divergence, Mode
-from shared.stats.catalogue import PLAIN, PerCell, added, parse_statistic
-from shared.stats.quantiles import QuantileRange
-from shared.stats.selection import SelectionRate, Standard
-from shared.stats.summary import Statistic
+from shared.stats.groups.agreement import Correlation, Precision
+from shared.stats.groups.binned import Divergence, Mode
+from shared.stats.groups.catalogue import PLAIN, PerCell, added, parse_statistic
+from shared.stats.groups.quantiles import QuantileRange
+from shared.stats.groups.selection import SelectionRate, Standard
+from shared.stats.groups.summary import Statistic
 
 PARSED: dict[str, Statistic] = {
     **PLAIN,

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from shared.stats.disparity import METRICS, NOBODY, Disparity, disparities
-from shared.stats.reasons import Reason, sentence
-from shared.stats.summary import Summary
+from shared.stats.groups.disparity import METRICS, NOBODY, Disparity, disparities
+from shared.stats.groups.reasons import Reason, sentence
+from shared.stats.groups.summary import Summary
 
 Floats = NDArray[np.float64]
 

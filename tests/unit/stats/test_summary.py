@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.catalogue import PerCell, parse_statistic
-from shared.stats.reasons import Reason, sentence
-from shared.stats.summary import Summary, summarise
-from shared.stats.table import Table
+from shared.stats.groups.catalogue import PerCell, parse_statistic
+from shared.stats.groups.reasons import Reason, sentence
+from shared.stats.groups.summary import Summary, summarise
+from shared.stats.groups.table import Table
 
 GROUPS = ("ant", "bee", "cat", "dog", "elk")
 FEATURES = ("sentiment", "toxicity", "length")

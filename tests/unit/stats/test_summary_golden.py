@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shared.stats.binned import binned_mode, js_divergence, kl_divergence, smoothed
-from shared.stats.catalogue import parse_statistic
-from shared.stats.cells import clean
-from shared.stats.disparity import Disparity, disparities
-from shared.stats.dixon import dixon
-from shared.stats.reasons import Reason
-from shared.stats.summary import Summary, summarise
-from shared.stats.table import Table
+from shared.stats.groups.binned import binned_mode, js_divergence, kl_divergence, smoothed
+from shared.stats.groups.catalogue import parse_statistic
+from shared.stats.groups.cells import clean
+from shared.stats.groups.disparity import Disparity, disparities
+from shared.stats.groups.dixon import dixon
+from shared.stats.groups.reasons import Reason
+from shared.stats.groups.summary import Summary, summarise
+from shared.stats.groups.table import Table
 
 SIGNED = ("skewness", "kurtosis")
 """Statistics with values below 0, of which SAGED takes a ratio all the same."""

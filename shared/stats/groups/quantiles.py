@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.cells import Cells
-from shared.stats.moments import few
-from shared.stats.reasons import Column, Reason, settle
+from shared.stats.groups.cells import Cells
+from shared.stats.groups.moments import few
+from shared.stats.groups.reasons import Column, Reason, settle
 
 
 @dataclass(frozen=True)

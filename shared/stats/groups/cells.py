@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.stats.groups.reasons import Floats
 from shared.stats.means import ROUNDING
-from shared.stats.reasons import Floats
 
 
 @dataclass(frozen=True, eq=False)

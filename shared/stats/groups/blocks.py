@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.cells import Cells, Columns
-from shared.stats.reasons import Floats
-from shared.stats.table import Table
+from shared.stats.groups.cells import Cells, Columns
+from shared.stats.groups.reasons import Floats
+from shared.stats.groups.table import Table
 
 VALUES = 1 << 16
 """In one block: half a megabyte, so that what is computed from it stays in the cache."""

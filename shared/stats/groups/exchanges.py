@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from shared.stats.reasons import Floats
-from shared.stats.table import Table
+from shared.stats.groups.reasons import Floats
+from shared.stats.groups.table import Table
 
 Whole = NDArray[np.intp]
 

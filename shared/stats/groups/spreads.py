@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shared.stats.reasons import Codes, Floats, Reason
+from shared.stats.groups.reasons import Codes, Floats, Reason
 
 METRICS = ("Max-Min", "Min/Max", "Std", "Max Z-Score", "Min Z-Score")
 GROWING = np.array([True, False, True, True, False])

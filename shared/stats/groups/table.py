@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.reasons import Floats
+from shared.stats.groups.reasons import Floats
 
 
 @dataclass(frozen=True)

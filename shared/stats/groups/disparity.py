@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.dixon import SIMULATIONS, dixon, dixon_p_values
+from shared.stats.groups.dixon import SIMULATIONS, dixon, dixon_p_values
+from shared.stats.groups.reasons import Codes, Floats, Reason, settle
+from shared.stats.groups.summary import Summary
+from shared.stats.groups.zscores import extreme_z_scores
 from shared.stats.means import ROUNDING
-from shared.stats.reasons import Codes, Floats, Reason, settle
-from shared.stats.summary import Summary
-from shared.stats.zscores import extreme_z_scores
 
 METRICS = (
     "Max",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.reasons import Floats
+from shared.stats.groups.reasons import Floats
 
 
 @dataclass(frozen=True)

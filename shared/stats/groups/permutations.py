@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.exchanges import unit_means
-from shared.stats.reasons import Codes, Floats, Reason, settle
-from shared.stats.samples import TIES, Permuted, Sample, permuted
-from shared.stats.spreads import GROWING, IN_UNITS, METRICS, spreads, why_undefined
-from shared.stats.table import Table
+from shared.stats.groups.exchanges import unit_means
+from shared.stats.groups.reasons import Codes, Floats, Reason, settle
+from shared.stats.groups.samples import TIES, Permuted, Sample, permuted
+from shared.stats.groups.spreads import GROWING, IN_UNITS, METRICS, spreads, why_undefined
+from shared.stats.groups.table import Table
 
 Whole = NDArray[np.intp]
 

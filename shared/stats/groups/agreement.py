@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from shared.stats.cells import Cells
-from shared.stats.reasons import Column, Floats, Reason, settle
+from shared.stats.groups.cells import Cells
+from shared.stats.groups.reasons import Column, Floats, Reason, settle
 
 METHODS = ("pearson", "spearman", "kendall")
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.cells import Cells
-from shared.stats.reasons import Column, Floats, Reason, settle
+from shared.stats.groups.cells import Cells
+from shared.stats.groups.reasons import Column, Floats, Reason, settle
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.blocks import blocks
-from shared.stats.cells import Cells
-from shared.stats.reasons import Codes, Column, Floats, Reason
-from shared.stats.table import Table
+from shared.stats.groups.blocks import blocks
+from shared.stats.groups.cells import Cells
+from shared.stats.groups.reasons import Codes, Column, Floats, Reason
+from shared.stats.groups.table import Table
 
 
 class Statistic(Protocol):

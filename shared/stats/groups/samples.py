@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.exchanges import Exchange, blocks_of, group_sums
-from shared.stats.reasons import Floats
-from shared.stats.spreads import spreads
-from shared.stats.table import Table
+from shared.stats.groups.exchanges import Exchange, blocks_of, group_sums
+from shared.stats.groups.reasons import Floats
+from shared.stats.groups.spreads import spreads
+from shared.stats.groups.table import Table
 
 TIES = 1e-10
 """Relative to a feature's spread: closer statistics are equal, and equal ones count as reached."""

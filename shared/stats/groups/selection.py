@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.binned import binned_mode
-from shared.stats.cells import Cells, Columns
-from shared.stats.reasons import Column, Floats, Reason, settle
+from shared.stats.groups.binned import binned_mode
+from shared.stats.groups.cells import Cells, Columns
+from shared.stats.groups.reasons import Column, Floats, Reason, settle
 
 Method = Literal["larger", "smaller", "within-range", "within-percentage"]
 
