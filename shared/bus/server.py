@@ -182,14 +182,18 @@ class EmbeddedServer:
 
 
 def alive(pid: int) -> bool:
-    """Tell whether a process of this number runs."""
+    """Tell whether a process of this number runs; one that only waits to be buried does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return True  # not a system that tells
+    return state != "Z"
 
 
 def _locked(lock: IO[bytes], patience_s: float = 0.0) -> bool:

@@ -91,7 +91,7 @@ def test_people_read_tables(
         (("1", "2", "3.5", "4"), "C is '3.5', but has to be a whole number."),
         (("-1", "2", "3", "4"), "A is -1, but a count cannot be negative."),
         (("1", "2", "3", "nan"), "D is 'nan', but has to be a whole number."),
-        (("1", "2", "3", "4", "--alpha", "0"), "alpha is 0.0, but"),
+        (("1", "2", "3", "4", "--alpha", "0"), "alpha is 0, but"),
         (("1", "2", "3", "4", "--alpha", "nan"), "alpha is nan, but"),
         (("1", "2", "3", "4", "--alpha", "five"), "--alpha is 'five', but"),
         (("1", "2", "3", "4", "--min-cases", "-1"), "The minimum of cases is -1, but"),

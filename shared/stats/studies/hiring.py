@@ -41,7 +41,7 @@ class Contrast:
     """mean(a) - mean(b) over single ratings."""
     ranks: MannWhitney
     t_test: Difference
-    """Student's, one variance. Takes repeats as independent: see `shared.stats.comparisons.clustered`."""
+    """Student's, one variance. Takes repeats as independent: see `comparisons/clustered.py`."""
     d: Estimate
 
 

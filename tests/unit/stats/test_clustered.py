@@ -178,7 +178,7 @@ def test_mistakes_are_sentences() -> None:
     a, b = simulated(10, 12)
     with pytest.raises(ValueError, match="at least one resample, not 0"):
         cluster_bootstrap(a, b, 0.05, rng=np.random.default_rng(1), resamples=0)
-    with pytest.raises(ValueError, match="alpha lies between 0 and 1"):
+    with pytest.raises(ValueError, match="has to lie between 0 and 1"):
         cluster_robust(a, b, 1.5)
 
 

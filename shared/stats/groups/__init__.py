@@ -1,0 +1,1 @@
+"""Groups described: summary statistics, disparity between them, what chance alone would give."""

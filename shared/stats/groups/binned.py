@@ -1,0 +1,149 @@
+"""What is counted in bins: the mode, and how far two distributions diverge."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import rel_entr
+
+from shared.stats.groups.cells import Cells
+from shared.stats.groups.reasons import Column, Floats, Reason, settle
+
+SMOOTHING = 0.5
+"""Added to each bin's count: Jeffreys' prior; without it one empty bin makes KL infinite."""
+
+
+MODE_WIDTH = 0.1
+"""Of a bin whose width no name gives; SAGED's recorded numbers have it."""
+
+
+def bin_of(values: Floats, low: Floats, step: Floats) -> Floats:
+    """Give the index of each value's bin, nan for nan; bin i holds low + i step <= x.
+
+    A quotient's rounding can put a value that lies on an edge one bin off, so it is compared with
+    the edges themselves.
+    """
+    index = np.floor((values - low) / step)
+    index -= values < low + index * step
+    index += values >= low + (index + 1) * step
+    return index
+
+
+def binned_mode(cells: Cells, width: float) -> Floats:
+    """Give the middle of the fullest bin of each cell; the lowest where several are as full.
+
+    Bins begin at the cell's smallest value, as numpy.arange(low, high + width, width) would lay
+    them, and are closed on the left. Nan without values.
+    """
+    if not cells.values.shape[1]:
+        return np.full(len(cells.values), np.nan)
+    low = cells.low[:, None]
+    step = (low + width) - low
+    step = np.where(step > 0, step, width)
+    index = bin_of(cells.ordered, low, step)
+    places = np.arange(index.shape[1])
+    begins = np.zeros(index.shape, dtype=np.intp)
+    begins[:, 1:] = np.where(index[:, 1:] == index[:, :-1], 0, places[1:])
+    run = places - np.maximum.accumulate(begins, axis=1)
+    fullest = np.argmax(np.where(np.isnan(index), -1, run), axis=1)[:, None]
+    modal = np.take_along_axis(index, fullest, axis=1)
+    return np.asarray((low + modal * step + width / 2)[:, 0])
+
+
+def smoothed(counts: Floats) -> Floats:
+    """Give shares from counts along the last axis, each bin's count raised by one half."""
+    raised = counts + SMOOTHING
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+
+
+def kl_divergence(p: Floats, q: Floats) -> Floats:
+    """Give the Kullback-Leibler divergence of p from q along the last axis, in nats.
+
+    p and q are shares that sum to 1; infinite where q has an empty bin that p has not.
+
+    References
+    ----------
+    Kullback and Leibler (1951), On information and sufficiency: sum of p log(p / q).
+    """
+    return np.asarray(rel_entr(p, q).sum(axis=-1))
+
+
+def js_divergence(p: Floats, q: Floats) -> Floats:
+    """Give the Jensen-Shannon divergence along the last axis, in nats, in [0, log 2].
+
+    Its root, over log 2, is the Jensen-Shannon distance of base 2.
+
+    References
+    ----------
+    Lin (1991), Divergence measures based on the Shannon entropy.
+    """
+    middle = (p + q) / 2
+    return (kl_divergence(p, middle) + kl_divergence(q, middle)) / 2
+
+
+@dataclass(frozen=True)
+class Mode:
+    """The middle of the fullest bin, in the feature's unit."""
+
+    name: str = "mode"
+    width: float = MODE_WIDTH
+    """Of a bin, above 0, in the feature's unit."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.width < np.inf:
+            raise ValueError(f"the bins of a mode have a width above 0, not {self.width}")
+
+    def __call__(self, cells: Cells) -> Column:
+        """Undefined without values."""
+        mode = binned_mode(cells, self.width)
+        return settle(mode, first_of=[(cells.count == 0, Reason.NO_VALUES)])
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """How far the cell's distribution lies from its baseline's, in nats.
+
+    Both are counted in the same bins of equal width, from the smallest to the largest value of
+    the two together, and smoothed. The samples need not be paired; each drops its own missing
+    values.
+    """
+
+    name: str
+    baseline: str
+    bins: int
+    symmetric: bool = False
+    """Jensen-Shannon instead of Kullback-Leibler."""
+
+    def __post_init__(self) -> None:
+        if self.bins < 2:
+            raise ValueError(f"{self.name!r} needs at least 2 bins")
+
+    def __call__(self, cells: Cells) -> Column:
+        """Undefined without values, without a baseline or without values of it."""
+        other = cells.against(self.baseline)
+        if other is None:
+            missing = np.full(len(cells.values), np.nan)
+            return settle(missing, first_of=[(np.isnan(missing), Reason.NO_BASELINE)])
+        low, high = np.fmin(cells.low, other.low), np.fmax(cells.high, other.high)
+        bounded = np.isfinite(high - low)
+        step = (high - low) / self.bins
+        step = np.where(bounded & (step > 0), step, 1.0)
+        p, q = (smoothed(_counts(c, low, step, self.bins)) for c in (cells, other))
+        diverge = js_divergence if self.symmetric else kl_divergence
+        first_of = [
+            (cells.count == 0, Reason.NO_VALUES),
+            (other.count == 0, Reason.NO_BASELINE_VALUES),
+            (~bounded, Reason.NOT_FINITE),
+        ]
+        return settle(np.maximum(diverge(p, q), 0.0), first_of=first_of)
+
+
+def _counts(cells: Cells, low: Floats, step: Floats, bins: int) -> Floats:
+    """Give [cells, bins]; the last bin is closed on both sides."""
+    index = np.minimum(bin_of(cells.values, low[:, None], step[:, None]), bins - 1)
+    if not cells.complete:
+        index = np.where(cells.present, index, bins)
+    flat: NDArray[np.intp] = index.astype(np.intp)
+    flat += np.arange(len(index))[:, None] * (bins + 1)
+    counts = np.bincount(flat.ravel(), minlength=len(index) * (bins + 1))
+    return counts.reshape(-1, bins + 1)[:, :bins].astype(np.float64)

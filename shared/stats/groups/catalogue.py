@@ -1,0 +1,175 @@
+"""Finds the statistic that a name stands for."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from shared.stats.groups.agreement import METHODS, Correlation, Precision
+from shared.stats.groups.binned import MODE_WIDTH, Divergence, Mode
+from shared.stats.groups.cells import Cells
+from shared.stats.groups.moments import Kurtosis, Mean, Skewness, StandardDeviation, Variance
+from shared.stats.groups.quantiles import Median, QuantileRange, Range
+from shared.stats.groups.reasons import Column, Floats, Reason, settle
+from shared.stats.groups.selection import Method, SelectionRate, Standard
+from shared.stats.groups.summary import Statistic
+
+PLAIN: Mapping[str, Statistic] = {
+    statistic.name: statistic
+    for statistic in (
+        Mean(),
+        Median(),
+        Mode(),
+        Variance(),
+        StandardDeviation(),
+        Skewness(),
+        Kurtosis(),
+        Range(),
+    )
+}
+
+NUMBER = r"(\d+(?:\.\d+)?(?:e-?\d+)?)"
+SIGNED = rf"(-?{NUMBER[1:]}"
+
+FORMS = (
+    *PLAIN,
+    "mode-W",
+    "quantile_Q_Q",
+    "percentile_P_P",
+    "correlation_wrt_BASELINE_method_{pearson|spearman|kendall}",
+    "kl_divergence_wrt_BASELINE_bin_N",
+    "js_divergence_wrt_BASELINE_bin_N",
+    "precision_wrt_BASELINE_tolerance_T",
+    "sr_METHOD_sd_STANDARD",
+)
+"""What `parse_statistic` understands; capitals stand for numbers, names and what follows."""
+
+METHOD_FORMS = ("larger", "smaller", "within-range-R", "within-percentage-P")
+STANDARD_FORMS = (
+    "mean",
+    "median",
+    "mode",
+    "mode-W",
+    "quantile_range=Q",
+    "percentile_range=P",
+    "fixed=V",
+)
+
+
+@dataclass(frozen=True)
+class PerCell:
+    """A statistic from a plain function of one cell's values: simple to write, slower to run."""
+
+    name: str
+    function: Callable[[Floats], float | None]
+    """Takes the present values, at least one; gives None where it is undefined."""
+
+    def __call__(self, cells: Cells) -> Column:
+        """Undefined without values and where the function gives None."""
+        found = np.full(len(cells.values), np.nan)
+        for cell in np.flatnonzero(cells.count):
+            value = self.function(cells.values[cell, cells.present[cell]])
+            found[cell] = np.nan if value is None else value
+        return settle(found, first_of=[(cells.count == 0, Reason.NO_VALUES)])
+
+
+def added(loaded: Iterable[Statistic]) -> dict[str, Statistic]:
+    """Give a team's own statistics by name, for `parse_statistic`.
+
+    Raises
+    ------
+    ValueError
+        If two have one name, or one has the name of a statistic that is there already.
+    """
+    own: dict[str, Statistic] = {}
+    for statistic in loaded:
+        if statistic.name in own or _built_in(statistic.name) is not None:
+            raise ValueError(f"there is already a statistic named {statistic.name!r}")
+        own[statistic.name] = statistic
+    return own
+
+
+def parse_statistic(name: str, own: Mapping[str, Statistic] | None = None) -> Statistic:
+    """Give the statistic of a name such as `sr_larger_sd_mean` or `quantile_0.25_0.75`.
+
+    Raises
+    ------
+    ValueError
+        For a name that is neither of these forms nor in `own`; the sentence lists what there is.
+    """
+    statistic = (own or {}).get(name) or _built_in(name)
+    if statistic is None:
+        raise ValueError(
+            f"there is no statistic named {name!r}; there are {', '.join([*FORMS, *(own or {})])},"
+            f" where METHOD is one of {', '.join(METHOD_FORMS)}"
+            f" and STANDARD one of {', '.join(STANDARD_FORMS)}"
+        )
+    return statistic
+
+
+def _built_in(name: str) -> Statistic | None:
+    if name in PLAIN:
+        return PLAIN[name]
+    for pattern, build in BUILDERS.items():
+        if match := re.fullmatch(pattern, name):
+            return build(name, *match.groups())
+    return None
+
+
+def _percentiles(name: str, low: str, high: str) -> Statistic:
+    return QuantileRange(name, float(low) / 100, float(high) / 100)
+
+
+def _selection(name: str, method: str, standard: str) -> Statistic | None:
+    how, against = _method(method), _standard(standard)
+    return SelectionRate(name, how[0], against, how[1]) if how and against else None
+
+
+def _method(text: str) -> tuple[Method, float] | None:
+    if text == "larger":
+        return "larger", 0.0
+    if text == "smaller":
+        return "smaller", 0.0
+    if match := re.fullmatch(rf"within-range-{NUMBER}", text):
+        return "within-range", float(match[1])
+    if match := re.fullmatch(rf"within-percentage-{NUMBER}", text):
+        return "within-percentage", float(match[1])
+    return None
+
+
+def _standard(text: str) -> Standard | None:
+    for pattern, build in STANDARDS.items():
+        if match := re.fullmatch(pattern, text):
+            return build(*match.groups())
+    return None
+
+
+def _quantile(q: float) -> Standard | None:
+    return Standard("quantile", q) if 0 <= q <= 1 else None
+
+
+def _mode(width: float) -> Standard | None:
+    return Standard("mode", width) if width > 0 else None
+
+
+STANDARDS: Mapping[str, Callable[..., Standard | None]] = {
+    "mean": lambda: Standard("mean"),
+    "median": lambda: Standard("quantile", 0.5),
+    "mode": lambda: Standard("mode", MODE_WIDTH),
+    f"mode-{NUMBER}": lambda width: _mode(float(width)),
+    f"quantile_range={NUMBER}": lambda q: _quantile(float(q)),
+    f"percentile_range={NUMBER}": lambda p: _quantile(float(p) / 100),
+    f"fixed={SIGNED}": lambda v: Standard("fixed", float(v)),
+}
+
+BUILDERS: Mapping[str, Callable[..., Statistic | None]] = {
+    rf"mode-{NUMBER}": lambda name, width: Mode(name, float(width)),
+    rf"quantile_{NUMBER}_{NUMBER}": lambda name, a, b: QuantileRange(name, float(a), float(b)),
+    rf"percentile_{NUMBER}_{NUMBER}": _percentiles,
+    rf"correlation_wrt_(.+)_method_({'|'.join(METHODS)})": Correlation,
+    r"kl_divergence_wrt_(.+)_bin_(\d+)": lambda name, b, n: Divergence(name, b, int(n)),
+    r"js_divergence_wrt_(.+)_bin_(\d+)": lambda name, b, n: Divergence(name, b, int(n), True),
+    rf"precision_wrt_(.+)_tolerance_{NUMBER}": lambda name, b, t: Precision(name, b, float(t)),
+    r"sr_(.+)_sd_(.+)": _selection,
+}

@@ -1,0 +1,165 @@
+"""Cells: the values of a group on a feature, many at once, with what statistics share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.stats.comparisons.means import ROUNDING
+from shared.stats.groups.reasons import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Values of many cells, one cell per row; what several statistics need is computed once.
+
+    Rows of unequal length are filled up with nan, and a missing value is nan too; no statistic
+    can tell the two apart, and none needs to.
+    """
+
+    values: Floats
+    """[cells, places]: finite or nan, in the order of the table's rows."""
+    baseline: "Cells | None" = None
+    """The baseline's values at the same places."""
+    baseline_name: str = "baseline"
+    feature: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    """[cells]: the index of each cell's feature."""
+    columns: "Columns | None" = None
+    """Each feature over all groups, for standards."""
+    ddof: int = 0
+    """What variance and standard deviation subtract from the number of values."""
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """[cells, places]: where there is a value."""
+        return ~np.isnan(self.values)
+
+    @cached_property
+    def count(self) -> NDArray[np.intp]:
+        """[cells]: how many values there are."""
+        return np.asarray(np.count_nonzero(self.present, axis=1))
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether every place has a value, so that nothing need be masked."""
+        return bool((self.count == self.values.shape[1]).all())
+
+    @cached_property
+    def low(self) -> Floats:
+        """[cells]: the smallest value, nan where there is none."""
+        return np.asarray(np.fmin.reduce(self.values, axis=1, initial=np.nan))
+
+    @cached_property
+    def high(self) -> Floats:
+        """[cells]: the largest value, nan where there is none."""
+        return np.asarray(np.fmax.reduce(self.values, axis=1, initial=np.nan))
+
+    @cached_property
+    def flat(self) -> NDArray[np.bool_]:
+        """[cells]: whether the values differ by nothing but rounding."""
+        largest = np.maximum(np.abs(self.low), np.abs(self.high))
+        return np.asarray(self.high - self.low <= ROUNDING * largest)
+
+    @cached_property
+    def mean(self) -> Floats:
+        """[cells]: the mean, nan where there are no values.
+
+        Held between the smallest and the largest value: rounding would otherwise put the mean of
+        equal values beside them, and give them a spread.
+        """
+        filled = self.values if self.complete else np.where(self.present, self.values, 0.0)
+        mean = filled.sum(axis=1) / np.maximum(self.count, 1)
+        return np.asarray(np.clip(mean, self.low, self.high))
+
+    @cached_property
+    def centred(self) -> Floats:
+        """[cells, places]: value minus mean; 0 where there is none, so that sums need no mask."""
+        deviations = self.values - self.mean[:, None]
+        if not self.complete:
+            deviations[~self.present] = 0.0
+        return deviations
+
+    @cached_property
+    def squares(self) -> Floats:
+        """[cells, places]: squared deviations from the mean."""
+        return self.centred * self.centred
+
+    @cached_property
+    def square_sum(self) -> Floats:
+        """[cells]: the sum of squared deviations."""
+        return np.asarray(self.squares.sum(axis=1))
+
+    @cached_property
+    def ordered(self) -> Floats:
+        """[cells, places]: the values ascending, nan last."""
+        return np.sort(self.values, axis=1)
+
+    def quantile(self, q: float) -> Floats:
+        """Give the q-quantile of each cell, linear between order statistics (numpy's default)."""
+        if not self.values.shape[1]:
+            return np.full(len(self.values), np.nan)
+        place = np.maximum(self.count - 1, 0) * q
+        below = place.astype(np.intp)
+        above = np.minimum(below + 1, np.maximum(self.count - 1, 0))
+        rows = np.arange(len(self.values))
+        lower = self.ordered[rows, below]
+        return np.asarray(lower + (self.ordered[rows, above] - lower) * (place - below))
+
+    def against(self, baseline_name: str) -> "Cells | None":
+        """Give the baseline's cells if the table has a baseline; it must be the one named."""
+        if self.baseline is not None and baseline_name != self.baseline_name:
+            raise ValueError(
+                f"the table's baseline is {self.baseline_name!r}; it has none named"
+                f" {baseline_name!r}"
+            )
+        return self.baseline
+
+    @property
+    def pairs(self) -> "tuple[Cells, Cells] | None":
+        """Values and baseline values at the places that have both; None without a baseline.
+
+        Not kept, because it may hold these cells themselves: a circle would keep the memory of
+        every block until the garbage collector comes by.
+        """
+        if self.baseline is not None and self.complete and self.baseline.complete:
+            return self, self.baseline
+        return self._masked
+
+    @cached_property
+    def _masked(self) -> "tuple[Cells, Cells] | None":
+        if self.baseline is None:
+            return None
+        both = self.present & self.baseline.present
+        return (
+            Cells(np.where(both, self.values, np.nan)),
+            Cells(np.where(both, self.baseline.values, np.nan)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Each feature over all groups: what a selection's standard is taken from."""
+
+    table_values: Floats
+    """[rows, features]"""
+    _known: dict[object, Floats] = field(default_factory=dict)
+
+    @cached_property
+    def cells(self) -> Cells:
+        """One cell per feature."""
+        return clean(self.table_values.T)
+
+    def standard(self, key: object, measure: Callable[[Cells], Floats]) -> Floats:
+        """Give a measure of each whole column, computed once per key."""
+        if key not in self._known:
+            self._known[key] = measure(self.cells)
+        return self._known[key]
+
+
+def clean(values: Floats) -> Cells:
+    """Give cells from values, one cell per row; infinities become nan."""
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    infinite = np.isinf(values)
+    return Cells(np.where(infinite, np.nan, values) if infinite.any() else values)

@@ -1,0 +1,205 @@
+"""How far the groups of a domain lie apart, for each statistic and feature."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.stats.comparisons.means import ROUNDING
+from shared.stats.groups.dixon import SIMULATIONS, dixon, dixon_p_values
+from shared.stats.groups.reasons import Codes, Floats, Reason, settle
+from shared.stats.groups.summary import Summary
+from shared.stats.groups.zscores import extreme_z_scores
+
+METRICS = (
+    "Max",
+    "Min",
+    "Min/Max",
+    "Max-Min",
+    "Avg",
+    "Std",
+    "Max Z-Score",
+    "Min Z-Score",
+    "Z-Score Bound",
+    "Impact Ratio",
+    "Dixon Q",
+    "Dixon Q Low",
+    "Dixon Q High",
+    "Dixon p",
+)
+RATES = "sr_"
+"""How the names of selection rates begin."""
+
+NOBODY = -1
+"""In the place of a group, for a metric that no single group holds."""
+
+Whole = NDArray[np.intp]
+Conditions = list[tuple[NDArray[np.bool_], Reason]]
+
+
+@dataclass(frozen=True)
+class Disparity:
+    """What `disparities` found; nan in `values` has its reason at the same place."""
+
+    metrics: tuple[str, ...]
+    domains: tuple[str, ...]
+    statistics: tuple[str, ...]
+    features: tuple[str, ...]
+    values: Floats
+    """[metrics, domains, statistics, features]"""
+    reasons: Codes
+    """Codes of `Reason`, in the same shape."""
+    holders: Whole
+    """The index of the group that has the extreme value (the first of equals), or -1."""
+    k: Whole
+    """[domains, statistics, features]: groups that have a value."""
+
+
+def disparities(
+    summary: Summary,
+    domain_of: NDArray[np.intp],
+    domains: Sequence[str],
+    rng: np.random.Generator | None = None,
+    simulations: int = SIMULATIONS,
+) -> Disparity:
+    """Give every metric over the groups of each domain; groups without a value are left out.
+
+    Parameters
+    ----------
+    summary
+        The statistics of each group.
+    domain_of
+        [groups]: the domain of each group, an index into `domains`.
+    rng, simulations
+        For the p-values of Dixon's Q; without a generator these are undefined.
+
+    Raises
+    ------
+    ValueError
+        If a group has no domain.
+    """
+    if len(domain_of) != len(summary.groups):
+        raise ValueError(f"there are {len(summary.groups)} groups, but {len(domain_of)} domains")
+    if len(domain_of) and not 0 <= domain_of.min() <= domain_of.max() < len(domains):
+        raise ValueError(f"a group's domain is not one of 0 to {len(domains) - 1}")
+    inner = (len(summary.statistics), len(summary.features))
+    shape = (len(METRICS), len(domains), *inner)
+    values, reasons = np.full(shape, np.nan), np.full(shape, Reason.NO_GROUPS, dtype=np.int8)
+    holders, k = np.full(shape, NOBODY, dtype=np.intp), np.zeros(shape[1:], dtype=np.intp)
+    rates = np.array([name.startswith(RATES) for name in summary.statistics], dtype=bool)
+    is_rate = np.repeat(rates, inner[1])
+    for domain in range(len(domains)):
+        groups = np.flatnonzero(domain_of == domain)
+        if len(groups):
+            columns = summary.values[:, groups].transpose(1, 0, 2).reshape(len(groups), -1)
+            # Overflow of huge values is not silent: `settle` turns what is not finite to a reason.
+            with np.errstate(over="ignore", invalid="ignore"):
+                spread = _Spread(columns)
+                metrics = spread.metrics(is_rate)
+            k[domain] = spread.k.reshape(inner)
+            for place, (value, codes, holder) in enumerate(metrics):
+                values[place, domain] = value.reshape(inner)
+                reasons[place, domain] = codes.reshape(inner)
+                if holder is not None:
+                    held = np.where(codes == Reason.DEFINED, groups[holder], NOBODY)
+                    holders[place, domain] = held.reshape(inner)
+    _simulate(values, reasons, k, rng, simulations)
+    return Disparity(
+        METRICS,
+        tuple(domains),
+        summary.statistics,
+        summary.features,
+        values,
+        reasons,
+        holders,
+        k,
+    )
+
+
+Metric = tuple[Floats, Codes, Whole | None]
+
+
+class _Spread:
+    """The metrics of columns of group values, [k, columns], nan where a group has none."""
+
+    def __init__(self, values: Floats) -> None:
+        present = ~np.isnan(values)
+        self.k = np.asarray(np.count_nonzero(present, axis=0))
+        lowest = np.where(present, values, np.inf)
+        highest = np.where(present, values, -np.inf)
+        none = self.k == 0
+        self.low = np.where(none, np.nan, lowest.min(axis=0))
+        self.high = np.where(none, np.nan, highest.max(axis=0))
+        total = np.where(present, values, 0.0).sum(axis=0)
+        self.mean = np.clip(total / np.maximum(self.k, 1), self.low, self.high)
+        deviations = np.where(present, values - self.mean, 0.0)
+        self.squares = (deviations * deviations).sum(axis=0)
+        largest = np.maximum(np.abs(self.low), np.abs(self.high))
+        rounding = ROUNDING * largest
+        self.flat = np.asarray(self.high - self.low <= rounding)
+        # Of groups that are equal but for rounding, the first holds the extreme.
+        self.lowest = np.argmax(lowest <= self.low + rounding, axis=0)
+        self.highest = np.argmax(highest >= self.high - rounding, axis=0)
+        self.ordered = np.sort(values, axis=0)
+
+    def metrics(self, is_rate: NDArray[np.bool_]) -> list[Metric]:
+        """Give value, reason and holder of each metric, in the order of METRICS."""
+        none = [(self.k == 0, Reason.NO_GROUPS)]
+        one = [*none, (self.k == 1, Reason.ONE_GROUP)]
+        ratio = self.low / np.where(self.high > 0, self.high, np.nan)
+        signs = [*one, (self.low < 0, Reason.NEGATIVE), (self.high == 0, Reason.MAXIMUM_ZERO)]
+        std = np.sqrt(self.squares / np.maximum(self.k - 1, 1))
+        return [
+            (*settle(self.high, first_of=none), self.highest),
+            (*settle(self.low, first_of=none), self.lowest),
+            (*settle(ratio, first_of=signs), None),
+            (*settle(self.high - self.low, first_of=one), None),
+            (*settle(self.mean, first_of=none), None),
+            (*settle(std, first_of=one), None),
+            *self._z_scores(one),
+            (*settle(ratio, first_of=[(~is_rate, Reason.NOT_A_RATE), *signs]), self.lowest),
+            *self._dixon(one),
+        ]
+
+    def _z_scores(self, one: Conditions) -> list[Metric]:
+        spread = np.sqrt(self.squares / np.maximum(self.k, 1))
+        z = extreme_z_scores(self.low, self.high, self.mean, spread, self.k.astype(np.float64))
+        equal = [*one, (self.flat, Reason.EQUAL_GROUPS)]
+        return [
+            (*settle(z.largest, first_of=equal), self.highest),
+            (*settle(z.smallest, first_of=equal), self.lowest),
+            (*settle(z.bound, first_of=one), None),
+        ]
+
+    def _dixon(self, one: Conditions) -> list[Metric]:
+        q = dixon(self.ordered, self.k)
+        undefined = [
+            *one,
+            (self.k == 2, Reason.TWO_GROUPS),
+            (self.flat, Reason.EQUAL_GROUPS),
+        ]
+        low = [*undefined, (np.isnan(q.low), Reason.EQUAL_GROUPS)]
+        high = [*undefined, (np.isnan(q.high), Reason.EQUAL_GROUPS)]
+        outermost = np.where(
+            np.nan_to_num(q.low) > np.nan_to_num(q.high), self.lowest, self.highest
+        )
+        p_value = settle(q.largest, first_of=[*undefined, (self.k > 0, Reason.NOT_SIMULATED)])
+        return [
+            (*settle(q.largest, first_of=undefined), outermost),
+            (*settle(q.low, first_of=low), self.lowest),
+            (*settle(q.high, first_of=high), self.highest),
+            (*p_value, None),
+        ]
+
+
+def _simulate(
+    values: Floats, reasons: Codes, k: Whole, rng: np.random.Generator | None, simulations: int
+) -> None:
+    """Put the p-values of Dixon's Q in their place, each number of groups simulated once."""
+    if rng is None:
+        return
+    place = METRICS.index("Dixon p")
+    p_values = dixon_p_values(values[METRICS.index("Dixon Q")], k, rng, simulations)
+    values[place] = p_values
+    reasons[place][~np.isnan(p_values)] = Reason.DEFINED

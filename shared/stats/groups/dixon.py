@@ -1,0 +1,119 @@
+"""Dixon's Q: does one group lie apart from all the others? Both ends, with simulated p-values."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.stats.groups.reasons import Floats
+
+FEWEST = 3
+SIMULATIONS = 10_000
+CHUNK = 1 << 16
+"""Normal values drawn at once."""
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Dixon's Q of each column at both ends, in [0, 1]; nan where it is 0 over 0."""
+
+    low: Floats
+    high: Floats
+
+    @property
+    def largest(self) -> Floats:
+        """The larger of both ends, nan only where neither is defined."""
+        return np.asarray(np.fmax(self.low, self.high))
+
+
+def dixon(ordered: Floats, n: NDArray[np.intp]) -> Gaps:
+    """Give Dixon's ratio for columns of ascending values.
+
+    Parameters
+    ----------
+    ordered
+        [k, columns], ascending along the first axis, nan last.
+    n
+        [columns]: how many values each column has.
+
+    Returns
+    -------
+    Gaps
+        r10 for 3 to 7 values, r11 for 8 to 10, r21 for 11 to 13, r22 from 14 on: the distance to
+        the first (r2*: second) neighbour, over the range without the farthest (r*2: two farthest)
+        at the other end. Nan for fewer than three values and where the denominator is 0.
+
+    References
+    ----------
+    Dixon (1950), Analysis of extreme values; Rorabacher (1991) for the ranges of n.
+    """
+    neighbour = np.where(n <= 10, 1, 2)
+    trimmed = np.where(n <= 7, 0, np.where(n <= 13, 1, 2))
+    enough = n >= FEWEST
+
+    def at(place: NDArray[np.intp]) -> Floats:
+        kept = np.clip(place, 0, len(ordered) - 1)[None]
+        return np.asarray(np.take_along_axis(ordered, kept, axis=0)[0])
+
+    first, last = at(np.zeros_like(n)), at(n - 1)
+    low = _over(at(neighbour) - first, at(n - 1 - trimmed) - first, enough)
+    high = _over(last - at(n - 1 - neighbour), last - at(trimmed), enough)
+    return Gaps(low, high)
+
+
+def dixon_p_values(
+    largest: Floats,
+    n: NDArray[np.intp],
+    rng: np.random.Generator,
+    simulations: int = SIMULATIONS,
+) -> Floats:
+    """Give two-sided p-values of the larger of both ends; nan where Q is nan.
+
+    p = (b + 1) / (m + 1), where b of m simulated samples of n independent normal values have a Q at
+    least as large at either end. Each n is simulated once. The smallest p is 1 / (m + 1); its
+    standard error at p is sqrt(p (1 - p) / m).
+
+    Raises
+    ------
+    ValueError
+        For fewer than one simulation.
+    """
+    p_values = np.full(largest.shape, np.nan)
+    known = ~np.isnan(largest)
+    for size in np.unique(n[known]):
+        null = simulated(int(size), rng, simulations)
+        mine = known & (n == size)
+        above = simulations - np.searchsorted(null, largest[mine], side="left")
+        p_values[mine] = (above + 1) / (simulations + 1)
+    return p_values
+
+
+def critical_value(
+    n: int, alpha: float, rng: np.random.Generator, simulations: int = SIMULATIONS
+) -> float:
+    """Give the Q that the larger end of n normal values exceeds with probability alpha.
+
+    Raises
+    ------
+    ValueError
+        For fewer than three values, or fewer than one simulation.
+    """
+    return float(np.quantile(simulated(n, rng, simulations), 1 - alpha))
+
+
+def simulated(n: int, rng: np.random.Generator, simulations: int) -> Floats:
+    """Give Q of the larger end of so many samples of n normal values, ascending."""
+    if n < FEWEST:
+        raise ValueError(f"Dixon's Q needs three values, not {n}")
+    if simulations < 1:
+        raise ValueError(f"a null distribution needs at least one simulation, not {simulations}")
+    found, size = [], max(1, CHUNK // n)
+    for start in range(0, simulations, size):
+        samples = rng.standard_normal((min(size, simulations - start), n))
+        samples.sort(axis=1)
+        found.append(dixon(samples.T, np.full(len(samples), n)).largest)
+    return np.sort(np.concatenate(found))
+
+
+def _over(gap: Floats, span: Floats, enough: NDArray[np.bool_]) -> Floats:
+    return np.asarray(np.where(enough & (span > 0), gap, np.nan) / np.where(span > 0, span, 1.0))

@@ -1,0 +1,96 @@
+"""Mean, variance, standard deviation, skewness and kurtosis of cells."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.stats.groups.cells import Cells
+from shared.stats.groups.reasons import Column, Floats, Reason, settle
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The arithmetic mean, in the feature's unit."""
+
+    name: str = "mean"
+
+    def __call__(self, cells: Cells) -> Column:
+        """Undefined without values."""
+        return settle(cells.mean, first_of=[(cells.count == 0, Reason.NO_VALUES)])
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The sum of squared deviations over n - ddof, in the square of the feature's unit."""
+
+    name: str = "variance"
+
+    def __call__(self, cells: Cells) -> Column:
+        """Undefined for fewer than two values."""
+        return settle(_variance(cells), first_of=few(cells))
+
+
+@dataclass(frozen=True)
+class StandardDeviation:
+    """The root of the variance, in the feature's unit."""
+
+    name: str = "standard_deviation"
+
+    def __call__(self, cells: Cells) -> Column:
+        """Undefined for fewer than two values."""
+        return settle(np.sqrt(_variance(cells)), first_of=few(cells))
+
+
+@dataclass(frozen=True)
+class Skewness:
+    """The biased coefficient g1 = m3 / m2^1.5, where m_r is the mean r-th power of deviations.
+
+    References
+    ----------
+    Joanes and Gill (1998), Comparing measures of sample skewness and kurtosis.
+    """
+
+    name: str = "skewness"
+
+    def __call__(self, cells: Cells) -> Column:
+        """Undefined for fewer than two values, and for equal ones."""
+        third = (cells.squares * cells.centred).sum(axis=1)
+        n = np.maximum(cells.count, 1)
+        spread = np.where(cells.square_sum > 0, cells.square_sum, np.nan)
+        return settle(np.sqrt(n / spread) * (third / spread), first_of=shapeless(cells))
+
+
+@dataclass(frozen=True)
+class Kurtosis:
+    """The biased excess coefficient g2 = m4 / m2^2 - 3: 0 for a normal distribution.
+
+    References
+    ----------
+    Joanes and Gill (1998), Comparing measures of sample skewness and kurtosis.
+    """
+
+    name: str = "kurtosis"
+
+    def __call__(self, cells: Cells) -> Column:
+        """Undefined for fewer than two values, and for equal ones."""
+        fourth = (cells.squares * cells.squares).sum(axis=1)
+        spread = np.where(cells.square_sum > 0, cells.square_sum, np.nan)
+        return settle(cells.count * (fourth / spread / spread) - 3, first_of=shapeless(cells))
+
+
+Conditions = list[tuple[NDArray[np.bool_], Reason]]
+
+
+def few(cells: Cells) -> Conditions:
+    """Give where there are too few values for any spread."""
+    return [(cells.count == 0, Reason.NO_VALUES), (cells.count == 1, Reason.ONE_VALUE)]
+
+
+def shapeless(cells: Cells) -> Conditions:
+    """Give where there are too few values, or too equal ones, for a distribution's shape."""
+    return [*few(cells), (cells.flat, Reason.CONSTANT)]
+
+
+def _variance(cells: Cells) -> Floats:
+    return cells.square_sum / np.maximum(cells.count - cells.ddof, 1)

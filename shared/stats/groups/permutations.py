@@ -1,0 +1,186 @@
+"""Would gaps like these arise if labels meant nothing? Exchanges of labels, for all groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.stats.groups.exchanges import unit_means
+from shared.stats.groups.reasons import Codes, Floats, Reason, settle
+from shared.stats.groups.samples import TIES, Permuted, Sample, permuted
+from shared.stats.groups.spreads import GROWING, IN_UNITS, METRICS, spreads, why_undefined
+from shared.stats.groups.table import Table
+
+Whole = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class PermutationNull:
+    """What `permute_labels` found; nan has its reason at the same place."""
+
+    groups: tuple[str, ...]
+    domains: tuple[str, ...]
+    features: tuple[str, ...]
+    metrics: tuple[str, ...]
+    permutations: int
+    deviation: Floats
+    """[groups, features]: a group's mean minus the mean of the rest of its domain."""
+    deviation_p: Floats
+    """[groups, features]: two-sided."""
+    deviation_reasons: Codes
+    observed: Floats
+    """[metrics, domains, features]: over the means of the domain's groups."""
+    null_median: Floats
+    """[metrics, domains, features]: what luck alone gives half of the time."""
+    p_values: Floats
+    """[metrics, domains, features]: towards more disparity."""
+    reasons: Codes
+
+
+def permute_labels(
+    table: Table,
+    domain_of: NDArray[np.intp],
+    domains: Sequence[str],
+    rng: np.random.Generator,
+    permutations: int = 1000,
+    sets: NDArray[np.integer] | None = None,
+    units: NDArray[np.integer] | None = None,
+) -> PermutationNull:
+    """Compare gaps between group means with those under random exchanges of the group labels.
+
+    Labels are exchanged within the counterfactual set where sets are given, else within the domain.
+    Under the null that labels are exchangeable there, each p is valid at any sample size: it is
+    (b + 1) / (m + 1), where b of m exchanges reach the observed value. An exchange whose metric is
+    undefined counts as reaching it. Missing values move with their row.
+
+    Parameters
+    ----------
+    table
+        One row per unit; its baseline is not used.
+    domain_of
+        [groups]: the domain of each group, an index into `domains`.
+    permutations
+        m, at least 1; no p is below 1 / (m + 1).
+    sets
+        [rows]: codes of counterfactual sets, whose rows differ in their group alone.
+    units
+        [rows]: codes of units. Rows of one unit and group are replaced by their mean, and so keep
+        together.
+
+    Raises
+    ------
+    ValueError
+        For fewer than one permutation, a group without a domain, or codes of another length.
+
+    References
+    ----------
+    Phipson and Smyth (2010), Permutation p-values should never be zero.
+    """
+    if permutations < 1:
+        raise ValueError(f"a permutation test needs at least one permutation, not {permutations}")
+    _check(table, domain_of, domains, (sets, units))
+    strata = np.zeros(len(table.codes), dtype=np.intp) if sets is None else sets
+    if units is not None:
+        table, strata = unit_means(table, units, strata)
+    found = _blank(table, domains, permutations)
+    for domain in range(len(domains)):
+        groups = np.flatnonzero(domain_of == domain)
+        rows = np.flatnonzero(domain_of[table.codes] == domain)
+        if len(rows):
+            sample = Sample.of(table, groups, rows, strata)
+            _fill(found, groups, domain, sample, permuted(sample, permutations, rng))
+    return found
+
+
+def _blank(table: Table, domains: Sequence[str], permutations: int) -> PermutationNull:
+    """Give a result without any number yet."""
+    cells = (len(table.groups), len(table.features))
+    inner = (len(METRICS), len(domains), len(table.features))
+    return PermutationNull(
+        groups=table.groups,
+        domains=tuple(domains),
+        features=table.features,
+        metrics=METRICS,
+        permutations=permutations,
+        deviation=np.full(cells, np.nan),
+        deviation_p=np.full(cells, np.nan),
+        deviation_reasons=np.full(cells, Reason.NO_VALUES, dtype=np.int8),
+        observed=np.full(inner, np.nan),
+        null_median=np.full(inner, np.nan),
+        p_values=np.full(inner, np.nan),
+        reasons=np.full(inner, Reason.NO_GROUPS, dtype=np.int8),
+    )
+
+
+def _fill(
+    found: PermutationNull, groups: Whole, domain: int, sample: Sample, null: Permuted
+) -> None:
+    """Put the results of one domain in their places."""
+    deviation, p_values, reasons = _deviations(sample, null, found.permutations)
+    found.deviation[groups], found.deviation_p[groups] = deviation, p_values
+    found.deviation_reasons[groups] = reasons
+    observed, median, p_values, reasons = _metrics(sample, null)
+    found.observed[:, domain], found.null_median[:, domain] = observed, median
+    found.p_values[:, domain], found.reasons[:, domain] = p_values, reasons
+
+
+def _deviations(sample: Sample, found: Permuted, times: int) -> tuple[Floats, Floats, Codes]:
+    """Give each group's deviation from the rest, its p and why there is none."""
+    first_of = [
+        (np.isnan(found.means), Reason.NO_VALUES),
+        ((sample.total == found.counts), Reason.ONE_GROUP),
+        (_each(sample.too_large, found.means), Reason.NOT_FINITE),
+    ]
+    deviation, _ = settle(found.deviation, first_of=first_of)
+    stuck = (np.full(deviation.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
+    return deviation, *settle((found.beyond + 1) / (times + 1), first_of=[*first_of, stuck])
+
+
+def _metrics(sample: Sample, found: Permuted) -> tuple[Floats, Floats, Floats, Codes]:
+    """Give each metric, its median under the null, its p and why there is none."""
+    observed = spreads(found.means[None], sample.centre, sample.resolution)[:, 0]
+    codes = why_undefined(found.means, sample.centre, sample.resolution)
+    rounding = np.where(IN_UNITS[:, None], sample.resolution, TIES)
+    towards = np.where(GROWING, 1.0, -1.0)[:, None]
+    # What is undefined is not short of the observed value either: it counts as reaching it.
+    short = towards[:, None] * found.null < (towards * observed - rounding)[:, None]
+    times = found.null.shape[1]
+    p_values = (times - np.count_nonzero(short, axis=1) + 1) / (times + 1)
+    codes[:, sample.too_large] = Reason.NOT_FINITE
+    undefined = [(codes == reason, reason) for reason in Reason if reason != Reason.DEFINED]
+    stuck = (np.full(codes.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
+    defined = codes == Reason.DEFINED
+    observed, median = (np.where(defined, x, np.nan) for x in (observed, _median(found.null)))
+    return observed, median, *settle(p_values, first_of=[*undefined, stuck])
+
+
+def _each(features: NDArray[np.bool_], like: Floats) -> NDArray[np.bool_]:
+    """Give [groups, features] from [features]."""
+    return np.broadcast_to(features, like.shape)
+
+
+def _median(null: Floats) -> Floats:
+    """Give the median over the exchanges that have a value; nan where none has."""
+    ordered = np.sort(null, axis=1)
+    count = np.count_nonzero(~np.isnan(null), axis=1)[:, None]
+    middle = [np.take_along_axis(ordered, np.maximum(at, 0), 1) for at in _middles(count)]
+    return np.asarray(((middle[0] + middle[1]) / 2)[:, 0])
+
+
+def _middles(count: Whole) -> tuple[Whole, Whole]:
+    return (count - 1) // 2, count // 2 - (count == 0)
+
+
+def _check(
+    table: Table,
+    domain_of: NDArray[np.intp],
+    domains: Sequence[str],
+    codes: Sequence[NDArray[np.integer] | None],
+) -> None:
+    if len(domain_of) != len(table.groups):
+        raise ValueError(f"there are {len(table.groups)} groups, but {len(domain_of)} domains")
+    if len(domain_of) and not 0 <= domain_of.min() <= domain_of.max() < len(domains):
+        raise ValueError(f"a group's domain is not one of 0 to {len(domains) - 1}")
+    if any(of is not None and len(of) != len(table.codes) for of in codes):
+        raise ValueError(f"there are {len(table.codes)} rows, but sets or units for another number")

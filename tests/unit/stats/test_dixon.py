@@ -1,0 +1,57 @@
+"""Dixon's Q against its textbook formulas and published critical values."""
+
+import numpy as np
+import pytest
+
+from shared.stats.groups.dixon import critical_value, dixon, dixon_p_values
+
+FORMS = {
+    3: (1, 0), 7: (1, 0), 8: (1, 1), 10: (1, 1), 11: (2, 1), 13: (2, 1), 14: (2, 2), 21: (2, 2),
+    40: (2, 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("n", FORMS)
+def test_each_size_has_its_own_ratio(n: int) -> None:
+    neighbour, trimmed = FORMS[n]
+    x = np.sort(np.random.default_rng(n).normal(0, 1, n))
+    low = (x[neighbour] - x[0]) / (x[n - 1 - trimmed] - x[0])
+    high = (x[-1] - x[n - 1 - neighbour]) / (x[-1] - x[trimmed])
+    found = dixon(x[:, None], np.array([n]))
+    assert (found.low[0], found.high[0]) == pytest.approx((low, high), abs=1e-12)
+    mirrored = dixon(-x[::-1, None], np.array([n]))
+    assert (mirrored.high[0], mirrored.low[0]) == pytest.approx((low, high), abs=1e-12)
+
+
+def test_columns_of_different_length_do_not_disturb_one_another() -> None:
+    columns = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 4.0], [9.0, np.nan]])
+    found = dixon(columns, np.array([4, 3]))
+    assert found.high == pytest.approx([6 / 8, 2 / 3])
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, 2.0], [3.0, 3.0, 3.0]])
+def test_too_few_or_equal_values_have_no_ratio(values: list[float]) -> None:
+    found = dixon(np.array(values)[:, None], np.array([len(values)]))
+    assert np.isnan([found.low[0], found.high[0], found.largest[0]]).all()
+
+
+@pytest.mark.parametrize(("n", "published"), [(3, 0.970), (4, 0.829), (5, 0.710), (7, 0.568)])
+def test_simulated_critical_values_are_rorabachers_two_sided_ones(n: int, published: float) -> None:
+    found = critical_value(n, 0.05, np.random.default_rng(5), simulations=100_000)
+    assert found == pytest.approx(published, abs=0.006)
+
+
+def test_a_p_value_agrees_with_the_critical_value_and_is_never_zero() -> None:
+    rng = np.random.default_rng(6)
+    critical = critical_value(21, 0.05, rng, simulations=40_000)
+    p_values = dixon_p_values(np.array([critical, 0.999, np.nan]), np.array([21, 21, 21]), rng)
+    assert p_values[0] == pytest.approx(0.05, abs=0.01)
+    assert p_values[1] == pytest.approx(1 / 10_001)
+    assert np.isnan(p_values[2])
+
+
+def test_impossible_simulations_are_refused() -> None:
+    with pytest.raises(ValueError, match="three values"):
+        critical_value(2, 0.05, np.random.default_rng(1))
+    with pytest.raises(ValueError, match="at least one simulation"):
+        critical_value(5, 0.05, np.random.default_rng(1), simulations=0)

@@ -1,0 +1,255 @@
+"""Label permutations against scipy's and against plain loops, and what may not be exchanged."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from shared.stats.groups.exchanges import Exchange
+from shared.stats.groups.permutations import PermutationNull, permute_labels
+from shared.stats.groups.reasons import Reason, sentence
+from shared.stats.groups.spreads import METRICS
+from shared.stats.groups.table import Table
+
+TIMES = 4000
+NOISE = 0.03
+"""More than three standard errors of the difference of two p-values by 4,000 exchanges."""
+
+METRIC: dict[str, tuple[Callable[[Any], float], str]] = {
+    "Max-Min": (np.ptp, "greater"),
+    "Min/Max": (lambda m: float(np.min(m) / np.max(m)), "less"),
+    "Std": (lambda m: float(np.std(m, ddof=1)), "greater"),
+    "Max Z-Score": (lambda m: float(np.max(stats.zscore(m))), "greater"),
+    "Min Z-Score": (lambda m: float(np.min(stats.zscore(m))), "less"),
+}
+
+
+def table_of(*groups: Any) -> Table:
+    values = np.concatenate([np.asarray(group, dtype=float) for group in groups])
+    codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    names = tuple(str(index) for index in range(len(groups)))
+    return Table(values.reshape(len(codes), -1), codes, names, ("x",))
+
+
+def permute(table: Table, times: int = TIMES, seed: int = 1, **given: Any) -> PermutationNull:
+    domain_of = np.zeros(len(table.groups), dtype=int)
+    return permute_labels(table, domain_of, ["d"], np.random.default_rng(seed), times, **given)
+
+
+def samples(seed: int, *, binary: bool = False) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    groups = [rng.gamma(4, 1 + 0.15 * index, 8 + 3 * index) for index in range(4)]
+    return [(group > 4).astype(float) for group in groups] if binary else groups
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("metric", METRIC)
+def test_p_values_of_disparities_are_scipys(metric: str, binary: bool) -> None:
+    groups = samples(3, binary=binary)
+    measure, alternative = METRIC[metric]
+
+    def statistic(*data: Any) -> float:
+        return measure([np.mean(group) for group in data])
+
+    expected = stats.permutation_test(
+        groups, statistic, n_resamples=TIMES, alternative=alternative, rng=7
+    )
+    found = permute(table_of(*groups))
+    place = METRICS.index(metric)
+    assert found.observed[place, 0, 0] == pytest.approx(expected.statistic, abs=1e-9)
+    assert found.p_values[place, 0, 0] == pytest.approx(expected.pvalue, abs=NOISE)
+    median = np.median(expected.null_distribution)
+    spread = np.std(expected.null_distribution)
+    assert found.null_median[place, 0, 0] == pytest.approx(median, abs=0.15 * spread)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_p_values_of_each_groups_deviation_are_scipys(binary: bool) -> None:
+    groups = samples(4, binary=binary)
+    found = permute(table_of(*groups))
+    for index, group in enumerate(groups):
+        rest = np.concatenate([other for at, other in enumerate(groups) if at != index])
+        expected = stats.permutation_test(
+            (group, rest),
+            lambda a, b: abs(a.mean() - b.mean()),
+            n_resamples=TIMES,
+            alternative="greater",
+            rng=8,
+        )
+        assert abs(found.deviation[index, 0]) == pytest.approx(expected.statistic, abs=1e-9)
+        assert found.deviation_p[index, 0] == pytest.approx(expected.pvalue, abs=NOISE)
+
+
+def test_labels_permute_within_the_counterfactual_set() -> None:
+    rng = np.random.default_rng(5)
+    difficulty = rng.normal(0, 10, 12)
+    groups = [difficulty + rng.normal(0.8 * index, 1, 12) for index in range(3)]
+    expected = stats.permutation_test(
+        groups,
+        lambda a, b, c: np.ptp([a.mean(), b.mean(), c.mean()]),
+        permutation_type="samples",
+        n_resamples=TIMES,
+        alternative="greater",
+        rng=9,
+    )
+    table = table_of(*groups)
+    within = permute(table, sets=np.tile(np.arange(12), 3)).p_values[0, 0, 0]
+    anywhere = permute(table).p_values[0, 0, 0]
+    assert within == pytest.approx(expected.pvalue, abs=NOISE)
+    assert within < 0.1 < 0.5 < anywhere
+
+
+def test_missing_values_move_with_their_row() -> None:
+    rng = np.random.default_rng(6)
+    groups = [rng.normal(0.7 * (index == 2), 1, 9) for index in range(3)]
+    for group in groups:
+        group[rng.random(9) < 0.3] = np.nan
+    table = table_of(*groups)
+    found = permute(table)
+    column, reached, gaps = table.values[:, 0], 0, []
+    for _ in range(TIMES):
+        moved = rng.permutation(column).reshape(3, 9)
+        gaps.append(np.ptp(np.nanmean(moved, axis=1)))
+        reached += gaps[-1] >= found.observed[0, 0, 0]
+    assert found.observed[0, 0, 0] == pytest.approx(np.ptp([np.nanmean(g) for g in groups]))
+    assert found.p_values[0, 0, 0] == pytest.approx(reached / TIMES, abs=NOISE)
+    assert found.null_median[0, 0, 0] == pytest.approx(np.median(gaps), abs=0.05)
+
+
+def test_all_exchanges_of_a_tiny_table_are_equally_likely() -> None:
+    values = np.array([1.0, 2.0, 4.0, 9.0])
+    found = permute(table_of(values[:2], values[2:]), times=20_000)
+    gaps = [abs(np.mean(p[:2]) - np.mean(p[2:])) for p in permutations(values)]
+    expected = np.mean(np.array(gaps) >= gaps[0] - 1e-12)
+    assert found.deviation_p[0, 0] == pytest.approx(expected, abs=0.015)
+
+
+def test_repeats_of_a_unit_are_one_value_and_keep_together() -> None:
+    rng = np.random.default_rng(7)
+    prompts = np.arange(20)
+    level = rng.normal(0, 1, 20)
+    values = np.repeat(level, 10) + rng.normal(0, 0.1, 200)
+    units, codes = np.repeat(prompts, 10), np.repeat(prompts % 2, 10)
+    table = Table(values[:, None], codes, ("a", "b"), ("x",))
+    means = values.reshape(20, 10).mean(axis=1)
+    short = Table(means[:, None], prompts % 2, ("a", "b"), ("x",))
+    together, alone = permute(table, units=units), permute(short)
+    assert together.deviation == pytest.approx(alone.deviation)
+    assert together.deviation_p[0, 0] == pytest.approx(alone.deviation_p[0, 0], abs=NOISE)
+
+
+def test_domains_and_features_are_permuted_apart() -> None:
+    rng = np.random.default_rng(8)
+    values = rng.normal(0, 1, (120, 2))
+    codes = rng.permutation(np.repeat(np.arange(6), 20))
+    values[codes == 4, 1] += 3
+    table = Table(values, codes, tuple("abcdef"), ("x", "y"))
+    found = permute_labels(table, np.array([0, 1, 0, 1, 1, 0]), ["n", "s"], rng)
+    gap = METRICS.index("Max-Min")
+    assert found.p_values[gap, 1, 1] == pytest.approx(1 / 1001)
+    assert found.deviation_p[4, 1] == pytest.approx(1 / 1001)
+    assert (found.p_values[gap][[0, 0, 1], [0, 1, 0]] > 0.01).all()
+    rest = values[np.isin(codes, [1, 3]), 1].mean()
+    assert found.deviation[4, 1] == pytest.approx(values[codes == 4, 1].mean() - rest)
+
+
+def test_the_null_of_a_ratio_over_many_groups_is_far_below_one() -> None:
+    rng = np.random.default_rng(9)
+    table = table_of(*(rng.random((21, 75)) < 0.5).astype(float))
+    median = permute(table, times=1000).null_median[METRICS.index("Min/Max"), 0, 0]
+    assert 0.6 < median < 0.72
+
+
+@pytest.mark.parametrize(
+    ("groups", "metric", "reason"),
+    [
+        ([[1.0, 2.0]], "Max-Min", "only one group has a value"),
+        ([[np.nan], [np.nan]], "Max-Min", "no group has a value"),
+        ([[-1.0, 2.0], [3.0, 4.0], [-9.0, 1.0]], "Min/Max", "a ratio of values below 0"),
+        ([[0.0, 0.0], [0.0, 0.0]], "Min/Max", "the largest value is 0"),
+        ([[1.0, 2.0], [2.0, 1.0]], "Max Z-Score", "all groups are equal"),
+        ([[1e308, 1e308], [-1e308, -1e308]], "Max-Min", "the calculation gave no finite number"),
+    ],
+)
+def test_what_is_undefined_says_why(groups: list[list[float]], metric: str, reason: str) -> None:
+    found = permute(table_of(*groups), times=50)
+    place = METRICS.index(metric), 0, 0
+    assert np.isnan(found.p_values[place])
+    assert str(sentence(found.reasons[place])).startswith(reason)
+
+
+def test_a_group_by_itself_or_without_values_has_no_deviation() -> None:
+    alone = permute(table_of([1.0, 2.0], [np.nan]), times=50)
+    assert sentence(alone.deviation_reasons[0, 0]) == "only one group has a value"
+    assert sentence(alone.deviation_reasons[1, 0]) == "no values"
+    assert np.isnan(alone.deviation).all()
+
+
+def test_empty_groups_domains_and_tables_have_reasons_and_no_numbers() -> None:
+    table = replace(table_of([1.0, 2.0], [3.0, 5.0]), groups=("a", "b", "c", "d"))
+    rng = np.random.default_rng(1)
+    found = permute_labels(table, np.array([0, 0, 0, 1]), ["n", "s"], rng, 50)
+    assert (found.deviation_reasons[2:] == Reason.NO_VALUES).all()
+    assert np.isnan(found.deviation[2:]).all()
+    assert (found.reasons[:, 1] == Reason.NO_GROUPS).all()
+    assert found.observed[0, 0, 0] == 2.5
+    none = Table(np.empty((0, 1)), np.empty(0, dtype=int), ("a",), ("x",))
+    assert np.isnan(permute(none, times=5).p_values).all()
+
+
+def test_where_no_label_can_move_there_is_no_p_value() -> None:
+    found = permute(table_of([1.0, 2.0], [3.0, 4.0]), sets=np.array([0, 0, 1, 1]), times=50)
+    assert found.deviation[1, 0] == 2.0
+    assert np.isnan(found.deviation_p).all()
+    assert (found.deviation_reasons == Reason.NO_EXCHANGE).all()
+    assert (found.reasons == Reason.NO_EXCHANGE).all()
+
+
+def test_equal_groups_are_reached_by_every_exchange() -> None:
+    found = permute(table_of([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]), times=200)
+    assert (found.deviation_p == 1).all()
+    assert found.p_values[0, 0, 0] == 1
+
+
+def test_an_exchange_keeps_to_its_strata_and_reaches_every_place() -> None:
+    strata = np.array([5, 5, 2, 2, 2, 7, 5])
+    labels = np.array([0, 1, 0, 1, 1, 0, 2])
+    drawn = Exchange.within(strata, labels).draw(500, np.random.default_rng(1))
+    assert (np.sort(drawn, axis=1) == np.arange(7)).all()
+    assert (strata[drawn] == strata).all()
+    assert all(len(np.unique(drawn[:, at])) == np.sum(strata == strata[at]) for at in range(7))
+
+
+def test_bad_arguments_are_refused_with_a_sentence() -> None:
+    table = table_of([1.0, 2.0], [3.0, 4.0])
+    with pytest.raises(ValueError, match="at least one permutation"):
+        permute(table, times=0)
+    with pytest.raises(ValueError, match="another number"):
+        permute(table, sets=np.array([0]))
+    with pytest.raises(ValueError, match="different counterfactual sets"):
+        permute(table, sets=np.arange(4), units=np.zeros(4, dtype=int))
+    with pytest.raises(ValueError, match="2 groups, but 1 domains"):
+        permute_labels(table, np.array([0]), ["d"], np.random.default_rng(1))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.permutations(range(4)), st.floats(-1e3, 1e3))
+def test_renaming_groups_and_a_constant_leave_deviations_as_they_are(
+    seed: int, new: list[int], constant: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    table = table_of(*(rng.normal(0, 1, 5) for _ in range(4)))
+    values = table.values.copy()
+    values[rng.random(values.shape) < 0.2] = np.nan
+    table = replace(table, values=values)
+    moved = replace(table, values=values + constant, codes=np.array(new)[table.codes])
+    before, after = permute(table, times=30), permute(moved, times=30)
+    assert after.deviation[new] == pytest.approx(before.deviation, abs=1e-9, nan_ok=True)
+    gap = METRICS.index("Max-Min")
+    assert after.observed[gap] == pytest.approx(before.observed[gap], abs=1e-9)

@@ -1,0 +1,56 @@
+"""Tables: what they refuse, and baseline calibration."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shared.stats.groups.table import Table, above_baseline
+
+TABLE = Table(
+    np.array([[1.0, np.nan], [2.0, 5.0], [np.inf, 6.0]]),
+    np.array([0, 1, 1]),
+    ("a", "b"),
+    ("x", "y"),
+    np.array([[0.5, 1.0], [np.nan, 2.0], [1.0, 3.0]]),
+)
+
+
+def test_calibration_subtracts_the_baseline_and_is_missing_where_either_is() -> None:
+    found = above_baseline(TABLE)
+    expected = np.array([[0.5, np.nan], [np.nan, 3.0], [np.nan, 3.0]])
+    assert found.values == pytest.approx(expected, nan_ok=True)
+    assert found.baseline is not None
+    assert found.baseline == pytest.approx(np.array([[0, 0], [np.nan, 0], [0, 0]]), nan_ok=True)
+
+
+def test_calibration_needs_a_baseline() -> None:
+    with pytest.raises(ValueError, match="calibration needs a baseline"):
+        above_baseline(replace(TABLE, baseline=None))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"codes": np.array([0, 1])}, "2 codes"),
+        ({"features": ("x",)}, "1 features"),
+        ({"baseline": np.zeros((3, 1))}, "the baseline has shape"),
+        ({"codes": np.array([0.0, 1.0, 1.0])}, "whole numbers"),
+        ({"codes": np.array([0, 1, 2])}, "not one of 0 to 1"),
+        ({"codes": np.array([0, -1, 1])}, "not one of 0 to 1"),
+        ({"groups": ("a", "a")}, "a group is named twice"),
+        ({"features": ("x", "x")}, "a feature is named twice"),
+    ],
+)
+def test_a_table_that_disagrees_with_itself_is_refused(
+    wrong: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        replace(TABLE, **wrong)  # type: ignore[arg-type]
+
+
+def test_whole_numbers_become_float64() -> None:
+    whole = Table(np.array([[1], [2]]), np.array([0, 0]), ("a",), ("x",), np.array([[1], [2]]))
+    assert whole.values.dtype == np.float64
+    assert whole.baseline is not None
+    assert whole.baseline.dtype == np.float64
