@@ -13,7 +13,7 @@ from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
 
-LINGER_S = 0.05
+LINGER_S = 0.1
 """Arrivals are counted in one transaction for all of them; a run closes this much later."""
 
 

@@ -10,7 +10,7 @@ from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
 
-LINGER_S = 0.05
+LINGER_S = 0.2
 """Nobody waits for the recorder, and a transaction for one record costs as much as for fifty."""
 
 
