@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
+import numpy as np
+
 from services.diagnoser.domain import Case, Finding, Plan, diagnose
 from shared.contracts import (
     Completion,
@@ -49,7 +51,10 @@ class Diagnose:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
         plan = self._plan_for(suite)
         cases = list(self._cases(run, suite))
-        return [self._diagnosis(completion, finding, plan) for finding in diagnose(cases, plan)]
+        # Seeded by the run: whoever diagnoses it again draws the same labels.
+        rng = np.random.default_rng(int(run.id, 16))
+        found = diagnose(cases, plan, rng)
+        return [self._diagnosis(completion, finding, plan) for finding in found]
 
     def _plan_for(self, suite: Suite) -> Plan:
         return Plan(
@@ -58,6 +63,7 @@ class Diagnose:
             features=suite.features,
             measured={each.name: each.features for each in self._store.instruments.ever()},
             selected_at_least=suite.selected_at_least,
+            permutations=self._plan.permutations,
         )
 
     def _cases(self, run: Run, suite: Suite) -> Iterator[Case]:
@@ -86,6 +92,8 @@ class Diagnose:
             claim=CLAIM,
             groups=finding.groups,
             gaps=finding.gaps,
+            disparities=finding.disparities,
+            missing=finding.missing,
         )
 
 

@@ -2,7 +2,15 @@
 
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion
-from shared.contracts.diagnosis import Diagnosis, Estimate, Gap, GroupSummary, Verdict
+from shared.contracts.diagnosis import (
+    Diagnosis,
+    Estimate,
+    Gap,
+    GroupDisparity,
+    GroupSummary,
+    MissingTest,
+    Verdict,
+)
 from shared.contracts.expansion import expected_of, probes_of
 from shared.contracts.features import Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
@@ -35,8 +43,10 @@ __all__ = [
     "ExtractorPin",
     "Features",
     "Gap",
+    "GroupDisparity",
     "GroupSummary",
     "Message",
+    "MissingTest",
     "Part",
     "Probe",
     "Purpose",

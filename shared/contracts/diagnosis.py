@@ -49,6 +49,8 @@ class GroupSummary(Part):
     """The mean over prompts."""
     selection_rate: Estimate | None = None
     """The share of prompts selected, where the suite says what a selection is."""
+    statistics: dict[str, float | None] = {}
+    """Other statistics of the answers, by name."""
 
 
 class Gap(Part):
@@ -66,8 +68,42 @@ class Gap(Part):
     """After Holm's correction over the run's whole family of comparisons."""
     impact_ratio: Estimate | None = None
     """Selection rate of the less selected over that of the more selected."""
+    effect_size: Estimate | None = None
+    """Hedges' g, or Cohen's d of the differences where sets are compared."""
+    mann_whitney_p: float | None = None
+    """The rank test over prompts, beside the declared one."""
     verdict: Verdict
     """What follows, at the declared level and tolerance."""
+    reason: str | None = None
+    """Why it is this verdict."""
+
+
+class GroupDisparity(Part):
+    """How far the means of three or more groups lie apart, in one way of saying it."""
+
+    metric: Name
+    """Which way: Max-Min, Min/Max, Std, Max Z-Score, Dixon Q, and others."""
+    value: float | None = None
+    """The number."""
+    group: str | None = None
+    """The group that holds the extreme."""
+    null_median: float | None = None
+    """What labels handed out at random give half of the time."""
+    p_value: float | None = None
+    """How often random labels give at least as much."""
+    reason: str | None = None
+    """Why the number is undefined."""
+
+
+class MissingTest(Part):
+    """Whether the absence of answers itself differs between groups."""
+
+    p_value: float | None = None
+    """For the same share of prompts with a missing answer in every group."""
+    method: str = ""
+    """How it was tested."""
+    reason: str | None = None
+    """Why there is no test."""
 
 
 class Diagnosis(Record):
@@ -75,7 +111,7 @@ class Diagnosis(Record):
 
     kind: ClassVar[str] = "diagnosis"
     identity: ClassVar[tuple[str, ...]] = (
-        "run_id", "completion_id", "target", "scaffold", "feature", "dimension",
+        "run_id", "completion_id", "target", "scaffold", "extractor", "feature", "dimension",
     )  # fmt: skip
 
     run_id: RecordId
@@ -104,6 +140,10 @@ class Diagnosis(Record):
     """Each group by itself."""
     gaps: tuple[Gap, ...]
     """Each pair of groups."""
+    disparities: tuple[GroupDisparity, ...] = ()
+    """All groups together, where there are three or more."""
+    missing: MissingTest | None = None
+    """Whether answers are missing alike in all groups."""
 
     @property
     def run(self) -> str:

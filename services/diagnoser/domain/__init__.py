@@ -1,6 +1,7 @@
 """Diagnosis of a table of measured responses: pure."""
 
 from services.diagnoser.domain.cases import Case, Plan, Question
-from services.diagnoser.domain.diagnosis import Finding, diagnose
+from services.diagnoser.domain.diagnosis import diagnose
+from services.diagnoser.domain.findings import Finding
 
 __all__ = ["Case", "Finding", "Plan", "Question", "diagnose"]

@@ -41,3 +41,5 @@ class Plan:
     measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What each extractor measures: known even where it could measure nothing."""
     selected_at_least: Mapping[str, float] | None = None
+    permutations: int = 1000
+    """How often labels are handed out at random, where three or more groups are compared."""

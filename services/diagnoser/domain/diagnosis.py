@@ -1,144 +1,82 @@
-"""What a closed run shows: groups, gaps between them, and what may be concluded."""
+"""What a closed run shows: the diagnosis of its answers, one finding for each question."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from itertools import combinations
+from collections.abc import Iterator, Sequence
 
-from services.diagnoser.domain.cases import Case, Plan, Question
-from services.diagnoser.domain.groups import Group
-from shared.contracts import Estimate, Gap, GroupSummary, Verdict
-from shared.stats import estimate
-from shared.stats.comparisons import means, shares
-from shared.stats.comparisons.multiplicity import holm
+import numpy as np
 
-Groups = dict[str, Group]
+from services.diagnoser.domain.cases import Case, Plan
+from services.diagnoser.domain.comparing import Declared, compare, corrected
+from services.diagnoser.domain.findings import Finding, Part, findings
+from services.diagnoser.domain.groupings import grouping
+from services.diagnoser.domain.observations import Observations
+from services.diagnoser.domain.units import Units
 
 
-@dataclass(frozen=True)
-class Finding:
-    """The answer to one question."""
-
-    question: Question
-    groups: tuple[GroupSummary, ...]
-    gaps: tuple[Gap, ...]
-    family: int
-
-
-def diagnose(cases: Sequence[Case], plan: Plan) -> list[Finding]:
+def diagnose(cases: Sequence[Case], plan: Plan, rng: np.random.Generator) -> list[Finding]:
     """Answer every question the cases allow; all comparisons together are one family."""
-    asked = {question: groups for question, groups in _questions(cases, plan).items() if groups}
-    compared = {
-        question: {pair: _difference(groups, *pair, plan.alpha) for pair in _pairs(groups)}
-        for question, groups in asked.items()
-    }
-    all_pairs = [(q, pair) for q, differences in compared.items() for pair in differences]
-    adjusted = dict(
-        zip(all_pairs, holm([compared[q][p].p_value for q, p in all_pairs]), strict=True)
-    )
-    family = sum(p is not None for p in adjusted.values())
-    return [
-        Finding(
-            question,
-            tuple(_summary(name, group, question, plan) for name, group in sorted(groups.items())),
-            tuple(
-                _gap(pair, found, adjusted[question, pair], groups, question, plan)
-                for pair, found in compared[question].items()
-            ),
-            family,
-        )
-        for question, groups in asked.items()
-    ]
+    declared = Declared(plan.alpha, plan.tolerance, permutations=plan.permutations)
+    parts = list(_parts(cases, plan, declared, rng))
+    every = corrected([each for part in parts for each in part.comparisons], declared)
+    family = sum(each.p_value is not None for each in every)
+    taken = iter(every)
+    found: list[Finding] = []
+    for part in parts:
+        gaps = [next(taken) for _ in part.comparisons]
+        found.extend(findings(part, gaps, family, plan, rng))
+    return sorted(found, key=lambda finding: str(finding.question))
 
 
-def _questions(cases: Sequence[Case], plan: Plan) -> dict[Question, Groups]:
-    """Sort values and their absence under every question they belong to."""
-    names = _feature_names(cases, plan)
-    sorted_: dict[Question, Groups] = defaultdict(dict)
+def _parts(
+    cases: Sequence[Case], plan: Plan, declared: Declared, rng: np.random.Generator
+) -> Iterator[Part]:
+    sorted_: dict[tuple[str, str, str], list[Case]] = defaultdict(list)
     for case in cases:
-        for feature in names[case.extractor]:
-            for dimension, name in case.groups.items():
-                question = Question(case.target, case.scaffold, case.extractor, feature, dimension)
-                group = sorted_[question].setdefault(name, Group())
-                group.add(case, case.values.get(feature))
-    return dict(sorted(sorted_.items(), key=lambda item: str(item[0])))
+        sorted_[case.target, case.scaffold, case.extractor].append(case)
+    for (_, _, extractor), some in sorted(sorted_.items()):
+        names = _feature_names(extractor, some, plan)
+        dimensions = sorted({dimension for case in some for dimension in case.groups})
+        seen = _observations(some, names, dimensions)
+        for dimension in dimensions if names else ():
+            groups = grouping(seen, (dimension,))
+            yield Part(
+                some,
+                seen,
+                groups,
+                Units.of(seen, groups),
+                Units.of(_selected(seen, plan), groups),
+                tuple(compare(seen, groups, declared, rng)),
+            )
 
 
-def _feature_names(cases: Sequence[Case], plan: Plan) -> dict[str, list[str]]:
-    names: dict[str, set[str]] = defaultdict(set)
-    for case in cases:
-        names[case.extractor] |= set(case.values) | set(plan.measured.get(case.extractor, ()))
+def _feature_names(extractor: str, cases: Sequence[Case], plan: Plan) -> list[str]:
+    names = {name for case in cases for name in case.values}
+    names |= set(plan.measured.get(extractor, ()))
     chosen = set(plan.features)
-    return {e: sorted(n & chosen if chosen else n) for e, n in names.items()}
+    return sorted(names & chosen if chosen else names)
 
 
-def _pairs(groups: Groups) -> list[tuple[str, str]]:
-    return list(combinations(sorted(groups), 2))
-
-
-def _difference(groups: Groups, a: str, b: str, alpha: float) -> means.Difference:
-    """Compare within counterfactual sets where both groups have them, else between prompts."""
-    in_sets = [groups[name].by_set() for name in (a, b)]
-    shared = sorted(in_sets[0].keys() & in_sets[1].keys())
-    if len(shared) >= 2:
-        pairs = [(in_sets[0][s], in_sets[1][s]) for s in shared]
-        return means.difference([x for x, _ in pairs], [y for _, y in pairs], alpha, paired=True)
-    return means.difference(groups[a].by_unit(), groups[b].by_unit(), alpha, paired=False)
-
-
-def _summary(name: str, group: Group, question: Question, plan: Plan) -> GroupSummary:
-    units = group.by_unit()
-    return GroupSummary(
-        group=name,
-        responses=len(group.values) + group.missing.total(),
-        missing=group.missing.total(),
-        missing_reasons=dict(sorted(group.missing.items())),
-        units=len(units),
-        mean=_as_sent(means.mean_of(units, plan.alpha)),
-        selection_rate=_selection_rate(group, question, plan),
+def _observations(
+    cases: Sequence[Case], names: Sequence[str], dimensions: Sequence[str]
+) -> Observations:
+    values = [[_number(case.values.get(name)) for name in names] for case in cases]
+    sets = [case.set for case in cases]
+    return Observations(
+        features=tuple(names),
+        values=np.array(values, dtype=np.float64).reshape(len(cases), len(names)),
+        groups={d: [case.groups.get(d) for case in cases] for d in dimensions},
+        units=[case.unit for case in cases],
+        sets=sets if any(sets) else None,
     )
 
 
-def _selection_rate(group: Group, question: Question, plan: Plan) -> Estimate | None:
-    threshold = (plan.selected_at_least or {}).get(question.feature)
-    if threshold is None:
-        return None
-    return _as_sent(shares.share_of(group.selected(threshold).by_unit(), plan.alpha))
+def _number(value: float | None) -> float:
+    return np.nan if value is None else value
 
 
-def _gap(
-    pair: tuple[str, str],
-    found: means.Difference,
-    p_adjusted: float | None,
-    groups: Groups,
-    question: Question,
-    plan: Plan,
-) -> Gap:
-    threshold = (plan.selected_at_least or {}).get(question.feature)
-    impact = None
-    if threshold is not None:
-        a, b = (groups[name].selected(threshold).by_unit() for name in pair)
-        impact = _as_sent(shares.ratio(a, b, plan.alpha))
-    return Gap(
-        a=pair[0],
-        b=pair[1],
-        gap=_as_sent(found.estimate),
-        p_value=found.p_value,
-        p_adjusted=p_adjusted,
-        impact_ratio=impact,
-        verdict=_verdict(found.estimate, p_adjusted, plan),
-    )
-
-
-def _verdict(gap: estimate.Estimate, p_adjusted: float | None, plan: Plan) -> Verdict:
-    if gap.low is None or gap.high is None or p_adjusted is None:
-        return Verdict.NOT_ENOUGH
-    beyond = gap.low > plan.tolerance or gap.high < -plan.tolerance
-    if p_adjusted <= plan.alpha and beyond:
-        return Verdict.DISPARITY
-    within = -plan.tolerance <= gap.low and gap.high <= plan.tolerance
-    return Verdict.NO_DISPARITY if within and plan.tolerance > 0 else Verdict.NOT_ENOUGH
-
-
-def _as_sent(found: estimate.Estimate) -> Estimate:
-    return Estimate(**asdict(found))
+def _selected(seen: Observations, plan: Plan) -> Observations:
+    """Give 1 for every value at or above its feature's threshold, 0 below; nan without one."""
+    limits = np.array([(plan.selected_at_least or {}).get(n, np.nan) for n in seen.features])
+    known = np.isfinite(seen.values) & np.isfinite(limits)
+    chosen = np.where(known, seen.values >= limits, np.nan)
+    return Observations(seen.features, chosen, seen.groups, seen.units, seen.sets)

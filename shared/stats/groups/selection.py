@@ -77,3 +77,9 @@ class SelectionRate:
                 return np.asarray(np.abs(values - standard) <= self.reach)
             case "within-percentage":
                 return np.asarray(np.abs(values - standard) <= self.reach * np.abs(standard))
+
+    def selected(self, values: Floats) -> Floats:
+        """Tell of each value, [rows, features], whether it meets the standard: 1, 0, or nan."""
+        finite = np.where(np.isfinite(values), values, np.nan)
+        standard = self.standard.of(Columns(finite))
+        return np.where(np.isnan(finite), np.nan, self._meets(finite, standard[None, :]))

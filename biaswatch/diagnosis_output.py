@@ -1,0 +1,218 @@
+"""A table's diagnosis as it is given out: JSON, files, and tables for people."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from biaswatch.findings import SAYS, interval, number
+from services.diagnoser.domain.absent import Absence
+from services.diagnoser.domain.comparing import Comparison
+from services.diagnoser.domain.summaries import GroupDisparity, GroupStatistic
+from services.diagnoser.domain.table import TableDiagnosis
+from shared.errors import UsageError
+
+Row = dict[str, Any]
+Parts = dict[str, list[Row]]
+SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")
+
+
+def parts(found: TableDiagnosis) -> Parts:
+    """Give the rows of every part, as JSON has them."""
+    return {
+        "summary": [_summary_row(each) for each in found.statistics],
+        "disparity": [_disparity_row(each) for each in found.disparities],
+        "comparisons": [_comparison_row(each) for each in found.comparisons],
+        "missingness": [_absence_row(each) for each in found.absences],
+    }
+
+
+def _summary_row(each: GroupStatistic) -> Row:
+    return {
+        "feature": each.feature,
+        "statistic": each.statistic,
+        "group": each.group,
+        "domain": each.domain or None,
+        "value": each.value,
+        "ci": _bounds(each.low, each.high),
+        "ci_method": each.method or None,
+        "n": each.n,
+        "n_missing": each.n_missing,
+        "reason": each.reason,
+    }
+
+
+def _disparity_row(each: GroupDisparity) -> Row:
+    return {
+        "feature": each.feature,
+        "statistic": each.statistic,
+        "dimension": each.dimension,
+        "domain": each.domain or None,
+        "metric": each.metric,
+        "value": each.value,
+        "group": each.group,
+        "null_median": each.null_median,
+        "p_value": each.p_value,
+        "reason": each.reason,
+    }
+
+
+def _comparison_row(each: Comparison) -> Row:
+    conclusion = each.conclusion
+    return {
+        "feature": each.feature,
+        "dimension": each.dimension,
+        "domain": each.domain or None,
+        "a": each.a,
+        "b": each.b,
+        "gap": each.gap.value,
+        "ci": _bounds(each.gap.low, each.gap.high),
+        "p_value": each.p_value,
+        "p_adjusted": each.p_adjusted,
+        "method": each.gap.method,
+        "effect_size": each.effect_size.value,
+        "effect_size_ci": _bounds(each.effect_size.low, each.effect_size.high),
+        "effect_size_method": each.effect_size.method,
+        "mann_whitney_p": each.mann_whitney_p,
+        "permutation_p": each.permutation_p,
+        "n_a": each.n_a,
+        "n_b": each.n_b,
+        "n_missing_a": each.n_missing_a,
+        "n_missing_b": each.n_missing_b,
+        "units_a": each.units_a,
+        "units_b": each.units_b,
+        "verdict": conclusion.verdict.value if conclusion else None,
+        "reason": each.gap.reason or (conclusion.reason if conclusion else None),
+    }
+
+
+def _absence_row(each: Absence) -> Row:
+    return {
+        "feature": each.feature,
+        "dimension": each.dimension,
+        "domain": each.domain or None,
+        "groups": {
+            name: {
+                "units": group.asked,
+                "units_missing": group.missing,
+                "share": group.share.value,
+                "ci": _bounds(group.share.low, group.share.high),
+            }
+            for name, group in each.found.groups.items()
+        },
+        "statistic": each.found.statistic,
+        "p_value": each.found.p_value,
+        "method": each.found.method or None,
+        "reason": each.found.reason,
+    }
+
+
+def _bounds(low: float | None, high: float | None) -> list[float | None] | None:
+    return None if low is None and high is None else [low, high]
+
+
+def write(found: Parts, output: Path) -> Iterator[Path]:
+    """Write each part beside `output`: `gaps.csv` becomes `gaps.summary.csv`, and so on.
+
+    Raises
+    ------
+    UsageError
+        The ending is neither .csv nor .parquet, or the folder cannot be written.
+    """
+    if output.suffix not in {".csv", ".parquet"}:
+        raise UsageError(f"{output} is neither CSV nor Parquet; its ending says what it shall be.")
+    for name, rows in found.items():
+        path = output.with_suffix(f".{name}{output.suffix}")
+        frame = pd.json_normalize(rows)
+        try:
+            frame.to_csv(path, index=False) if output.suffix == ".csv" else frame.to_parquet(path)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written ({error.strerror}).") from None
+        yield path
+
+
+def show(found: Parts, warnings: Sequence[str], alpha: float) -> None:
+    """Print the parts as tables."""
+    console = Console()
+    level = f"{100 * (1 - alpha):g} %"
+    for table in _summary_tables(found["summary"], level):
+        console.print(table, "")
+    console.print("[bold]Disparity[/]", _disparity_table(found["disparity"]), "")
+    console.print("[bold]Comparisons[/]", _comparison_table(found["comparisons"], level), "")
+    for row in found["missingness"]:
+        if row["p_value"] is not None:
+            console.print(
+                f"Missing answers of {escape(row['feature'])} by {escape(row['dimension'])}:"
+                f" p = {number(row['p_value'], 2)} ({row['method']})."
+            )
+    for warning in warnings:
+        console.print(f"[yellow]{escape(warning)}[/]")
+
+
+def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
+    """Give a table for each feature: a row for each group, a column for each statistic."""
+    features = dict.fromkeys(row["feature"] for row in rows)
+    statistics = list(dict.fromkeys(row["statistic"] for row in rows))
+    for feature in features:
+        table = _table(feature, "n", "missing", *statistics)
+        table.caption, table.caption_justify = f"intervals: {level}", "left"
+        groups: dict[str, list[Row]] = {}
+        for row in rows:
+            if row["feature"] == feature:
+                groups.setdefault(_group_name(row), []).append(row)
+        for name, found in groups.items():
+            cells = [escape(_with_bounds(row, "value").replace(" [", "\n[")) for row in found]
+            table.add_row(escape(name), str(found[0]["n"]), str(found[0]["n_missing"]), *cells)
+        yield table
+
+
+def _group_name(row: Row) -> str:
+    return ", ".join(filter(None, [row["domain"], *row["group"].values()]))
+
+
+def _disparity_table(rows: Sequence[Row]) -> Table:
+    table = _table("feature", "of", "statistic", "metric", "value", "held by", "by chance", "p")
+    for row in rows:
+        if row["metric"] in SHOWN_METRICS and row["value"] is not None:
+            table.add_row(
+                escape(row["feature"]),
+                escape(", ".join(filter(None, [row["domain"], row["dimension"]]))),
+                escape(row["statistic"]),
+                row["metric"],
+                number(row["value"]),
+                escape(row["group"] or ""),
+                number(row["null_median"]),
+                number(row["p_value"], 2),
+            )
+    return table
+
+
+def _comparison_table(rows: Sequence[Row], level: str) -> Table:
+    table = _table("feature", "groups", f"gap [{level}]", "p adjusted", "effect", "verdict")
+    for row in rows:
+        table.add_row(
+            escape(row["feature"]),
+            escape(", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"]))),
+            escape(_with_bounds(row, "gap")),
+            number(row["p_adjusted"], 2),
+            number(row["effect_size"]),
+            SAYS[row["verdict"]],
+        )
+    return table
+
+
+def _with_bounds(row: Mapping[str, Any], key: str) -> str:
+    if row["ci"] is None:
+        return f"{number(row[key])}" + (f" ({row['reason']})" if row[key] is None else "")
+    return interval({"value": row[key], "low": row["ci"][0], "high": row["ci"][1]})
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
+    for name in columns:
+        table.add_column(escape(name), overflow="fold")
+    return table

@@ -1,0 +1,47 @@
+"""Missing answers of each group, by prompt, and whether their absence is itself a gap."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.diagnoser.domain.groupings import Grouping
+from services.diagnoser.domain.observations import Observations
+from shared.stats.comparisons.missingness import Missingness, missingness
+
+
+@dataclass(frozen=True)
+class Absence:
+    """What is missing of one feature in one domain of a grouping."""
+
+    feature: str
+    dimension: str
+    domain: str
+    found: Missingness
+    """Counts prompts with at least one missing answer: repeats go missing together."""
+
+
+def absences(
+    seen: Observations, grouping: Grouping, *, alpha: float, rng: np.random.Generator
+) -> Iterator[Absence]:
+    """Give the absence of every feature in every domain."""
+    units = seen.unit_codes()
+    missing = ~np.isfinite(seen.values)
+    for domain, name in enumerate(grouping.domains):
+        groups = np.flatnonzero(grouping.domain_of == domain)
+        for index, feature in enumerate(seen.features):
+            counted = {
+                grouping.groups[group].name: _counted(
+                    units[grouping.codes == group], missing[grouping.codes == group, index]
+                )
+                for group in groups
+            }
+            yield Absence(feature, grouping.name, name, missingness(counted, alpha, rng=rng))
+
+
+def _counted(
+    units: np.ndarray[tuple[int], np.dtype[np.intp]],
+    missing: np.ndarray[tuple[int], np.dtype[np.bool_]],
+) -> tuple[int, int]:
+    """Give how many units miss an answer, of how many."""
+    return len(np.unique(units[missing])), len(np.unique(units))

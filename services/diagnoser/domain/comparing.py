@@ -1,0 +1,156 @@
+"""Comparisons of groups in pairs, before and after the correction of their family."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from services.diagnoser.domain.groupings import Grouping
+from services.diagnoser.domain.observations import Floats, Observations
+from services.diagnoser.domain.units import Means, Units
+from shared.stats.comparisons.effect_size import hedges_g, paired_d
+from shared.stats.comparisons.means import difference
+from shared.stats.comparisons.multiplicity import adjust
+from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
+from shared.stats.comparisons.ranks import mann_whitney
+from shared.stats.comparisons.verdicts import Conclusion, conclude
+from shared.stats.estimate import Estimate
+
+LEAST_PAIRS = 2
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What was declared before looking."""
+
+    alpha: float = 0.05
+    tolerance: float = 0.0
+    correction: str = "holm"
+    permutations: int = 0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One group compared with another on one feature."""
+
+    feature: str
+    dimension: str
+    domain: str
+    a: str
+    b: str
+    gap: Estimate
+    p_value: float | None
+    effect_size: Estimate
+    n_a: int
+    """Answers with a value."""
+    n_b: int
+    n_missing_a: int
+    n_missing_b: int
+    units_a: int
+    """Prompts with a value."""
+    units_b: int
+    paired: bool
+    mann_whitney_p: float | None
+    permutation_p: float | None
+    p_adjusted: float | None = None
+    conclusion: Conclusion | None = None
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What of two groups is compared, one value per unit, or per set that both have."""
+
+    a: list[float]
+    b: list[float]
+    paired: bool
+
+
+def compare(
+    seen: Observations, grouping: Grouping, declared: Declared, rng: np.random.Generator
+) -> Iterator[Comparison]:
+    """Compare every pair of groups of a domain on every feature; nothing is corrected yet."""
+    units = Units.of(seen, grouping)
+    present = np.isfinite(seen.values)
+    counts = _counts(present, grouping)
+    rows = np.bincount(grouping.codes[grouping.codes >= 0], minlength=len(grouping.groups))
+    for a, b in grouping.pairs():
+        for index, feature in enumerate(seen.features):
+            chosen = _samples(units, a, b, index)
+            found = difference(chosen.a, chosen.b, declared.alpha, paired=chosen.paired)
+            effect = paired_d if chosen.paired else hedges_g
+            yield Comparison(
+                feature=feature,
+                dimension=grouping.name,
+                domain=grouping.domains[grouping.groups[a].domain],
+                a=grouping.groups[a].name,
+                b=grouping.groups[b].name,
+                gap=found.estimate,
+                p_value=found.p_value,
+                effect_size=effect(chosen.a, chosen.b, declared.alpha),
+                n_a=int(counts[a, index]),
+                n_b=int(counts[b, index]),
+                n_missing_a=int(rows[a] - counts[a, index]),
+                n_missing_b=int(rows[b] - counts[b, index]),
+                units_a=len(_present(units.by_unit[a].values[:, index])),
+                units_b=len(_present(units.by_unit[b].values[:, index])),
+                paired=chosen.paired,
+                mann_whitney_p=_mann_whitney_p(units, a, b, index, rng),
+                permutation_p=_permutation_p(chosen, declared.permutations, rng),
+            )
+
+
+def corrected(found: Sequence[Comparison], declared: Declared) -> list[Comparison]:
+    """Correct all p-values as one family, and conclude."""
+    adjusted = adjust([each.p_value for each in found], declared.correction)
+    return [
+        replace(
+            each,
+            p_adjusted=p,
+            conclusion=conclude(each.gap, p, tolerance=declared.tolerance, alpha=declared.alpha),
+        )
+        for each, p in zip(found, adjusted, strict=True)
+    ]
+
+
+def _counts(present: np.ndarray[tuple[int, int], np.dtype[np.bool_]], grouping: Grouping) -> Floats:
+    counts = np.zeros((len(grouping.groups), present.shape[1]))
+    belongs = grouping.codes >= 0
+    np.add.at(counts, grouping.codes[belongs], present[belongs])
+    return counts
+
+
+def _samples(units: Units, a: int, b: int, feature: int) -> Samples:
+    """Pair within counterfactual sets where both groups have at least two, else take prompts."""
+    x, y = _shared(units.by_set[a], units.by_set[b], feature)
+    if len(x) >= LEAST_PAIRS:
+        return Samples(x.tolist(), y.tolist(), paired=True)
+    values = [_present(units.by_unit[group].values[:, feature]).tolist() for group in (a, b)]
+    return Samples(values[0], values[1], paired=False)
+
+
+def _shared(a: Means, b: Means, feature: int) -> tuple[Floats, Floats]:
+    _, of_a, of_b = np.intersect1d(a.keys, b.keys, assume_unique=True, return_indices=True)
+    x, y = a.values[of_a, feature], b.values[of_b, feature]
+    both = np.isfinite(x) & np.isfinite(y)
+    return x[both], y[both]
+
+
+def _present(values: Floats) -> Floats:
+    return values[np.isfinite(values)]
+
+
+def _mann_whitney_p(
+    units: Units, a: int, b: int, feature: int, rng: np.random.Generator
+) -> float | None:
+    x, y = (_present(units.by_unit[group].values[:, feature]) for group in (a, b))
+    return mann_whitney(x, y, rng=rng).p_value
+
+
+def _permutation_p(chosen: Samples, times: int, rng: np.random.Generator) -> float | None:
+    if not times:
+        return None
+    if chosen.paired:
+        return sign_flip(chosen.a, chosen.b, rng=rng, resamples=times).p_value
+    a = {f"a{place}": [value] for place, value in enumerate(chosen.a)}
+    b = {f"b{place}": [value] for place, value in enumerate(chosen.b)}
+    return label_permutation(a, b, rng=rng, resamples=times).p_value

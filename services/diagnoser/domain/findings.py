@@ -1,0 +1,182 @@
+"""Findings: what was computed for a part of a run, in the records' words."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite
+
+import numpy as np
+
+from services.diagnoser.domain.absent import absences
+from services.diagnoser.domain.cases import Case, Plan, Question
+from services.diagnoser.domain.comparing import Comparison
+from services.diagnoser.domain.groupings import Grouping
+from services.diagnoser.domain.observations import Observations, Whole
+from services.diagnoser.domain.summaries import Described, describe
+from services.diagnoser.domain.units import Units
+from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
+from shared.stats import estimate
+from shared.stats.comparisons.means import mean_of
+from shared.stats.comparisons.shares import ratio, share_of
+from shared.stats.groups.moments import Mean, StandardDeviation
+from shared.stats.groups.quantiles import Median
+
+STATISTICS = (Mean(), Median(), StandardDeviation())
+LEAST_GROUPS = 3
+"""Of two groups, the gap says all there is to say of disparity."""
+UNDEFINED, NOT_FINITE = "undefined", "not finite"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answer to one question."""
+
+    question: Question
+    groups: tuple[GroupSummary, ...]
+    gaps: tuple[Gap, ...]
+    disparities: tuple[GroupDisparity, ...]
+    missing: MissingTest
+    family: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """The answers one extractor measured for one target and scaffold, grouped by one dimension."""
+
+    cases: Sequence[Case]
+    seen: Observations
+    grouping: Grouping
+    units: Units
+    selected: Units
+    """1 where an answer is a selection, 0 where it is none."""
+    comparisons: tuple[Comparison, ...]
+
+
+def findings(
+    part: Part,
+    compared: Sequence[Comparison],
+    family: int,
+    plan: Plan,
+    rng: np.random.Generator,
+) -> Iterator[Finding]:
+    """Give a finding for every feature of a part, with its corrected comparisons."""
+    first, groups = part.cases[0], range(len(part.grouping.groups))
+    many = len(groups) >= LEAST_GROUPS
+    described = describe(
+        part.seen,
+        part.grouping,
+        STATISTICS,
+        alpha=plan.alpha,
+        ddof=1,
+        permutations=plan.permutations if many else 0,
+        rng=rng,
+    )
+    absent = absences(part.seen, part.grouping, alpha=plan.alpha, rng=rng)
+    for index, absence in enumerate(absent):
+        feature = part.seen.features[index]
+        other = _other(described, feature)
+        yield Finding(
+            Question(first.target, first.scaffold, first.extractor, feature, part.grouping.name),
+            tuple(_summary(part, code, index, plan, other[code]) for code in groups),
+            tuple(_gap(part, each, index, plan) for each in compared if each.feature == feature),
+            _disparities(described, feature) if many else (),
+            MissingTest(
+                p_value=absence.found.p_value,
+                method=absence.found.method,
+                reason=absence.found.reason,
+            ),
+            family,
+        )
+
+
+def _other(described: Described, feature: str) -> list[dict[str, float | None]]:
+    """Give, by group, the statistics of a feature beyond its mean."""
+    mine = [each for each in described.statistics if each.feature == feature]
+    by_name = {
+        name: [each.value for each in mine if each.statistic == name]
+        for name in dict.fromkeys(each.statistic for each in mine)
+        if name != Mean().name
+    }
+    return [
+        dict(zip(by_name, values, strict=True)) for values in zip(*by_name.values(), strict=True)
+    ]
+
+
+def _disparities(described: Described, feature: str) -> tuple[GroupDisparity, ...]:
+    return tuple(
+        GroupDisparity(
+            metric=each.metric,
+            value=each.value,
+            group=each.group,
+            null_median=each.null_median,
+            p_value=each.p_value,
+            reason=each.reason,
+        )
+        for each in described.disparities
+        if each.feature == feature and each.statistic == Mean().name
+    )
+
+
+def _summary(
+    part: Part, code: int, index: int, plan: Plan, other: Mapping[str, float | None]
+) -> GroupSummary:
+    rows = np.flatnonzero(part.grouping.codes == code)
+    reasons = _reasons(part, rows, index)
+    units = _present(part.units, code, index)
+    rate = None
+    if part.seen.features[index] in (plan.selected_at_least or {}):
+        rate = _as_sent(share_of(_present(part.selected, code, index), plan.alpha))
+    return GroupSummary(
+        group=part.grouping.groups[code].name,
+        responses=len(rows),
+        missing=reasons.total(),
+        missing_reasons=dict(sorted(reasons.items())),
+        units=len(units),
+        mean=_as_sent(mean_of(units, plan.alpha)),
+        selection_rate=rate,
+        statistics=dict(other),
+    )
+
+
+def _reasons(part: Part, rows: Whole, index: int) -> Counter[str]:
+    """Count why answers of a group have no value."""
+    feature = part.seen.features[index]
+    reasons: Counter[str] = Counter()
+    for row in rows:
+        value = part.cases[row].values.get(feature)
+        if value is None:
+            reasons[part.cases[row].why_missing or UNDEFINED] += 1
+        elif not isfinite(value):
+            reasons[NOT_FINITE] += 1
+    return reasons
+
+
+def _gap(part: Part, compared: Comparison, index: int, plan: Plan) -> Gap:
+    impact = None
+    if compared.feature in (plan.selected_at_least or {}):
+        codes = {group.name: code for code, group in enumerate(part.grouping.groups)}
+        a, b = (_present(part.selected, codes[name], index) for name in (compared.a, compared.b))
+        impact = _as_sent(ratio(a, b, plan.alpha))
+    conclusion = compared.conclusion
+    return Gap(
+        a=compared.a,
+        b=compared.b,
+        gap=_as_sent(compared.gap),
+        p_value=compared.p_value,
+        p_adjusted=compared.p_adjusted,
+        impact_ratio=impact,
+        effect_size=_as_sent(compared.effect_size),
+        mann_whitney_p=compared.mann_whitney_p,
+        verdict=Verdict(conclusion.verdict) if conclusion else Verdict.NOT_ENOUGH,
+        reason=conclusion.reason if conclusion else None,
+    )
+
+
+def _present(units: Units, code: int, index: int) -> list[float]:
+    values = units.by_unit[code].values[:, index]
+    found: list[float] = values[np.isfinite(values)].tolist()
+    return found
+
+
+def _as_sent(found: estimate.Estimate) -> Estimate:
+    return Estimate(**asdict(found))

@@ -1,0 +1,84 @@
+"""Groupings: the groups that one dimension makes, or several crossed, each group once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from services.diagnoser.domain.observations import Observations, Whole, coded
+
+EVERYTHING = ""
+"""The domain's name where no domains are given."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group of one domain."""
+
+    levels: dict[str, str]
+    """By dimension."""
+    domain: int
+
+    @property
+    def name(self) -> str:
+        """Its level; with several dimensions, each named: `race=black, gender=female`."""
+        if len(self.levels) == 1:
+            return next(iter(self.levels.values()))
+        return ", ".join(f"{dimension}={level}" for dimension, level in self.levels.items())
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Groups that exclude one another."""
+
+    dimensions: tuple[str, ...]
+    groups: tuple[Group, ...]
+    codes: Whole
+    """[rows]: the group of each row, -1 where it belongs to none."""
+    domains: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The dimensions it is made of."""
+        return " x ".join(self.dimensions)
+
+    @property
+    def domain_of(self) -> Whole:
+        """[groups]: the domain of each."""
+        return np.array([group.domain for group in self.groups], dtype=np.intp)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Give the pairs of groups that share a domain."""
+        for a, b in combinations(range(len(self.groups)), 2):
+            if self.groups[a].domain == self.groups[b].domain:
+                yield a, b
+
+
+def groupings(seen: Observations) -> list[Grouping]:
+    """Give a grouping for each dimension, and for every crossing of several of them."""
+    dimensions = list(seen.groups)
+    sizes = range(1, len(dimensions) + 1)
+    return [grouping(seen, some) for size in sizes for some in combinations(dimensions, size)]
+
+
+def grouping(seen: Observations, dimensions: tuple[str, ...]) -> Grouping:
+    """Give the groups that these dimensions make; combinations without any row are no groups."""
+    domain_codes, domains = coded(seen.domains or [EVERYTHING] * seen.rows)
+    levels = [coded(seen.groups[dimension]) for dimension in dimensions]
+    columns = np.column_stack([domain_codes, *(codes for codes, _ in levels)])
+    belongs = (columns >= 0).all(axis=1)
+    found, inverse = np.unique(columns[belongs], axis=0, return_inverse=True)
+    codes = np.full(seen.rows, -1, dtype=np.intp)
+    codes[belongs] = inverse.ravel()
+    groups = tuple(
+        Group(
+            {
+                d: levels[i][1][code]
+                for i, (d, code) in enumerate(zip(dimensions, rest, strict=True))
+            },
+            int(domain),
+        )
+        for domain, *rest in found
+    )
+    return Grouping(dimensions, groups, codes, domains)

@@ -1,0 +1,56 @@
+"""Observations: one row per answer, with its features, its groups, its prompt and its set."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.intp]
+Labels = Sequence[str | None]
+
+
+@dataclass(frozen=True)
+class Observations:
+    """A table of answers; nan and infinities are missing values."""
+
+    features: tuple[str, ...]
+    values: Floats
+    """[rows, features]"""
+    groups: Mapping[str, Labels]
+    """By dimension, the level of each row; None where a row has none."""
+    units: Labels | None = None
+    """The prompt of each row; without it, every row is a unit."""
+    sets: Labels | None = None
+    """The counterfactual set of each row; without it, groups are paired by prompts they share."""
+    domains: Labels | None = None
+    """The domain of each row; groups of different domains are never put together."""
+    baseline: Floats | None = None
+    """[rows]: what each value is compared with, where there is such a thing."""
+
+    @property
+    def rows(self) -> int:
+        """How many answers there are."""
+        return len(self.values)
+
+    def unit_codes(self) -> Whole:
+        """Give each row's unit as a code; a row without one is a unit of its own."""
+        rows = np.arange(self.rows)
+        if self.units is None:
+            return rows
+        codes, levels = coded(self.units)
+        return np.where(codes >= 0, codes, len(levels) + rows)
+
+    def set_codes(self) -> Whole:
+        """Give each row's set as a code, -1 where it has none."""
+        shared = self.sets if self.sets is not None else self.units
+        return np.full(self.rows, -1) if shared is None else coded(shared)[0]
+
+
+def coded(labels: Labels) -> tuple[Whole, tuple[str, ...]]:
+    """Give each label's place among the sorted different ones, -1 for None; and these."""
+    levels = tuple(sorted({label for label in labels if label is not None}))
+    place = {level: code for code, level in enumerate(levels)}
+    codes = [-1 if label is None else place[label] for label in labels]
+    return np.array(codes, dtype=np.intp), levels

@@ -1,0 +1,203 @@
+"""Statistics of every group of a grouping, with intervals where a mean or a rate has one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from services.diagnoser.domain.groupings import Grouping
+from services.diagnoser.domain.observations import Floats, Observations, coded
+from services.diagnoser.domain.units import Units
+from shared.stats.comparisons.means import mean_of
+from shared.stats.comparisons.shares import share_of
+from shared.stats.estimate import Estimate
+from shared.stats.groups.disparity import disparities
+from shared.stats.groups.moments import Mean
+from shared.stats.groups.permutations import PermutationNull, permute_labels
+from shared.stats.groups.reasons import Reason, sentence
+from shared.stats.groups.selection import SelectionRate
+from shared.stats.groups.summary import Statistic, Summary, summarise
+from shared.stats.groups.table import Table
+
+NO_INTERVAL = Estimate()
+
+
+@dataclass(frozen=True)
+class GroupStatistic:
+    """One statistic of one group."""
+
+    feature: str
+    statistic: str
+    group: dict[str, str]
+    domain: str
+    value: float | None
+    low: float | None
+    high: float | None
+    method: str
+    n: int
+    n_missing: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class GroupDisparity:
+    """How far groups lie apart in one statistic, in one way of saying it."""
+
+    feature: str
+    statistic: str
+    dimension: str
+    domain: str
+    metric: str
+    value: float | None
+    group: str | None
+    """The group that holds the extreme, for metrics that have one."""
+    reason: str | None
+    null_median: float | None = None
+    """What labels handed out at random give half of the time."""
+    p_value: float | None = None
+    """How often random labels give at least as much."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """A grouping's statistics, and how far its groups lie apart."""
+
+    statistics: tuple[GroupStatistic, ...]
+    disparities: tuple[GroupDisparity, ...]
+
+
+def describe(
+    seen: Observations,
+    grouping: Grouping,
+    statistics: Sequence[Statistic],
+    *,
+    alpha: float,
+    ddof: int,
+    permutations: int,
+    rng: np.random.Generator,
+) -> Described:
+    """Describe the groups of a grouping."""
+    table = _table(seen, grouping)
+    summary = summarise(table, statistics, ddof)
+    null = _null(seen, grouping, table, permutations, rng)
+    return Described(
+        tuple(_statistics(seen, grouping, summary, statistics, alpha)),
+        tuple(_disparities(grouping, summary, null, rng)),
+    )
+
+
+def _table(seen: Observations, grouping: Grouping) -> Table:
+    belongs = grouping.codes >= 0
+    baseline = None
+    if seen.baseline is not None:
+        baseline = np.repeat(seen.baseline[belongs, None], len(seen.features), axis=1)
+    names = tuple(str(place) for place in range(len(grouping.groups)))
+    return Table(seen.values[belongs], grouping.codes[belongs], names, seen.features, baseline)
+
+
+def _statistics(
+    seen: Observations,
+    grouping: Grouping,
+    summary: Summary,
+    statistics: Sequence[Statistic],
+    alpha: float,
+) -> Iterator[GroupStatistic]:
+    for place, statistic in enumerate(statistics):
+        intervals = _intervals(seen, grouping, statistic, alpha)
+        for code, group in enumerate(grouping.groups):
+            for index, feature in enumerate(summary.features):
+                found = intervals[code][index] if intervals else NO_INTERVAL
+                value = found.value if intervals else _number(summary.values[place, code, index])
+                yield GroupStatistic(
+                    feature=feature,
+                    statistic=statistic.name,
+                    group=group.levels,
+                    domain=grouping.domains[group.domain],
+                    value=value,
+                    low=found.low,
+                    high=found.high,
+                    method=found.method,
+                    n=int(summary.n[code, index]),
+                    n_missing=int(summary.n_missing[code, index]),
+                    reason=sentence(summary.reasons[place, code, index]) or found.reason,
+                )
+
+
+def _intervals(
+    seen: Observations, grouping: Grouping, statistic: Statistic, alpha: float
+) -> list[list[Estimate]] | None:
+    """Give each group's mean or rate over units with its interval; other statistics have none."""
+    if isinstance(statistic, Mean):
+        measured, estimate = seen, mean_of
+    elif isinstance(statistic, SelectionRate):
+        measured, estimate = replace(seen, values=statistic.selected(seen.values)), share_of
+    else:
+        return None
+    by_unit = Units.of(measured, grouping).by_unit
+    return [
+        [estimate(_present(each.values[:, index]), alpha) for index in range(len(seen.features))]
+        for each in by_unit
+    ]
+
+
+def _null(
+    seen: Observations,
+    grouping: Grouping,
+    table: Table,
+    permutations: int,
+    rng: np.random.Generator,
+) -> PermutationNull | None:
+    """Hand labels out at random: within sets where there are any, units staying together."""
+    if not permutations or not len(table.codes):
+        return None
+    belongs = grouping.codes >= 0
+    sets = None if seen.sets is None else coded(seen.sets)[0][belongs]
+    units = None if seen.units is None else seen.unit_codes()[belongs]
+    return permute_labels(
+        table, grouping.domain_of, grouping.domains, rng, permutations, sets=sets, units=units
+    )
+
+
+def _disparities(
+    grouping: Grouping, summary: Summary, null: PermutationNull | None, rng: np.random.Generator
+) -> Iterator[GroupDisparity]:
+    found = disparities(summary, grouping.domain_of, grouping.domains, rng)
+    for place in np.ndindex(found.values.shape):
+        metric, domain, statistic, feature = place
+        if found.reasons[place] == Reason.NOT_A_RATE:
+            continue  # an impact ratio is a matter of selection rates alone
+        holder = found.holders[place]
+        row = GroupDisparity(
+            feature=found.features[feature],
+            statistic=found.statistics[statistic],
+            dimension=grouping.name,
+            domain=found.domains[domain],
+            metric=found.metrics[metric],
+            value=_number(float(found.values[place])),
+            group=grouping.groups[holder].name if holder >= 0 else None,
+            reason=sentence(int(found.reasons[place])),
+        )
+        yield _with_null(row, null, domain, feature)
+
+
+def _with_null(
+    row: GroupDisparity, null: PermutationNull | None, domain: int, feature: int
+) -> GroupDisparity:
+    """Add what chance gives; it is known for disparities of means."""
+    if null is None or row.statistic != Mean().name or row.metric not in null.metrics:
+        return row
+    place = (null.metrics.index(row.metric), domain, feature)
+    return replace(
+        row,
+        null_median=_number(null.null_median[place]),
+        p_value=_number(null.p_values[place]),
+    )
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _present(values: Floats) -> list[float]:
+    found: list[float] = values[np.isfinite(values)].tolist()
+    return found
