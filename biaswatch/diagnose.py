@@ -109,7 +109,8 @@ def _diagnosed(seen: "Observations", asked: Asked) -> "TableDiagnosis":
 
     _refuse_too_many(seen)
     declared = Declared(asked.alpha, asked.tolerance, asked.correction, asked.permutations)
-    with Progress(console=Console(stderr=True), transient=True) as bars:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("diagnosing")
         try:
             return diagnose_table(
@@ -123,7 +124,7 @@ def _diagnosed(seen: "Observations", asked: Asked) -> "TableDiagnosis":
                 ),
             )
         except ValueError as error:  # the mathematics refuses an argument, in a sentence
-            raise UsageError(_sentence(error)) from None
+            raise UsageError(str(error).rstrip(".") + ".") from None
 
 
 def _statistic(name: str) -> "Statistic":
@@ -147,8 +148,3 @@ def _refuse_too_many(seen: "Observations") -> None:
             f"These groups and features make {asked:,} comparisons; {MOST_COMPARISONS:,} are made"
             " at most. Name fewer features, or a column with fewer groups."
         )
-
-
-def _sentence(error: ValueError) -> str:
-    text = str(error)
-    return text[:1].upper() + text[1:].rstrip(".") + "."

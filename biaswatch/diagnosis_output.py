@@ -18,7 +18,8 @@ from shared.errors import UsageError
 
 Row = dict[str, Any]
 Parts = dict[str, list[Row]]
-SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")
+SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
+"""For people; the others are in the JSON and in the files."""
 
 
 def parts(found: TableDiagnosis) -> Parts:
@@ -158,8 +159,9 @@ def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
     features = dict.fromkeys(row["feature"] for row in rows)
     statistics = list(dict.fromkeys(row["statistic"] for row in rows))
     for feature in features:
-        table = _table(feature, "n", "missing", *statistics)
-        table.caption, table.caption_justify = f"intervals: {level}", "left"
+        # With spaces for underscores a header wraps at its words.
+        table = _table("group", "n", "missing", *(name.replace("_", " ") for name in statistics))
+        table.title, table.title_justify = escape(f"{feature} [{level}]"), "left"
         groups: dict[str, list[Row]] = {}
         for row in rows:
             if row["feature"] == feature:
@@ -175,20 +177,24 @@ def _group_name(row: Row) -> str:
 
 
 def _disparity_table(rows: Sequence[Row]) -> Table:
-    table = _table("feature", "of", "statistic", "metric", "value", "held by", "by chance", "p")
+    """Give a row for each statistic of each feature, a column for each metric."""
+    table = _table("feature", "of", "statistic", *SHOWN_METRICS)
+    found: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in rows:
-        if row["metric"] in SHOWN_METRICS and row["value"] is not None:
-            table.add_row(
-                escape(row["feature"]),
-                escape(", ".join(filter(None, [row["domain"], row["dimension"]]))),
-                escape(row["statistic"]),
-                row["metric"],
-                number(row["value"]),
-                escape(row["group"] or ""),
-                number(row["null_median"]),
-                number(row["p_value"], 2),
-            )
+        of = ", ".join(filter(None, [row["domain"], row["dimension"]]))
+        key = (row["feature"], of, row["statistic"].replace("_", " "))
+        found.setdefault(key, {})[row["metric"]] = _with_chance(row)
+    for key, metrics in found.items():
+        table.add_row(*map(escape, key), *(metrics.get(name, "") for name in SHOWN_METRICS))
     return table
+
+
+def _with_chance(row: Row) -> str:
+    """Write a metric; below it what chance gives half of the time, and how often as much."""
+    shown = number(row["value"])
+    if row["p_value"] is None:
+        return shown
+    return f"{shown}\nchance {number(row['null_median'])}\np = {number(row['p_value'], 2)}"
 
 
 def _comparison_table(rows: Sequence[Row], level: str) -> Table:

@@ -1,0 +1,242 @@
+"""`biaswatch diagnose` on tables: recorded reference numbers, and every way to ask wrongly."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from shared.testing.commands import CommandLine
+
+DIFFER = ("kl_divergence",)
+"""SAGED's code bins each sample over its own range: docs/statistics.md says why ours does not."""
+METRICS = {"Max-Min", "Avg", "Std", "Max Z-Score"}
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path / "state")
+
+
+def diagnosed(command: CommandLine, *words: str) -> dict[str, Any]:
+    said = command("diagnose", *words, "--json")
+    assert said.returncode == 0, said.stderr
+    found: dict[str, Any] = json.loads(said.stdout)
+    return found
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+def test_saged_s_recorded_summaries_and_disparities_come_out_of_the_command(
+    command: CommandLine, recorded_data: Path
+) -> None:
+    golden = recorded_data / "golden"
+    expected = rows_of(golden / "saged_summary_by_category.csv")
+    names = [n for n in dict.fromkeys(row["statistics"] for row in expected) if DIFFER[0] not in n]
+    asked = [word for name in names for word in ("--statistic", name)]
+    column, baseline = "g1_sentiment_score", "baseline_sentiment_score"
+    table = str(golden / "saged_input.csv")
+    found = diagnosed(
+        command, table, "--group", "category", "--feature", column, "--baseline", baseline, *asked
+    )
+    values = {(r["statistic"], r["group"]["category"]): r["value"] for r in found["summary"]}
+    for row in expected:
+        if row["statistics"] in names:
+            assert values[row["statistics"], row["category"]] == pytest.approx(
+                float(row[column]), abs=1e-9
+            )
+    apart = {(r["statistic"], r["metric"]): r["value"] for r in found["disparity"]}
+    rows = rows_of(golden / "saged_disparity_by_category.csv")
+    checked = 0
+    for row in rows:
+        if row["statistics"] in names and row["disparity_metric"] in METRICS:
+            known = apart[row["statistics"], row["disparity_metric"]]
+            if row[column]:
+                assert known == pytest.approx(float(row[column]), abs=1e-9)
+            else:
+                assert known is None
+            checked += 1
+    assert checked == len(names) * len(METRICS)
+
+
+def test_the_recorded_gaps_of_the_hiring_study_come_out_of_the_command(
+    command: CommandLine, recorded_data: Path, tmp_path: Path
+) -> None:
+    variants = json.loads((recorded_data / "data/cv/cv_variants.json").read_text())
+    about = {v["id"]: v for v in variants}
+    rows = [
+        {**{k: about[r["cv_id"]][k] for k in ("race", "gender")}, "rating": r["ranking"]}
+        for block in json.loads((recorded_data / "data/cv/gpt4turbo.json").read_text())
+        if block["pipeline"] == "one_shot"
+        for r in block["rankings"]
+    ]
+    path = tmp_path / "ratings.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    found = diagnosed(
+        command, str(path), "--group", "race", "--group", "gender", "--feature", "rating"
+    )
+    gaps = {(c["a"], c["b"]): c["gap"] for c in found["comparisons"]}
+    golden = json.loads((recorded_data / "golden/cv_scaffolds.json").read_text())
+    known = next(v for k, v in golden.items() if "gpt" in k and "one_shot" in k)
+    assert gaps["black", "white"] == pytest.approx(-known["W-B"]["diff"], abs=1e-9)
+    assert gaps["female", "male"] == pytest.approx(-known["M-F"]["diff"], abs=1e-9)
+
+
+def table_of(tmp_path: Path, ending: str) -> tuple[str, pd.DataFrame]:
+    rng = np.random.default_rng(3)
+    units = 40
+    frame = pd.DataFrame(
+        {
+            "race": ["black", "white"] * units,
+            "gender": (["f"] * 2 + ["m"] * 2) * (units // 2),
+            "set": [f"s{n // 2}" for n in range(2 * units)],
+            "score": rng.normal(0, 1, 2 * units) + np.tile([0.0, 0.5], units),
+        }
+    )
+    frame.loc[3, "score"] = np.nan
+    path = tmp_path / f"table{ending}"
+    if ending == ".csv":
+        frame.to_csv(path, index=False)
+    elif ending == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True, double_precision=15)
+    return str(path), frame
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl"])
+def test_every_kind_of_file_gives_the_same_numbers_as_scipy(
+    command: CommandLine, tmp_path: Path, ending: str
+) -> None:
+    path, frame = table_of(tmp_path, ending)
+    found = diagnosed(command, path, "--group", "race", "--feature", "score", "--set", "set")
+    [compared] = found["comparisons"]
+    wide = frame.pivot(index="set", columns="race", values="score").dropna()
+    test = stats.ttest_rel(wide["black"], wide["white"])
+    interval = test.confidence_interval(0.95)
+    assert compared["p_value"] == pytest.approx(test.pvalue, abs=1e-12)
+    assert compared["ci"] == pytest.approx([interval.low, interval.high], abs=1e-9)
+    assert compared["method"] == "paired t over sets"
+    assert (compared["n_a"], compared["n_b"]) == (40, 39)
+    assert (compared["n_missing_a"], compared["n_missing_b"]) == (0, 1)
+
+
+def test_several_groupings_give_every_group_once_and_pool_none(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    path, frame = table_of(tmp_path, ".csv")
+    found = diagnosed(
+        command, path, "--group", "race", "--group", "gender", "--feature", "score",
+        "--statistic", "mean",
+    )  # fmt: skip
+    groups = [tuple(sorted(row["group"].items())) for row in found["summary"]]
+    assert len(groups) == len(set(groups)) == 2 + 2 + 4
+    by_both = frame.groupby(["race", "gender"])["score"].mean()
+    for row in found["summary"]:
+        if len(row["group"]) == 2:
+            expected = by_both[row["group"]["race"], row["group"]["gender"]]
+            assert row["value"] == pytest.approx(expected, abs=1e-12)
+    assert len(found["comparisons"]) == 2
+
+
+def test_repeats_of_a_prompt_are_one_unit(command: CommandLine, tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    prompts = pd.DataFrame(
+        {
+            "prompt": [f"p{n}" for n in range(24)],
+            "group": ["a", "b"] * 12,
+            "level": rng.normal(size=24),
+        }
+    )
+    frame = prompts.loc[prompts.index.repeat(10)]
+    frame = frame.assign(score=frame["level"] + rng.normal(0, 0.1, len(frame)))
+    path = tmp_path / "repeats.csv"
+    frame.to_csv(path, index=False)
+    [compared] = diagnosed(
+        command, str(path), "--group", "group", "--feature", "score", "--unit", "prompt"
+    )["comparisons"]
+    means = frame.groupby(["group", "prompt"])["score"].mean()
+    test = stats.ttest_ind(means["a"], means["b"], equal_var=False)
+    assert compared["p_value"] == pytest.approx(test.pvalue, abs=1e-12)
+    assert (compared["units_a"], compared["units_b"]) == (12, 12)
+
+
+def test_parts_are_written_beside_the_named_file(command: CommandLine, tmp_path: Path) -> None:
+    path, _ = table_of(tmp_path, ".csv")
+    said = command(
+        "diagnose", path, "--group", "race", "--feature", "score", "-o", str(tmp_path / "out.csv")
+    )
+    assert said.returncode == 0, said.stderr
+    for part in ("summary", "disparity", "comparisons", "missingness"):
+        assert not pd.read_csv(tmp_path / f"out.{part}.csv").empty
+
+
+def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
+    path, _ = table_of(tmp_path, ".csv")
+    said = command("diagnose", path, "--group", "race", "--feature", "score").stdout
+    for word in ("black", "white", "Comparisons", "Disparity", "median"):
+        assert word in said
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nowhere.csv", "--group", "g", "--feature", "x"], "There is no file nowhere.csv"),
+        (["t.txt", "--group", "g", "--feature", "x"], "is none of .csv, .parquet, .jsonl"),
+        (["t.csv", "--group", "race", "--feature", "x"], "has no column 'race'. Its columns are"),
+        (["t.csv", "--group", "g", "--feature", "word"], "row 2, column word: 'high' is no number"),
+        (["t.csv", "--group", "g", "--feature", "x", "--alpha", "2"], "--alpha is 2"),
+        (["t.csv", "--group", "g", "--feature", "x", "--tolerance", "-1"], "--tolerance is -1"),
+        (["t.csv", "--group", "g", "--feature", "x", "--statistic", "men"], "no statistic named"),
+        (["t.csv", "--group", "g", "--feature", "x", "--correction", "none"], "orrection"),
+        (["t.csv", "--group", "g", "--feature", "x", "--ddof", "2"], "ddof is 0 or 1"),
+        (["t.csv", "--group", "g", "--feature", "x", "--calibrate"], "--baseline"),
+        (["bad.parquet", "--group", "g", "--feature", "x"], "cannot be read as parquet"),
+        (["bad.jsonl", "--group", "g", "--feature", "x"], "cannot be read as jsonl"),
+        (["empty.csv", "--group", "g", "--feature", "x"], "has no rows"),
+    ],
+)
+def test_a_slip_is_one_sentence(
+    command: CommandLine, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    (tmp_path / "t.csv").write_text("g,x,word\na,1,2\nb,2,high\n")
+    (tmp_path / "empty.csv").write_text("g,x\n")
+    (tmp_path / "bad.parquet").write_text("no parquet")
+    (tmp_path / "bad.jsonl").write_text("{no json")
+    path = words[0] if words[0] == "nowhere.csv" else str(tmp_path / words[0])
+    said = command("diagnose", path, *words[1:])
+    assert said.returncode == 2, said.stdout
+    assert sentence in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ("a,1\na,2\n", None),
+        ("a,1\na,1\nb,1\nb,1\n", "all values are equal"),
+        ("a,1\nb,2\n", "one unit has no spread"),
+        ("a,\na,nan\nb,1\nb,2\n", "a group has no values"),
+        ("a,inf\na,1\nb,-inf\nb,2\n", "one unit has no spread"),
+    ],
+)
+def test_what_cannot_be_computed_is_null_with_its_reason(
+    command: CommandLine, tmp_path: Path, rows: str, reason: str | None
+) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("g,x\n" + rows)
+    found = diagnosed(command, str(path), "--group", "g", "--feature", "x")
+    if reason is None:
+        assert found["comparisons"] == []
+        assert found["warnings"] == ["g has fewer than two groups: there is nothing to compare."]
+        return
+    [compared] = found["comparisons"]
+    assert compared["p_value"] is None
+    assert reason in compared["reason"]
+    assert compared["verdict"] == "not_enough_evidence"
