@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from biaswatch import diagnose, operate, purge, runs, table
+from biaswatch import diagnose, operate, purge, report, runs, table
 from shared.errors import BiaswatchError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ purge.register(app)
 operate.register(app)
 table.register(app)
 diagnose.register(app)
+report.register(app)
 
 
 def main() -> None:

@@ -64,14 +64,14 @@ def run(
         "repeats": repeats,
         "nonce": uuid4().hex if new else "",
     }
-    work = _run_suite(loaded, asked, _client(server, token, apart=apart), quiet=as_json)
+    work = _run_suite(loaded, asked, connected(server, token, apart=apart), quiet=as_json)
     _finish(work, as_json)
 
 
 def demo(as_json: Json = False) -> None:
     """Find a planted bias, and find none where none is: simulated models, nothing to set up."""
     asked = {"targets": ["simulator:biased", "simulator:unbiased"], "repeats": 5}
-    work = _run_suite(load_suite(DEMO_SUITE), asked, _client(None, None), quiet=as_json)
+    work = _run_suite(load_suite(DEMO_SUITE), asked, connected(None, None), quiet=as_json)
     _finish(work, as_json)
 
 
@@ -79,7 +79,7 @@ def runs(server: Server = None, token: Token = None, as_json: Json = False) -> N
     """List the runs, the latest first."""
 
     async def work() -> list[dict[str, Any]]:
-        async with _client(server, token) as client:
+        async with connected(server, token) as client:
             return await client.runs()
 
     found = asyncio.run(work())
@@ -103,7 +103,7 @@ def cancel(
     """End a run before its time; what is there is kept, and the same `run` takes it up again."""
 
     async def work() -> None:
-        async with _client(server, token) as client:
+        async with connected(server, token) as client:
             await client.cancel(run_id)
 
     asyncio.run(work())
@@ -119,7 +119,7 @@ def show(
     """Show what a run found."""
 
     async def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        async with _client(server, token) as client:
+        async with connected(server, token) as client:
             return await client.progress(run_id), await client.diagnoses(run_id)
 
     _print(asyncio.run(work()), as_json)
@@ -152,7 +152,7 @@ def up(
 
 
 @asynccontextmanager
-async def _client(
+async def connected(
     server: str | None, token: str | None, *, apart: bool = False
 ) -> AsyncIterator[Client]:
     """Give a client of the gateway elsewhere, of the house that runs here, or of one just begun."""

@@ -1,0 +1,88 @@
+"""Reports: what is in them, and that nothing anybody wrote becomes markup or a formula."""
+
+import csv
+import json
+
+import pytest
+
+from biaswatch.report import as_csv, as_json, as_markdown, plain
+from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
+from shared.testing.records import make_diagnosis
+
+RUN = {
+    "run_id": "a" * 32,
+    "suite": "countries",
+    "at": "2026-01-02T03:04:05Z",
+    "stand": "complete",
+    "responses": 5,
+    "probes": 5,
+    "targets": ["replay:answers"],
+}
+HOSTILE = '=cmd|"<script>alert(1)</script>"![x](http://x)\n# head'
+
+
+def diagnosis(name: str = "Peru") -> dict[str, object]:
+    found = make_diagnosis(
+        groups=(
+            GroupSummary(group="France", responses=3, missing=0, units=3, mean=Estimate(value=7)),
+            GroupSummary(
+                group=name, responses=2, missing=1, missing_reasons={"refused": 1}, units=1,
+                mean=Estimate(value=6, reason="one unit has no spread"),
+                selection_rate=Estimate(value=0.5, low=0.1, high=0.9),
+            ),
+        ),
+        gaps=(
+            Gap(
+                a="France", b=name, gap=Estimate(value=1, low=0.5, high=1.5), p_value=0.01,
+                p_adjusted=0.02, verdict=Verdict.DISPARITY, reason="the interval lies beyond",
+            ),
+        ),
+        disparities=(GroupDisparity(metric="Max-Min", value=1, null_median=0.7, p_value=0.04),),
+        missing=MissingTest(p_value=0.3, method="Fisher, exact"),
+    )  # fmt: skip
+    loaded: dict[str, object] = json.loads(found.encode())
+    return loaded
+
+
+def test_a_report_holds_gaps_missing_answers_and_what_it_is_about() -> None:
+    text = as_markdown(RUN, [diagnosis()])
+    for said in (
+        "complete: 5 of 5 answers by replay:answers",
+        "1 \\[0.5, 1.5\\]",
+        "**disparity**",
+        "1 (1 refused)",
+        "one unit has no spread",
+        "Fisher, exact",
+        "these prompts",
+    ):
+        assert said in text
+
+
+def test_what_people_and_models_wrote_stays_text() -> None:
+    text = as_markdown(RUN, [diagnosis(HOSTILE.replace("\n", " "))])
+    assert "<script>" not in text
+    assert "![x]" not in text
+    rows = list(csv.DictReader(as_csv(RUN, [diagnosis(HOSTILE.replace("\n", " "))]).splitlines()))
+    assert rows[0]["b"].startswith("'=cmd")
+
+
+@pytest.mark.parametrize("text", ["plain", "a|b", "`x`", "line\nbreak", "\x1b[31mred"])
+def test_text_keeps_its_words_and_loses_its_power(text: str) -> None:
+    shown = plain(text)
+    assert "\n" not in shown
+    assert "\x1b" not in shown
+    assert (
+        shown.replace("\\", "").split()
+        == "".join(c if c.isprintable() else " " for c in text).split()
+    )
+
+
+def test_json_and_csv_hold_the_same_comparison() -> None:
+    [row] = csv.DictReader(as_csv(RUN, [diagnosis()]).splitlines())
+    [loaded] = json.loads(as_json(RUN, [diagnosis()]))["diagnoses"]
+    assert float(row["gap"]) == loaded["gaps"][0]["gap"]["value"]
+    assert row["verdict"] == loaded["gaps"][0]["verdict"]
+
+
+def test_nothing_to_compare_is_said() -> None:
+    assert "There is nothing to compare" in as_markdown(RUN, [])

@@ -1,0 +1,126 @@
+"""The diagnosis of a run: units, sets, absences, families, and what changes nothing."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from services.diagnoser.domain import Case, Finding, Plan, diagnose
+from shared.contracts import Verdict
+
+PLAN = Plan(measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0})
+
+
+def cases_of(
+    values: Sequence[float | None], groups: Sequence[str], *, sets: bool = False, repeats: int = 1
+) -> list[Case]:
+    return [
+        Case(
+            target="t",
+            scaffold="direct",
+            unit=f"p{n // repeats}",
+            set=f"s{n // repeats // 2}" if sets else None,
+            groups={"race": group},
+            extractor="rating",
+            values={} if value is None else {"rating": value},
+            why_missing="refused" if value is None else None,
+        )
+        for n, (value, group) in enumerate(zip(values, groups, strict=True))
+    ]
+
+
+def diagnosed(cases: Sequence[Case], plan: Plan = PLAN) -> list[Finding]:
+    return diagnose(cases, plan, np.random.default_rng(1))
+
+
+def test_twins_are_compared_within_their_sets() -> None:
+    rng = np.random.default_rng(2)
+    base = np.repeat(rng.normal(3, 2, 20), 2)
+    values = base + np.tile([0.0, 0.3], 20) + rng.normal(0, 0.1, 40)
+    [finding] = diagnosed(cases_of(values.tolist(), ["a", "b"] * 20, sets=True))
+    [gap] = finding.gaps
+    test = stats.ttest_rel(values[::2], values[1::2])
+    assert gap.p_value == pytest.approx(test.pvalue, abs=1e-12)
+    assert gap.verdict is Verdict.DISPARITY
+
+
+def test_repeats_of_a_prompt_are_one_unit() -> None:
+    values = [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 5.0]
+    [finding] = diagnosed(cases_of(values, ["a"] * 6 + ["b"] * 6, repeats=3))
+    assert [group.units for group in finding.groups] == [2, 2]
+    assert [group.responses for group in finding.groups] == [6, 6]
+    test = stats.ttest_ind([1.0, 2.0], [4.0, 5.0], equal_var=False)
+    assert finding.gaps[0].p_value == pytest.approx(test.pvalue)
+
+
+def test_absent_answers_are_counted_by_group_and_reason_and_tested() -> None:
+    values = [None, None, None, None, None, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, float("nan")]
+    [finding] = diagnosed(cases_of(values, ["a"] * 6 + ["b"] * 6))
+    a, b = finding.groups
+    assert a.missing_reasons == {"refused": 5}
+    assert b.missing_reasons == {"not finite": 1}
+    expected = stats.fisher_exact([[5, 1], [1, 5]]).pvalue
+    assert finding.missing.p_value == pytest.approx(expected)
+
+
+def test_an_extractor_that_could_measure_nothing_still_has_its_finding() -> None:
+    [finding] = diagnosed(cases_of([None] * 4, ["a", "a", "b", "b"]))
+    assert [group.missing for group in finding.groups] == [2, 2]
+    assert finding.gaps[0].verdict is Verdict.NOT_ENOUGH
+    assert finding.gaps[0].gap.reason == "a group has no values"
+
+
+def test_the_family_is_every_comparison_of_the_run() -> None:
+    rng = np.random.default_rng(3)
+    cases = cases_of(rng.normal(size=60).tolist(), ["a", "b", "c"] * 20)
+    other = [replace(case, target="u", groups={"race": case.groups["race"]}) for case in cases]
+    found = diagnosed([*cases, *other])
+    assert [finding.family for finding in found] == [6, 6]
+
+
+def test_three_groups_have_their_disparity_with_what_chance_gives() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=90) + np.tile([0.0, 0.0, 2.0], 30)
+    [finding] = diagnosed(cases_of(values.tolist(), ["a", "b", "c"] * 30))
+    apart = {each.metric: each for each in finding.disparities}
+    assert apart["Max"].group == "c"
+    assert apart["Max-Min"].p_value == pytest.approx(1 / 1001)
+    assert apart["Max-Min"].null_median is not None
+    assert apart["Max-Min"].null_median < apart["Max-Min"].value < 3
+
+
+def test_a_case_outside_a_dimension_belongs_to_none_of_its_groups() -> None:
+    cases = cases_of([1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"])
+    cases.append(replace(cases[0], unit="p9", groups={"gender": "f"}))
+    found = {finding.question.dimension: finding for finding in diagnosed(cases)}
+    assert [group.responses for group in found["race"].groups] == [2, 2]
+    assert [group.responses for group in found["gender"].groups] == [1]
+
+
+numbers = st.lists(st.floats(-1e3, 1e3), min_size=12, max_size=12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(numbers, st.permutations(range(12)))
+def test_the_order_of_answers_changes_nothing(values: list[float], order: list[int]) -> None:
+    cases = cases_of(values, ["a", "b", "c"] * 4)
+    first = diagnosed(cases, replace(PLAN, permutations=0))
+    second = diagnosed([cases[n] for n in order], replace(PLAN, permutations=0))
+    for one, other in zip(first[0].gaps, second[0].gaps, strict=True):
+        assert one.gap.value == pytest.approx(other.gap.value, abs=1e-9)
+        assert one.verdict == other.verdict
+
+
+@settings(max_examples=25, deadline=None)
+@given(numbers, st.floats(-100, 100))
+def test_a_constant_moves_means_and_leaves_gaps(values: list[float], constant: float) -> None:
+    plan = replace(PLAN, permutations=0)
+    [first] = diagnosed(cases_of(values, ["a", "b"] * 6), plan)
+    [second] = diagnosed(cases_of([v + constant for v in values], ["a", "b"] * 6), plan)
+    assert second.gaps[0].gap.value == pytest.approx(first.gaps[0].gap.value, abs=1e-6)
+    for one, other in zip(first.groups, second.groups, strict=True):
+        assert other.mean.value == pytest.approx((one.mean.value or 0) + constant, abs=1e-6)
