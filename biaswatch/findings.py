@@ -1,6 +1,6 @@
 """Findings as people read them: for each target a table of gaps and of groups, then sentences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import wrap
 from typing import Any
@@ -27,6 +27,8 @@ def show(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
         found = list(some)
         console.print(f"\n[bold]{escape(title)}[/]")
         console.print(_gaps(found), "", _groups(found), "")
+        for line in _notes(found):
+            console.print(f"[dim]{escape(line)}[/]")
     for sentence in sentences(diagnoses):
         console.print(f"• {escape(sentence)}")
     first = diagnoses[0]
@@ -34,6 +36,23 @@ def show(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
         f"[dim]Family of {first['family']} comparisons, Holm-corrected, level {first['alpha']:g}."
         f" About {escape(first['claim'])}.[/dim]"
     )
+
+
+def _notes(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+    """Say what concerns all groups of a dimension together."""
+    for each in diagnoses:
+        where = f"{each['feature']} by {each['dimension']}"
+        apart = {one["metric"]: one for one in each.get("disparities") or ()}
+        if (spread := apart.get("Max-Min")) and spread.get("value") is not None:
+            chance = number(spread.get("null_median"))
+            yield (
+                f"{where}: the groups span {number(spread['value'])}; random labels span {chance}"
+                f" half of the time, p = {number(spread.get('p_value'), 2)}."
+            )
+        absent = each.get("missing") or {}
+        if absent.get("p_value") is not None:
+            said = number(absent["p_value"], 2)
+            yield f"{where}: missing answers alike in all groups? p = {said} ({absent['method']})."
 
 
 def sentences(diagnoses: Sequence[Diagnosis]) -> list[str]:

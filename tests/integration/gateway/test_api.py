@@ -1,7 +1,9 @@
 """The gateway over real HTTP: who may do what, and what it says when something is wrong."""
 
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx2
@@ -10,10 +12,12 @@ from pydantic import SecretStr
 
 from services.gateway.app import build, web_app
 from services.gateway.settings import GatewaySettings
+from shared.contracts import RUN_GATHER, Cancellation, ClosedBy, Completion
 from shared.errors import ConfigurationError
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from shared.testing.bus import Bus
+from shared.testing.records import make_completion, make_diagnosis
 
 SUITE = {
     "name": "tiny",
@@ -27,27 +31,33 @@ def bearer(token: str) -> dict[str, str]:
 
 
 @pytest.fixture
-async def api(bus: Bus, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
+def store(tmp_path: Path) -> Iterator[Store]:
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrate(url)
+    with Store.open(url) as store:
+        yield store
+
+
+@pytest.fixture
+async def api(bus: Bus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
     settings = GatewaySettings(
         gateway_read_token=SecretStr("reader"), gateway_run_token=SecretStr("runner")
     )
-    with Store.open(url) as store:
-        store.instruments.announce("words", "1", ["words"], datetime.now(UTC))
-        app = web_app(settings, store, bus.publisher)
-        async with (
-            web_server(app, "127.0.0.1", 0) as port,
-            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
-        ):
-            yield client
+    store.instruments.announce("words", "1", ["words"], datetime.now(UTC))
+    app = web_app(settings, store, bus.publisher)
+    async with (
+        web_server(app, "127.0.0.1", 0) as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+    ):
+        yield client
 
 
 @pytest.mark.parametrize("headers", [{}, bearer("wrong"), bearer("REader"), bearer("readerrunner")])
 async def test_a_wrong_token_may_do_nothing(
     api: httpx2.AsyncClient, headers: dict[str, str]
 ) -> None:
-    for verb, path in (("GET", "/v1/runs"), ("POST", "/v1/suites"), ("POST", "/v1/runs")):
+    paths = ("/v1/suites", "/v1/runs", "/v1/runs/" + "0" * 32 + "/cancel")
+    for verb, path in (("GET", "/v1/runs"), *(("POST", path) for path in paths)):
         reply = await api.request(verb, path, headers=headers, json=SUITE)
         assert reply.status_code == 401
         assert "BIASWATCH_TOKEN" in reply.json()["detail"]
@@ -66,6 +76,41 @@ async def test_the_run_token_uploads_starts_and_reads(api: httpx2.AsyncClient, b
     assert first.status_code == 201
     assert first.json()["run"]["id"] == again.json()["run"]["id"]
     assert sum((await bus.admin.subjects("RUNS", "bias.>")).values()) >= 1
+
+
+async def test_a_run_is_followed_until_it_ends_and_cancelling_takes_the_run_token(
+    api: httpx2.AsyncClient, bus: Bus, store: Store
+) -> None:
+    kept = (await api.post("/v1/suites", headers=bearer("runner"), json=SUITE)).json()["hash"]
+    asked = {"suite_hash": kept, "targets": ["simulator:biased"]}
+    started = (await api.post("/v1/runs", headers=bearer("runner"), json=asked)).json()
+    run_id, now = started["run"]["id"], datetime.now(UTC)
+    refused = await api.post(f"/v1/runs/{run_id}/cancel", headers=bearer("reader"))
+    assert refused.status_code == 401
+    gathers = store.gathers(RUN_GATHER)
+    gathers.expect(run_id, ["f1"], deadline=now + timedelta(hours=1), now=now)
+    stands = []
+    events = f"/v1/runs/{run_id}/events"
+    async with api.stream("GET", events, headers=bearer("reader")) as reply:
+        assert reply.headers["content-type"].startswith("text/event-stream")
+        async for line in reply.aiter_lines():
+            if line.startswith("data:"):
+                stands.append(json.loads(line.removeprefix("data:"))["stand"])
+                await asyncio.to_thread(gathers.arrive, ["f1"], now)
+                store.records.write([make_completion(run_id=run_id, closed_by=ClosedBy.ARRIVAL)])
+                [completion] = store.records.read(Completion, run_id=run_id)
+                store.records.write([make_diagnosis(run_id=run_id, completion_id=completion.id)])
+    assert stands[0] == "running"
+    assert stands[-1] == "complete"
+    cancelled = await api.post(f"/v1/runs/{run_id}/cancel", headers=bearer("runner"))
+    assert cancelled.status_code == 202
+    assert await bus.count(Cancellation) == 1
+
+
+async def test_an_unknown_run_is_neither_followed_nor_cancelled(api: httpx2.AsyncClient) -> None:
+    path = "/v1/runs/" + "e" * 32
+    assert (await api.get(path + "/events", headers=bearer("reader"))).status_code == 404
+    assert (await api.post(path + "/cancel", headers=bearer("runner"))).status_code == 404
 
 
 @pytest.mark.parametrize(
