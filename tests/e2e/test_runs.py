@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.contracts import Response
+from shared.contracts import Response, Run
 from shared.store import Store, migrate
 from shared.testing.commands import CommandLine, until
 
@@ -166,6 +166,19 @@ def test_purging_a_run_leaves_its_numbers_and_none_of_its_words(
     with sqlite3.connect(command.state / "store.db") as database:
         dump = "\n".join(database.iterdump())
     assert dump.count("Question 7: how is the coast?") == 1  # the suite's own
+
+
+def test_a_gateway_that_refuses_the_token_says_so_and_starts_nothing(
+    command: CommandLine, suite: str, store: Store
+) -> None:
+    command.set(BIASWATCH_GATEWAY_RUN_TOKEN="right")
+    with command.up():
+        for token in ("wrong", ""):
+            said = command("run", suite, "--target", "simulator:slow", "--token", token)
+            assert said.returncode == 2
+            assert "The gateway refuses the token. Set BIASWATCH_TOKEN" in said.stderr
+            assert "right" not in said.stderr + said.stdout
+    assert store.records.count(Run) == 0
 
 
 @pytest.mark.parametrize(
