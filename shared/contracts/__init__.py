@@ -27,7 +27,7 @@ from shared.contracts.routes import (
     subject_of,
 )
 from shared.contracts.run import ExtractorPin, Run
-from shared.contracts.suite import Suite, SuiteProbe
+from shared.contracts.suite import Claim, Suite, SuiteProbe
 from shared.contracts.target import Target
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "ROUTES",
     "RUN_GATHER",
     "Cancellation",
+    "Claim",
     "ClosedBy",
     "Completion",
     "Diagnosis",
