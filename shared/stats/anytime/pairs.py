@@ -1,0 +1,184 @@
+"""Fixed bets on bounded differences of pairs, from a histogram of them."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
+
+import numpy as np
+
+from shared.stats.anytime.inversion import invert
+from shared.stats.anytime.rounding import binned
+from shared.stats.anytime.stakes import STAKES, Floats, both_ways, log_mean_exp
+
+BINS = 129
+"""Odd, so that no difference at all is a bin of its own."""
+
+STEPS_PER_SE = 7.5
+"""Of the nulls tried for an interval."""
+
+
+@dataclass(frozen=True)
+class PairHistogram:
+    """Differences of pairs in [-1, 1], counted; states of disjoint units add up, in any order."""
+
+    counts: tuple[int, ...]
+    """Per bin, from -1 to 1; three bins for pairs of binary outcomes."""
+
+    absent: int = 0
+    """Units that belong to the claim and have no difference: each counts as the worst case.
+
+    Every bet loses its whole stake on them, which keeps a claim about a whole bank valid however
+    the missing ones were chosen.
+    """
+
+    def __post_init__(self) -> None:
+        """Refuse counts that no units have."""
+        if len(self.counts) < 3 or len(self.counts) % 2 == 0:
+            raise ValueError(f"a histogram has an odd number of bins from 3, not {self.bins}")
+        if min(*self.counts, self.absent) < 0:
+            raise ValueError("a count of pairs is at least 0")
+
+    @classmethod
+    def empty(cls, bins: int = BINS) -> "PairHistogram":
+        """Give the state before any unit."""
+        return cls((0,) * bins)
+
+    @classmethod
+    def of(
+        cls, gaps: Floats, luck: Floats, *, bins: int = BINS, absent: int = 0
+    ) -> "PairHistogram":
+        """Count the differences of one closed round; luck is one number in [0, 1) per unit."""
+        return cls(binned(gaps, -1.0, 1.0, bins, luck), absent)
+
+    @classmethod
+    def of_binary(cls, first: int, neither_or_both: int, second: int) -> "PairHistogram":
+        """Count pairs of binary outcomes: only the first, no difference, only the second."""
+        return cls((second, neither_or_both, first))
+
+    def __add__(self, other: "PairHistogram") -> "PairHistogram":
+        if self.bins != other.bins:
+            raise ValueError(f"histograms of {self.bins} and {other.bins} bins do not add up")
+        summed = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
+        return PairHistogram(summed, self.absent + other.absent)
+
+    @property
+    def bins(self) -> int:
+        """Give the number of bins."""
+        return len(self.counts)
+
+    @property
+    def units(self) -> int:
+        """Give the number of units that have a difference."""
+        return sum(self.counts)
+
+    @property
+    def estimate(self) -> float | None:
+        """Give the mean difference; None before any unit."""
+        if not self.units:
+            return None
+        return float(np.dot(self.counts, middles(self.bins)) / self.units)
+
+    def log_e(self, null: float = 0.0, *, stakes: tuple[float, ...] = STAKES) -> float:
+        """Give the log e-value against a mean difference of exactly the null.
+
+        The mean over the bets of the product of 1 + bet (gap - null), the bets being the stakes
+        in both directions over 1 + |null|.
+
+        References
+        ----------
+        Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting;
+        Chugg et al. (2023), Auditing fairness by betting.
+        """
+        return float(self._log_es(np.array([null]), stakes)[0])
+
+    def log_e_beyond(self, tolerance: float, *, stakes: tuple[float, ...] = STAKES) -> float:
+        """Give the log e-value against a mean difference of at most the tolerance in size.
+
+        The average of two one-sided mixtures, of 1 + bet (gap - tolerance) and of
+        1 + bet (-gap - tolerance), bets above 0.
+        """
+        counts = np.array([self.counts], dtype=np.float64)
+        return float(log_es_beyond(counts, tolerance, stakes, absent=np.array([self.absent]))[0])
+
+    def interval(self, alpha: float, *, stakes: tuple[float, ...] = STAKES) -> tuple[float, float]:
+        """Give the mean differences not rejected at alpha: valid at every look at once.
+
+        What is not rejected is an interval: with u = 1 / (1 + |null|), every factor is linear in
+        u on either side of 0, so that the mixture is convex there.
+        """
+        if not self.units:
+            return -1.0, 1.0
+        step = max(self.standard_error, 1 / (self.units + 1)) / STEPS_PER_SE
+        centre = float(self.estimate or 0.0)
+        return invert(lambda nulls: self._log_es(nulls, stakes), centre, step, (-1.0, 1.0), alpha)
+
+    @property
+    def standard_error(self) -> float:
+        """Give the standard error of the mean difference: a scale, not an inference."""
+        values = middles(self.bins)
+        mean = np.dot(self.counts, values) / self.units
+        return sqrt(float(np.dot(self.counts, (values - mean) ** 2))) / self.units
+
+    def scaled(self, factor: float) -> "ScaledPairs":
+        """Give what so many times these units would show if they were like these."""
+        return ScaledPairs(self, factor)
+
+    def _log_es(self, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
+        return _against(np.array(self.counts, float), self.absent, nulls, stakes)
+
+
+@dataclass(frozen=True)
+class ScaledPairs:
+    """A projection: the same shares of differences, of more units."""
+
+    pairs: PairHistogram
+    factor: float
+
+    def log_e_beyond(self, tolerance: float) -> float:
+        """Give the log e-value that is to be expected against the tolerance."""
+        counts = np.array([self.pairs.counts], dtype=np.float64) * self.factor
+        absent = np.array([self.pairs.absent]) * self.factor
+        return float(log_es_beyond(counts, tolerance, STAKES, absent=absent)[0])
+
+    def within(self, tolerance: float, bound: float) -> bool:
+        """Tell whether both ends of the tolerance would be rejected, the estimate lying between."""
+        if abs(self.pairs.estimate or 0.0) >= tolerance:
+            return False
+        counts = np.array(self.pairs.counts, dtype=np.float64) * self.factor
+        nulls = np.array([-tolerance, tolerance])
+        logs = _against(counts, self.pairs.absent * self.factor, nulls, STAKES)
+        return bool((logs >= bound).all())
+
+
+@lru_cache
+def middles(bins: int) -> Floats:
+    """Give the differences that the bins stand for."""
+    return np.linspace(-1.0, 1.0, bins)
+
+
+def log_es(counts: Floats, null: float = 0.0, stakes: tuple[float, ...] = STAKES) -> Floats:
+    """Give the log e-values of many histograms, a row each, against one mean difference."""
+    bets = both_ways(stakes) / (1 + abs(null))
+    factors = np.log1p(bets * (middles(counts.shape[1])[:, None] - null))
+    return log_mean_exp(counts @ factors)
+
+
+def log_es_beyond(
+    counts: Floats, tolerance: float, stakes: tuple[float, ...] = STAKES, *, absent: Floats
+) -> Floats:
+    """Give the log e-values of many histograms, a row each, against the tolerance."""
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"a tolerance lies in [0, 1), not at {tolerance:g}")
+    bets = both_ways(stakes) / (1 + tolerance)
+    factors = np.log1p(bets * middles(counts.shape[1])[:, None] - np.abs(bets) * tolerance)
+    worst = np.log1p(-np.abs(bets) * (1 + tolerance))
+    return log_mean_exp(counts @ factors + np.multiply.outer(absent, worst))
+
+
+def _against(counts: Floats, absent: float, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
+    """Give the log e-values of one histogram against many mean differences."""
+    bets = both_ways(stakes) / (1 + np.abs(nulls))[:, None]
+    shifted = middles(len(counts))[:, None] - nulls[:, None, None]
+    logs = np.log1p(bets[:, None, :] * shifted)
+    worst = np.log1p(bets * (-np.sign(bets) - nulls[:, None]))
+    return log_mean_exp(np.einsum("b,nbk->nk", counts, logs) + absent * worst)
