@@ -1,1 +1,1 @@
-"""Evidence that may be looked at after every unit: states that add up, and what they allow to say."""
+"""Evidence that may be looked at after every unit, and what it allows to say."""

@@ -1,14 +1,14 @@
 """Fixed bets on bounded differences of pairs, from a histogram of them."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from math import sqrt
 
 import numpy as np
 
+from shared.stats.anytime.histogram_bets import against, log_es_beyond, middles
 from shared.stats.anytime.inversion import invert
 from shared.stats.anytime.rounding import binned
-from shared.stats.anytime.stakes import STAKES, Floats, both_ways, log_mean_exp
+from shared.stats.anytime.stakes import STAKES, Floats
 
 BINS = 129
 """Odd, so that no difference at all is a bin of its own."""
@@ -124,7 +124,7 @@ class PairHistogram:
         return ScaledPairs(self, factor)
 
     def _log_es(self, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
-        return _against(np.array(self.counts, float), self.absent, nulls, stakes)
+        return against(np.array(self.counts, float), self.absent, nulls, stakes)
 
 
 @dataclass(frozen=True)
@@ -146,39 +146,5 @@ class ScaledPairs:
             return False
         counts = np.array(self.pairs.counts, dtype=np.float64) * self.factor
         nulls = np.array([-tolerance, tolerance])
-        logs = _against(counts, self.pairs.absent * self.factor, nulls, STAKES)
+        logs = against(counts, self.pairs.absent * self.factor, nulls, STAKES)
         return bool((logs >= bound).all())
-
-
-@lru_cache
-def middles(bins: int) -> Floats:
-    """Give the differences that the bins stand for."""
-    return np.linspace(-1.0, 1.0, bins)
-
-
-def log_es(counts: Floats, null: float = 0.0, stakes: tuple[float, ...] = STAKES) -> Floats:
-    """Give the log e-values of many histograms, a row each, against one mean difference."""
-    bets = both_ways(stakes) / (1 + abs(null))
-    factors = np.log1p(bets * (middles(counts.shape[1])[:, None] - null))
-    return log_mean_exp(counts @ factors)
-
-
-def log_es_beyond(
-    counts: Floats, tolerance: float, stakes: tuple[float, ...] = STAKES, *, absent: Floats
-) -> Floats:
-    """Give the log e-values of many histograms, a row each, against the tolerance."""
-    if not 0 <= tolerance < 1:
-        raise ValueError(f"a tolerance lies in [0, 1), not at {tolerance:g}")
-    bets = both_ways(stakes) / (1 + tolerance)
-    factors = np.log1p(bets * middles(counts.shape[1])[:, None] - np.abs(bets) * tolerance)
-    worst = np.log1p(-np.abs(bets) * (1 + tolerance))
-    return log_mean_exp(counts @ factors + np.multiply.outer(absent, worst))
-
-
-def _against(counts: Floats, absent: float, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
-    """Give the log e-values of one histogram against many mean differences."""
-    bets = both_ways(stakes) / (1 + np.abs(nulls))[:, None]
-    shifted = middles(len(counts))[:, None] - nulls[:, None, None]
-    logs = np.log1p(bets[:, None, :] * shifted)
-    worst = np.log1p(bets * (-np.sign(bets) - nulls[:, None]))
-    return log_mean_exp(np.einsum("b,nbk->nk", counts, logs) + absent * worst)

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shared.stats.anytime.inversion import bracket
-from shared.stats.anytime.pairs import STEPS_PER_SE, PairHistogram, log_es, log_es_beyond
+from shared.stats.anytime.histogram_bets import log_es, log_es_beyond
+from shared.stats.anytime.inversion import Bracket, bracket
+from shared.stats.anytime.pairs import STEPS_PER_SE, PairHistogram
 from shared.stats.anytime.rounding import binned, uniforms
 from shared.stats.anytime.stakes import STAKES, stakes_for
 
@@ -18,6 +19,14 @@ GAPS = (-1, 0, 1)
 
 def of(gaps: tuple[int, ...]) -> PairHistogram:
     return PairHistogram.of_binary(gaps.count(1), gaps.count(0), gaps.count(-1))
+
+
+def stepped(pairs: PairHistogram, sign: int) -> Bracket:
+    """Give the end of the interval on the grid of steps alone, as the recorded one is."""
+    step = sign * pairs.standard_error / STEPS_PER_SE
+    return bracket(
+        lambda nulls: pairs._log_es(nulls, STAKES), pairs.estimate or 0.0, step, (-1, 1), log(20)
+    )
 
 
 def some(units: int, seed: int) -> PairHistogram:
@@ -34,14 +43,7 @@ def test_pairs_have_the_recorded_evidence_and_interval(recorded_data: Path) -> N
         pairs = PairHistogram.of_binary(first, same, second)
         assert pairs.log_e() == pytest.approx(case["expected"]["logE"], abs=1e-9)
         assert pairs.log_e_beyond(0.02) == pytest.approx(case["expected"]["tol"], abs=1e-9)
-        step = pairs.standard_error / STEPS_PER_SE
-        centre = pairs.estimate or 0.0
-        ends = [
-            bracket(
-                lambda nulls: pairs._log_es(nulls, STAKES), centre, sign * step, (-1, 1), log(20)
-            )
-            for sign in (-1, 1)
-        ]
+        ends = [stepped(pairs, sign) for sign in (-1, 1)]
         assert [end.rejected for end in ends] == pytest.approx(case["expected"]["cs"], abs=1e-9)
         for exact, end in zip(pairs.interval(0.05), ends, strict=True):
             assert min(end.accepted, end.rejected) < exact < max(end.accepted, end.rejected)
