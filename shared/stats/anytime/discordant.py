@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import betaln, expit
 
 from shared.stats.anytime.inversion import invert
+from shared.stats.anytime.odds_grid import GRID, beyond
 from shared.stats.anytime.stakes import Floats
 
 LIMIT = 30.0
@@ -54,6 +55,26 @@ class DiscordantPairs:
         McNemar (1947) for the test; Ville (1939) for the mixture.
         """
         return float(self._log_es(np.array([null]))[0])
+
+    def log_e_beyond(self, tolerance: float) -> float:
+        """Give the log e-value against a log odds ratio of at most the tolerance in size.
+
+        Mixed over a grid of odds ratios, on which the tolerance is rounded outwards; a pair is a
+        batch of one and one.
+        """
+        logs = self.first * np.log(expit(GRID)) + self.second * np.log(expit(-GRID))
+        return float(beyond(logs, tolerance))
+
+    def within(self, tolerance: float, bound: float) -> bool:
+        """Tell whether the interval lies within the tolerance: both its ends are rejected."""
+        if self.estimate is None or abs(self.estimate) >= tolerance:
+            return False
+        return bool((self._log_es(np.array([-tolerance, tolerance])) >= bound).all())
+
+    def scaled(self, factor: float) -> "DiscordantPairs":
+        """Give what so many times these pairs would show if they were like these."""
+        counts = (self.first, self.second, self.concordant)
+        return DiscordantPairs(*(round(count * factor) for count in counts))
 
     def interval(self, alpha: float) -> tuple[float | None, float | None]:
         """Give the log odds ratios not rejected at alpha; None is no bound."""

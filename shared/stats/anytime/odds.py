@@ -106,7 +106,7 @@ class CommonOdds:
         is a mixture over odds ratios beyond it; as the likelihood ratio rises with the count, it
         expects at most 1 under every odds ratio within.
         """
-        return beyond(self._log_likelihoods(), tolerance)
+        return float(beyond(self._log_likelihoods(), tolerance))
 
     @property
     def estimate(self) -> float | None:
@@ -138,6 +138,10 @@ class CommonOdds:
         low = last_accepted(evidence[::-1], bound)
         return None if low is None else -low, high
 
+    def within(self, tolerance: float, bound: float) -> bool:
+        """Tell whether the interval lies within the tolerance used: both its ends are rejected."""
+        return bool(self.units) and self.scaled(1).within(tolerance, bound)
+
     def scaled(self, factor: float) -> "ScaledOdds":
         """Give what so many times these batches would show if they were like these."""
         return ScaledOdds(self._log_likelihoods() * factor)
@@ -155,7 +159,7 @@ class ScaledOdds:
 
     def log_e_beyond(self, tolerance: float) -> float:
         """Give the log e-value that is to be expected against the tolerance."""
-        return beyond(self.log_likelihoods, tolerance)
+        return float(beyond(self.log_likelihoods, tolerance))
 
     def within(self, tolerance: float, bound: float) -> bool:
         """Tell whether both ends of the tolerance would be rejected, the peak lying between."""

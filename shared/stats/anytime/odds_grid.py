@@ -29,20 +29,20 @@ def mixed(logs: Floats) -> Floats:
     return np.asarray(np.logaddexp.reduce(logs + WEIGHTS, axis=-1), dtype=np.float64)
 
 
-def beyond(logs: Floats, tolerance: float) -> float:
-    """Give the log e-value of log likelihoods on the grid against the tolerance."""
+def beyond(logs: Floats, tolerance: float) -> Floats:
+    """Give the log e-value of log likelihoods on the grid against the tolerance, per row."""
     above = place_of(tolerance_used(tolerance))
     below = POINTS - 1 - above
-    up = _part(logs, slice(above + 1, None)) - logs[above]
-    down = _part(logs, slice(None, below)) - logs[below]
-    return float(np.logaddexp(up, down) - log(2))
+    up = _part(logs, slice(above + 1, None)) - logs[..., above]
+    down = _part(logs, slice(None, below)) - logs[..., below]
+    return np.asarray(np.logaddexp(up, down) - log(2), dtype=np.float64)
 
 
-def _part(logs: Floats, part: slice) -> float:
+def _part(logs: Floats, part: slice) -> Floats:
     """Mix the likelihoods of a part of the grid, its weights summing to 1."""
     weights = WEIGHTS[part]
-    total = np.logaddexp.reduce(weights)
-    return float(np.logaddexp.reduce(logs[part] + weights) - total)
+    mixed_part = np.logaddexp.reduce(logs[..., part] + weights, axis=-1)
+    return np.asarray(mixed_part - np.logaddexp.reduce(weights), dtype=np.float64)
 
 
 def tolerance_used(tolerance: float) -> float:

@@ -119,32 +119,16 @@ class PairHistogram:
         mean = np.dot(self.counts, values) / self.units
         return sqrt(float(np.dot(self.counts, (values - mean) ** 2))) / self.units
 
-    def scaled(self, factor: float) -> "ScaledPairs":
+    def within(self, tolerance: float, bound: float) -> bool:
+        """Tell whether the interval lies within the tolerance: both its ends are rejected."""
+        if self.estimate is None or abs(self.estimate) >= tolerance:
+            return False
+        return bool((self._log_es(np.array([-tolerance, tolerance]), STAKES) >= bound).all())
+
+    def scaled(self, factor: float) -> "PairHistogram":
         """Give what so many times these units would show if they were like these."""
-        return ScaledPairs(self, factor)
+        counts = tuple(round(count * factor) for count in self.counts)
+        return PairHistogram(counts, round(self.absent * factor))
 
     def _log_es(self, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
         return against(np.array(self.counts, float), self.absent, nulls, stakes)
-
-
-@dataclass(frozen=True)
-class ScaledPairs:
-    """A projection: the same shares of differences, of more units."""
-
-    pairs: PairHistogram
-    factor: float
-
-    def log_e_beyond(self, tolerance: float) -> float:
-        """Give the log e-value that is to be expected against the tolerance."""
-        counts = np.array([self.pairs.counts], dtype=np.float64) * self.factor
-        absent = np.array([self.pairs.absent]) * self.factor
-        return float(log_es_beyond(counts, tolerance, STAKES, absent=absent)[0])
-
-    def within(self, tolerance: float, bound: float) -> bool:
-        """Tell whether both ends of the tolerance would be rejected, the estimate lying between."""
-        if abs(self.pairs.estimate or 0.0) >= tolerance:
-            return False
-        counts = np.array(self.pairs.counts, dtype=np.float64) * self.factor
-        nulls = np.array([-tolerance, tolerance])
-        logs = against(counts, self.pairs.absent * self.factor, nulls, STAKES)
-        return bool((logs >= bound).all())

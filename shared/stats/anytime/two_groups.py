@@ -80,6 +80,19 @@ class TwoHistograms:
         lower = _one_sided(self.second, self.first, tolerance)
         return float(np.logaddexp(higher, lower) - log(2))
 
+    def within(self, tolerance: float, bound: float) -> bool:
+        """Tell whether the interval lies within the tolerance: both its ends are rejected."""
+        if self.estimate is None or abs(self.estimate) >= tolerance:
+            return False
+        return min(self.log_e(-tolerance), self.log_e(tolerance)) >= bound
+
+    def scaled(self, factor: float) -> "TwoHistograms":
+        """Give what so many times these units would show if they were like these."""
+        first, second = (
+            tuple(round(count * factor) for count in counts) for counts in (self.first, self.second)
+        )
+        return TwoHistograms(first, second)
+
     def interval(self, alpha: float) -> tuple[float, float]:
         """Give the differences of means not rejected at alpha, rounded outwards."""
         centre = self.estimate
