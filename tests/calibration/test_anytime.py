@@ -8,9 +8,10 @@ from math import inf, log
 import numpy as np
 import pytest
 
+from shared.stats.anytime.batches import Batch
 from shared.stats.anytime.change import Baseline, Detector
 from shared.stats.anytime.four_fifths import SelectionPairs
-from shared.stats.anytime.odds import Batch, CommonOdds
+from shared.stats.anytime.odds import CommonOdds
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.universal import log_e_of_rates
 from shared.testing import evidence_looks as looks

@@ -1,12 +1,19 @@
 """Evidence that one selection rate is below four fifths of another: shown, never an alarm."""
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
+from shared.stats.anytime.inversion import threshold
 from shared.stats.anytime.stakes import STAKES, log_mean_exp
 
 FOUR_FIFTHS = 0.8
+
+WIDEST = 1e6
+"""A ratio of rates beyond which there is no bound."""
+
+PRECISION = 1e-6
 
 
 @dataclass(frozen=True)
@@ -58,8 +65,24 @@ class SelectionPairs:
         ----------
         29 CFR 1607.4 D for the rule; Chugg et al. (2023) for the bets.
         """
-        if not 0 < ratio <= 1:
-            raise ValueError(f"a ratio of rates lies in (0, 1], not at {ratio:g}")
+        if not 0 < ratio < inf:
+            raise ValueError(f"a ratio of rates is a finite number above 0, not {ratio:g}")
         payoffs = np.array([ratio - 1, -1.0, ratio, 0.0])
         counts = np.array([self.both, self.first, self.second, self.neither], dtype=np.float64)
         return float(log_mean_exp(np.log1p(np.outer(STAKES, payoffs)) @ counts))
+
+    def interval(self, alpha: float) -> tuple[float, float | None]:
+        """Give the ratios of rates not rejected, each side at alpha / 2; None is no upper bound."""
+        lower = self.exchanged.upper_bound(alpha / 2)
+        return (0.0 if lower is None else 1 / lower), self.upper_bound(alpha / 2)
+
+    def upper_bound(self, alpha: float) -> float | None:
+        """Give the lowest ratio that is rejected for being too high; evidence rises with it."""
+        bound = threshold(alpha)
+        if self.log_e(WIDEST) < bound:
+            return None
+        low, high = 1 / WIDEST, WIDEST
+        while high / low > 1 + PRECISION:
+            middle = (low * high) ** 0.5
+            low, high = (low, middle) if self.log_e(middle) >= bound else (middle, high)
+        return high

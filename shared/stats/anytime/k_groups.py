@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.anytime.odds import Batch
+from shared.stats.anytime.batches import Batch
 from shared.stats.anytime.pairs import BINS, PairHistogram
 from shared.stats.anytime.rounding import uniforms
 from shared.stats.anytime.stakes import STAKES, Floats, log_average
@@ -27,19 +27,26 @@ class OneVersusRest:
 
     @classmethod
     def of(
-        cls, groups: Sequence[str], values: Floats, set_ids: Sequence[str], *, absent: int = 0
+        cls,
+        groups: Sequence[str],
+        values: Floats,
+        unit_ids: Sequence[str],
+        *,
+        salt: str = "",
+        absent: int = 0,
     ) -> "OneVersusRest":
         """Count the sets of one closed round: values in [0, 1], a row per set, a column per group.
 
-        Every set has to be complete; sets that are not are passed as a number, `absent`.
+        Every set has to be complete; sets that are not are passed as a number, `absent`. The salt
+        names what is compared, so that features are rounded apart from one another.
         """
         cls.empty(groups)
-        if values.shape != (len(set_ids), len(groups)) or not np.isfinite(values).all():
+        if values.shape != (len(unit_ids), len(groups)) or not np.isfinite(values).all():
             raise ValueError("a set has one finite value per group: count others as absent")
         rest = (values.sum(axis=1, keepdims=True) - values) / (len(groups) - 1)
         gaps = np.clip(values - rest, -1, 1)  # what rounding errors put a hair beyond the ends
         counted = (
-            PairHistogram.of(gaps[:, place], uniforms(set_ids, group), absent=absent)
+            PairHistogram.of(gaps[:, place], uniforms(unit_ids, f"{salt}/{group}"), absent=absent)
             for place, group in enumerate(groups)
         )
         return cls(tuple(groups), tuple(counted))

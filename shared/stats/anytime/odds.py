@@ -1,11 +1,13 @@
 """A common odds ratio over batches, each given its margins: no drift of base rates harms it."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import exp
 
 import numpy as np
 
+from shared.stats.anytime.batches import Batch
 from shared.stats.anytime.inversion import threshold
 from shared.stats.anytime.odds_grid import (
     GRID,
@@ -21,21 +23,6 @@ from shared.stats.anytime.odds_grid import (
     tolerance_used,
 )
 from shared.stats.anytime.stakes import Floats
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Responses that differ in nothing but their group, such as those to one prompt."""
-
-    selected_1: int
-    n_1: int
-    selected_2: int
-    n_2: int
-
-    def __post_init__(self) -> None:
-        """Refuse more selected than there are."""
-        if not (0 <= self.selected_1 <= self.n_1 and 0 <= self.selected_2 <= self.n_2):
-            raise ValueError(f"a batch has from 0 to n selected in each group, not {self}")
 
 
 @dataclass(frozen=True)
@@ -66,16 +53,22 @@ class CommonOdds:
     @classmethod
     def of(cls, batches: Iterable[Batch]) -> "CommonOdds":
         """Count the batches of one closed round."""
-        return sum((cls._of_one(batch) for batch in batches), cls())
-
-    @classmethod
-    def _of_one(cls, batch: Batch) -> "CommonOdds":
-        size, total = batch.n_1 + batch.n_2, batch.selected_1 + batch.selected_2
-        if not (batch.n_1 and batch.n_2 and 0 < total < size):
-            return cls(silent=size)
-        least, most = max(0, total - batch.n_2), min(batch.n_1, total)
-        sums = normalisers(batch.n_1, batch.n_2, total)
-        return cls(batch.selected_1, sums, size, 0, most, least)
+        all_batches = list(batches)
+        telling = [batch for batch in all_batches if batch.tells]
+        sums = [0] * POINTS
+        for margins, times in Counter(batch.margins for batch in telling).items():
+            sums = [
+                total + times * one for total, one in zip(sums, normalisers(*margins), strict=True)
+            ]
+        units = sum(batch.size for batch in telling)
+        return cls(
+            sum(batch.selected_1 for batch in telling),
+            tuple(sums),
+            units,
+            sum(batch.size for batch in all_batches) - units,
+            sum(batch.most for batch in telling),
+            sum(batch.least for batch in telling),
+        )
 
     def __add__(self, other: "CommonOdds") -> "CommonOdds":
         return CommonOdds(

@@ -79,7 +79,7 @@ def last_accepted(evidence: Floats, bound: float) -> float | None:
     return float(GRID[last] + STEP * reach)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=4096)
 def normalisers(n_1: int, n_2: int, total: int) -> tuple[int, ...]:
     """Give the log normaliser of a batch at every odds ratio of the grid, in whole units."""
     counts = np.arange(max(0, total - n_2), min(n_1, total) + 1, dtype=np.float64)
@@ -88,9 +88,10 @@ def normalisers(n_1: int, n_2: int, total: int) -> tuple[int, ...]:
         + _log_choose(n_2, total - counts)
         - _log_choose(n_1 + n_2, np.array([float(total)]))
     )
-    logs = np.logaddexp.reduce(chances[:, None] + counts[:, None] * GRID, axis=0)
+    # Point by point: a table of all would not fit where a batch is large.
+    logs = [float(np.logaddexp.reduce(chances + counts * log_odds)) for log_odds in GRID]
     logs[NULL] = 0.0  # the chances sum to 1, exactly
-    return tuple(round(value) for value in (logs / UNIT).tolist())
+    return tuple(round(value / UNIT) for value in logs)
 
 
 def _log_choose(n: int, k: Floats) -> Floats:

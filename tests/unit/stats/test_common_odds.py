@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import hypergeom, nchypergeom_fisher
 from scipy.stats.contingency import odds_ratio
 
-from shared.stats.anytime.odds import Batch, CommonOdds, log_es
+from shared.stats.anytime.batches import Batch
+from shared.stats.anytime.odds import CommonOdds, log_es
 from shared.stats.anytime.odds import odds_ratio as ratio_of
 from shared.stats.anytime.odds_grid import GRID, UNIT, tolerance_used
 
@@ -136,3 +137,10 @@ def test_a_tolerance_is_rounded_outwards_and_other_nulls_are_refused() -> None:
         CommonOdds().log_e(0.123)
     with pytest.raises(ValueError, match="0 to n selected"):
         Batch(4, 3, 0, 2)
+
+
+def test_a_large_batch_is_counted_and_a_boundless_one_refused() -> None:
+    large = CommonOdds.of([Batch(600, 1000, 19_000, 50_000)])
+    assert large.log_e() > 3
+    with pytest.raises(ValueError, match="give each prompt its own"):
+        Batch(0, 1_000_000, 0, 1)

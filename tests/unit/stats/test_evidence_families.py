@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from shared.stats.anytime.batches import Batch
 from shared.stats.anytime.families import (
     anytime_p,
     bonferroni_on_suprema,
@@ -26,7 +27,6 @@ from shared.stats.anytime.moments import (
     log_e_of_moments,
     screened,
 )
-from shared.stats.anytime.odds import Batch
 from shared.stats.anytime.universal import log_e_of_rates
 
 Case = dict[str, Any]

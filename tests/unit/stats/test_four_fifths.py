@@ -1,7 +1,7 @@
 """The four-fifths rule as evidence."""
 
 import json
-from math import comb, exp
+from math import comb, exp, log
 from pathlib import Path
 
 import pytest
@@ -47,4 +47,15 @@ def test_either_group_may_be_the_one_below() -> None:
     assert SelectionPairs(0, 3, 0, 4).ratio is None
     assert (pairs + pairs).units == 500
     with pytest.raises(ValueError, match="ratio of rates"):
-        pairs.log_e(1.5)
+        pairs.log_e(0.0)
+
+
+def test_an_interval_leaves_out_only_ratios_that_are_rejected() -> None:
+    pairs = SelectionPairs(60, 40, 100, 200)
+    low, high = pairs.interval(0.05)
+    assert high is not None
+    assert low < (pairs.ratio or 0) < high
+    for ratio in (0.3, 0.5, 0.6, 0.7, 0.9, 1.2):
+        rejected = max(pairs.log_e(ratio), pairs.exchanged.log_e(1 / ratio)) >= log(40)
+        assert rejected == (not low < ratio < high)
+    assert SelectionPairs().interval(0.05) == (0.0, None)

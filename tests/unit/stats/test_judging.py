@@ -5,6 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
+from shared.stats.anytime.batches import Batch
 from shared.stats.anytime.claims import (
     Claim,
     close_bank_round,
@@ -13,7 +14,7 @@ from shared.stats.anytime.claims import (
 )
 from shared.stats.anytime.discordant import DiscordantPairs
 from shared.stats.anytime.judging import Evidence, judge
-from shared.stats.anytime.odds import Batch, CommonOdds
+from shared.stats.anytime.odds import CommonOdds
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.two_groups import TwoHistograms
 from shared.stats.comparisons.verdicts import Verdict
