@@ -58,6 +58,34 @@ def bets_on_rates(p_1: float, p_2: float) -> Alarm:
     return alarm
 
 
+def bets_at_the_tolerance(p_1: float, p_2: float) -> Alarm:
+    """Watch two rates by fixed bets, the difference being just what is tolerated."""
+
+    def alarm(rng: np.random.Generator, length: int) -> float:
+        first, second = rates(rng, length, p_1, p_2)
+        gaps = (first - second).astype(float)
+        evidence = looks.pair_evidence(gaps, np.zeros(length), abs(p_1 - p_2))
+        return looks.first_over(evidence, ALPHA)
+
+    return alarm
+
+
+def family(members: int) -> Alarm:
+    """Watch several features that go together, each at its share of alpha."""
+
+    def alarm(rng: np.random.Generator, length: int) -> float:
+        common = rng.uniform(-0.3, 0.3, length)
+        return min(
+            looks.first_over(
+                looks.pair_evidence(common + rng.uniform(-0.5, 0.5, length), rng.random(length)),
+                ALPHA / members,
+            )
+            for _ in range(members)
+        )
+
+    return alarm
+
+
 def bets_on_features(a: float, b: float) -> Alarm:
     """Watch a feature by fixed bets, beta distributed in both groups."""
 
@@ -85,6 +113,21 @@ def odds_in_batches(p: float, each: int = 10) -> Alarm:
         first, second = rng.binomial(each, p, (2, ceil(length / each)))
         n_1 = np.full(len(first), each)
         evidence = looks.odds_evidence(first, n_1, first + second, 2 * each)
+        return looks.first_over(evidence, ALPHA)
+
+    return alarm
+
+
+def odds_at_the_tolerance(log_odds: float, each: int = 10) -> Alarm:
+    """Watch two rates by the common odds ratio, being just what is tolerated, as rates drift."""
+
+    def alarm(rng: np.random.Generator, length: int) -> float:
+        base = np.linspace(-2, 0, ceil(length / each))
+        first, second = (
+            rng.binomial(each, 1 / (1 + np.exp(-base - shift))) for shift in (log_odds, 0.0)
+        )
+        n_1 = np.full(len(first), each)
+        evidence = looks.odds_evidence(first, n_1, first + second, 2 * each, log_odds)
         return looks.first_over(evidence, ALPHA)
 
     return alarm
@@ -196,6 +239,9 @@ FALSE_ALARMS = [
     *(Check(f"odds ratio 1+1, rates of {p}", odds_one_and_one(p, p)) for p in (0.02, 0.3)),
     *(Check(f"odds ratio 10+10, rates of {p}", odds_in_batches(p)) for p in (0.02, 0.3)),
     Check("odds ratio, base rate and mix drift", odds_under_drift),
+    Check("fixed bets, a gap of .02, tolerance .02", bets_at_the_tolerance(0.32, 0.30)),
+    Check("odds ratio 10+10, log odds of .2, tolerance .2", odds_at_the_tolerance(0.2)),
+    Check("family of 10 features, fixed bets", family(10), dear=True),
     *(Check(f"McNemar, rates of {p}", discordant(p)) for p in (0.02, 0.3)),
     *(
         Check(f"unpaired groups, {shape} features", unpaired(a, b), dear=True)

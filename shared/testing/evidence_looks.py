@@ -11,7 +11,7 @@ from scipy.special import betaln
 from shared.stats.anytime import pairs, two_groups
 from shared.stats.anytime.change import Baseline
 from shared.stats.anytime.four_fifths import FOUR_FIFTHS
-from shared.stats.anytime.odds_grid import GRID, NULL, UNIT, mixed, normalisers
+from shared.stats.anytime.odds_grid import GRID, NULL, UNIT, beyond, mixed, normalisers
 from shared.stats.anytime.stakes import STAKES, Floats, both_ways, log_mean_exp
 from shared.stats.anytime.two_groups import TwoHistograms
 
@@ -42,11 +42,13 @@ def _pair_factors(tolerance: float) -> Floats:
     return Baseline(0.0, tolerance).logs(np.linspace(-1, 1, pairs.BINS))
 
 
-def odds_evidence(selected: Ints, n_1: Ints, totals: Ints, size: int) -> Floats:
+def odds_evidence(
+    selected: Ints, n_1: Ints, totals: Ints, size: int, tolerance: float | None = None
+) -> Floats:
     """Give the log e-value of the common odds ratio after each batch of one size."""
     sums = _normaliser_table(size)[n_1, totals].cumsum(axis=0)
     logs = selected.cumsum()[:, None] * GRID - sums
-    return np.asarray(mixed(logs) - logs[:, NULL], dtype=np.float64)
+    return mixed(logs) - logs[:, NULL] if tolerance is None else beyond(logs, tolerance)
 
 
 @lru_cache
