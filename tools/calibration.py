@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from shared.testing.evidence_checks import (
-    ALPHA,
     CLAIMS,
     DELAYS,
     FALSE_ALARMS,
@@ -16,6 +15,7 @@ from shared.testing.evidence_checks import (
     most_allowed,
     share_alarmed,
 )
+from shared.testing.evidence_streams import ALPHA
 
 TIMES = 2000
 CLAIM_TIMES = 1000

@@ -1,6 +1,5 @@
 """What is simulated of evidence: streams without a difference, with one, and with pitfalls."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
 
@@ -10,13 +9,27 @@ from shared.stats.anytime.change import Baseline
 from shared.stats.anytime.planning import fixed_size
 from shared.stats.anytime.stakes import Floats
 from shared.testing import evidence_looks as looks
+from shared.testing.evidence_claims import bank, population
+from shared.testing.evidence_streams import (
+    ALPHA,
+    Alarm,
+    bets_at_the_tolerance,
+    bets_on_features,
+    bets_on_rates,
+    discordant,
+    family,
+    five_groups,
+    four_fifths,
+    odds_at_the_tolerance,
+    odds_in_batches,
+    odds_one_and_one,
+    odds_under_drift,
+    universal,
+    unpaired,
+)
 
-ALPHA = 0.05
 PAIRS = 10_000
 ROUNDS = 365
-
-Alarm = Callable[[np.random.Generator, int], float]
-"""Simulate one stream of so many pairs (or rounds) and give the first look that alarms."""
 
 
 @dataclass(frozen=True)
@@ -38,196 +51,6 @@ def share_alarmed(check: Check, rng: np.random.Generator, times: int, length: in
 def most_allowed(times: int) -> float:
     """Give alpha and two standard errors of a simulation of so many streams."""
     return ALPHA + 2 * sqrt(ALPHA * (1 - ALPHA) / times)
-
-
-def rates(
-    rng: np.random.Generator, length: int, p_1: float, p_2: float
-) -> tuple[looks.Ints, looks.Ints]:
-    """Draw pairs of independent selections."""
-    return rng.binomial(1, p_1, length), rng.binomial(1, p_2, length)
-
-
-def bets_on_rates(p_1: float, p_2: float) -> Alarm:
-    """Watch two rates by fixed bets."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        first, second = rates(rng, length, p_1, p_2)
-        evidence = looks.pair_evidence((first - second).astype(float), np.zeros(length))
-        return looks.first_over(evidence, ALPHA)
-
-    return alarm
-
-
-def bets_at_the_tolerance(p_1: float, p_2: float) -> Alarm:
-    """Watch two rates by fixed bets, the difference being just what is tolerated."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        first, second = rates(rng, length, p_1, p_2)
-        gaps = (first - second).astype(float)
-        evidence = looks.pair_evidence(gaps, np.zeros(length), abs(p_1 - p_2))
-        return looks.first_over(evidence, ALPHA)
-
-    return alarm
-
-
-def family(members: int) -> Alarm:
-    """Watch several features that go together, each at its share of alpha."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        common = rng.uniform(-0.3, 0.3, length)
-        return min(
-            looks.first_over(
-                looks.pair_evidence(common + rng.uniform(-0.5, 0.5, length), rng.random(length)),
-                ALPHA / members,
-            )
-            for _ in range(members)
-        )
-
-    return alarm
-
-
-def bets_on_features(a: float, b: float) -> Alarm:
-    """Watch a feature by fixed bets, beta distributed in both groups."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        gaps = rng.beta(a, b, length) - rng.beta(a, b, length)
-        return looks.first_over(looks.pair_evidence(gaps, rng.random(length)), ALPHA)
-
-    return alarm
-
-
-def odds_one_and_one(p_1: float, p_2: float) -> Alarm:
-    """Watch two rates by the common odds ratio of batches of one and one."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        boundary = looks.odds_boundary(length, ALPHA)
-        return looks.first_beyond(*rates(rng, length, p_1, p_2), boundary)
-
-    return alarm
-
-
-def odds_in_batches(p: float, each: int = 10) -> Alarm:
-    """Watch two equal rates by the common odds ratio of batches of ten and ten."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        first, second = rng.binomial(each, p, (2, ceil(length / each)))
-        n_1 = np.full(len(first), each)
-        evidence = looks.odds_evidence(first, n_1, first + second, 2 * each)
-        return looks.first_over(evidence, ALPHA)
-
-    return alarm
-
-
-def odds_at_the_tolerance(log_odds: float, each: int = 10) -> Alarm:
-    """Watch two rates by the common odds ratio, being just what is tolerated, as rates drift."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        base = np.linspace(-2, 0, ceil(length / each))
-        first, second = (
-            rng.binomial(each, 1 / (1 + np.exp(-base - shift))) for shift in (log_odds, 0.0)
-        )
-        n_1 = np.full(len(first), each)
-        evidence = looks.odds_evidence(first, n_1, first + second, 2 * each, log_odds)
-        return looks.first_over(evidence, ALPHA)
-
-    return alarm
-
-
-def odds_under_drift(rng: np.random.Generator, length: int) -> float:
-    """Let the base rate rise from .1 to .5 while the groups' shares change places."""
-    size = 20
-    time = np.linspace(0, 1, 2 * length // size)
-    n_1 = rng.binomial(size, 0.8 - 0.6 * time)
-    first = rng.binomial(n_1, 0.1 + 0.4 * time)
-    second = rng.binomial(size - n_1, 0.1 + 0.4 * time)
-    return looks.first_over(looks.odds_evidence(first, n_1, first + second, size), ALPHA)
-
-
-def discordant(p: float) -> Alarm:
-    """Watch pairs of binary outcomes by McNemar's comparison."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        return looks.first_beyond(
-            *rates(rng, length, p, p), looks.discordant_boundary(length, ALPHA)
-        )
-
-    return alarm
-
-
-def unpaired(a: float, b: float) -> Alarm:
-    """Watch a feature of two groups without pairs."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        values, luck = rng.beta(a, b, (2, length)), rng.random((2, length))
-        return looks.two_group_alarm(values[0], values[1], (luck[0], luck[1]), a / (a + b), ALPHA)
-
-    return alarm
-
-
-def five_groups(a: float, b: float) -> Alarm:
-    """Watch five groups, each against the rest."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        sets = length * 2 // 5
-        evidence = looks.k_group_evidence(rng.beta(a, b, (sets, 5)), rng.random((sets, 5)))
-        return looks.first_over(evidence, ALPHA)
-
-    return alarm
-
-
-def four_fifths(p_1: float, p_2: float) -> Alarm:
-    """Watch an impact ratio of exactly .8."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        evidence = looks.four_fifths_evidence(*rates(rng, length, p_1, p_2))
-        return looks.first_over(evidence, ALPHA)
-
-    return alarm
-
-
-def universal(p: float) -> Alarm:
-    """Watch two rates by universal inference."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        evidence = looks.universal_evidence(*rates(rng, length, p, p))
-        return looks.first_over(evidence, ALPHA)
-
-    return alarm
-
-
-def bank(sets: int, interaction: float, *, centred: bool = True, missing: float = 0.0) -> Alarm:
-    """Ask one bank again every round, each set having a gap of its own.
-
-    Where some are missing, it is always those whose gap is negative.
-    """
-
-    def alarm(rng: np.random.Generator, rounds: int) -> float:
-        own = rng.normal(0, interaction, sets)
-        own -= own.mean() if centred else 0
-        gaps = own + _noise(rng, (rounds, sets))
-        gaps[(rng.random(gaps.shape) < missing) & (own < 0)] = np.nan
-        absent = np.isnan(gaps).sum(axis=1)
-        return looks.first_over(looks.round_evidence(gaps, rng.random(gaps.shape), absent), ALPHA)
-
-    return alarm
-
-
-def population(sets: int, interaction: float) -> Alarm:
-    """Draw new sets every round, each with a gap of its own."""
-
-    def alarm(rng: np.random.Generator, rounds: int) -> float:
-        gaps = rng.normal(0, interaction, (rounds, sets)) + _noise(rng, (rounds, sets))
-        evidence = looks.round_evidence(
-            gaps, rng.random(gaps.shape), np.zeros(rounds, dtype=np.int64)
-        )
-        return looks.first_over(evidence, ALPHA)
-
-    return alarm
-
-
-def _noise(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    """Draw what answers vary by: standard deviation .2, never beyond .35."""
-    return rng.uniform(-0.35, 0.35, shape)
 
 
 FALSE_ALARMS = [

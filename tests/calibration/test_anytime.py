@@ -16,7 +16,6 @@ from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.universal import log_e_of_rates
 from shared.testing import evidence_looks as looks
 from shared.testing.evidence_checks import (
-    ALPHA,
     CLAIMS,
     DELAYS,
     FALSE_ALARMS,
@@ -24,12 +23,13 @@ from shared.testing.evidence_checks import (
     ROUNDS,
     Check,
     Delay,
-    bank,
     delay_ratio,
     detector_times,
     most_allowed,
     share_alarmed,
 )
+from shared.testing.evidence_claims import bank
+from shared.testing.evidence_streams import ALPHA
 
 TIMES, FEW = 200, 40
 MOST_DELAY = 2.5
