@@ -38,17 +38,13 @@ class CommonOdds:
     """Of group 1, over all batches."""
 
     normalisers: tuple[int, ...] = (0,) * POINTS
-    """Sum of the batches' log normalisers at each odds ratio of the grid, in units of 2^-36."""
+    """Sum of the batches' log normalisers at each odds ratio of the grid, in units of 2^-44."""
 
     units: int = 0
     """Responses in batches that can tell: with both groups, and neither none nor all selected."""
 
     silent: int = 0
     """Responses in batches that cannot."""
-
-    most: int = 0
-    least: int = 0
-    """The most and the fewest of group 1 that the margins allow."""
 
     @classmethod
     def of(cls, batches: Iterable[Batch]) -> "CommonOdds":
@@ -66,8 +62,6 @@ class CommonOdds:
             tuple(sums),
             units,
             sum(batch.size for batch in all_batches) - units,
-            sum(batch.most for batch in telling),
-            sum(batch.least for batch in telling),
         )
 
     def __add__(self, other: "CommonOdds") -> "CommonOdds":
@@ -76,8 +70,6 @@ class CommonOdds:
             tuple(a + b for a, b in zip(self.normalisers, other.normalisers, strict=True)),
             self.units + other.units,
             self.silent + other.silent,
-            self.most + other.most,
-            self.least + other.least,
         )
 
     def log_e(self, null: float = 0.0) -> float:
@@ -116,10 +108,8 @@ class CommonOdds:
 
     @property
     def most_likely(self) -> int | None:
-        """Give the point of the grid with the highest likelihood, unless that is an end."""
+        """Give the place on the grid with the highest likelihood, unless that is an end."""
         place = int(np.argmax(self._log_likelihoods()))
-        if not self.units or self.selected in (self.least, self.most):
-            return None
         return place if 0 < place < POINTS - 1 else None
 
     def interval(self, alpha: float) -> tuple[float | None, float | None]:

@@ -18,7 +18,7 @@ WEIGHTS = -(GRID**2) / 2 - log(float(np.exp(-(GRID**2) / 2).sum()))
 
 STEP = float(GRID[1] - GRID[0])
 
-UNIT = 2.0**-36
+UNIT = 2.0**-44
 """Of the kept sums: whole numbers of it add up exactly, in any order."""
 
 NULL = POINTS // 2

@@ -95,7 +95,8 @@ def test_batches_that_cannot_tell_are_counted_and_say_nothing() -> None:
 def test_the_estimate_is_the_conditional_one() -> None:
     odds = CommonOdds.of([Batch(12, 17, 7, 16)])
     assert ratio_of(odds.estimate) == pytest.approx(odds_ratio([[12, 5], [7, 9]]).statistic, 1e-3)
-    assert CommonOdds.of([Batch(3, 3, 0, 3)]).estimate is None
+    for ends in (Batch(3, 3, 0, 3), Batch(0, 3, 3, 3), Batch(1, 40, 0, 40)):
+        assert CommonOdds.of([ends] * 3).estimate is None
 
 
 @pytest.mark.parametrize("batches", [5, 40, 400, 4000])
@@ -144,3 +145,12 @@ def test_a_large_batch_is_counted_and_a_boundless_one_refused() -> None:
     assert large.log_e() > 3
     with pytest.raises(ValueError, match="give each prompt its own"):
         Batch(0, 1_000_000, 0, 1)
+
+
+def test_many_equal_batches_add_up_as_precisely_as_one() -> None:
+    """Rounding to whole units goes the same way in each, and still stays out of sight."""
+    many = CommonOdds.of([Batch(1, 1, 0, 1)] * 2600 + [Batch(0, 1, 1, 1)] * 2400)
+    logs = 2600 * GRID - 5000 * (np.logaddexp(0, GRID) - log(2))
+    weights = np.exp(-(GRID**2) / 2)
+    exact = np.logaddexp.reduce(logs + np.log(weights / weights.sum()))
+    assert many.log_e() == pytest.approx(exact, abs=1e-9)

@@ -109,6 +109,14 @@ def test_k_groups_add_up_and_average() -> None:
         OneVersusRest.of(groups, values[:2] * np.nan, ids[:2])
 
 
+def test_a_groups_gap_is_its_value_less_the_mean_of_the_others() -> None:
+    values = np.array([[0.5, 0.25, 0.0, 1.0]] * 50)
+    found = OneVersusRest.of(["a", "b", "c", "d"], values, [str(i) for i in range(50)])
+    expected = [row - (1.75 - row) / 3 for row in values[0]]
+    for one, gap in zip(found.pairs, expected, strict=True):
+        assert one.estimate == pytest.approx(gap, abs=1 / 64)
+
+
 def test_a_group_against_the_rest_is_a_batch() -> None:
     assert batches_against_rest([1, 2, 3], [4, 5, 6]) == [
         Batch(1, 4, 5, 11),

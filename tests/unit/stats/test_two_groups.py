@@ -16,16 +16,17 @@ def some(n_1: int, n_2: int, seed: int, shift: float = 0.0) -> TwoHistograms:
     return TwoHistograms.of(first, rng.beta(2, 5, n_2), rng.random(n_1), rng.random(n_2))
 
 
+def wealth(counts: tuple[int, ...], sign: int, mean: float) -> float:
+    """Give the wealth of bets that the mean is higher (or lower) than this, by multiplying."""
+    room = mean if sign > 0 else 1 - mean
+    values = np.repeat(np.linspace(0, 1, BINS), counts)
+    return float(np.mean([np.prod(1 + sign * c / room * (values - mean)) for c in STAKES]))
+
+
 def plain(state: TwoHistograms, null: float, mu: float) -> float:
     """Give the evidence at one mean by multiplying."""
-
-    def wealth(counts: tuple[int, ...], mean: float, sign: int) -> float:
-        room = mean if sign > 0 else 1 - mean
-        values = np.repeat(np.linspace(0, 1, BINS), counts)
-        return float(np.mean([np.prod(1 + sign * c / room * (values - mean)) for c in STAKES]))
-
-    up = wealth(state.first, mu + null, 1) * wealth(state.second, mu, -1)
-    down = wealth(state.first, mu + null, -1) * wealth(state.second, mu, 1)
+    up = wealth(state.first, 1, mu + null) * wealth(state.second, -1, mu)
+    down = wealth(state.first, -1, mu + null) * wealth(state.second, 1, mu)
     return log((up + down) / 2)
 
 
@@ -37,6 +38,25 @@ def test_the_lowest_evidence_is_below_all_and_near_the_lowest(null: float) -> No
     lowest = min(plain(state, null, float(mu)) for mu in grid[::10])
     found = state.log_e(null)
     assert lowest - 2 * GAP <= found <= lowest
+
+
+@pytest.mark.parametrize("tolerance", [0.05, 0.3])
+def test_evidence_beyond_a_tolerance_is_the_mean_of_both_one_sided_lowest_ones(
+    tolerance: float,
+) -> None:
+    rng = np.random.default_rng(5)
+    high = TwoHistograms.of(
+        1 - rng.beta(1, 9, 40) / 2, rng.beta(1, 2, 30), rng.random(40), rng.random(30)
+    )
+    mus = np.linspace(0, 1 - tolerance, 4002)[1:-1].tolist()
+
+    def one_sided(larger: tuple[int, ...], smaller: tuple[int, ...]) -> float:
+        up, down = (larger, 1), (smaller, -1)
+        return min(wealth(*up, mu + tolerance) * wealth(*down, mu) for mu in mus)
+
+    sides = one_sided(high.first, high.second), one_sided(high.second, high.first)
+    exact = log(sum(sides) / 2)
+    assert exact - 3 * GAP <= high.log_e_beyond(tolerance) <= exact
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.8])
@@ -66,6 +86,13 @@ def test_an_interval_holds_the_estimate_and_leaves_out_only_what_is_rejected() -
     for null in np.linspace(-0.3, 0.3, 61).tolist():
         if state.log_e(null) < log(20):
             assert low <= null <= high
+
+
+def test_no_mean_is_sought_beyond_the_ends() -> None:
+    """All ones: bets that the mean is higher are as good as none, bets that it is lower lose."""
+    ones = TwoHistograms.of(np.ones(20), np.ones(20), np.zeros(20), np.zeros(20))
+    exact = log(np.mean([(1 - c) ** 20 for c in STAKES]))
+    assert exact - 2 * GAP <= ones.log_e_beyond(0.3) <= exact + 1e-9
 
 
 def test_values_at_the_ends_and_empty_groups_are_no_trouble() -> None:
