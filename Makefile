@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench chaos contracts locks clean
+.PHONY: help setup demo test check format bench calibration chaos contracts locks clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,10 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python benchmarks/bus_hop.py
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python benchmarks/diagnosis.py
+	$(BIN)/python benchmarks/evidence.py
+
+calibration: .venv/.dev ## Simulate the evidence of monitors at full length: false alarms, delay
+	$(BIN)/python tools/calibration.py
 
 chaos: .venv/.dev ## Kill workers and the server at random; prove nothing is lost or counted twice
 	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/pipeline -m slow -s
