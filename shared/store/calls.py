@@ -81,7 +81,9 @@ class Calls:
         with writing(self._engine) as connection:
             fresh = {"run_id": run_id, **dict.fromkeys(SUMS, 0), **limits}
             statement = _insert(connection).values(fresh)
-            connection.execute(statement.on_conflict_do_update(["run_id"], set_=limits))
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["run_id"], set_=limits)
+            )
 
     def spending(self, run_ids: Iterable[str]) -> dict[str, Spending]:
         """Give what these runs have spent and may spend."""
@@ -130,7 +132,7 @@ def _sums(new: Iterable[Paid]) -> dict[str, dict[str, float]]:
 def _add(connection: Connection, run_id: str, sums: Mapping[str, float]) -> None:
     statement = _insert(connection).values({"run_id": run_id, **sums})
     more = {name: SPENDING.c[name] + statement.excluded[name] for name in SUMS}
-    connection.execute(statement.on_conflict_do_update(["run_id"], set_=more))
+    connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=more))
 
 
 def _insert(connection: Connection) -> Any:
