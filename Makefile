@@ -44,6 +44,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python benchmarks/bus_hop.py
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python benchmarks/diagnosis.py
+	$(BIN)/python -m benchmarks.generator
 
 chaos: .venv/.dev ## Kill workers and the server at random; prove nothing is lost or counted twice
 	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/pipeline -m slow -s

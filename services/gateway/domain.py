@@ -45,6 +45,8 @@ class Progress(BaseModel):
     targets: list[str]
     at: datetime
     stand: Stand
+    stopped_by: str | None = None
+    """Why it was stopped before its time, where nobody cancelled it."""
     opening: int
     """How often the run has been taken up again."""
     probes: int

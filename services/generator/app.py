@@ -1,6 +1,7 @@
 """The generator's composition root."""
 
 import asyncio
+import math
 import random
 import sys
 import time
@@ -23,6 +24,8 @@ from shared.runtime.threads import in_thread
 from shared.store import Store
 
 FORGET_EVERY_S = 3600.0
+BESIDE = 1.25
+"""Probes in hand for each call in flight: some are being looked up, kept or published."""
 
 
 def now() -> datetime:
@@ -41,7 +44,7 @@ def build(settings: GeneratorSettings) -> Service:
             "generator",
             Probe,
             ask,
-            slots=settings.generator_slots,
+            slots=math.ceil(settings.generator_slots * BESIDE),
             lane=lane,
             most_in_hand=settings.generator_cap,
         )

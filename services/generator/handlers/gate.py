@@ -17,6 +17,8 @@ class Gate:
         self._clock = clock
         self._under_way = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._next_at = float("-inf")
+        self._opening: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def passing(self) -> AsyncIterator[None]:
@@ -29,31 +31,43 @@ class Gate:
             self._learn(failure, begun)
             raise
         else:
-            self.pace = self.pace.answered(self._clock(), in_use=self._under_way)
+            now = self._clock()
+            self.pace = self.pace.answered(now, begun=begun, in_use=self._under_way)
         finally:
-            self._under_way -= 1
-            self._let_in()
+            self._leave()
 
     async def _enter(self) -> None:
-        if self._under_way < self.pace.allowed and not self._waiting:
-            self._under_way += 1
-            return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
+        self._let_in()
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # let in and cancelled in the same moment
-                self._under_way -= 1
-                self._let_in()
+                self._leave()
             raise
 
+    def _leave(self) -> None:
+        self._under_way -= 1
+        self._let_in()
+
     def _let_in(self) -> None:
-        while self._waiting and self._under_way < self.pace.allowed:
+        """Let in who may begin now; look again when the next one may."""
+        while self._waiting and self._under_way < self.pace.allowed and not self._opening:
+            now = self._clock()
+            if now < self._next_at:
+                loop = asyncio.get_running_loop()
+                self._opening = loop.call_later(self._next_at - now, self._open)
+                return
             turn = self._waiting.popleft()
             if not turn.done():
                 self._under_way += 1
+                self._next_at = self.pace.next_start(now, self._next_at)
                 turn.set_result(None)
+
+    def _open(self) -> None:
+        self._opening = None
+        self._let_in()
 
     def _learn(self, failure: CallFailed, begun: float) -> None:
         now = self._clock()

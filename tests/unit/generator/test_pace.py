@@ -5,6 +5,7 @@ import pytest
 from services.generator.domain.asking import pause_s
 from services.generator.domain.pace import (
     EPISODE_S,
+    SPREAD,
     STILL_AFTER_FAULT_S,
     Bounds,
     Pace,
@@ -14,7 +15,7 @@ from shared.llm.port import CallFailed, Failure
 
 def after(pace: Pace, answers: int, now: float) -> Pace:
     for _ in range(answers):
-        pace = pace.answered(now, in_use=pace.allowed)
+        pace = pace.answered(now, begun=now, in_use=pace.allowed)
     return pace
 
 
@@ -57,7 +58,7 @@ def test_a_fault_of_the_server_stops_growth_for_a_while() -> None:
 
 def test_a_limit_that_is_not_used_up_is_not_raised() -> None:
     pace = Pace.of(Bounds())
-    assert pace.answered(1.0, in_use=7) == pace
+    assert pace.answered(1.0, begun=1.0, in_use=7) == pace
 
 
 def test_what_the_provider_asked_to_wait_is_waited_and_a_little_more() -> None:
@@ -70,3 +71,15 @@ def test_without_being_told_one_waits_longer_each_time_up_to_a_minute() -> None:
     waits = [pause_s(CallFailed(Failure.SERVER_ERROR, ""), n, luck=1.0) for n in range(12)]
     assert waits[:4] == [0.5, 1, 2, 4]
     assert max(waits) == 60
+
+
+def test_starts_are_spread_over_the_time_an_answer_takes() -> None:
+    pace = Pace.of(Bounds(start=50)).answered(1.0, begun=0.0, in_use=1)
+    due = pace.next_start(1.0, due=1.0)
+    assert due == pytest.approx(1 + 1 / (50 * SPREAD))
+    assert pace.next_start(due + 0.01, due) == pytest.approx(due + 1 / (50 * SPREAD)), "late"
+    assert pace.next_start(9.0, due) > 8.9, "a long pause is not made up for"
+
+
+def test_before_the_first_answer_nothing_is_spread() -> None:
+    assert Pace.of(Bounds()).next_start(1.0, float("-inf")) <= 1.0
