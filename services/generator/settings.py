@@ -21,7 +21,7 @@ class GeneratorSettings(Settings):
     """What can be set on the generator, beyond what every service has."""
 
     generator_slots: int = Field(default=100, ge=1, le=2000)
-    """The most calls in flight to one target, from one process; a quarter more probes are in hand."""
+    """The most calls in flight to one target, from one process; in hand are a quarter more."""
     generator_start: int = Field(default=20, ge=1, le=2000)
     """Calls in flight to one target to begin with; it grows from there and shrinks with 429s."""
     generator_cap: int | None = Field(default=None, ge=1)

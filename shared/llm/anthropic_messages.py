@@ -4,6 +4,7 @@ from typing import Any
 
 import anthropic
 
+from shared.llm.clients import Clients
 from shared.llm.openai_chat import told
 from shared.llm.port import Answer, Call, CallFailed, Failure, Form
 from shared.llm.sdk_errors import outcomes
@@ -32,21 +33,24 @@ class AnthropicMessages:
         tell_repeat: bool = False,
         structured: bool = True,
     ) -> None:
-        self._client = anthropic.AsyncAnthropic(
-            api_key=api_key, base_url=base_url or ANTHROPIC_URL, max_retries=0
+        self._clients = Clients(
+            lambda: anthropic.AsyncAnthropic(
+                api_key=api_key, base_url=base_url or ANTHROPIC_URL, max_retries=0
+            )
         )
         self._tell_repeat = tell_repeat
         self._structured = structured
 
     async def ask(self, call: Call) -> Answer:
         """See `ChatModel.ask`."""
-        async with outcomes(anthropic, anthropic.AnthropicError, KEY, call.timeout_s):
-            reply = await self._client.messages.create(
-                model=call.model,
-                timeout=call.timeout_s,
-                extra_headers=told(call) if self._tell_repeat else {},
-                **self._request(call),
-            )
+        with self._clients.one() as client:
+            async with outcomes(anthropic, anthropic.AnthropicError, KEY, call.timeout_s):
+                reply = await client.messages.create(
+                    model=call.model,
+                    timeout=call.timeout_s,
+                    extra_headers=told(call) if self._tell_repeat else {},
+                    **self._request(call),
+                )
         return _answer(reply)
 
     def _request(self, call: Call) -> dict[str, Any]:
@@ -63,7 +67,7 @@ class AnthropicMessages:
 
     async def close(self) -> None:
         """See `ChatModel.close`."""
-        await self._client.close()
+        await self._clients.close()
 
 
 def _format(form: Form) -> dict[str, object]:

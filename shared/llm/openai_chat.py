@@ -4,6 +4,7 @@ from typing import Any
 
 import openai
 
+from shared.llm.clients import Clients
 from shared.llm.port import Answer, Call, CallFailed, Failure, Form
 from shared.llm.sdk_errors import outcomes
 
@@ -25,8 +26,10 @@ class OpenAIChat:
         tell_repeat: bool = False,
         structured: bool = False,
     ) -> None:
-        self._client = openai.AsyncOpenAI(
-            api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0
+        self._clients = Clients(
+            lambda: openai.AsyncOpenAI(
+                api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0
+            )
         )
         self._tell_repeat = tell_repeat
         self._structured = structured
@@ -37,19 +40,20 @@ class OpenAIChat:
         parameters: Any = dict(call.parameters)
         if self._structured and call.form:
             parameters.setdefault("response_format", _format(call.form))
-        async with outcomes(openai, openai.OpenAIError, KEY, call.timeout_s):
-            reply = await self._client.chat.completions.create(
-                model=call.model,
-                messages=messages,
-                timeout=call.timeout_s,
-                extra_headers=told(call) if self._tell_repeat else {},
-                **parameters,
-            )
+        with self._clients.one() as client:
+            async with outcomes(openai, openai.OpenAIError, KEY, call.timeout_s):
+                reply = await client.chat.completions.create(
+                    model=call.model,
+                    messages=messages,
+                    timeout=call.timeout_s,
+                    extra_headers=told(call) if self._tell_repeat else {},
+                    **parameters,
+                )
         return _answer(reply)
 
     async def close(self) -> None:
         """See `ChatModel.close`."""
-        await self._client.close()
+        await self._clients.close()
 
 
 def told(call: Call) -> dict[str, str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import openai
 
+from shared.llm.clients import Clients
 from shared.llm.openai_chat import KEY, OPENAI_URL, told
 from shared.llm.port import Answer, Call, CallFailed, Failure, Form
 from shared.llm.sdk_errors import outcomes
@@ -20,8 +21,10 @@ class OpenAIResponses:
         tell_repeat: bool = False,
         structured: bool = True,
     ) -> None:
-        self._client = openai.AsyncOpenAI(
-            api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0
+        self._clients = Clients(
+            lambda: openai.AsyncOpenAI(
+                api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0
+            )
         )
         self._tell_repeat = tell_repeat
         self._structured = structured
@@ -33,19 +36,20 @@ class OpenAIResponses:
         if self._structured and call.form:
             text = parameters.get("text", {})
             parameters["text"] = {"format": _format(call.form), **text}
-        async with outcomes(openai, openai.OpenAIError, KEY, call.timeout_s):
-            reply = await self._client.responses.create(
-                model=call.model,
-                input=said,
-                timeout=call.timeout_s,
-                extra_headers=told(call) if self._tell_repeat else {},
-                **parameters,
-            )
+        with self._clients.one() as client:
+            async with outcomes(openai, openai.OpenAIError, KEY, call.timeout_s):
+                reply = await client.responses.create(
+                    model=call.model,
+                    input=said,
+                    timeout=call.timeout_s,
+                    extra_headers=told(call) if self._tell_repeat else {},
+                    **parameters,
+                )
         return _answer(reply)
 
     async def close(self) -> None:
         """See `ChatModel.close`."""
-        await self._client.close()
+        await self._clients.close()
 
 
 def _format(form: Form) -> dict[str, object]:
