@@ -37,6 +37,8 @@ class Stage(Generic[R]):
     """The lane, where this record has one durable per lane."""
     ack_wait_s: float = 30
     """How long the bus waits for a sign of life before it delivers to somebody else."""
+    most_in_hand: int | None = None
+    """The most records in the hands of all replicas together; without it, plenty."""
 
     @property
     def durable(self) -> str:

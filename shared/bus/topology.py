@@ -102,7 +102,7 @@ def durable_of(stage: Stage[R]) -> DurableSpec:
         name=stage.durable,
         filter=route.filter(stage.lane),
         ack_wait_s=stage.ack_wait_s,
-        max_in_hand=max(1000, stage.capacity * 16),
+        max_in_hand=stage.most_in_hand or max(1000, stage.capacity * 16),
     )
 
 

@@ -3,9 +3,11 @@
 from datetime import UTC, datetime
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     DateTime,
     Dialect,
+    Float,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -138,3 +140,30 @@ GATHER_ITEMS = Table(
     ForeignKeyConstraint(["stage", "key"], ["gather.stage", "gather.key"], ondelete="CASCADE"),
     Index("gather_item_id", "stage", "item_id"),
 )
+
+CALLS = Table(
+    "call",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("run_id", String(32), nullable=False),
+    Column("unit_id", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("answer", Text),
+    Index("call_run", "run_id"),
+    Index("call_unit", "unit_id"),
+    Index("call_at", "at"),
+)
+"""Calls that were paid for; an answer that may be given again is kept for some days."""
+
+SPENDING = Table(
+    "spending",
+    metadata,
+    Column("run_id", String(32), primary_key=True),
+    Column("tokens", BigInteger, nullable=False),
+    Column("cost", Float(53), nullable=False),
+    Column("unknown_tokens", BigInteger, nullable=False),
+    Column("unknown_cost", BigInteger, nullable=False),
+    Column("most_tokens", BigInteger),
+    Column("most_cost", Float(53)),
+)
+"""What each run has spent, and what it may."""
