@@ -70,6 +70,7 @@ def test_a_model_that_misbehaves_ends_as_a_recorded_outcome_by_group(
 ) -> None:
     monkeypatch.setenv("BIASWATCH_GENERATOR_TIMEOUT_S", "0.3")
     monkeypatch.setenv("BIASWATCH_GENERATOR_TRIES", "2")
+    monkeypatch.setenv("BIASWATCH_GENERATOR_PATIENCE_S", "0.5")
     plants = {model: {"faults": {model: 1, "retry_after_s": 0}}}
     monkeypatch.setenv("BIASWATCH_SIMULATOR_PLANTS", json.dumps(plants))
     (tmp_path / "suite.yaml").write_text(SUITE)
