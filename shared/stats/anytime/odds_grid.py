@@ -26,7 +26,10 @@ NULL = POINTS // 2
 
 def mixed(logs: Floats) -> Floats:
     """Give the logarithm of the mixed likelihood of log likelihoods on the grid, per row."""
-    return np.asarray(np.logaddexp.reduce(logs + WEIGHTS, axis=-1), dtype=np.float64)
+    weighted = logs + WEIGHTS
+    largest = weighted.max(axis=-1, keepdims=True)
+    total = np.exp(weighted - largest).sum(axis=-1)  # several times as fast as logaddexp
+    return np.asarray(np.log(total) + largest[..., 0], dtype=np.float64)
 
 
 def beyond(logs: Floats, tolerance: float) -> Floats:
