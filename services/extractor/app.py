@@ -4,6 +4,7 @@ import sys
 from datetime import UTC, datetime
 
 from services.extractor.handlers import Measure, announce, load
+from services.extractor.handlers.tally import Tally
 from services.extractor.settings import ExtractorSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
@@ -20,18 +21,21 @@ def now() -> datetime:
 
 def build(settings: ExtractorSettings) -> Service:
     """Give the extractor service with the extractors its settings name."""
-    extractors = load([name.strip() for name in settings.extractor_names.split(",")])
+    names = [name.strip() for name in settings.extractor_names.split(",")]
+    extractors = load(names, settings.extractor_folder)
+    tallies = {name: Tally() for name in extractors}
     store = Store.open(settings.store)
 
     async def say_so(_: Publisher) -> None:
         await announce(
-            list(extractors.values()),
+            extractors,
             store.instruments,
+            tallies,
             now=now,
             every_s=settings.extractor_announce_s,
         )
 
-    measure = Measure(extractors, now=now)
+    measure = Measure(extractors, store.baselines, now=now, tallies=tallies)
     stage = Stage("extractor", Response, measure, slots=1, batch=settings.extractor_batch)
     return Service("extractor", settings, stages=[stage], jobs=[say_so], close=[store.close])
 

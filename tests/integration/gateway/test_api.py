@@ -13,6 +13,7 @@ from services.gateway.settings import GatewaySettings
 from shared.errors import ConfigurationError
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
+from shared.store.instruments import Instrument
 from shared.testing.bus import Bus
 
 SUITE = {
@@ -34,7 +35,7 @@ async def api(bus: Bus, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
         gateway_read_token=SecretStr("reader"), gateway_run_token=SecretStr("runner")
     )
     with Store.open(url) as store:
-        store.instruments.announce("words", "1", ["words"], datetime.now(UTC))
+        store.instruments.announce(Instrument("words", "1", ("words",), datetime.now(UTC)))
         app = web_app(settings, store, bus.publisher)
         async with (
             web_server(app, "127.0.0.1", 0) as port,
