@@ -3,7 +3,7 @@
 import sys
 from datetime import UTC, datetime
 
-from services.extractor.handlers import Measure, announce, load
+from services.extractor.handlers import DropIns, Measure, announce, load
 from services.extractor.handlers.tally import Tally
 from services.extractor.settings import ExtractorSettings
 from shared.bus.port import Publisher
@@ -37,7 +37,23 @@ def build(settings: ExtractorSettings) -> Service:
 
     measure = Measure(extractors, store.baselines, now=now, tallies=tallies)
     stage = Stage("extractor", Response, measure, slots=1, batch=settings.extractor_batch)
-    return Service("extractor", settings, stages=[stage], jobs=[say_so], close=[store.close])
+    drop_ins = DropIns(
+        store,
+        set(extractors),
+        now=now,
+        look_every_s=settings.extractor_discover_s,
+        tell_every_s=settings.extractor_announce_s,
+        call_s=settings.extractor_call_s,
+        batch=settings.extractor_batch,
+    )
+    return Service(
+        "extractor",
+        settings,
+        stages=[stage],
+        jobs=[say_so],
+        overseers=[drop_ins.oversee],
+        close=[store.close],
+    )
 
 
 if __name__ == "__main__":

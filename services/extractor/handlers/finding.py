@@ -52,7 +52,7 @@ def load(names: Sequence[str], folder: Path | None = None, **given: Any) -> dict
     """
     files = sorted(folder.glob("[a-z]*.py")) if folder else []
     found = {name: _named(name, given) for name in names if name}
-    return found | {path.stem: _from_file(path, given) for path in files}
+    return found | {path.stem: load_file(path, given) for path in files}
 
 
 def _named(name: str, given: Mapping[str, Any]) -> Extractor:
@@ -76,7 +76,16 @@ def _installed(name: str, given: Mapping[str, Any]) -> Extractor:
     )
 
 
-def _from_file(path: Path, given: Mapping[str, Any]) -> Extractor:
+def load_file(path: Path, given: Mapping[str, Any] | None = None) -> Extractor:
+    """Load the extractor of one Python file.
+
+    Raises
+    ------
+    ConfigurationError
+        It cannot be read, or is no extractor.
+    """
+    if not path.is_file():
+        raise ConfigurationError(f"There is no file {path}.")
     spec = importlib.util.spec_from_file_location(f"biaswatch_extractor_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ConfigurationError(f"{path} cannot be read as Python.")
