@@ -9,6 +9,7 @@ from services.extractor.settings import ExtractorSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Response
+from shared.models.device import Models
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
@@ -22,7 +23,12 @@ def now() -> datetime:
 def build(settings: ExtractorSettings) -> Service:
     """Give the extractor service with the extractors its settings name."""
     names = [name.strip() for name in settings.extractor_names.split(",")]
-    extractors = load(names, settings.extractor_folder)
+    models = Models(settings.extractor_device, settings.extractor_download)
+    extractors = load(names, settings.extractor_folder, models=models)
+    if settings.extractor_models:
+        from services.extractor.handlers.configured import configured
+
+        extractors |= configured(settings.extractor_models, models)
     tallies = {name: Tally() for name in extractors}
     store = Store.open(settings.store)
 
