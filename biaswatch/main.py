@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from biaswatch import extractors, operate, purge, runs, table
+from biaswatch import extractors, operate, purge, runs, table, tool_bias
 from shared.errors import BiaswatchError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ purge.register(app)
 operate.register(app)
 table.register(app)
 extractors.register(app)
+tool_bias.register()
 
 
 def main() -> None:
