@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from biaswatch import extractors, operate, purge, runs, table, tool_bias
+from biaswatch import clusters, extractors, operate, purge, runs, table, tool_bias
 from shared.errors import BiaswatchError
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ operate.register(app)
 table.register(app)
 extractors.register(app)
 tool_bias.register()
+clusters.register()
 
 
 def main() -> None:
