@@ -17,9 +17,9 @@ from shared.models.classifier import Classifier
 from shared.models.device import Models
 from shared.models.embedding import Embedder
 
-ROUNDS = 5
+ROUNDS = 3
 WORDS = ("good", "bad", "happy", "sad", "town", "people", "they", "were", "not", "quiet", "sea")
-KINDS = (("short", 3, 24, 300), ("mixed", 3, 180, 80), ("long", 150, 350, 30))
+KINDS = (("short", 3, 24, 300), ("mixed", 3, 180, 40), ("long", 150, 350, 12))
 """Name, least and most words, texts."""
 
 

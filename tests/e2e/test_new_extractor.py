@@ -34,6 +34,7 @@ def test_the_example_on_the_page_is_the_one_in_examples() -> None:
     assert blocks["exclaims.py"] == (ROOT / "examples" / "exclaims.py").read_text()
 
 
+@pytest.mark.timeout(400)  # a dozen commands, each a process of its own
 def test_the_page_can_be_followed_from_an_empty_folder(
     command: CommandLine, tmp_path: Path
 ) -> None:
@@ -64,6 +65,7 @@ def test_the_page_can_be_followed_from_an_empty_folder(
                 process.communicate(timeout=30)
 
 
+@pytest.mark.timeout(400)
 def test_back_filling_gives_an_old_run_what_a_new_extractor_reads(
     command: CommandLine, tmp_path: Path
 ) -> None:
@@ -98,6 +100,7 @@ def features_of_exclaims(command: CommandLine) -> int:
         return int(connection.execute(query).fetchone()[0])
 
 
+@pytest.mark.timeout(400)
 @pytest.mark.skipif(not shutil.which("npm"), reason="there is no node here")
 def test_the_node_example_conforms(command: CommandLine, tmp_path: Path) -> None:
     folder = tmp_path / "node"
