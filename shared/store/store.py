@@ -5,6 +5,7 @@ from types import TracebackType
 from sqlalchemy import Engine
 
 from shared.errors import ConfigurationError
+from shared.store.baselines import Baselines
 from shared.store.calls import Calls
 from shared.store.engine import engine_of
 from shared.store.gathers import Gathers
@@ -25,6 +26,7 @@ class Store:
         self.suites = Suites(engine)
         self.instruments = Instruments(engine)
         self.calls = Calls(engine)
+        self.baselines = Baselines(engine)
 
     @classmethod
     def open(cls, url: str) -> "Store":

@@ -111,7 +111,24 @@ EXTRACTORS = Table(
     Column("version", String(96), primary_key=True),
     Column("features", Text, nullable=False),
     Column("seen_at", Moment, nullable=False),
+    Column("instrument", Text, nullable=False, server_default=""),
+    Column("kind", String(16), nullable=False, server_default="built in"),
+    Column("lag", Integer),
+    Column("rate_per_s", Float),
+    Column("last_error", Text),
+    Column("refused", Text),
 )
+
+BASELINES = Table(
+    "baseline",
+    metadata,
+    Column("extractor", String(96), primary_key=True),
+    Column("version", String(96), primary_key=True),
+    Column("text_hash", String(32), primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+)
+"""What extractors read from baseline texts, which stand behind thousands of probes; no texts."""
 
 GATHERS = Table(
     "gather",

@@ -1,8 +1,8 @@
-"""What an extractor is: a name, a version, and numbers read from a text."""
+"""What an extractor is: a name, a version, an instrument, and numbers read from a text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -12,6 +12,8 @@ class Reading:
     text: str
     expected: str | None = None
     """The right answer, where the probe has one."""
+    baseline: str | None = None
+    """The text to compare with, where the probe has one."""
 
 
 class Unscorable(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
@@ -33,19 +35,25 @@ class Extractor(Protocol):
     def features(self) -> tuple[str, ...]:
         """The names of its numbers."""
 
+    @property
+    def instrument(self) -> str:
+        """What it measures with, in a few words: every result says it."""
+
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Give the numbers by name; null where one is undefined; raise Unscorable for none."""
 
 
+Outcome = Mapping[str, float | None] | Unscorable
+"""What a batch gives for one text."""
+
+
+@runtime_checkable
+class BatchExtractor(Protocol):
+    """Reads numbers from many texts at once, because that is cheaper."""
+
+    def measure_all(self, readings: Sequence[Reading]) -> Sequence[Outcome]:
+        """Give one outcome for each text, in their order."""
+
+
 Measured = tuple[Mapping[str, float | None], str | None]
-
-
-def measured(extractor: Extractor, reading: Reading | None, why_none: str | None) -> Measured:
-    """Measure one text; what cannot be measured has a reason, and never a number."""
-    if reading is None:
-        return {}, why_none
-    try:
-        values = extractor.measure(reading)
-    except Unscorable as unscorable:
-        return {}, str(unscorable)
-    return {name: values.get(name) for name in extractor.features}, None
+"""The numbers, or why there are none."""
