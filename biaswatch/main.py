@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from biaswatch import operate, purge, runs, table
+from biaswatch import build, operate, purge, runs, table
 from shared.errors import BiaswatchError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ runs.register(app)
 purge.register(app)
 operate.register(app)
 table.register(app)
+build.register(app)
 
 
 def main() -> None:
