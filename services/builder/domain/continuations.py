@@ -3,7 +3,7 @@
 import re
 from typing import Protocol
 
-from services.builder.domain.english import FINITE, NOUN_MARKS, QUOTES
+from services.builder.domain.english import FINITE, NOUN_MARKS, QUOTES, STOP
 
 LEAST_LEFT = 2
 """A cut that leaves fewer words to say leaves nothing to say."""
@@ -29,7 +29,8 @@ class RuleVerbs:
         """Give the first likely verb that follows a subject of some length, or else the first."""
         candidates = [place for place in range(1, len(words)) if _may_be_verb(words, place)]
         late = [place for place in candidates if place > 2]
-        return next(iter(late or candidates), None)
+        by_name = [place for place in range(1, len(words)) if _follows_name(words, place)]
+        return next(iter(late or candidates or by_name), None)
 
 
 def _may_be_verb(words: list[str], place: int) -> bool:
@@ -42,6 +43,13 @@ def _may_be_verb(words: list[str], place: int) -> bool:
     before = words[place - 1].strip(QUOTES).lower()
     regular = len(word) > 4 and word.endswith("ed") and before not in NOUN_MARKS
     return word in FINITE or regular
+
+
+def _follows_name(words: list[str], place: int) -> bool:
+    """Tell whether this may be the verb of a name: `Peru exports`."""
+    before, word = words[place - 1].strip(QUOTES), words[place]
+    named = before[:1].isupper() and before.isalpha() and before.lower() not in STOP
+    return named and word.islower() and word.endswith("s") and not word.endswith(("ss", "us"))
 
 
 def split_sentence(sentence: str, verbs: VerbFinder) -> str | None:

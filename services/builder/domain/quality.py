@@ -41,7 +41,7 @@ class Quality:
     by_source: dict[str, int]
     sets: int
     incomplete_sets: int
-    """Sets that lack a concept other sets have."""
+    """Sets of the root that have fewer twins than others."""
     words: dict[str, float | None]
     """Least, median, mean and most words of a prompt."""
     reading_ease: dict[str, float | None]
@@ -61,14 +61,15 @@ def quality_of(rows: Sequence[Row], terms: Terms) -> Quality:
     sets = _sets(rows)
     faults = [*_near_duplicates(rows), *_twin_faults(sets, terms)]
     lengths = [len(str(row["prompt"]).split()) for row in rows]
-    branched = [members for members in sets.values() if len(members) > 1]
-    widest = max((len(members) for members in branched), default=0)
+    roots = {row["branched_from"] for row in rows if row.get("branched_from")}
+    twinned = [m for m in sets.values() if any(row["concept"] in roots for row in m)]
+    widest = max((len(members) for members in twinned), default=0)
     return Quality(
         prompts=len(rows),
         by_concept=dict(concepts),
         by_source=dict(Counter(str(row["source_tag"]) for row in rows)),
         sets=len(sets),
-        incomplete_sets=sum(len(members) < widest for members in branched),
+        incomplete_sets=sum(len(members) < widest for members in twinned),
         words=_spread(lengths),
         reading_ease={concept: _ease(rows, concept) for concept in concepts},
         reading_ease_reason="English only; syllables are counted by rule",

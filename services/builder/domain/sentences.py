@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from services.builder.domain.english import CLOSING, DASH, MAY_END, NEVER_ENDS, OPENERS, OPENING
 
 CITATION = re.compile(
-    rf"\[(?:\d{{1,4}}(?:\s*[,{DASH}-]\s*\d{{1,4}})*|[a-z]{{1,2}}"
+    rf"\s*\[(?:\d{{1,4}}(?:\s*[,{DASH}-]\s*\d{{1,4}})*|[a-z]{{1,2}}"
     r"|(?:note|nb|n)\s*\d+"
     r"|(?:citation|clarification|page|better source)[^\]]{0,30}needed[^\]]{0,12}"
     r"|who\?|when\?|which\?|by whom\?|according to whom\?|update[^\]]{0,12})\]",
@@ -24,7 +24,7 @@ def cleaned(text: str) -> str:
     composed = unicodedata.normalize("NFC", text).replace("\r\n", "\n")
     without = CITATION.sub("", composed)
     lines = [line for line in without.split("\n") if not re.fullmatch(r"\s*=+.*=+\s*", line)]
-    return re.sub(r"[^\S\n]+([.,;:!?])", r"\1", SPACE.sub(" ", "\n".join(lines)))
+    return SPACE.sub(" ", "\n".join(lines))
 
 
 def sentences(text: str) -> Iterator[str]:
