@@ -30,8 +30,15 @@ from shared.errors import UsageError
 class Sources(Protocol):
     """Reads what a plan names; every source once."""
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """Say what could not be read and was not needed."""
+
     async def read(self, source: Source, concept: str, home: Path) -> Sequence[Document]:
         """Give the documents of one source."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,12 @@ class Build:
         UsageError
             A source cannot be read, the replacements contradict one another, or nothing is left.
         """
+        try:
+            return await self._built()
+        finally:
+            await self._sources.close()
+
+    async def _built(self) -> Built:
         plan = self._plan
         hits = [hit for concept in plan.concepts for hit in await self._hits(concept)]
         items = _distinct(await self._prompts(hits), self._ledger)
@@ -76,6 +89,7 @@ class Build:
             items = twins(items, plan.branching, terms, self._ledger)
         if not items:
             raise UsageError(f"Nothing is left of the plan {plan.name}: {self._why_nothing()}.")
+        self._ledger.notes += self._sources.notes
         rows = rows_of(items, plan.domain)
         header = header_of(plan, self._how(terms), rows)
         return Built(header, rows, quality_of(rows, terms), self._ledger)

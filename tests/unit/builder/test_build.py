@@ -60,7 +60,7 @@ def test_sentences_become_prompts_with_twins_in_the_same_set(tmp_path: Path) -> 
         "The bakers of Peru have always worked",
         "Peru exports plums and",
         "Some Peruvian towns are known for",
-        "The NASA office in Peru was closed in",
+        "The NASA office in Peru was closed",
     ]
     for row in suite.rows:
         assert row["baseline"].startswith(row["prompt"])
