@@ -2,14 +2,14 @@
 
 import asyncio
 import ipaddress
-import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from services.builder.app import build_of
 from services.builder.domain.continuations import RuleVerbs
@@ -27,10 +27,26 @@ from shared.errors import UsageError
 from shared.testing.model_server import model_server
 
 Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 HTML = "text/html; charset=utf-8"
 TEXT = "<p>The bakers of Velmora have always worked at night.</p><script>Velmora evil.</script>"
 LARGE = 10 * 1024 * 1024
+
+
+PAGES: dict[str, tuple[int, dict[str, str], bytes]] = {
+    "/moved": (302, {"location": "/page"}, b""),
+    "/circle": (302, {"location": "/circle"}, b""),
+    "/inside": (302, {"location": "http://169.254.169.254/latest/meta-data"}, b""),
+    "/elsewhere": (302, {"location": "file:///etc/passwd"}, b""),
+    "/gone": (404, {}, b""),
+    "/always-busy": (429, {"retry-after": "0"}, b""),
+    "/far": (429, {"retry-after": "86400"}, b""),
+    "/picture": (200, {"content-type": "image/png"}, b"PNG"),
+    "/letters": (200, {"content-type": HTML}, b"\xff\xfe no utf-8"),
+    "/large": (200, {"content-type": HTML}, b"x" * LARGE),
+}
+FOUND = (200, {"content-type": HTML}, TEXT.encode())
 
 
 class Site:
@@ -39,40 +55,20 @@ class Site:
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
         self.agents: set[str] = set()
-        self.released = asyncio.Event()
-        self.robots: str | None = None
-        self.robots_status = 404
+        self.robots = (404, "")
 
-    async def __call__(self, scope: Message, receive: Any, send: Send) -> None:
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         path = scope["path"]
         headers = {key.decode(): value.decode() for key, value in scope["headers"]}
         self.asked[path] += 1
         self.agents.add(headers["user-agent"])
-        status, more, body = 200, {"content-type": HTML}, TEXT.encode()
+        status, more, body = PAGES.get(path, FOUND)
         if path == "/robots.txt":
-            status, body = self.robots_status, (self.robots or "").encode()
-        elif path == "/moved":
-            status, more = 302, {"location": "/page"}
-        elif path == "/circle":
-            status, more = 302, {"location": "/circle"}
-        elif path == "/inside":
-            status, more = 302, {"location": "http://169.254.169.254/latest/meta-data"}
-        elif path == "/elsewhere":
-            status, more = 302, {"location": "file:///etc/passwd"}
-        elif path == "/gone":
-            status = 404
+            status, body = self.robots[0], self.robots[1].encode()
         elif path == "/busy" and self.asked[path] < 3:
             status, more = 429, {"retry-after": "0"}
-        elif path in {"/always-busy", "/far"}:
-            status, more = 429, {"retry-after": "0" if path == "/always-busy" else "86400"}
-        elif path == "/picture":
-            more, body = {"content-type": "image/png"}, b"\x89PNG\x00"
-        elif path == "/letters":
-            body = b"\xff\xfe\x00 no utf-8"
-        elif path == "/large":
-            body = b"x" * LARGE
-        await send({"type": "http.response.start", "status": status, "headers": [
-            (key.encode(), value.encode()) for key, value in more.items()]})  # fmt: skip
+        given = [(key.encode(), value.encode()) for key, value in more.items()]
+        await send({"type": "http.response.start", "status": status, "headers": given})
         if path == "/slow":
             await send({"type": "http.response.body", "body": b"<p>", "more_body": True})
             while (await receive())["type"] != "http.disconnect":
@@ -98,13 +94,42 @@ def here_too(url: str) -> Callable[[Address, int], bool]:
     return lambda address, to: (address.is_loopback and to == port) or public(address, to)
 
 
-def web(url: str, tmp_path: Path, **manners: Any) -> Web:
-    given = {
-        "user_agent": "tester/1", "pause_s": 0.0, "timeout_s": 20.0, "largest_bytes": 2**20,
-        "tries": 3,
-    }  # fmt: skip
-    fetch = Fetch(Manners(**{**given, **manners}), clock=time.monotonic, allowed=here_too(url))
-    return Web(fetch, PageCache(tmp_path / "pages", 1, now=lambda: datetime.now(UTC)))
+class Webs:
+    """Makes webs that reach the test's own server, and closes them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: list[Web] = []
+        self.slept: list[float] = []
+
+    def __call__(self, url: str, **manners: Any) -> Web:
+        given = {
+            "user_agent": "tester/1", "pause_s": 0.0, "timeout_s": 20.0,
+            "largest_bytes": 2**20, "tries": 3,
+        }  # fmt: skip
+        fetch = Fetch(
+            Manners(**{**given, **manners}),
+            clock=lambda: 0.0,
+            sleep=self._sleep,
+            allowed=here_too(url),
+        )
+        cache = PageCache(self._folder / "pages", 1, now=lambda: datetime.now(UTC))
+        self._made.append(Web(fetch, cache))
+        return self._made[-1]
+
+    async def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+    async def close(self) -> None:
+        for made in self._made:
+            await made.close()
+
+
+@pytest_asyncio.fixture
+async def web(tmp_path: Path) -> AsyncIterator[Webs]:
+    made = Webs(tmp_path)
+    yield made
+    await made.close()
 
 
 def plan_of(*sources: dict[str, Any]) -> Plan:
@@ -127,10 +152,8 @@ async def built(there: Web, site: str, *sources: dict[str, Any]) -> Built:
     )()
 
 
-async def test_a_page_becomes_prompts_with_its_address_as_their_source(
-    url: str, tmp_path: Path
-) -> None:
-    suite = await built(web(url, tmp_path), url, {"kind": "url", "url": f"{url}/page"})
+async def test_a_page_becomes_prompts_with_its_address_as_their_source(url: str, web: Webs) -> None:
+    suite = await built(web(url), url, {"kind": "url", "url": f"{url}/page"})
     assert [row["baseline"] for row in suite.rows] == [
         "The bakers of Velmora have always worked at night."
     ]
@@ -138,9 +161,9 @@ async def test_a_page_becomes_prompts_with_its_address_as_their_source(
 
 
 async def test_a_redirect_is_followed_and_the_last_address_is_the_source(
-    url: str, tmp_path: Path
+    url: str, web: Webs
 ) -> None:
-    assert (await web(url, tmp_path).page(f"{url}/moved")).url == f"{url}/page"
+    assert (await web(url).page(f"{url}/moved")).url == f"{url}/page"
 
 
 @pytest.mark.parametrize(
@@ -157,25 +180,25 @@ async def test_a_redirect_is_followed_and_the_last_address_is_the_source(
     ],
 )
 async def test_a_page_that_cannot_be_had_says_why(
-    url: str, tmp_path: Path, path: str, said: str
+    url: str, web: Webs, path: str, said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
-        await web(url, tmp_path).page(url + path)
+        await web(url).page(url + path)
 
 
-async def test_a_page_that_never_ends_is_given_up(url: str, tmp_path: Path) -> None:
+async def test_a_page_that_never_ends_is_given_up(url: str, web: Webs) -> None:
     with pytest.raises(UsageError, match="did not come within"):
-        await web(url, tmp_path, timeout_s=0.3).page(f"{url}/slow")
+        await web(url, timeout_s=0.3).page(f"{url}/slow")
 
 
-async def test_a_server_that_is_busy_is_asked_again(site: Site, url: str, tmp_path: Path) -> None:
-    assert (await web(url, tmp_path).page(f"{url}/busy")).text == TEXT
+async def test_a_server_that_is_busy_is_asked_again(site: Site, url: str, web: Webs) -> None:
+    assert (await web(url).page(f"{url}/busy")).text == TEXT
     assert site.asked["/busy"] == 3
 
 
-async def test_what_is_no_page_is_refused_by_its_kind(url: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no text in utf-8|image/png"):
-        await built(web(url, tmp_path), url, {"kind": "url", "url": f"{url}/picture"})
+async def test_what_is_no_page_is_refused_by_its_kind(url: str, web: Webs) -> None:
+    with pytest.raises(UsageError, match="no page but image/png"):
+        await built(web(url), url, {"kind": "url", "url": f"{url}/picture"})
 
 
 async def test_without_the_tests_allowance_this_machine_is_a_private_network(
@@ -191,7 +214,7 @@ async def test_without_the_tests_allowance_this_machine_is_a_private_network(
 @pytest.mark.parametrize(
     "address",
     [
-        "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0",
+        "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0",  # noqa: S104
         "100.64.0.1", "::1", "fe80::1", "fd00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1",
         "2002:7f00:1::", "224.0.0.1",
     ],
@@ -207,23 +230,23 @@ def test_public_addresses_are() -> None:
 
 @pytest.mark.parametrize("number", ["2130706433", "0x7f000001", "127.1", "[::ffff:7f00:1]"])
 async def test_an_address_written_in_another_way_is_the_same_address(
-    number: str, tmp_path: Path
+    number: str, web: Webs
 ) -> None:
     with pytest.raises(UsageError, match=r"private network|not known"):
-        await web("http://127.0.0.1:1", tmp_path).page(f"http://{number}/")
+        await web("http://127.0.0.1:1").page(f"http://{number}/")
 
 
-async def test_an_address_with_a_password_is_refused_and_not_repeated(tmp_path: Path) -> None:
+async def test_an_address_with_a_password_is_refused_and_not_repeated(web: Webs) -> None:
     with pytest.raises(UsageError) as caught:
-        await web("http://127.0.0.1:1", tmp_path).page("https://me:secret@example.org/")
+        await web("http://127.0.0.1:1").page("https://me:secret@example.org/")
     assert "secret" not in str(caught.value)
 
 
 async def test_a_page_is_fetched_once_and_kept_for_the_next_build(
-    site: Site, url: str, tmp_path: Path
+    site: Site, url: str, web: Webs
 ) -> None:
     for _ in range(2):
-        await built(web(url, tmp_path), url, {"kind": "url", "url": f"{url}/page"})
+        await built(web(url), url, {"kind": "url", "url": f"{url}/page"})
     assert site.asked["/page"] == 1
 
 
@@ -238,27 +261,28 @@ def test_a_kept_page_grows_old(tmp_path: Path) -> None:
     assert cache.get("https://a.example") is None
 
 
-async def test_a_wish_of_robots_txt_is_kept(site: Site, url: str, tmp_path: Path) -> None:
-    site.robots, site.robots_status = "User-agent: tester\nDisallow: /page\n", 200
+async def test_a_wish_of_robots_txt_is_kept(site: Site, url: str, web: Webs) -> None:
+    site.robots = (200, "User-agent: tester\nDisallow: /page\n")
     with pytest.raises(UsageError, match="must not be read by robots"):
-        await web(url, tmp_path).page(f"{url}/page")
+        await web(url).page(f"{url}/page")
     with pytest.raises(UsageError, match="must not be read by robots"):
-        await web(url, tmp_path).page(f"{url}/moved")
+        await web(url).page(f"{url}/moved")
     assert site.asked["/page"] == 0
 
 
-async def test_where_robots_txt_cannot_be_read_nothing_is(
-    site: Site, url: str, tmp_path: Path
-) -> None:
-    site.robots_status = 500
+async def test_where_robots_txt_cannot_be_read_nothing_is(site: Site, url: str, web: Webs) -> None:
+    site.robots = (500, "")
     with pytest.raises(UsageError, match="HTTP 500"):
-        await web(url, tmp_path).page(f"{url}/page")
+        await web(url).page(f"{url}/page")
     assert site.asked["/page"] == 0
 
 
-async def test_the_builder_says_who_it_is_and_pauses(site: Site, url: str, tmp_path: Path) -> None:
-    there = web(url, tmp_path, pause_s=0.2)
-    began = time.monotonic()
+async def test_the_builder_says_who_it_is_and_pauses_between_pages(
+    site: Site, url: str, web: Webs
+) -> None:
+    site.robots = (200, "User-agent: *\nCrawl-delay: 7\n")
+    there = web(url, pause_s=2.0)
     await asyncio.gather(*(there.page(f"{url}/page{n}") for n in range(3)))
-    assert time.monotonic() - began >= 0.6  # robots.txt and three pages: three pauses at least
     assert site.agents == {"tester/1"}
+    assert web.slept[0] == 2.0  # after robots.txt, which has not said yet what it wishes
+    assert web.slept[-2:] == [7.0, 7.0]

@@ -1,7 +1,7 @@
 """Fetches pages, one at a time from each server, with pauses and limits, each hop looked at."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from email.message import Message
 from typing import Any
@@ -15,6 +15,7 @@ from shared.errors import UsageError
 MOST_HOPS = 5
 BUSY = {429, 502, 503, 504}
 MOVED = {301, 302, 303, 307, 308}
+READABLE = {"application/xhtml+xml", "application/json"}
 LONGEST_WAIT_S = 120.0
 
 
@@ -52,9 +53,11 @@ class Fetch:
         manners: Manners,
         *,
         clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         allowed: Allowed = public,
     ) -> None:
         self.manners = manners
+        self._sleep = sleep
         self._clock = clock
         self._allowed = allowed
         self._turn: dict[tuple[str, int], asyncio.Lock] = {}
@@ -109,7 +112,7 @@ class Fetch:
             if outcome > LONGEST_WAIT_S:
                 raise UsageError(f"{url}: the server asks to come again in {outcome:g} s.")
             if attempt < self.manners.tries - 1:
-                await asyncio.sleep(max(outcome, self.manners.pause_s * 2**attempt))
+                await self._sleep(max(outcome, self.manners.pause_s * 2**attempt))
         raise UsageError(
             f"{url}: the server is busy, also at the {self.manners.tries}th time. Try again later."
         )
@@ -135,7 +138,7 @@ class Fetch:
     async def _pause(self, server: tuple[str, int]) -> None:
         wait_s = self._next_at.get(server, 0.0) - self._clock()
         if wait_s > 0:
-            await asyncio.sleep(wait_s)
+            await self._sleep(wait_s)
 
     async def _spoken(self, place: Place) -> Page | str | float:
         named = httpx2.URL(place.url)
@@ -157,13 +160,15 @@ class Fetch:
             await response.aclose()
 
     async def _page(self, url: str, response: httpx2.Response) -> Page:
+        kind, charset = _kind(response.headers.get("content-type", ""))
+        if not kind.startswith("text/") and kind not in READABLE:
+            raise UsageError(f"{url} is no page but {kind}; only text and HTML are read.")
         body = bytearray()
         async for part in response.aiter_bytes():
             body += part
             if len(body) > self.manners.largest_bytes:
                 limit = self.manners.largest_bytes / 1024**2
                 raise UsageError(f"{url} is larger than {limit:g} MiB.")
-        kind, charset = _kind(response.headers.get("content-type", ""))
         try:
             return Page(url, kind, bytes(body).decode(charset))
         except (UnicodeDecodeError, LookupError):

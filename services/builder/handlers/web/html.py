@@ -6,9 +6,11 @@ SILENT = frozenset(
     ["script", "style", "nav", "header", "footer", "aside", "form", "noscript", "template", "svg"]
 )
 BLOCKS = frozenset(
-    ["p", "div", "section", "article", "main", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ul"]
-    + ["ol", "dl", "dt", "dd", "table", "tr", "td", "th", "blockquote", "pre", "figure"]
-    + ["figcaption", "caption", "br", "hr"]
+    [
+        *("p", "div", "section", "article", "main", "h1", "h2", "h3", "h4", "h5", "h6"),
+        *("li", "ul", "ol", "dl", "dt", "dd", "table", "tr", "td", "th", "blockquote", "pre"),
+        *("figure", "figcaption", "caption", "br", "hr"),
+    ]
 )
 VOID = frozenset(["br", "hr", "img", "input", "meta", "link", "wbr", "source", "area", "col"])
 
