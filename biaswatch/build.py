@@ -2,15 +2,25 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from shared.errors import UsageError
+from biaswatch.place import Address
+from shared.llm.target import parse_target
 from shared.runtime.settings import load
+from shared.telemetry import configure_logs
+
+if TYPE_CHECKING:
+    from services.builder.domain.plan import Plan
+    from services.builder.handlers.building import Built
+    from services.builder.settings import BuilderSettings
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences.")]
 
@@ -23,25 +33,27 @@ def register(app: typer.Typer) -> None:
 def build(
     plan: Annotated[Path, typer.Argument(help="The plan: a YAML file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The suite's folder.")],
+    model: Annotated[
+        str | None, typer.Option(help="provider:model that answers, instead of the plan's.")
+    ] = None,
+    new: Annotated[bool, typer.Option("--new", help="Ask the model again, all of it.")] = False,
     as_json: Json = False,
 ) -> None:
     """Build a suite from a plan; the same plan, sources and answers give the same bytes."""
-    from services.builder.app import build_of
     from services.builder.handlers.plans import load_plan
     from services.builder.handlers.writing import write_suite
     from services.builder.settings import BuilderSettings
 
-    wanted = load_plan(plan)
-    if wanted.model and wanted.model.target:
-        raise UsageError("Models are not asked yet: give a script.")
-    settings = load(BuilderSettings)
-    built = asyncio.run(build_of(wanted, plan.parent, settings)())
+    wanted = _answered_by(load_plan(plan), model)
+    nonce = uuid4().hex if new else ""
+    built = asyncio.run(_built(wanted, plan.parent, load(BuilderSettings), nonce))
     files = write_suite(built, output)
     said = {
         "suite": wanted.name,
         "version": built.header["version"],
         "prompts": built.quality.prompts,
         "concepts": len(built.quality.by_concept),
+        "answers_of": built.header["made"]["answers_of"],
         "left_out": built.ledger.counts(),
         "faults": built.quality.fault_counts,
         "files": [str(file) for file in files],
@@ -50,6 +62,40 @@ def build(
         typer.echo(json.dumps(said, indent=2))
         return
     _print(said, output)
+
+
+def _answered_by(plan: "Plan", model: str | None) -> "Plan":
+    from services.builder.domain.plan import Model
+
+    return plan.model_copy(update={"model": Model(target=model)}) if model else plan
+
+
+async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: str) -> "Built":
+    """Build; where a model is asked, on the bus that is named, that runs here, or of our own."""
+    from services.builder.app import asking, build_of
+
+    if not (plan.asks and plan.model and plan.model.target):
+        return await build_of(plan, home, settings)()
+    target = parse_target(plan.model.target)
+    async with _bus(settings) as there, asking(plan, target, there, nonce=nonce) as asker:
+        return await build_of(plan, home, there, asker)()
+
+
+@asynccontextmanager
+async def _bus(settings: "BuilderSettings") -> AsyncIterator["BuilderSettings"]:
+    from biaswatch.house import house
+
+    if "nats_url" in settings.model_fields_set:
+        yield settings
+        return
+    if running := Address(settings.state_dir).read():
+        yield settings.model_copy(update={"nats_url": running.nats_url})
+        return
+    if "log_level" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"log_level": "ERROR"})
+    configure_logs(settings.log_level)
+    async with house(settings) as here:
+        yield settings.model_copy(update={"nats_url": here.nats_url})
 
 
 def _print(said: dict[str, object], output: Path) -> None:
