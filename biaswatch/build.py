@@ -37,6 +37,7 @@ def build(
         str | None, typer.Option(help="provider:model that answers, instead of the plan's.")
     ] = None,
     new: Annotated[bool, typer.Option("--new", help="Ask the model again, all of it.")] = False,
+    figures: Annotated[bool, typer.Option("--figures", help="Draw quality.png too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Build a suite from a plan; the same plan, sources and answers give the same bytes."""
@@ -48,6 +49,11 @@ def build(
     nonce = uuid4().hex if new else ""
     built = asyncio.run(_built(wanted, plan.parent, load(BuilderSettings), nonce))
     files = write_suite(built, output)
+    if figures:
+        from services.builder.handlers.figures import draw_quality
+
+        picture = output / "quality.png"
+        files.append(draw_quality(wanted.name, built.quality, built.rows, picture))
     said = {
         "suite": wanted.name,
         "version": built.header["version"],

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from services.builder.domain.continuations import RuleVerbs
 from services.builder.domain.plan import Plan
 from services.builder.domain.ranking import LexicalRanking
 from services.builder.handlers.asking import Asker, Nobody, Scripted
 from services.builder.handlers.building import Build
 from services.builder.handlers.bus_asking import BusAsker, Hear
 from services.builder.handlers.reading import ReadSources, Web
+from services.builder.handlers.verbs import verb_finder
 from services.builder.handlers.web.addresses import Allowed, public
 from services.builder.handlers.web.cache import PageCache
 from services.builder.handlers.web.fetching import Fetch, Manners
@@ -95,7 +95,7 @@ def build_of(
         sources=ReadSources(web, Wikipedia(web.answer, ranking), asker, plan.domain),
         asker=asker,
         ranking=ranking,
-        verbs=RuleVerbs(),
+        verbs=verb_finder(plan.prompts.verbs),
     )
 
 

@@ -157,6 +157,8 @@ class Prompts(Section):
     """Shorter sentences are left out."""
     most_words: int = Field(default=60, ge=2)
     """Longer sentences are left out."""
+    verbs: Literal["auto", "rule", "spacy"] = "auto"
+    """Who finds the verb a continuation is cut at: spaCy if it is installed, unless said here."""
 
     @model_validator(mode="after")
     def _fits(self) -> "Prompts":
