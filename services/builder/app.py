@@ -13,6 +13,7 @@ from services.builder.domain.ranking import LexicalRanking
 from services.builder.handlers.asking import Asker, Nobody, Scripted
 from services.builder.handlers.building import Build
 from services.builder.handlers.bus_asking import BusAsker, Hear
+from services.builder.handlers.files import inside
 from services.builder.handlers.reading import ReadSources, Web
 from services.builder.handlers.verbs import verb_finder
 from services.builder.handlers.web.addresses import Allowed, public
@@ -86,7 +87,7 @@ def build_of(
     """
     if asker is None:
         script = plan.model.script if plan.model else None
-        asker = Scripted(home / script) if script else Nobody()
+        asker = Scripted(inside(home, script)) if script else Nobody()
     ranking = LexicalRanking()
     web = web_of(settings)
     return Build(

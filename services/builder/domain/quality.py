@@ -1,6 +1,7 @@
 """How good a suite is as an instrument: counts, lengths, near-duplicates, twins, readability."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -170,7 +171,8 @@ def _ease(rows: Sequence[Row], concept: str) -> float | None:
 
 
 def _syllables(word: str) -> int:
-    groups = len(re.findall(r"[aeiouy]+", word))
+    plain = unicodedata.normalize("NFKD", word)
+    groups = len(re.findall(r"[aeiouy]+", re.sub(r"[\u0300-\u036f]", "", plain)))
     silent = word.endswith("e") and not word.endswith("le") and groups > 1
     return max(1, groups - silent)
 

@@ -17,15 +17,26 @@ def read_files(source: FilesSource, home: Path) -> list[Document]:
     UsageError
         The path leaves the plan's folder, holds no text, or cannot be read.
     """
-    root = home.resolve()
-    path = (root / source.path).resolve()
-    # A plan may come from somebody else: it must not carry other files of this machine away.
-    if not path.is_relative_to(root):
-        raise UsageError(f"The source {source.path!r} lies outside the plan's folder {home}.")
+    root, path = home.resolve(), inside(home, source.path)
     files = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
     if not files:
         raise UsageError(f"The source {source.path!r} holds no .txt file.")
     return [_document(file, root, source) for file in files]
+
+
+def inside(home: Path, name: str) -> Path:
+    """Give the path of a file the plan names.
+
+    Raises
+    ------
+    UsageError
+        It leaves the plan's folder: a plan may come from somebody else, and must not carry other
+        files of this machine away.
+    """
+    path = (home.resolve() / name).resolve()
+    if not path.is_relative_to(home.resolve()):
+        raise UsageError(f"The file {name!r} lies outside the plan's folder {home}.")
+    return path
 
 
 def _document(file: Path, root: Path, source: FilesSource) -> Document:

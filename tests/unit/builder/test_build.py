@@ -223,3 +223,47 @@ def test_two_builds_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
     for name, suite in zip(alone, asyncio.run(both()), strict=True):
         assert suite.rows == alone[name].rows
         assert suite.ledger == alone[name].ledger
+
+
+def test_a_script_outside_the_plans_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="outside the plan's folder"):
+        built(tmp_path, {"a.txt": ARTICLE}, model={"script": "../s.jsonl"})
+
+
+def test_an_article_a_model_wrote_is_a_source_like_any_other(tmp_path: Path) -> None:
+    subject = "the invented land of Velmora"
+    script = json.dumps({"kind": "article", "about": subject, "reply": ARTICLE})
+    concept = plan_of().concepts[0].model_dump(exclude_none=True)
+    concept["sources"] = [{"kind": "written", "subject": subject}]
+    suite = built(tmp_path, {"s.jsonl": script}, concepts=[concept], model={"script": "s.jsonl"})
+    assert len(prompts(suite, "Velmora")) == 4
+    assert suite.rows[0]["source_tag"] == f"written:{subject}"
+
+
+def test_an_article_nobody_wrote_ends_the_build_with_a_sentence(tmp_path: Path) -> None:
+    concept = plan_of().concepts[0].model_dump(exclude_none=True)
+    concept["sources"] = [{"kind": "written", "subject": "nothing"}]
+    with pytest.raises(UsageError, match="No article about 'nothing' was written"):
+        built(tmp_path, {"s.jsonl": ""}, concepts=[concept], model={"script": "s.jsonl"})
+
+
+def test_keywords_are_ranked_from_the_sources_words_and_named_by_a_model(tmp_path: Path) -> None:
+    script = [
+        {"kind": "keywords", "about": f"Velmora/{kind}", "reply": reply}
+        for kind, reply in (("synonyms", '["Velmoran", "plums"]'), ("people", "I cannot."))
+    ]
+    concept = plan_of().concepts[0].model_dump(exclude_none=True)
+    concept["keywords"] = {
+        "by_ranking": {"most": 2},
+        "by_model": {"inquiries": ["synonyms", "people"], "rounds": 3, "most": 2},
+    }
+    suite = built(
+        tmp_path, {"a.txt": ARTICLE, "s.jsonl": "\n".join(map(json.dumps, script))},
+        concepts=[concept], model={"script": "s.jsonl"},
+    )  # fmt: skip
+    # By letters the nearest of the source's words come first; the concept itself is always one.
+    assert set(suite.ledger.hits["Velmora"]) >= {"Velmoran", "Velmora"}
+    assert suite.ledger.hits["Velmora"]["Velmora"] == 3
+    assert suite.header["made"]["ranked_by"] == "lexical"
+    left = suite.ledger.counts()["keywords"]
+    assert left == {"nothing is written for it in the script": 1}
