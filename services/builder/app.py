@@ -55,13 +55,16 @@ async def asking(
     The same plan asks the same questions, so what was answered before is found again; with another
     nonce everything is asked afresh.
     """
-    store = Store.open(settings.store)
-    hear = Hear(store.records)
-    service = _hearing(settings, hear, store)
     connection = await Connection.open(
         settings.nats_url, name="builder", seed_file=settings.nats_seed_file
     )
+    store = Store.open(settings.store)
+    hear = Hear(store.records)
+    service = _hearing(settings, hear, store)
+    inside = asyncio.current_task()
     working = asyncio.create_task(service.run(with_health=False))
+    # Nobody would hear the replies any more: the build ends with the reason.
+    working.add_done_callback(lambda ended: _failure(ended) and inside and inside.cancel())
     try:
         yield BusAsker(
             target,
@@ -72,10 +75,19 @@ async def asking(
             now=now,
             patience_s=settings.builder_reply_timeout_s,
         )
+    except asyncio.CancelledError:
+        if failure := _failure(working):
+            raise failure from None
+        raise
     finally:
         service.stop()
-        await working
-        await connection.close()
+        await asyncio.gather(working, return_exceptions=True)
+        if not connection.lost.is_set():
+            await connection.close()
+
+
+def _failure(task: "asyncio.Task[None]") -> BaseException | None:
+    return task.exception() if task.done() and not task.cancelled() else None
 
 
 def build_of(

@@ -1,6 +1,7 @@
 """Sentences become prompts; each keeps its sentence as the baseline it is compared with."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 
 from services.builder.domain.branching import Rewriter, branched, terms_between
@@ -41,10 +42,12 @@ def continuations(hits: Sequence[Hit], verbs: VerbFinder, ledger: Ledger) -> lis
         beginning = split_sentence(hit.sentence, verbs)
         if beginning is None:
             ledger.leave("continuations", hit.sentence, "no place to cut")
-        elif not holds(beginning, hit.keyword):
-            ledger.leave("continuations", hit.sentence, "the keyword comes after the cut")
+            continue
+        said = [word for word in (hit.keyword, *hit.others) if holds(beginning, word)]
+        if said:
+            items.append(item_of(replace(hit, keyword=said[0]), beginning))
         else:
-            items.append(item_of(hit, beginning))
+            ledger.leave("continuations", hit.sentence, "the keyword comes after the cut")
     return items
 
 

@@ -27,6 +27,8 @@ class Hit:
     position: int
     """Which sentence of the source it is, counted from 1."""
     licence: str
+    others: tuple[str, ...] = ()
+    """Further keywords the sentence holds."""
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ def distinct(found: Hits) -> list[Hit]:
     order: dict[str, Hit] = {}
     for hits in found.values():
         for hit in hits:
-            order.setdefault(hit.sentence, hit)
+            known = order.setdefault(hit.sentence, hit)
+            if known is not hit:
+                order[hit.sentence] = replace(known, others=(*known.others, hit.keyword))
     tags = {tag: n for n, tag in enumerate(dict.fromkeys(h.source_tag for h in order.values()))}
     return sorted(order.values(), key=lambda hit: (tags[hit.source_tag], hit.position))

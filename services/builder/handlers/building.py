@@ -23,7 +23,7 @@ from services.builder.domain.suite_files import Row, header_of, rows_of
 from services.builder.handlers.asking import Asker
 from services.builder.handlers.keywords import FindKeywords
 from services.builder.handlers.proposing import Propose
-from services.builder.handlers.questioning import questions_of
+from services.builder.handlers.questioning import enough_questions
 from shared.errors import UsageError
 
 
@@ -107,7 +107,7 @@ class Build:
     async def _prompts(self, hits: Sequence[Hit]) -> list[Item]:
         prompts = self._plan.prompts
         if prompts.kind == "questions":
-            return await questions_of(hits, self._asker, self._ledger)
+            return await enough_questions(hits, prompts, self._asker, self._ledger)
         if prompts.template is not None:
             return templated(hits, prompts.template)
         return continuations(hits, self._verbs, self._ledger)

@@ -96,15 +96,24 @@ class BusAsker:
         )
 
     async def _publish(self, probe: Probe) -> None:
-        """Put a question on the bus; a full queue or a restarting bus is waited for."""
-        async with asyncio.timeout(self._patience_s):
-            while True:
-                try:
-                    await self._publisher.publish(probe)
-                except TransientError:
-                    await asyncio.sleep(AGAIN_S)
-                else:
-                    return
+        """Put a question on the bus; a full queue or a restarting bus is waited for.
+
+        Raises
+        ------
+        TransientError
+            The bus has taken no question for too long.
+        """
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        while True:
+            try:
+                await self._publisher.publish(probe)
+            except TransientError:
+                if loop.time() - began > self._patience_s:
+                    raise
+                await asyncio.sleep(AGAIN_S)
+            else:
+                return
 
     async def _wait(self, missing: set[str], found: dict[str, Response]) -> None:
         """Wait until everything is there, or until nothing has come for too long."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import pytest
 from biaswatch.suites import load_suite
 from services.builder.app import build_of
 from services.builder.domain.plan import Plan
+from services.builder.domain.questions import Question
+from services.builder.handlers.asking import Reply
 from services.builder.handlers.building import Built
 from services.builder.handlers.writing import write_suite
 from services.builder.settings import BuilderSettings
@@ -267,3 +269,42 @@ def test_keywords_are_ranked_from_the_sources_words_and_named_by_a_model(tmp_pat
     assert suite.header["made"]["ranked_by"] == "lexical"
     left = suite.ledger.counts()["keywords"]
     assert left == {"nothing is written for it in the script": 1}
+
+
+def test_a_model_is_asked_for_no_more_questions_than_are_wanted(tmp_path: Path) -> None:
+    about = [f"The town number {n} of Velmora is known for its fog." for n in range(40)]
+    declined = about[::2]
+
+    class Asker:
+        name = "tester"
+        asked: list[str] = []  # noqa: RUF012 - one build in one test
+
+        async def ask(self, questions: Sequence[Question]) -> list[Reply]:
+            self.asked += [question.about for question in questions]
+            return [
+                Reply("NO" if q.about in declined else f"Is Velmora {about.index(q.about)}?")
+                for q in questions
+            ]
+
+    (tmp_path / "a.txt").write_text(" ".join(about))
+    prompts_wanted = {"kind": "questions", "per_concept": 5, "seed": 3}
+    plan = plan_of(prompts=prompts_wanted, model={"target": "openai:tester"})
+    suite = asyncio.run(build_of(plan, tmp_path, BuilderSettings(), Asker())())
+    made = prompts(suite, "Velmora")
+    assert len(made) == 5
+    assert [int(text.split()[-1][:-1]) for text in made] == sorted(
+        int(text.split()[-1][:-1]) for text in made
+    )
+    assert len(set(Asker.asked)) < len(about)
+
+
+def test_a_beginning_needs_any_keyword_of_its_concept(tmp_path: Path) -> None:
+    concept = plan_of().concepts[0].model_dump(exclude_none=True)
+    concept["keywords"] = {"by_hand": ["Velmora", "plums"]}
+    text = "The plums were sold for years in Velmora. The cheese was sold for years in Velmora."
+    suite = built(tmp_path, {"a.txt": text}, concepts=[concept], branching=None)
+    assert [(row["prompt"], row["keyword"]) for row in suite.rows] == [
+        ("The plums were sold for", "plums")
+    ]
+    left = suite.ledger.counts()
+    assert left["continuations"] == {"the keyword comes after the cut": 1}
