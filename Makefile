@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-models check format bench bench-models calibration chaos contracts locks clean
+.PHONY: help setup demo test test-models check format bench bench-models calibration chaos contracts suites locks clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -66,6 +66,9 @@ chaos: .venv/.dev ## Kill workers and the server at random; prove nothing is los
 contracts: .venv/.dev ## Write the JSON Schemas of the records again (a reviewed diff)
 	$(BIN)/python tools/schemas.py
 	$(BIN)/python -m tools.asyncapi
+
+suites: .venv/.laptop ## Build the shipped suites again from their plans: the same bytes every time
+	$(BIN)/biaswatch build suites/countries/plan.yaml -o suites/countries
 
 locks: .venv/bin/uv ## Compile the locks again; UPGRADE=--upgrade takes newer versions
 	$(BIN)/python tools/locks.py $(UPGRADE)

@@ -6,6 +6,7 @@ import sys
 import typer
 
 from biaswatch import (
+    build,
     clusters,
     diagnose,
     extractors,
@@ -41,6 +42,7 @@ report.register(app)
 extractors.register(app)
 tool_bias.register()
 clusters.register()
+build.register(app)
 
 
 def main() -> None:
