@@ -6,25 +6,33 @@ from collections.abc import Iterator
 
 from services.builder.domain.english import CLOSING, DASH, MAY_END, NEVER_ENDS, OPENERS, OPENING
 
+# A run of like characters is entered at its beginning alone and never given back: text from a page
+# made to annoy would otherwise take time that grows with the square of its length.
 CITATION = re.compile(
-    rf"\s*\[(?:\d{{1,4}}(?:\s*[,{DASH}-]\s*\d{{1,4}})*|[a-z]{{1,2}}"
+    rf"(?<!\s)\s*+\[(?:\d{{1,4}}(?:\s*[,{DASH}-]\s*\d{{1,4}})*|[a-z]{{1,2}}"
     r"|(?:note|nb|n)\s*\d+"
     r"|(?:citation|clarification|page|better source)[^\]]{0,30}needed[^\]]{0,12}"
     r"|who\?|when\?|which\?|by whom\?|according to whom\?|update[^\]]{0,12})\]",
     re.IGNORECASE,
 )
-END = re.compile(rf"[.!?…]+[{re.escape(CLOSING)}]*\s+")
+END = re.compile(rf"(?<![.!?…])[.!?…]++[{re.escape(CLOSING)}]*+\s+")
 WHOLE = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*$")
 INITIALS = re.compile(r"^(?:[^\W\d_]\.)*[^\W\d_]$")
 SPACE = re.compile(r"[^\S\n]+")
+AROUND = 200
+"""Characters before and after a mark that decide whether it ends a sentence."""
 
 
 def cleaned(text: str) -> str:
     """Strip citation marks and headings, and give every character its one composed form."""
     composed = unicodedata.normalize("NFC", text).replace("\r\n", "\n")
     without = CITATION.sub("", composed)
-    lines = [line for line in without.split("\n") if not re.fullmatch(r"\s*=+.*=+\s*", line)]
+    lines = [line for line in without.split("\n") if not _is_heading(line.strip())]
     return SPACE.sub(" ", "\n".join(lines))
+
+
+def _is_heading(line: str) -> bool:
+    return len(line) > 1 and line.startswith("=") and line.endswith("=")
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -41,7 +49,9 @@ def sentences(text: str) -> Iterator[str]:
 def _of(paragraph: str) -> Iterator[str]:
     begin = 0
     for match in END.finditer(paragraph):
-        if _ends(paragraph[begin : match.start()], match.group().strip(), paragraph[match.end() :]):
+        before = paragraph[max(begin, match.start() - AROUND) : match.start()]
+        after = paragraph[match.end() : match.end() + AROUND]
+        if _ends(before, match.group().strip(), after):
             yield paragraph[begin : match.end()].strip()
             begin = match.end()
     if rest := paragraph[begin:].strip():

@@ -1,9 +1,14 @@
 """The text of a page, without what is around it."""
 
-from html.parser import HTMLParser
+from collections.abc import Mapping
+
+from lxml import etree
 
 SILENT = frozenset(
-    ["script", "style", "nav", "header", "footer", "aside", "form", "noscript", "template", "svg"]
+    [
+        *("script", "style", "nav", "header", "footer", "aside", "form", "noscript", "template"),
+        *("svg", "head"),
+    ]
 )
 BLOCKS = frozenset(
     [
@@ -12,39 +17,40 @@ BLOCKS = frozenset(
         *("figure", "figcaption", "caption", "br", "hr"),
     ]
 )
-VOID = frozenset(["br", "hr", "img", "input", "meta", "link", "wbr", "source", "area", "col"])
 
 
-class _Text(HTMLParser):
+class _Reader:
+    """What the parser tells of a page as it goes: no tree is built, so no depth is too deep."""
+
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
+        self._parts: list[str] = []
         self._silent: list[str] = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in VOID:
-            self.parts.append("\n\n" if tag in BLOCKS else "")
-            return
-        reference = tag == "sup" and "reference" in (dict(attrs).get("class") or "")
-        if tag in SILENT or reference or (self._silent and tag == self._silent[-1]):
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        reference = tag == "sup" and "reference" in attributes.get("class", "").split()
+        if self._silent or tag in SILENT or reference:
             self._silent.append(tag)
         elif tag in BLOCKS:
-            self.parts.append("\n\n")
+            self._parts.append("\n\n")
 
-    def handle_endtag(self, tag: str) -> None:
-        if self._silent and tag == self._silent[-1]:
+    def end(self, tag: str) -> None:
+        if self._silent:
             self._silent.pop()
         elif tag in BLOCKS:
-            self.parts.append("\n\n")
+            self._parts.append("\n\n")
 
-    def handle_data(self, data: str) -> None:
+    def data(self, text: str) -> None:
         if not self._silent:
-            self.parts.append(data)
+            self._parts.append(text)
+
+    def close(self) -> str:
+        return "".join(self._parts)
 
 
 def text_of(html: str) -> str:
-    """Give the paragraphs of a page, a blank line between them."""
-    parser = _Text()
-    parser.feed(html)
-    parser.close()
-    return "".join(parser.parts)
+    """Give the paragraphs of a page, a blank line between them; whatever comes, something is read."""
+    page = html.replace("\0", "").encode("utf-8", "replace")
+    if not page.strip():
+        return ""
+    parser = etree.HTMLParser(target=_Reader(), encoding="utf-8", recover=True)
+    return str(etree.fromstring(page, parser))
