@@ -3,7 +3,21 @@ import pytest
 from services.builder.domain.sentences import sentences
 from services.builder.handlers.web.html import text_of
 
-UNITS = ["&#9999999999;", "<div>\ud800", "<", "<!--", "<a ", "<![", "<?", "<div>", "<script>", "</", '<a b="', "&#9", "<sup class="]
+UNITS = [
+    "&#9999999999;",
+    "<div>\ud800",
+    "<",
+    "<!--",
+    "<a ",
+    "<![",
+    "<?",
+    "<div>",
+    "<script>",
+    "</",
+    '<a b="',
+    "&#9",
+    "<sup class=",
+]
 
 
 @pytest.mark.parametrize(
