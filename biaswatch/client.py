@@ -67,6 +67,11 @@ class Client:
         found: list[dict[str, Any]] = await self._ask("GET", f"/v1/runs/{run_id}/diagnoses")
         return found
 
+    async def assessments(self, run_id: str) -> list[dict[str, Any]]:
+        """Give what else was looked at: quality, consistency, who is treated how."""
+        found: list[dict[str, Any]] = await self._ask("GET", f"/v1/runs/{run_id}/assessments")
+        return found
+
     async def close(self) -> None:
         """Let go of the connection."""
         await self._http.aclose()

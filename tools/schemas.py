@@ -6,6 +6,7 @@ from pathlib import Path
 from services.builder.domain.plan import Plan
 from shared.contracts import ROUTES, Record
 from shared.testing.records import (
+    make_assessment,
     make_cancellation,
     make_completion,
     make_diagnosis,
@@ -25,6 +26,7 @@ SAMPLES: list[Record] = [
     make_features(1),
     make_completion(),
     make_diagnosis(),
+    make_assessment(),
 ]
 
 

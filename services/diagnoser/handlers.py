@@ -1,17 +1,20 @@
-"""Diagnoses closed runs: reads the store once, gives one diagnosis per question."""
+"""Diagnoses closed runs: reads the store once, gives one diagnosis per question, and assesses."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
 
-from services.diagnoser.domain import Case, Finding, Plan, diagnose
+from services.diagnoser.domain import Assessed, Case, Finding, Plan, assess, diagnose
 from shared.contracts import (
+    Assessment,
     Claim,
     Completion,
     Diagnosis,
     Features,
     Probe,
+    Record,
+    Response,
     Run,
     Suite,
     features_id_of,
@@ -24,6 +27,8 @@ CLAIMS = {
     Claim.POPULATION: "the population these prompts were drawn from; the prompt is the unit",
     Claim.BANK: "these prompts alone; each answer is a unit",
 }
+CRITERION = "criterion:"
+"""How a scaffold's step is named that judges one criterion."""
 NOT_ARRIVED = "did not arrive before the run closed"
 
 
@@ -35,8 +40,8 @@ class Diagnose:
         self._now = now
         self._plan = plan
 
-    def __call__(self, completion: Completion) -> Sequence[Diagnosis]:
-        """Give the diagnoses of a run that has closed.
+    def __call__(self, completion: Completion) -> Sequence[Record]:
+        """Give the diagnoses and assessments of a run that has closed.
 
         Raises
         ------
@@ -58,7 +63,12 @@ class Diagnose:
         # Seeded by the run: whoever diagnoses it again draws the same labels.
         rng = np.random.default_rng(int(run.id, 16))
         found = diagnose(cases, plan, rng)
-        return [self._diagnosis(completion, finding, plan) for finding in found]
+        more = assess(cases, plan, rng) if plan.assessed else []
+        together = len(found) + len(more)
+        return [
+            *(self._diagnosis(completion, finding, plan, together) for finding in found),
+            *(self._assessment(completion, each, plan) for each in more),
+        ]
 
     def _plan_for(self, suite: Suite) -> Plan:
         return Plan(
@@ -67,6 +77,7 @@ class Diagnose:
             features=suite.features,
             measured={each.name: each.features for each in self._store.instruments.ever()},
             selected_at_least=suite.selected_at_least,
+            assessed=suite.assessed,
             claim=suite.claim,
             permutations=self._plan.permutations,
         )
@@ -74,12 +85,26 @@ class Diagnose:
     def _cases(self, run: Run, suite: Suite) -> Iterator[Case]:
         """Give every case the run planned, also where nothing came: absence is counted by group."""
         found = {each.id: each for each in self._store.records.read(Features, run_id=run.id)}
+        criteria = self._criteria(run, found.values()) if suite.assessed else {}
         for probe in probes_of(run, suite, run.at):
             for pin in run.extractors:
                 features = found.get(features_id_of(probe, pin.name, pin.version))
-                yield _case(probe, pin.name, features)
+                yield _case(probe, pin.name, features, criteria.get(probe.id, {}))
 
-    def _diagnosis(self, completion: Completion, finding: Finding, plan: Plan) -> Diagnosis:
+    def _criteria(
+        self, run: Run, measured: Iterable[Features]
+    ) -> dict[str, dict[str, float | None]]:
+        """Give, by probe, what a scaffold gave for each criterion."""
+        responses = list(self._store.records.read(Response, run_id=run.id))
+        if {each.response_id for each in measured} - {each.id for each in responses}:
+            raise TransientError(
+                "Responses of the run are not in the store yet.", retry_after_s=0.2
+            )
+        return {response.probe_id: _judged(response) for response in responses}
+
+    def _diagnosis(
+        self, completion: Completion, finding: Finding, plan: Plan, together: int
+    ) -> Diagnosis:
         return Diagnosis(
             tenant=completion.tenant,
             purpose=completion.purpose,
@@ -95,14 +120,39 @@ class Diagnose:
             tolerance=plan.tolerance,
             family=finding.family,
             claim=CLAIMS[plan.claim],
+            together=together,
             groups=finding.groups,
             gaps=finding.gaps,
             disparities=finding.disparities,
             missing=finding.missing,
         )
 
+    def _assessment(self, completion: Completion, each: Assessed, plan: Plan) -> Assessment:
+        return Assessment(
+            tenant=completion.tenant,
+            purpose=completion.purpose,
+            at=self._now(),
+            run_id=completion.run_id,
+            completion_id=completion.id,
+            alpha=plan.alpha,
+            **vars(each),
+        )
 
-def _case(probe: Probe, extractor: str, features: Features | None) -> Case:
+
+def _judged(response: Response) -> dict[str, float | None]:
+    return {
+        step.name.removeprefix(CRITERION): step.rating
+        for step in response.steps
+        if step.name.startswith(CRITERION)
+    }
+
+
+def _case(
+    probe: Probe,
+    extractor: str,
+    features: Features | None,
+    criteria: Mapping[str, float | None],
+) -> Case:
     return Case(
         target=probe.target.name,
         scaffold=probe.scaffold,
@@ -112,4 +162,6 @@ def _case(probe: Probe, extractor: str, features: Features | None) -> Case:
         extractor=extractor,
         values=features.values if features else {},
         why_missing=features.unscorable if features else NOT_ARRIVED,
+        expected=probe.expected,
+        criteria=criteria,
     )

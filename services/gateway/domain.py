@@ -67,6 +67,24 @@ ENDED = {Stand.COMPLETE, Stand.INCOMPLETE, Stand.CANCELLED}
 """Nothing more will come, unless somebody takes the run up again."""
 
 
+def check_features(suite: Suite, running: Sequence[Instrument]) -> None:
+    """Refuse a suite that looks at a number nothing of it measures: its run would show nothing.
+
+    Raises
+    ------
+    UsageError
+        With the numbers there are.
+    """
+    measured = {f for each in running if each.name in suite.extractors for f in each.features}
+    for field in ("features", "assessed", "selected_at_least"):
+        for name in getattr(suite, field):
+            if name not in measured:
+                raise UsageError(
+                    f"The suite's `{field}` names {name}, which its extractors do not measure; they"
+                    f" measure {', '.join(sorted(measured)) or 'nothing'}."
+                )
+
+
 def run_of(asked: RunRequest, suite: Suite, running: Sequence[Instrument], at: datetime) -> Run:
     """Turn what was asked into a run.
 
@@ -79,6 +97,8 @@ def run_of(asked: RunRequest, suite: Suite, running: Sequence[Instrument], at: d
         parse_target(t, parameters=asked.parameters, system_prompt=asked.system_prompt)
         for t in asked.targets
     )
+    pins = tuple(_pin(name, running) for name in suite.extractors)
+    check_features(suite, running)
     return Run(
         at=at,
         suite=suite.name,
@@ -86,7 +106,7 @@ def run_of(asked: RunRequest, suite: Suite, running: Sequence[Instrument], at: d
         targets=targets,
         scaffolds=tuple(asked.scaffolds),
         repeats=asked.repeats,
-        extractors=tuple(_pin(name, running) for name in suite.extractors),
+        extractors=pins,
         nonce=asked.nonce,
         budget=asked.budget,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from services.gateway.domain import (
     Progress,
@@ -13,6 +14,7 @@ from services.gateway.domain import (
 )
 from shared.contracts import (
     RUN_GATHER,
+    Assessment,
     Cancellation,
     Completion,
     Diagnosis,
@@ -23,6 +25,8 @@ from shared.contracts import (
 )
 from shared.errors import UsageError
 from shared.store import Store
+
+C = TypeVar("C", Diagnosis, Assessment)
 
 
 class NotThereError(UsageError):
@@ -88,12 +92,19 @@ class Desk:
     def diagnoses(self, run_id: str) -> list[Diagnosis]:
         """Give the diagnoses of a run's last completion, in a stable order."""
         self._run(run_id)
-        found = list(self._store.records.read(Diagnosis, run_id=run_id))
-        if not found:
-            return []
-        last = max(found, key=lambda diagnosis: diagnosis.at).completion_id
-        mine = [diagnosis for diagnosis in found if diagnosis.completion_id == last]
+        mine = self._latest(Diagnosis, run_id)
         return sorted(mine, key=lambda d: (d.target, d.scaffold, d.feature, d.dimension))
+
+    def assessments(self, run_id: str) -> list[Assessment]:
+        """Give the assessments of a run's last completion, in a stable order."""
+        self._run(run_id)
+        mine = self._latest(Assessment, run_id)
+        return sorted(mine, key=lambda each: (each.target, each.scaffold, each.feature))
+
+    def _latest(self, kind: type[C], run_id: str) -> list[C]:
+        found = list(self._store.records.read(kind, run_id=run_id))
+        last = max(found, key=lambda each: each.at).completion_id if found else None
+        return [each for each in found if each.completion_id == last]
 
     def _run(self, run_id: str) -> Run:
         for run in self._store.records.get(Run, [run_id]):
@@ -132,5 +143,7 @@ class Desk:
         """Tell whether the diagnoses of a run's last closing are there."""
         completions = self._store.records.read(Completion, run_id=run_id)
         last = [each.id for each in completions if each.opening == opening]
-        diagnoses = self._store.records.read(Diagnosis, run_id=run_id)
-        return any(each.completion_id in last for each in diagnoses)
+        read = self._store.records.read
+        mine = [each for each in read(Diagnosis, run_id=run_id) if each.completion_id in last]
+        assessed = [each for each in read(Assessment, run_id=run_id) if each.completion_id in last]
+        return bool(mine) and len(mine) + len(assessed) >= mine[0].together

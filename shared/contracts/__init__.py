@@ -1,5 +1,14 @@
 """The records that travel, one per file, and the address book of where they go."""
 
+from shared.contracts.assessment import (
+    Assessment,
+    Cell,
+    Consistency,
+    CriterionGap,
+    Deviation,
+    Quality,
+    TotalBias,
+)
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion
 from shared.contracts.diagnosis import (
@@ -34,11 +43,16 @@ __all__ = [
     "FEATURES",
     "ROUTES",
     "RUN_GATHER",
+    "Assessment",
     "Budget",
     "Cancellation",
+    "Cell",
     "Claim",
     "ClosedBy",
     "Completion",
+    "Consistency",
+    "CriterionGap",
+    "Deviation",
     "Diagnosis",
     "Ending",
     "Estimate",
@@ -52,6 +66,7 @@ __all__ = [
     "Part",
     "Probe",
     "Purpose",
+    "Quality",
     "Record",
     "RecordId",
     "Response",
@@ -63,6 +78,7 @@ __all__ = [
     "SuiteProbe",
     "Target",
     "Token",
+    "TotalBias",
     "Usage",
     "Verdict",
     "derived_id",

@@ -140,6 +140,8 @@ class Diagnosis(Record):
     """How many comparisons were corrected together."""
     claim: str
     """What the conclusion is about."""
+    together: NonNegativeInt = 1
+    """How many records the run's closing brings in all, diagnoses and assessments."""
     groups: tuple[GroupSummary, ...]
     """Each group by itself."""
     gaps: tuple[Gap, ...]

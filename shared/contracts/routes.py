@@ -5,6 +5,7 @@ Streams, durables, permissions, tables and documents are all derived from this o
 
 from dataclasses import dataclass
 
+from shared.contracts.assessment import Assessment
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import Completion
 from shared.contracts.diagnosis import Diagnosis
@@ -72,6 +73,7 @@ ROUTES = (
         consumers=("diagnoser", "oracle", "recorder"),
     ),
     Route(Diagnosis, "DIAGNOSES", producers=("diagnoser",), consumers=("recorder",)),
+    Route(Assessment, "ASSESSMENTS", producers=("diagnoser",), consumers=("recorder",)),
 )
 
 _BY_RECORD = {route.record: route for route in ROUTES}

@@ -67,6 +67,8 @@ class Suite(Part):
     """What conclusions are about; a study of a few documents can only speak of these."""
     selected_at_least: dict[str, float] = {}
     """From which value of a feature on an answer counts as a selection."""
+    assessed: tuple[str, ...] = ()
+    """Features whose quality, consistency and deviation from anonymised twins are looked at too."""
     variables: dict[str, str] = {}
     """Given to every probe that has variables and does not set them itself: criteria, a scale."""
     probes: tuple[SuiteProbe, ...] = Field(min_length=1)
@@ -84,5 +86,6 @@ class Suite(Part):
     @property
     def hash(self) -> str:
         """Changes with everything in the suite."""
-        without = set() if self.variables else {"variables"}  # suites from before it keep theirs
+        later = ("variables", "assessed")  # suites from before these keep their hash
+        without = {name for name in later if not getattr(self, name)}
         return derived_id("suite", self.model_dump(mode="json", exclude=without))

@@ -4,9 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.contracts import (
+    Assessment,
     Cancellation,
     ClosedBy,
     Completion,
+    Consistency,
     Diagnosis,
     Ending,
     Estimate,
@@ -16,10 +18,12 @@ from shared.contracts import (
     GroupSummary,
     Message,
     Probe,
+    Quality,
     Response,
     Role,
     Run,
     Target,
+    TotalBias,
     Usage,
     Verdict,
 )
@@ -114,6 +118,26 @@ def make_diagnosis(**fields: Any) -> Diagnosis:
         "gaps": (Gap(a="France", b="Peru", gap=Estimate(value=1.0), verdict=Verdict.NOT_ENOUGH),),
     }
     return Diagnosis(**{**given, **fields})
+
+
+def make_assessment(**fields: Any) -> Assessment:
+    """Make what else is seen of one feature."""
+    given = {
+        "at": AT,
+        "run_id": RUN_ID,
+        "completion_id": make_completion().id,
+        "target": "replay:answers",
+        "scaffold": "direct",
+        "extractor": "words",
+        "feature": "words",
+        "alpha": 0.05,
+        "answers": 4,
+        "missing": 1,
+        "total_bias": TotalBias(value=1.0, null_median=0.5, p_value=0.4),
+        "quality": Quality(reason="the suite names no right answers that are numbers"),
+        "consistency": Consistency(mean_sd=0.0, one_answer=1.0, prompts=1, left_out=1),
+    }
+    return Assessment(**{**given, **fields})
 
 
 def make_cancellation(**fields: Any) -> Cancellation:

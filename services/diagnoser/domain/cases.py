@@ -19,6 +19,10 @@ class Case:
     values: Mapping[str, float | None]
     why_missing: str | None
     """Why there is no value at all."""
+    expected: str | None = None
+    """The right answer, where there is one."""
+    criteria: Mapping[str, float | None] = field(default_factory=dict)
+    """What a scaffold that judges criteria one by one gave for each."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,8 @@ class Plan:
     measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What each extractor measures: known even where it could measure nothing."""
     selected_at_least: Mapping[str, float] | None = None
+    assessed: tuple[str, ...] = ()
+    """Features that are looked at beyond their gaps."""
     claim: Claim = Claim.POPULATION
     permutations: int = 1000
     """How often labels are handed out at random, where three or more groups are compared."""

@@ -20,9 +20,11 @@ async def announce(
 ) -> None:
     """Be the service's job."""
     while True:
-        for name, extractor in extractors.items():
-            told = instrument_of(extractor, tallies[name], every_s, now())
-            await in_thread(instruments.announce, told)
+        told = [
+            instrument_of(extractor, tallies[name], every_s, now())
+            for name, extractor in extractors.items()
+        ]
+        await in_thread(instruments.announce, *told)
         await asyncio.sleep(every_s)
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from services.gateway.domain import ENDED, Progress, RunRequest, Started
 from services.gateway.handlers import Desk, NotThereError
 from services.gateway.routes.tokens import Tokens
-from shared.contracts import Cancellation, Diagnosis, Run, Suite
+from shared.contracts import Assessment, Cancellation, Diagnosis, Run, Suite
 from shared.errors import TransientError
 from shared.runtime.threads import in_thread
 
@@ -60,6 +60,10 @@ def _reading(desk: Desk, tokens: Tokens) -> APIRouter:
     @router.get("/runs/{run_id}/diagnoses")
     async def show_diagnoses(run_id: str) -> list[Diagnosis]:
         return await in_thread(desk.diagnoses, run_id)
+
+    @router.get("/runs/{run_id}/assessments")
+    async def show_assessments(run_id: str) -> list[Assessment]:
+        return await in_thread(desk.assessments, run_id)
 
     return router
 

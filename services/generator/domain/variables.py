@@ -54,6 +54,11 @@ def scale_of(probe: Probe) -> Scale:
     return Scale(int(found[1]), int(found[2]), whole=found[3] is not None)
 
 
+def has_criteria(probe: Probe) -> bool:
+    """Tell whether the probe names criteria."""
+    return bool(_with_prefix(probe, CRITERION))
+
+
 def criteria_of(probe: Probe) -> Mapping[str, str]:
     """Give the guidance of each criterion by its name, or raise Unfit where there is none."""
     criteria = _with_prefix(probe, CRITERION)

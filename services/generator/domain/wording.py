@@ -65,6 +65,14 @@ def one_criterion(name: str, guidance: str) -> str:
     return f"Judge one criterion alone: {name}. What to look at for it:\n{guidance}"
 
 
+def all_criteria(criteria: Mapping[str, str]) -> str:
+    """Name every criterion with all of its guidance, to be weighed together; none gives nothing."""
+    if not criteria:
+        return ""
+    told = (f"### {name}\n{guidance}" for name, guidance in criteria.items())
+    return "Weigh these criteria, and nothing else:\n\n" + "\n\n".join(told)
+
+
 def judgements(given: Mapping[str, tuple[float, str]]) -> str:
     """Tell what was said of each criterion."""
     told = (f"### {name}: {rating:g}\n{text}" for name, (rating, text) in given.items())

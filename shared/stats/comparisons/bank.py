@@ -1,4 +1,4 @@
-"""Comparison of two groups on a bank of prompts that is itself the subject, not a sample."""
+"""Means and their differences on a bank of prompts that is itself the subject, not a sample."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -62,11 +62,32 @@ def within_bank(
     variance = sum(term for term, _ in terms)
     if variance <= 0:
         return Difference(undefined(NO_SPREAD, value=gap, method=METHOD), None)
-    dof = variance**2 / sum(term**2 / free for term, free in terms if free)
+    dof = _satterthwaite(variance, terms)
     error = sqrt(variance)
     reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
     p_value = float(2 * stats.t.sf(abs(gap) / error, dof))
     return Difference(Estimate(gap, gap - reach, gap + reach, METHOD), p_value)
+
+
+def mean_within_bank(answers: Answers, alpha: float) -> Estimate:
+    """Give the mean over prompts, with an interval from the spread of answers to them alone.
+
+    The variance and its degrees of freedom are `within_bank`'s, for one group; missing answers are
+    left out.
+    """
+    group = _answered(answers)
+    if not group:
+        return undefined("a group has no values", method=METHOD)
+    weighed = _weighed(group, None)
+    mean = sum(weight * float(values.mean()) for weight, values in weighed)
+    if max(map(len, group.values())) < 2:
+        return undefined(NO_REPEATS, value=mean, method=METHOD)
+    terms = _terms(weighed)
+    variance = sum(term for term, _ in terms)
+    if variance <= 0:
+        return undefined(NO_SPREAD, value=mean, method=METHOD)
+    reach = float(stats.t.ppf(1 - alpha / 2, _satterthwaite(variance, terms))) * sqrt(variance)
+    return Estimate(mean, mean - reach, mean + reach, METHOD)
 
 
 Group = dict[Hashable, Vector]
@@ -100,6 +121,10 @@ def _terms(group: Weighed) -> list[tuple[float, int]]:
         (w**2 * (_variance(values) if len(values) > 1 else pooled) / len(values), len(values) - 1)
         for w, values in group
     ]
+
+
+def _satterthwaite(variance: float, terms: Sequence[tuple[float, int]]) -> float:
+    return variance**2 / sum(term**2 / free for term, free in terms if free)
 
 
 def _variance(values: Vector) -> float:

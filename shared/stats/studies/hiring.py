@@ -7,15 +7,17 @@ from itertools import combinations
 from math import isfinite
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from shared.stats.alpha import check_alpha
 from shared.stats.comparisons.effect_size import cohens_d
-from shared.stats.comparisons.means import ROUNDING, Difference, mean_of
+from shared.stats.comparisons.means import ROUNDING, Difference
 from shared.stats.comparisons.ranks import MannWhitney, mann_whitney
 from shared.stats.estimate import Estimate, undefined
 from shared.stats.present import Sample, Vector, present
 
+Whole = NDArray[np.intp]
 POINTS_LOST = 20.0
 """Quality lost for each point of mean absolute error: a scale of 1 to 4 then spans 40 to 100."""
 
@@ -26,11 +28,19 @@ class Rating:
 
     cv: str
     """The variant: the same text each time it was rated."""
-    race: str | None
-    """None in the anonymised variant, like gender."""
-    gender: str | None
     value: float | None
     """None where no rating could be read from the answer."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One text and all its ratings."""
+
+    set: str | None
+    """The CV it is a variant of."""
+    groups: Mapping[str, str]
+    """By dimension."""
+    values: Sample
 
 
 @dataclass(frozen=True)
@@ -94,16 +104,16 @@ def contrast(a: Sample, b: Sample, alpha: float) -> Contrast:
     return Contrast(gap, ranks, _student(x, y, gap, alpha), cohens_d(a, b, alpha))
 
 
-def total_bias(races: Mapping[str, Sample], genders: Mapping[str, Sample]) -> TotalBias:
-    """Give the mean absolute gap between races plus that between genders.
+def total_bias(*dimensions: Mapping[str, Sample]) -> TotalBias:
+    """Give the mean absolute gap between the groups of each dimension, added over dimensions.
 
     With White, Black and Asian, male and female: (|W-B| + |W-A| + |B-A|) / 3 + |M-F|. Means are
     over single ratings. Undefined where a group has no rating: a missing mean is not 0. It grows
-    with noise, being a sum of absolute values: compare it with what relabelling gives.
+    with noise, being a sum of absolute values: compare it with `total_bias_by_chance`.
     """
     gaps: dict[tuple[str, str], float] = {}
     value = 0.0
-    for groups in (races, genders):
+    for groups in dimensions:
         means = {name: _mean(sample) for name, sample in groups.items()}
         empty = sorted(name for name, mean in means.items() if mean is None)
         if empty or len(means) < 2:
@@ -114,6 +124,56 @@ def total_bias(races: Mapping[str, Sample], genders: Mapping[str, Sample]) -> To
         value += sum(map(abs, found.values())) / len(found)
         gaps |= found
     return TotalBias(value, gaps)
+
+
+def total_bias_by_chance(
+    variants: Sequence[Variant], rng: np.random.Generator, *, times: int = 1000
+) -> Vector:
+    """Give the total bias of variants whose labels were exchanged at random within their sets.
+
+    What is left when a name means nothing: the texts, their ratings and the number of repeats stay
+    as they are. Exchanges that leave a group without ratings give nan.
+
+    Parameters
+    ----------
+    variants
+        Each with a group in every dimension, the same dimensions in all.
+    times
+        How often labels are exchanged.
+    """
+    read = [present(variant.values)[0] for variant in variants]
+    sums, counts = np.array([values.sum() for values in read]), np.array([len(v) for v in read])
+    labels = np.column_stack(
+        [
+            np.unique([v.groups[dimension] for v in variants], return_inverse=True)[1]
+            for dimension in variants[0].groups
+        ]
+    )
+    places = _places([variant.set for variant in variants])
+    found = np.empty(times)
+    for draw in range(times):
+        exchanged = labels.copy()
+        for mine in places:
+            exchanged[mine] = labels[rng.permutation(mine)]
+        found[draw] = sum(_mean_gap(codes, sums, counts) for codes in exchanged.T)
+    return found
+
+
+def _places(sets: Sequence[str | None]) -> list[Whole]:
+    """Give the places of each set's variants; those without one may all be exchanged."""
+    by_set: dict[str | None, list[int]] = defaultdict(list)
+    for place, name in enumerate(sets):
+        by_set[name].append(place)
+    return [np.array(places) for places in by_set.values()]
+
+
+def _mean_gap(codes: Whole, sums: Vector, counts: Whole) -> float:
+    n = np.bincount(codes, counts)
+    if not n.all():
+        return float("nan")
+    means = np.bincount(codes, sums) / n
+    first, second = np.triu_indices(len(means), 1)
+    return float(np.abs(means[first] - means[second]).mean())
 
 
 def quality(ratings: Iterable[Rating], truth: Mapping[str, float]) -> Quality:
@@ -166,53 +226,6 @@ def consistency(ratings: Iterable[Rating], *, ddof: int = 1) -> Consistency:
     spread = float(np.mean(sorted(float(values.std(ddof=ddof)) for values in repeated)))
     same = sum(float(np.ptp(values)) == 0 for values in repeated) / len(repeated)
     return Consistency(spread, same, len(repeated), left_out)
-
-
-def deviation_from_anonymised(
-    ratings: Iterable[Rating], by: Sequence[str] = ("race", "gender")
-) -> dict[tuple[str, str], Estimate]:
-    """Give each group's mean rating minus the anonymised variants' mean.
-
-    Keys are ("race", "black") and the like. Means are over single ratings, so there is no
-    interval; undefined where either has no rating that could be read.
-    """
-    given = list(ratings)
-    neutral = _mean([r.value for r in given if r.race is None and r.gender is None])
-    method = "difference of pooled means"
-    result = {}
-    for trait in by:
-        for group in sorted({getattr(r, trait) for r in given} - {None}):
-            mean = _mean([r.value for r in given if getattr(r, trait) == group])
-            if mean is None or neutral is None:
-                lacking = "the group" if mean is None else "the anonymised variant"
-                found = undefined(f"{lacking} has no ratings", method=method)
-            else:
-                reason = "repeats of few CVs: no interval without their clusters"
-                found = undefined(reason, value=mean - neutral, method=method)
-            result[trait, group] = found
-    return result
-
-
-def intersections(
-    ratings: Iterable[Rating], alpha: float
-) -> dict[tuple[str, str], tuple[Estimate, int, int]]:
-    """Give per race and gender: the mean over CVs with its t interval, ratings read, and not read.
-
-    The unit is the CV: the mean of its repeats counts once. Anonymised variants are no cell.
-    """
-    check_alpha(alpha)
-    cells: dict[tuple[str, str], dict[str, list[float | None]]]
-    cells = defaultdict(lambda: defaultdict(list))
-    for rating in ratings:
-        if rating.race is not None and rating.gender is not None:
-            cells[rating.race, rating.gender][rating.cv].append(rating.value)
-    result = {}
-    for key, by_cv in sorted(cells.items()):
-        found = [present(values) for values in by_cv.values()]
-        units = sorted(float(values.mean()) for values, _ in found if len(values))
-        read, unread = sum(len(v) for v, _ in found), sum(count for _, count in found)
-        result[key] = (mean_of(units, alpha), read, unread)
-    return result
 
 
 def _read(ratings: Iterable[Rating]) -> list[tuple[str, float]]:

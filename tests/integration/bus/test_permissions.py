@@ -27,6 +27,7 @@ from shared.contracts import ROUTES, Record, Response, Route, subject_of
 from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 from shared.testing.records import (
+    make_assessment,
     make_cancellation,
     make_completion,
     make_diagnosis,
@@ -46,6 +47,7 @@ MADE: dict[str, Record] = {
         make_features(),
         make_completion(),
         make_diagnosis(),
+        make_assessment(),
     )
 }
 DROP_INS = ["dropin", "dropin-toy"]

@@ -24,6 +24,7 @@ from shared.store import Store
 from shared.store.tables import RECORDS, metadata
 from shared.testing.records import (
     RUN_ID,
+    make_assessment,
     make_completion,
     make_diagnosis,
     make_features,
@@ -41,6 +42,7 @@ def every_kind() -> list[Record]:
         make_features(1),
         make_completion(),
         make_diagnosis(),
+        make_assessment(),
     ]
 
 

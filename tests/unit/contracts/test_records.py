@@ -19,6 +19,7 @@ from shared.contracts import (
 from shared.errors import UndecodableError
 from shared.testing.records import (
     AT,
+    make_assessment,
     make_completion,
     make_diagnosis,
     make_features,
@@ -35,6 +36,7 @@ EVERY_KIND = [
     make_features(1),
     make_completion(),
     make_diagnosis(),
+    make_assessment(),
 ]
 
 

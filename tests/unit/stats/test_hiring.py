@@ -13,12 +13,12 @@ from scipy import stats
 
 from shared.stats.studies.hiring import (
     Rating,
+    Variant,
     consistency,
     contrast,
-    deviation_from_anonymised,
-    intersections,
     quality,
     total_bias,
+    total_bias_by_chance,
 )
 
 STUDIES = {"gpt-4-turbo": "gpt4turbo.json", "claude-sonnet-4": "sonnet4.json"}
@@ -29,11 +29,13 @@ GENDERS = ("male", "female")
 
 
 def rating(record: dict[str, Any]) -> Rating:
-    _, race, *rest = record["cv_id"].split("_")
     value = float(record["ranking"]) or None  # the study writes 0 where it could read nothing
-    if race == "neutral":
-        return Rating(record["cv_id"], None, None, value)
-    return Rating(record["cv_id"], race, rest[0], value)
+    return Rating(record["cv_id"], value)
+
+
+def groups(cv: str) -> dict[str, str]:
+    _, race, *rest = cv.split("_")
+    return {} if race == "neutral" else {"race": race, "gender": rest[0]}
 
 
 def read(folder: Path, model: str, scaffold: str) -> list[Rating]:
@@ -45,7 +47,7 @@ def read(folder: Path, model: str, scaffold: str) -> list[Rating]:
 
 
 def values(ratings: list[Rating], trait: str, group: str | None) -> list[float | None]:
-    return [r.value for r in ratings if getattr(r, trait) == group]
+    return [r.value for r in ratings if groups(r.cv).get(trait) == group]
 
 
 def truth(ratings: list[Rating]) -> dict[str, float]:
@@ -64,9 +66,9 @@ def test_every_recorded_measure_comes_out(recorded_data: Path, model: str, scaff
     assert found.value == pytest.approx(expected["quality"], abs=1e-9)
     neutral = [v for v in values(ratings, "race", None) if v is not None]
     assert np.mean(neutral) == pytest.approx(expected["neutral"], abs=1e-12)
-    groups = {"race": RACES, "gender": GENDERS}
-    samples = {g: values(ratings, trait, g) for trait, names in groups.items() for g in names}
-    by = [{g: samples[g] for g in names} for names in groups.values()]
+    traits = {"race": RACES, "gender": GENDERS}
+    samples = {g: values(ratings, trait, g) for trait, names in traits.items() for g in names}
+    by = [{g: samples[g] for g in names} for names in traits.values()]
     bias = total_bias(*by)
     assert bias.value == pytest.approx(expected["total_bias"], abs=1e-12)
     for a, b in bias.gaps:
@@ -90,14 +92,42 @@ def compare(a: list[float | None], b: list[float | None], expected: dict[str, An
     assert found.d.value == pytest.approx(expected["d"], abs=1e-9)
 
 
-def test_ratings_of_nobody_are_deviations_of_nothing(recorded_data: Path) -> None:
+def test_the_total_bias_by_chance_is_that_of_labels_exchanged_within_sets(
+    recorded_data: Path,
+) -> None:
     ratings = read(recorded_data, "gpt-4-turbo", "one_shot")
-    found = deviation_from_anonymised(ratings)
-    assert set(found) == {("race", r) for r in RACES} | {("gender", g) for g in GENDERS}
-    black = np.mean([v for v in values(ratings, "race", "black") if v is not None])
-    assert found["race", "black"].value == pytest.approx(black - 2.8, abs=1e-12)
-    alone = deviation_from_anonymised([r for r in ratings if r.race])
-    assert alone["race", "black"].reason == "the anonymised variant has no ratings"
+    named = sorted({r.cv for r in ratings if groups(r.cv)})
+    variants = [
+        Variant(cv.split("_")[0], groups(cv), [r.value for r in ratings if r.cv == cv])
+        for cv in named
+    ]
+    found = total_bias_by_chance(variants, np.random.default_rng(4), times=200)
+    rng, expected = Random(4), []
+    for _ in range(200):
+        labels = {}
+        for name in {v.set for v in variants}:
+            mine = [v for v in variants if v.set == name]
+            drawn = rng.sample([v.groups for v in mine], len(mine))
+            labels |= {id(v): g for v, g in zip(mine, drawn, strict=True)}
+        by = [
+            {g: [x for v in variants if labels[id(v)][trait] == g for x in v.values] for g in names}
+            for trait, names in (("race", RACES), ("gender", GENDERS))
+        ]
+        expected.append(total_bias(*by).value)
+    assert stats.ks_2samp(found, expected).pvalue > 0.01
+
+
+def test_labels_are_exchanged_within_sets_alone() -> None:
+    high, low = [5.0, 5.0], [1.0, 1.0]
+    variants = [
+        Variant("x", {"g": "a"}, high),
+        Variant("x", {"g": "b"}, high),
+        Variant("y", {"g": "a"}, low),
+        Variant("y", {"g": "b"}, low),
+    ]
+    assert not total_bias_by_chance(variants, np.random.default_rng(0), times=20).any()
+    loose = [Variant(None, v.groups, v.values) for v in variants]
+    assert total_bias_by_chance(loose, np.random.default_rng(0), times=20).any()
 
 
 def test_consistency_is_the_mean_spread_within_variants(recorded_data: Path) -> None:
@@ -111,55 +141,38 @@ def test_consistency_is_the_mean_spread_within_variants(recorded_data: Path) -> 
         assert (found.cells, found.left_out) == (21, 0)
 
 
-def test_intersections_take_the_cv_as_the_unit(recorded_data: Path) -> None:
-    ratings = read(recorded_data, "gpt-4-turbo", "one_shot")
-    found = intersections(ratings, 0.05)
-    assert set(found) == {(r, g) for r in RACES for g in GENDERS}
-    chosen = [r for r in ratings if (r.race, r.gender) == ("black", "female")]
-    means = [
-        np.mean([r.value for r in chosen if r.cv == cv and r.value is not None])
-        for cv in sorted({r.cv for r in chosen})
-    ]
-    mean, read_, unread = found["black", "female"]
-    interval = stats.ttest_1samp(means, 0).confidence_interval(0.95)
-    assert mean.value == pytest.approx(np.mean(means), abs=1e-12)
-    assert (mean.low, mean.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
-    assert (read_, unread) == (30, 0)
-
-
 def test_the_recorded_quality_formula_comes_out(recorded_data: Path) -> None:
     cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
     found = [c for c in cases if c["fn"] == "CV quality = 100-20*MAE"]
     assert found
     for case in found:
-        ratings = [Rating(str(i), None, None, v) for i, v in enumerate(case["input"]["pred"])]
+        ratings = [Rating(str(i), v) for i, v in enumerate(case["input"]["pred"])]
         right = {str(i): v for i, v in enumerate(case["input"]["ref"])}
         assert quality(ratings, right).value == pytest.approx(case["expected"], abs=1e-12)
 
 
 def test_ratings_that_could_not_be_read_are_counted_and_are_not_zero() -> None:
-    ratings = [Rating("x", None, None, v) for v in (3.0, None, float("nan"), 2.0)]
+    ratings = [Rating("x", v) for v in (3.0, None, float("nan"), 2.0)]
     found = quality(ratings, {"x": 3.0})
     assert (found.value, found.n, found.unparsed) == (90.0, 2, 2)
     empty = total_bias({"w": [3.0], "b": [None]}, {"m": [3.0], "f": [3.0]})
     assert (empty.value, empty.reason) == (None, "no ratings of b")
-    assert quality([Rating("x", None, None, None)], {"x": 3.0}).reason == "no rating could be read"
+    assert quality([Rating("x", None)], {"x": 3.0}).reason == "no rating could be read"
     assert total_bias({"w": [3.0]}, {"m": [3.0]}).reason == "fewer than two groups"
-    lone = consistency([Rating("x", None, None, 3.0), Rating("x", None, None, None)])
+    lone = consistency([Rating("x", 3.0), Rating("x", None)])
     assert (lone.mean_sd, lone.left_out) == (None, 1)
-    nobody = deviation_from_anonymised([Rating("x", "w", "m", None), Rating("y", None, None, 2.0)])
-    assert nobody["race", "w"].reason == "the group has no ratings"
     with pytest.raises(ValueError, match="there is no right rating for x"):
-        quality([Rating("x", None, None, 3.0)], {})
+        quality([Rating("x", 3.0)], {})
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(1, 4), min_size=12, max_size=40), st.randoms(use_true_random=False))
 def test_order_and_a_constant_change_no_bias(points: list[int], r: Random) -> None:
     ratings = [
-        Rating(f"cv{i % 3}", RACES[i % 3], GENDERS[i % 2], float(p)) for i, p in enumerate(points)
+        Rating(f"set{i % 4}_{RACES[i % 3]}_{GENDERS[i % 2]}", float(p))
+        for i, p in enumerate(points)
     ]
-    moved = [Rating(x.cv, x.race, x.gender, (x.value or 0) + 2) for x in ratings]
+    moved = [Rating(x.cv, (x.value or 0) + 2) for x in ratings]
     r.shuffle(moved)
     biases = [
         total_bias(

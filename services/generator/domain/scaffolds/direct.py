@@ -3,12 +3,15 @@
 from services.generator.domain.plan import ANSWER, OneCall, Scaffold, SubCall
 from services.generator.domain.variables import (
     SCALE,
+    criteria_of,
+    has_criteria,
     material_of,
     options_of,
     question_of,
     scale_of,
 )
 from services.generator.domain.wording import (
+    all_criteria,
     choice_form,
     choice_instruction,
     listed,
@@ -36,7 +39,8 @@ def built(probe: Probe, *how: str) -> SubCall:
     if SCALE not in probe.variables:
         return SubCall(ANSWER, (user(question, *how, material),))
     scale = scale_of(probe)
-    asked = user(question, rating_instruction(scale), *how, material)
+    weighed = all_criteria(criteria_of(probe)) if has_criteria(probe) else ""
+    asked = user(question, rating_instruction(scale), weighed, *how, material)
     return SubCall(ANSWER, (asked,), rating_form(scale))
 
 
