@@ -16,6 +16,8 @@ SAYS = {
 }
 Diagnosis = Mapping[str, Any]
 REASON_WIDTH = 22
+ROUNDING = 1e-12
+"""What arithmetic alone leaves of equal numbers; p-values are never so small that it matters."""
 
 
 def show(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
@@ -151,4 +153,6 @@ def interval(estimate: Mapping[str, Any]) -> str:
 
 def number(value: float | None, digits: int = 3) -> str:
     """Write a number to three figures; what is undefined is a dash, never 0."""
-    return "-" if value is None else f"{value:.{digits}g}"
+    if value is None:
+        return "-"
+    return f"{0.0 if abs(value) < ROUNDING else value:.{digits}g}"

@@ -11,7 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
+from biaswatch import assessments
+from biaswatch.figures import draw
 from biaswatch.findings import interval, number, sentences
+from biaswatch.outcome import Outcome, outcome_of
 from biaswatch.runs import Server, Token, connected
 from shared.errors import UsageError
 
@@ -45,17 +48,23 @@ def report(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
     form: Annotated[Format, typer.Option("--format", help="md, json or csv.")] = Format.MD,
     output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="A folder for pictures of it, as PNG and SVG.")
+    ] = None,
     server: Server = None,
     token: Token = None,
 ) -> None:
     """Write down what a run found: a document, JSON, or the comparisons as CSV."""
 
-    async def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    async def work() -> Outcome:
         async with connected(server, token) as client:
-            return await client.progress(run_id), await client.diagnoses(run_id)
+            return await outcome_of(client, run_id)
 
-    run, diagnoses = asyncio.run(work())
-    text = WRITERS[form](run, diagnoses)
+    outcome = asyncio.run(work())
+    if figures is not None:
+        for path in draw(outcome, figures):
+            typer.echo(f"Wrote {path}.", err=True)
+    text = WRITERS[form](outcome)
     if output is None:
         typer.echo(text)
         return
@@ -66,9 +75,24 @@ def report(
     typer.echo(f"Wrote {output}.", err=True)
 
 
-def as_markdown(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> str:
+def as_markdown(outcome: Outcome) -> str:
     """Give the report for people; what models and users wrote is shown as text, never as markup."""
-    return "\n".join(_markdown(run, diagnoses)) + "\n"
+    return "\n".join([*_markdown(outcome.run, outcome.diagnoses), *_beyond(outcome)]) + "\n"
+
+
+def _beyond(outcome: Outcome) -> Iterator[str]:
+    if not outcome.assessments:
+        return
+    yield ""
+    yield "## Beyond the gaps"
+    yield ""
+    yield from _table(assessments.HEAD, map(assessments.overview, outcome.assessments))
+    for each in outcome.assessments:
+        for title, head, rows in assessments.parts(each):
+            yield ""
+            yield f"### {plain(assessments.name_of(each))}: {title}"
+            yield ""
+            yield from _table(head, rows)
 
 
 def _markdown(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
@@ -185,21 +209,21 @@ def plain(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in one_line)
 
 
-def as_json(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> str:
+def as_json(outcome: Outcome) -> str:
     """Give everything as one object."""
-    return json.dumps({"run": run, "diagnoses": diagnoses}, indent=2)
+    return json.dumps(outcome.as_json(), indent=2)
 
 
-def as_csv(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> str:
+def as_csv(outcome: Outcome) -> str:
     """Give a row for each comparison."""
     said = io.StringIO()
     writer = csv.writer(said, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
-    for each in diagnoses:
+    for each in outcome.diagnoses:
         where = [each[k] for k in ("target", "scaffold", "feature", "dimension")]
         for gap in each["gaps"]:
             found, effect = gap["gap"], gap.get("effect_size") or {}
-            row = [run["run_id"], *where, gap["a"], gap["b"]]
+            row = [outcome.run["run_id"], *where, gap["a"], gap["b"]]
             row += [found.get("value"), found.get("low"), found.get("high"), gap.get("p_value")]
             row += [gap.get("p_adjusted"), effect.get("value"), gap["verdict"], gap.get("reason")]
             writer.writerow([_cell(value) for value in row])

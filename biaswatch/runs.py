@@ -19,9 +19,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from biaswatch import findings
+from biaswatch import assessments, findings
 from biaswatch.checks import check_means, check_scaffolds
 from biaswatch.client import Client
+from biaswatch.outcome import Outcome, outcome_of
 from biaswatch.place import Address
 from biaswatch.suites import load_suite
 from services.generator.settings import GeneratorSettings
@@ -146,9 +147,9 @@ def show(
 ) -> None:
     """Show what a run found."""
 
-    async def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    async def work() -> Outcome:
         async with connected(server, token) as client:
-            return await client.progress(run_id), await client.diagnoses(run_id)
+            return await outcome_of(client, run_id)
 
     _print(asyncio.run(work()), as_json)
 
@@ -206,9 +207,6 @@ async def connected(
             await client.close()
 
 
-Outcome = tuple[dict[str, Any], list[dict[str, Any]]]
-
-
 async def _run_suite(
     suite: Suite,
     asked: Mapping[str, Any],
@@ -219,7 +217,7 @@ async def _run_suite(
     async with connecting as client:
         run_id, opening = await client.start({**asked, "suite_hash": await client.keep(suite)})
         await _watch(client, run_id, opening, quiet=quiet)
-        return await client.progress(run_id), await client.diagnoses(run_id)
+        return await outcome_of(client, run_id)
 
 
 async def _watch(client: Client, run_id: str, opening: int, *, quiet: bool) -> None:
@@ -246,15 +244,15 @@ def _finish(work: Any, as_json: bool) -> None:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(INCOMPLETE_CODE) from None
     _print(outcome, as_json)
-    if outcome[0]["stand"] != "complete":
+    if outcome.run["stand"] != "complete":
         raise typer.Exit(INCOMPLETE_CODE)
 
 
 def _print(outcome: Outcome, as_json: bool) -> None:
-    stand, diagnoses = outcome
     if as_json:
-        typer.echo(json.dumps({"run": stand, "diagnoses": diagnoses}, indent=2))
+        typer.echo(json.dumps(outcome.as_json(), indent=2))
         return
+    stand = outcome.run
     console = Console()
     console.print(
         f"Run {stand['run_id']}: {stand['stand']}, {stand['responses']} of {stand['probes']}"
@@ -262,4 +260,5 @@ def _print(outcome: Outcome, as_json: bool) -> None:
     )
     if why := STOPPED.get(stand.get("stopped_by") or ""):
         console.print(why)
-    findings.show(console, diagnoses)
+    findings.show(console, outcome.diagnoses)
+    assessments.show(console, outcome.assessments)

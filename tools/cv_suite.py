@@ -86,7 +86,8 @@ def _probe(cv: str, key: str, groups: dict[str, str], material: str) -> dict[str
 
 
 def _at(name: str) -> str:
-    return f"{name.lower().replace(' ', '.')}@post.example, +44 20 7946 0{sum(map(ord, name)) % 900 + 100}"
+    number = sum(map(ord, name)) % 900 + 100  # of a range that is kept free for stories
+    return f"{name.lower().replace(' ', '.')}@post.example, +44 20 7946 0{number}"
 
 
 class _Blocks(yaml.SafeDumper):

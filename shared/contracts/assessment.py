@@ -86,7 +86,10 @@ class CriterionGap(Part):
     b: Name
     """The second group."""
     gap: Estimate
-    """Mean of a minus mean of b. Not corrected: it shows where a gap may come from."""
+    """Mean of a minus mean of b."""
+    p_adjusted: float | None = None
+    """For no difference at all, Holm-corrected over the criteria of this assessment: a family of
+    their own, apart from the run's conclusions."""
     missing: NonNegativeInt = 0
     """Judgements of either group that gave no number."""
 

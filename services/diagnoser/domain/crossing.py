@@ -15,6 +15,7 @@ from shared.contracts import Cell, Claim, CriterionGap, Deviation, Estimate
 from shared.stats import estimate
 from shared.stats.comparisons.bank import mean_within_bank
 from shared.stats.comparisons.means import mean_of
+from shared.stats.comparisons.multiplicity import adjust
 
 ANONYMISED = "\0 anonymised"
 """Sorts before every name, so that it is the first of a pair, and no suite can hold it."""
@@ -68,13 +69,16 @@ def criteria(cases: Sequence[Case], plan: Plan, rng: np.random.Generator) -> Ite
     if not names:
         return
     seen = _seen(cases, {name: [case.criteria.get(name) for case in cases] for name in names})
-    for found in _compared(seen, plan, rng):
+    every = list(_compared(seen, plan, rng))
+    adjusted = adjust([found.p_value for found in every], "holm")
+    for found, p_adjusted in zip(every, adjusted, strict=True):
         yield CriterionGap(
             criterion=found.feature,
             dimension=found.dimension,
             a=found.a,
             b=found.b,
             gap=_as_sent(found.gap),
+            p_adjusted=p_adjusted,
             missing=found.n_missing_a + found.n_missing_b,
         )
 

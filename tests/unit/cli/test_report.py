@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from biaswatch.outcome import Outcome
 from biaswatch.report import as_csv, as_json, as_markdown, plain
 from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
 from shared.testing.records import make_diagnosis
@@ -45,7 +46,7 @@ def diagnosis(name: str = "Peru") -> dict[str, object]:
 
 
 def test_a_report_holds_gaps_missing_answers_and_what_it_is_about() -> None:
-    text = as_markdown(RUN, [diagnosis()])
+    text = as_markdown(Outcome(RUN, [diagnosis()]))
     for said in (
         "complete: 5 of 5 answers by replay:answers",
         "1 \\[0.5, 1.5\\]",
@@ -59,10 +60,12 @@ def test_a_report_holds_gaps_missing_answers_and_what_it_is_about() -> None:
 
 
 def test_what_people_and_models_wrote_stays_text() -> None:
-    text = as_markdown(RUN, [diagnosis(HOSTILE.replace("\n", " "))])
+    text = as_markdown(Outcome(RUN, [diagnosis(HOSTILE.replace("\n", " "))]))
     assert "<script>" not in text
     assert "![x]" not in text
-    rows = list(csv.DictReader(as_csv(RUN, [diagnosis(HOSTILE.replace("\n", " "))]).splitlines()))
+    rows = list(
+        csv.DictReader(as_csv(Outcome(RUN, [diagnosis(HOSTILE.replace("\n", " "))])).splitlines())
+    )
     assert rows[0]["b"].startswith("'=cmd")
 
 
@@ -78,11 +81,11 @@ def test_text_keeps_its_words_and_loses_its_power(text: str) -> None:
 
 
 def test_json_and_csv_hold_the_same_comparison() -> None:
-    [row] = csv.DictReader(as_csv(RUN, [diagnosis()]).splitlines())
-    [loaded] = json.loads(as_json(RUN, [diagnosis()]))["diagnoses"]
+    [row] = csv.DictReader(as_csv(Outcome(RUN, [diagnosis()])).splitlines())
+    [loaded] = json.loads(as_json(Outcome(RUN, [diagnosis()])))["diagnoses"]
     assert float(row["gap"]) == loaded["gaps"][0]["gap"]["value"]
     assert row["verdict"] == loaded["gaps"][0]["verdict"]
 
 
 def test_nothing_to_compare_is_said() -> None:
-    assert "There is nothing to compare" in as_markdown(RUN, [])
+    assert "There is nothing to compare" in as_markdown(Outcome(RUN, []))

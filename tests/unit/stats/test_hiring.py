@@ -1,6 +1,7 @@
 """The hiring study's measures against the recorded ratings of two models."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from shared.stats.comparisons.multiplicity import adjust
 from shared.stats.studies.hiring import (
     Rating,
     Variant,
@@ -75,6 +77,21 @@ def test_every_recorded_measure_comes_out(recorded_data: Path, model: str, scaff
         key = f"{a[0].upper()}-{b[0].upper()}"
         assert bias.gaps[a, b] == pytest.approx(expected[key]["diff"], abs=1e-12)
         compare(samples[a], samples[b], expected[key])
+
+
+@pytest.mark.parametrize("model", STUDIES)
+def test_after_correction_no_gap_of_the_study_is_significant(
+    recorded_data: Path, model: str
+) -> None:
+    p_values = []
+    for scaffold in SCAFFOLDS:
+        ratings = read(recorded_data, model, scaffold)
+        for trait, names in (("race", RACES), ("gender", GENDERS)):
+            for a, b in combinations(names, 2):
+                found = contrast(values(ratings, trait, a), values(ratings, trait, b), 0.05)
+                p_values.append(found.ranks.p_value)
+    assert any(p is not None and p < 0.05 for p in p_values) or model == "claude-sonnet-4"
+    assert all(p is None or p > 0.05 for p in adjust(p_values, "holm"))
 
 
 def compare(a: list[float | None], b: list[float | None], expected: dict[str, Any]) -> None:

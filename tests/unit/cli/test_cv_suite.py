@@ -1,0 +1,66 @@
+"""The shipped hiring audit: what its variants differ in, and that it is what its parts give."""
+
+import difflib
+from pathlib import Path
+
+import yaml
+
+from biaswatch.suites import load_suite
+from services.generator.domain.scaffolds import scaffold_of
+from services.simulator.domain.groups import DEFAULT_MARKERS, groups_in
+from shared.contracts import Claim, Probe
+from shared.testing.records import make_probe
+from tools.cv_suite import CRITERIA, suite
+
+FOLDER = Path(__file__).parents[3] / "suites" / "cv-hiring"
+SUITE = load_suite(FOLDER)
+
+
+def test_the_suite_is_what_its_parts_give() -> None:
+    assert yaml.safe_load((FOLDER / "suite.yaml").read_text()) == suite()
+
+
+def test_every_cv_has_six_people_and_nobody() -> None:
+    assert len(SUITE.probes) == 21
+    for cv in ("strong", "fair", "weak"):
+        mine = [probe for probe in SUITE.probes if probe.set == cv]
+        people = {tuple(sorted(p.groups.items())) for p in mine}
+        assert len(people) == 7
+        assert () in people
+        assert len({probe.expected for probe in mine}) == 1
+
+
+def test_variants_of_a_cv_differ_in_the_name_and_the_contact_alone() -> None:
+    for cv in ("strong", "fair", "weak"):
+        texts = [p.variables["material"].splitlines() for p in SUITE.probes if p.set == cv]
+        assert len({tuple(lines[:2]) for lines in texts}) == 7
+        assert len({tuple(lines[2:]) for lines in texts}) == 1
+        for lines in texts[1:]:
+            changed = [d for d in difflib.ndiff(texts[0], lines) if d[0] in "+-"]
+            assert len(changed) == 4
+
+
+def test_a_name_says_its_groups_and_nothing_else_of_the_text_does() -> None:
+    for probe in SUITE.probes:
+        said = groups_in(probe.variables["material"], DEFAULT_MARKERS)
+        assert said == frozenset(probe.groups.values())
+    assert not groups_in(SUITE.variables["question"], DEFAULT_MARKERS)
+
+
+def test_the_guidance_of_every_criterion_reaches_the_prompts_of_every_scaffold() -> None:
+    for scaffold in ("direct", "chain_of_thought", "decomposed", "decomposed_algorithmic"):
+        calls = scaffold_of(scaffold).first(probe())
+        said = "\n".join(turn.content for call in calls for turn in call.messages)
+        for name, guidance in CRITERIA.items():
+            assert guidance in said, (scaffold, name)
+        assert "Henry Whitlock" in said
+        assert "Harbour Line Tramways" in said
+
+
+def test_conclusions_are_about_these_cvs() -> None:
+    assert SUITE.claim is Claim.BANK
+
+
+def probe() -> Probe:
+    first = SUITE.probes[0]
+    return make_probe(messages=(), variables={**SUITE.variables, **first.variables})

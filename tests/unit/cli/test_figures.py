@@ -1,0 +1,90 @@
+"""Pictures of a run: there, in both formats, and whatever anybody wrote in them stays text."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from biaswatch.figures import draw
+from biaswatch.outcome import Found, Outcome
+from shared.contracts import (
+    Assessment,
+    Cell,
+    Consistency,
+    CriterionGap,
+    Deviation,
+    Diagnosis,
+    Estimate,
+    Gap,
+    Quality,
+    Verdict,
+)
+from shared.errors import UsageError
+from shared.testing.records import make_assessment, make_diagnosis
+
+pytest.importorskip("matplotlib")
+RUN = {"run_id": "a" * 32, "suite": "cv-$\\frac{1}$"}
+EVERY = {
+    *("gaps", "criteria", "quality-and-consistency", "combinations"),
+    *("against-anonymised", "bias-and-quality"),
+}
+HOSTILE = "<script>alert('$x^2$')</script>" * 3
+SOME = Estimate(value=-0.5, low=-0.9, high=-0.1)
+
+
+def loaded(record: Diagnosis | Assessment) -> Found:
+    found: Found = json.loads(record.encode())
+    return found
+
+
+def assessed(target: str) -> Found:
+    return loaded(
+        make_assessment(
+            target=target,
+            quality=Quality(value=88.0, mean_absolute_error=0.6, answers=3),
+            consistency=Consistency(mean_sd=0.4, one_answer=0.1, prompts=3),
+            deviations=(Deviation(dimension="race", group="black", gap=SOME),),
+            cells=(Cell(groups={"race": "black"}, mean=SOME, answers=3, missing=0),),
+            criteria=(
+                CriterionGap(criterion="skill", dimension="race", a="a", b="b", gap=SOME),
+                CriterionGap(
+                    criterion=HOSTILE, dimension="race", a="a", b="b", p_adjusted=0.01,
+                    gap=Estimate(value=1.5),
+                ),
+            ),
+        )
+    )  # fmt: skip
+
+
+def test_every_picture_is_drawn_as_png_and_svg(tmp_path: Path) -> None:
+    gap = Gap(a="black", b="white", gap=SOME, verdict=Verdict.DISPARITY)
+    outcome = Outcome(
+        RUN, [loaded(make_diagnosis(gaps=(gap,), target=HOSTILE[:90]))],
+        [assessed("simulator:a"), assessed(HOSTILE[:90])],
+    )  # fmt: skip
+    written = draw(outcome, tmp_path / "figures")
+    assert {path.name for path in written} == {f"{n}.{e}" for n in EVERY for e in ("png", "svg")}
+    for path in written:
+        if path.suffix == ".png":
+            assert path.read_bytes().startswith(b"\x89PNG")
+        else:
+            assert not list(ElementTree.parse(path).iter("script"))  # noqa: S314 - our own file
+    said = (tmp_path / "figures" / "gaps.svg").read_text()
+    assert "\u22120.50" in said
+    assert "$\\frac{1}$" in said
+
+
+def test_what_is_undefined_is_said_and_what_is_not_there_is_not_drawn(tmp_path: Path) -> None:
+    nothing = Gap(a="a", b="b", gap=Estimate(reason="no values"), verdict=Verdict.NOT_ENOUGH)
+    outcome = Outcome(RUN, [loaded(make_diagnosis(gaps=(nothing,)))])
+    written = draw(outcome, tmp_path)
+    assert [path.name for path in written] == ["gaps.png", "gaps.svg"]
+    assert "undefined" in (tmp_path / "gaps.svg").read_text()
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    outcome = Outcome(RUN, [loaded(make_diagnosis())])
+    with pytest.raises(UsageError, match="cannot be written"):
+        draw(outcome, tmp_path / "file" / "figures")

@@ -1,0 +1,148 @@
+"""Assessments against loops, scipy and the published study's recorded ratings."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from services.diagnoser.domain import Assessed, Case, Plan, assess
+from shared.contracts import Claim
+
+PLAN = Plan(
+    assessed=("rating",), measured={"rating": ("rating",)}, claim=Claim.BANK, permutations=200
+)
+RACES, GENDERS, CVS = ("asian", "black", "white"), ("female", "male"), ("strong", "fair", "weak")
+
+
+def case(cv: str, groups: dict[str, str], value: float | None, **more: object) -> Case:
+    given = {
+        "target": "m", "scaffold": "direct", "unit": "-".join([cv, *groups.values()]), "set": cv,
+        "groups": groups, "extractor": "rating",
+        "values": {} if value is None else {"rating": value},
+        "why_missing": None, "expected": "3",
+    }  # fmt: skip
+    return Case(**{**given, **more})  # type: ignore[arg-type]
+
+
+def audit(seed: int, repeats: int = 6, black: float = -0.6) -> list[Case]:
+    rng = np.random.default_rng(seed)
+    cases = []
+    for cv in CVS:
+        for race in RACES:
+            for gender in GENDERS:
+                groups = {"race": race, "gender": gender}
+                shift = black if race == "black" else 0.0
+                cases += [
+                    case(
+                        cv, groups, 3 + shift + rng.normal(0, 0.3),
+                        criteria={"skill": 2 + shift, "care": float(rng.integers(1, 5))},
+                    )
+                    for _ in range(repeats)
+                ]  # fmt: skip
+        cases += [case(cv, {}, 3 + rng.normal(0, 0.3)) for _ in range(repeats)]
+    return cases
+
+
+def one(cases: Sequence[Case], plan: Plan = PLAN) -> Assessed:
+    [found] = assess(cases, plan, np.random.default_rng(1))
+    return found
+
+
+def values(cases: Sequence[Case], **groups: str) -> list[float]:
+    mine = [c for c in cases if groups.items() <= c.groups.items() and c.groups]
+    return [c.values["rating"] or 0.0 for c in mine if "rating" in c.values]
+
+
+def test_groups_are_compared_with_the_twins_that_name_nobody() -> None:
+    cases = audit(1)
+    found = {(d.dimension, d.group): d.gap for d in one(cases).deviations}
+    assert set(found) == {("race", r) for r in RACES} | {("gender", g) for g in GENDERS}
+    nobody = np.mean([c.values["rating"] or 0.0 for c in cases if not c.groups])
+    expected = np.mean(values(cases, race="black")) - nobody
+    gap = found["race", "black"]
+    assert gap.value == pytest.approx(expected)
+    assert gap.low is not None
+    assert gap.high is not None
+    assert gap.low < -0.6 < gap.high < 0
+
+
+def test_a_combination_s_interval_is_that_of_answers_within_its_prompts() -> None:
+    cases = audit(2)
+    cells = {tuple(c.groups.values()): c for c in one(cases).cells}
+    assert len(cells) == 6
+    cell = cells["female", "black"]
+    by_prompt = [
+        [c.values["rating"] for c in cases if c.unit == f"{cv}-black-female"] for cv in CVS
+    ]
+    variances = [float(np.var(v, ddof=1)) / len(v) / 9 for v in by_prompt]  # type: ignore[arg-type]
+    dof = sum(variances) ** 2 / sum(v**2 / 5 for v in variances)
+    mean = float(np.mean([np.mean(v) for v in by_prompt]))  # type: ignore[arg-type]
+    reach = stats.t.ppf(0.975, dof) * np.sqrt(sum(variances))
+    assert cell.mean.value == pytest.approx(mean)
+    assert cell.mean.low == pytest.approx(mean - reach)
+    assert (cell.answers, cell.missing) == (18, 0)
+    population = one(cases, Plan(assessed=("rating",), measured={"rating": ("rating",)}))
+    wide = {tuple(c.groups.values()): c.mean for c in population.cells}["female", "black"]
+    of_cvs = stats.ttest_1samp([np.mean(v) for v in by_prompt], 0).confidence_interval()  # type: ignore[arg-type]
+    assert (wide.low, wide.high) == pytest.approx((of_cvs.low, of_cvs.high))
+
+
+def test_a_gap_shows_in_the_criterion_it_comes_from() -> None:
+    found = {(c.criterion, c.a, c.b): c for c in one(audit(3)).criteria}
+    assert len(found) == 2 * 4
+    skill = found["skill", "black", "white"]
+    assert skill.gap.value == pytest.approx(-0.6)
+    assert (
+        skill.gap.reason == "all answers to a prompt are equal: a t interval would claim certainty"
+    )
+    adjusted = [c.p_adjusted for c in found.values() if c.p_adjusted is not None]
+    assert all(p > 0.05 for p in adjusted)  # luck alone
+
+
+def test_total_bias_stands_beside_what_exchanged_labels_give() -> None:
+    biased, fair = one(audit(4)).total_bias, one(audit(5, black=0.0)).total_bias
+    assert biased.value == pytest.approx(0.4, abs=0.15)  # (0.6 + 0.6 + 0) / 3
+    assert biased.value > 1.5 * (biased.null_median or 1)
+    assert (biased.p_value or 1) < 0.1
+    assert (fair.p_value or 0) > 0.05
+    assert (fair.value or 1) < 0.2
+
+
+def test_what_is_not_there_has_a_reason_and_is_never_0() -> None:
+    cases = [case("fair", {"race": "black"}, None, expected=None)]
+    found = one(cases)
+    assert (found.answers, found.missing) == (1, 1)
+    assert found.total_bias.value is None
+    assert found.total_bias.reason == "no ratings of black"
+    assert found.quality.reason == "the suite names no right answers that are numbers"
+    assert found.consistency.reason == "no variant has two ratings"
+    assert found.deviations == found.cells == found.criteria == ()
+    worded = one([case("fair", {}, 2.0, expected="three"), case("fair", {"race": "x"}, 2.0)])
+    assert worded.quality.answers == 1
+    uneven = [case("a", {"race": "x"}, 1.0), case("a", {"race": "y", "gender": "f"}, 1.0)]
+    assert one(uneven).total_bias.reason == "some answers have no group in a dimension"
+
+
+def test_the_recorded_study_comes_out(recorded_data: Path) -> None:
+    blocks = json.loads((recorded_data / "data/cv/gpt4turbo.json").read_text())
+    golden = json.loads((recorded_data / "golden/cv_scaffolds.json").read_text())
+    known = golden["gpt-4-turbo|one_shot"]
+    right = {"set1": "3", "set2": "2", "set3": "2"}
+    cases = []
+    for block in blocks:
+        for rated in block["rankings"] if block["pipeline"] == "one_shot" else ():
+            cv, race, *rest = rated["cv_id"].split("_")
+            groups = {} if race == "neutral" else {"race": race, "gender": rest[0]}
+            value = float(rated["ranking"]) or None
+            cases.append(case(cv, groups, value, unit=rated["cv_id"], expected=right[cv]))
+    found = one(cases)
+    assert found.total_bias.value == pytest.approx(known["total_bias"], abs=1e-12)
+    assert found.quality.value == pytest.approx(known["quality"], abs=1e-9)
+    assert found.missing == known["unparsed"]
+    by_group = {d.group: d.gap.value for d in found.deviations}
+    black = [c.values["rating"] for c in cases if c.groups.get("race") == "black" and c.values]
+    expected = float(np.mean(black)) - known["neutral"]  # type: ignore[arg-type]
+    assert by_group["black"] == pytest.approx(expected, abs=1e-9)
