@@ -51,10 +51,23 @@ def _notes(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
                 f"{where}: the groups span {number(spread['value'])}; random labels span {chance}"
                 f" half of the time, p = {number(spread.get('p_value'), 2)}."
             )
+        yield from beside(each)
         absent = each.get("missing") or {}
         if absent.get("p_value") is not None:
             said = number(absent["p_value"], 2)
             yield f"{where}: missing answers alike in all groups? p = {said} ({absent['method']})."
+
+
+def beside(diagnosis: Diagnosis) -> Iterator[str]:
+    """Say what stands beside gaps that are about these prompts alone, and concludes nothing."""
+    for gap in diagnosis["gaps"]:
+        if by_set := gap.get("by_set"):
+            yield (
+                f"{diagnosis['feature']}, {gap['a']} - {gap['b']}: with sets as units"
+                f" {interval(by_set)}, p = {number(gap.get('by_set_p'), 2)}; rank test over pooled"
+                f" answers p = {number(gap.get('mann_whitney_p'), 2)} (the convention of hiring"
+                " studies: it takes repeats as independent)."
+            )
 
 
 def sentences(diagnoses: Sequence[Diagnosis]) -> list[str]:

@@ -13,7 +13,7 @@ import typer
 
 from biaswatch import assessments
 from biaswatch.figures import draw
-from biaswatch.findings import interval, number, sentences
+from biaswatch.findings import beside, interval, number, sentences
 from biaswatch.outcome import Outcome, outcome_of
 from biaswatch.runs import Server, Token, connected
 from shared.errors import UsageError
@@ -121,8 +121,7 @@ def _markdown(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> Iterato
 def _terms(first: Diagnosis) -> str:
     return (
         f"A family of {first['family']} comparisons, Holm-corrected at level {first['alpha']:g},"
-        f" tolerance {first['tolerance']:g}. The conclusions are about {plain(first['claim'])}. The"
-        " unit is the prompt, or the counterfactual set where groups share sets."
+        f" tolerance {first['tolerance']:g}. The conclusions are about {plain(first['claim'])}."
     )
 
 
@@ -140,6 +139,9 @@ def _section(diagnosis: Diagnosis) -> Iterator[str]:
         ("group", "prompts", "answers", "missing", f"mean [{level}]", f"selected [{level}]"),
         (_group(group) for group in diagnosis["groups"]),
     )
+    if said := list(beside(diagnosis)):
+        yield ""
+        yield from (f"- {plain(sentence)}" for sentence in said)
     if absent := diagnosis.get("missing"):
         yield ""
         yield _absence(absent)

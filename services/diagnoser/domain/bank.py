@@ -25,7 +25,7 @@ class Bank:
     def difference(self, a: int, b: int, feature: int, alpha: float) -> Difference:
         """Compare two groups within the bank."""
         return within_bank(
-            self._by_prompt(a, feature), self._by_prompt(b, feature), alpha, sets=self._sets
+            self.by_prompt(a, feature), self.by_prompt(b, feature), alpha, sets=self._sets
         )
 
     def answers(self, group: int, feature: int) -> Floats:
@@ -33,7 +33,8 @@ class Bank:
         values: Floats = self._values[self._rows[group], feature]
         return np.asarray(values[np.isfinite(values)])
 
-    def _by_prompt(self, group: int, feature: int) -> dict[Hashable, list[float | None]]:
+    def by_prompt(self, group: int, feature: int) -> dict[Hashable, list[float | None]]:
+        """Give a group's answers by prompt, missing ones as nan."""
         found: dict[Hashable, list[float | None]] = defaultdict(list)
         for row in self._rows[group]:
             found[int(self._units[row])].append(float(self._values[row, feature]))

@@ -41,12 +41,14 @@ def _parts(
         seen = _observations(some, names, dimensions)
         for dimension in dimensions if names else ():
             groups = grouping(seen, (dimension,))
+            chosen = _selected(seen, plan)
             yield Part(
                 some,
                 seen,
                 groups,
                 Units.of(seen, groups),
-                Units.of(_selected(seen, plan), groups),
+                Units.of(chosen, groups),
+                chosen.values,
                 tuple(compare(seen, groups, declared, rng)),
             )
 

@@ -2,20 +2,30 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 
 import numpy as np
 
 from services.diagnoser.domain.absent import absences
+from services.diagnoser.domain.bank import Bank
 from services.diagnoser.domain.cases import Case, Plan, Question
 from services.diagnoser.domain.comparing import Comparison
 from services.diagnoser.domain.groupings import Grouping
-from services.diagnoser.domain.observations import Observations, Whole
+from services.diagnoser.domain.observations import Floats, Observations, Whole
 from services.diagnoser.domain.summaries import Described, describe
 from services.diagnoser.domain.units import Units
-from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
+from shared.contracts import (
+    Claim,
+    Estimate,
+    Gap,
+    GroupDisparity,
+    GroupSummary,
+    MissingTest,
+    Verdict,
+)
 from shared.stats import estimate
+from shared.stats.comparisons.bank import mean_within_bank
 from shared.stats.comparisons.means import mean_of
 from shared.stats.comparisons.shares import ratio, share_of
 from shared.stats.groups.moments import Mean, StandardDeviation
@@ -48,7 +58,9 @@ class Part:
     grouping: Grouping
     units: Units
     selected: Units
-    """1 where an answer is a selection, 0 where it is none."""
+    """1 where an answer is a selection, 0 where it is none; by prompt."""
+    chosen: Floats
+    """The same, [rows, features]."""
     comparisons: tuple[Comparison, ...]
 
 
@@ -125,17 +137,31 @@ def _summary(
     units = _present(part.units, code, index)
     rate = None
     if part.seen.features[index] in (plan.selected_at_least or {}):
-        rate = _as_sent(share_of(_present(part.selected, code, index), plan.alpha))
+        rate = _as_sent(_rate(part, code, index, plan))
     return GroupSummary(
         group=part.grouping.groups[code].name,
         responses=len(rows),
         missing=reasons.total(),
         missing_reasons=dict(sorted(reasons.items())),
         units=len(units),
-        mean=_as_sent(mean_of(units, plan.alpha)),
+        mean=_as_sent(_mean(part, code, index, plan)),
         selection_rate=rate,
         statistics=dict(other),
     )
+
+
+def _mean(part: Part, code: int, index: int, plan: Plan) -> estimate.Estimate:
+    """Give a group's mean with the interval of what the conclusions are about."""
+    if plan.claim is Claim.BANK:
+        return mean_within_bank(Bank(part.seen, part.grouping).by_prompt(code, index), plan.alpha)
+    return mean_of(_present(part.units, code, index), plan.alpha)
+
+
+def _rate(part: Part, code: int, index: int, plan: Plan) -> estimate.Estimate:
+    if plan.claim is Claim.BANK:
+        chosen = replace(part.seen, values=part.chosen)
+        return mean_within_bank(Bank(chosen, part.grouping).by_prompt(code, index), plan.alpha)
+    return share_of(_present(part.selected, code, index), plan.alpha)
 
 
 def _reasons(part: Part, rows: Whole, index: int) -> Counter[str]:
