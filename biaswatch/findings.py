@@ -52,6 +52,7 @@ def _notes(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
                 f" half of the time, p = {number(spread.get('p_value'), 2)}."
             )
         yield from beside(each)
+        yield from instrument_gaps(each)
         absent = each.get("missing") or {}
         if absent.get("p_value") is not None:
             said = number(absent["p_value"], 2)
@@ -67,6 +68,17 @@ def beside(diagnosis: Diagnosis) -> Iterator[str]:
                 f" {interval(by_set)}, p = {number(gap.get('by_set_p'), 2)}; rank test over pooled"
                 f" answers p = {number(gap.get('mann_whitney_p'), 2)} (the convention of hiring"
                 " studies: it takes repeats as independent)."
+            )
+
+
+def instrument_gaps(diagnosis: Diagnosis) -> Iterator[str]:
+    """Say what the extractor alone makes of the names, where it was calibrated."""
+    for gap in diagnosis["gaps"]:
+        if own := gap.get("instrument"):
+            yield (
+                f"{diagnosis['feature']}, {gap['a']} - {gap['b']}: of this, the extractor"
+                f" {diagnosis['extractor']} makes {interval(own)} alone, on sentences that differ"
+                " in the name and nothing else."
             )
 
 

@@ -13,7 +13,7 @@ import typer
 
 from biaswatch import assessments
 from biaswatch.figures import draw
-from biaswatch.findings import beside, interval, number, sentences
+from biaswatch.findings import beside, instrument_gaps, interval, number, sentences
 from biaswatch.outcome import Outcome, outcome_of
 from biaswatch.runs import Server, Token, connected
 from shared.errors import UsageError
@@ -139,7 +139,7 @@ def _section(diagnosis: Diagnosis) -> Iterator[str]:
         ("group", "prompts", "answers", "missing", f"mean [{level}]", f"selected [{level}]"),
         (_group(group) for group in diagnosis["groups"]),
     )
-    if said := list(beside(diagnosis)):
+    if said := [*beside(diagnosis), *instrument_gaps(diagnosis)]:
         yield ""
         yield from (f"- {plain(sentence)}" for sentence in said)
     if absent := diagnosis.get("missing"):

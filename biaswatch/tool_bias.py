@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,17 +18,22 @@ from biaswatch.findings import interval, number
 from biaswatch.place import bus_url
 from shared.bus.jetstream import Caller, Connection
 from shared.bus.permissions import OPERATOR
+from shared.contracts import Estimate, OwnGap
 from shared.contracts.dropin import endpoint
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, UsageError
 from shared.runtime.settings import load
-from shared.store import Store
+from shared.store import Store, migrate
 
 if TYPE_CHECKING:
     from services.extractor.domain import Extractor, Measured, Reading
+    from services.extractor.domain.calibration import ToolGap
     from services.extractor.handlers.calibrating import Calibration
     from services.extractor.settings import ExtractorSettings
 
 ALPHA = 0.05
+LAPTOP = "sqlite:"
+LEAST_NAMES = 2
+Groups = Mapping[str, Sequence[str]]
 
 
 def register() -> None:
@@ -41,21 +46,51 @@ def calibrate_one(
     drop_in: Annotated[
         bool, typer.Option("--drop-in", help="Ask the drop-in of this name.")
     ] = False,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="Names of your own: DIMENSION=NAME,NAME; may be repeated."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Show an extractor's own bias: the same sentences, with only the group's name changed."""
+    """Show an extractor's own bias: the same sentences, with only the group's name changed.
+
+    It is kept, and stands beside the gaps that are found with this version from then on.
+    """
+    from services.extractor.domain.calibration import GROUPS
     from services.extractor.settings import ExtractorSettings
 
     settings = load(ExtractorSettings)
+    groups = _groups(group) if group else GROUPS
     if drop_in:
         with bus_url(settings) as url:
-            found = asyncio.run(_of_drop_in(name, url, settings))
+            version, found = asyncio.run(_of_drop_in(name, url, settings, groups))
     else:
-        found = asyncio.run(_of(_extractor(name, settings)))
+        extractor = _extractor(name, settings)
+        name, version = extractor.name, extractor.version
+        found = asyncio.run(_of(extractor, groups))
+    if settings.store.startswith(LAPTOP):
+        migrate(settings.store)
+    with Store.open(settings.store) as store:
+        store.calibrations.keep(name, version, map(_own_gap, found.gaps), datetime.now(UTC))
     if as_json:
         typer.echo(json.dumps(_as_dict(name, found), indent=2))
     else:
         _show(name, found)
+
+
+def _groups(written: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    groups: dict[str, tuple[str, ...]] = {}
+    for each in written:
+        dimension, _, names = each.partition("=")
+        groups[dimension.strip()] = tuple(n.strip() for n in names.split(",") if n.strip())
+        if not dimension.strip() or len(set(groups[dimension.strip()])) < LEAST_NAMES:
+            raise UsageError(f"--group {each} names no two groups; write DIMENSION=NAME,NAME.")
+    return groups
+
+
+def _own_gap(found: "ToolGap") -> OwnGap:
+    gap = Estimate(**asdict(found.gap))
+    return OwnGap(feature=found.feature, dimension=found.dimension, a=found.a, b=found.b, gap=gap)
 
 
 def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
@@ -74,17 +109,19 @@ def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
     return load_extractors([name], models=models)[name]
 
 
-async def _of(extractor: "Extractor") -> "Calibration":
+async def _of(extractor: "Extractor", groups: Groups) -> "Calibration":
     from services.extractor.domain import measured_all
     from services.extractor.handlers.calibrating import calibrate
 
     async def measure(readings: "Sequence[Reading]") -> "list[Measured]":
         return measured_all(extractor, readings)
 
-    return await calibrate(measure, extractor.features, ALPHA)
+    return await calibrate(measure, extractor.features, ALPHA, groups)
 
 
-async def _of_drop_in(name: str, url: str, settings: "ExtractorSettings") -> "Calibration":
+async def _of_drop_in(
+    name: str, url: str, settings: "ExtractorSettings", groups: Groups
+) -> "tuple[str, Calibration]":
     from services.extractor.domain.calls import BrokenContract, spec_of
     from services.extractor.handlers.asking import AskDropIn, Suspects
     from services.extractor.handlers.calibrating import calibrate
@@ -106,7 +143,8 @@ async def _of_drop_in(name: str, url: str, settings: "ExtractorSettings") -> "Ca
                 now=lambda: datetime.now(UTC),
                 call_s=call_s,
             )
-            return await calibrate(ask.measured, spec.features, ALPHA)
+            found = await calibrate(ask.measured, spec.features, ALPHA, groups)
+            return spec.version, found
     except BrokenContract as broken:
         raise ConfigurationError(
             f"The drop-in {name} breaks the contract: {broken}. `biaswatch extractors test {name}`"

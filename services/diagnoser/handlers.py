@@ -5,7 +5,7 @@ from datetime import datetime
 
 import numpy as np
 
-from services.diagnoser.domain import Assessed, Case, Finding, Plan, assess, diagnose
+from services.diagnoser.domain import Assessed, Case, Finding, Plan, assess, diagnose, with_own_gaps
 from shared.contracts import (
     Assessment,
     Claim,
@@ -62,7 +62,7 @@ class Diagnose:
         cases = list(self._cases(run, suite))
         # Seeded by the run: whoever diagnoses it again draws the same labels.
         rng = np.random.default_rng(int(run.id, 16))
-        found = diagnose(cases, plan, rng)
+        found = [self._beside_own_gaps(each, run) for each in diagnose(cases, plan, rng)]
         more = assess(cases, plan, rng) if plan.assessed else []
         together = len(found) + len(more)
         return [
@@ -101,6 +101,13 @@ class Diagnose:
                 "Responses of the run are not in the store yet.", retry_after_s=0.2
             )
         return {response.probe_id: _judged(response) for response in responses}
+
+    def _beside_own_gaps(self, finding: Finding, run: Run) -> Finding:
+        """Put beside each gap what the extractor alone makes of the names, where it is known."""
+        asked = finding.question
+        version = next(pin.version for pin in run.extractors if pin.name == asked.extractor)
+        own = self._store.calibrations.find(asked.extractor, version)
+        return with_own_gaps(finding, own)
 
     def _diagnosis(
         self, completion: Completion, finding: Finding, plan: Plan, together: int

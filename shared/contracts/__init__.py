@@ -9,6 +9,7 @@ from shared.contracts.assessment import (
     Quality,
     TotalBias,
 )
+from shared.contracts.calibration import OwnGap
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion
 from shared.contracts.diagnosis import (
@@ -63,6 +64,7 @@ __all__ = [
     "GroupSummary",
     "Message",
     "MissingTest",
+    "OwnGap",
     "Part",
     "Probe",
     "Purpose",

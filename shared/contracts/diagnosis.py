@@ -76,6 +76,9 @@ class Gap(Part):
     """The gap with sets as units, where the declared claim is about these prompts alone."""
     by_set_p: float | None = None
     """Its p-value, not corrected: it is shown, and concludes nothing."""
+    instrument: Estimate | None = None
+    """What the extractor makes of the two names by itself, where it was calibrated: its own gap
+    on sentences that differ in the name alone."""
     verdict: Verdict
     """What follows, at the declared level and tolerance."""
     reason: str | None = None

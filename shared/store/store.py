@@ -6,6 +6,7 @@ from sqlalchemy import Engine
 
 from shared.errors import ConfigurationError
 from shared.store.baselines import Baselines
+from shared.store.calibrations import Calibrations
 from shared.store.calls import Calls
 from shared.store.engine import engine_of
 from shared.store.gathers import Gathers
@@ -27,6 +28,7 @@ class Store:
         self.instruments = Instruments(engine)
         self.calls = Calls(engine)
         self.baselines = Baselines(engine)
+        self.calibrations = Calibrations(engine)
 
     @classmethod
     def open(cls, url: str) -> "Store":

@@ -131,6 +131,15 @@ BASELINES = Table(
 )
 """What extractors read from baseline texts, which stand behind thousands of probes; no texts."""
 
+CALIBRATIONS = Table(
+    "calibration",
+    metadata,
+    Column("extractor", String(96), primary_key=True),
+    Column("version", String(96), primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+)
+
 GATHERS = Table(
     "gather",
     metadata,
