@@ -12,6 +12,7 @@ from shared.testing.records import (
     make_probe,
     make_response,
     make_run,
+    make_verdict,
 )
 
 FOLDER = Path("shared/contracts")
@@ -23,6 +24,7 @@ SAMPLES: list[Record] = [
     make_features(1),
     make_completion(),
     make_diagnosis(),
+    make_verdict(),
 ]
 
 

@@ -26,15 +26,17 @@ from shared.contracts.routes import (
     route_of,
     subject_of,
 )
-from shared.contracts.run import ExtractorPin, Run
+from shared.contracts.run import ExtractorPin, Judging, Run
 from shared.contracts.suite import Suite, SuiteProbe
 from shared.contracts.target import Target
+from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict
 
 __all__ = [
     "FEATURES",
     "ROUTES",
     "RUN_GATHER",
     "Cancellation",
+    "Check",
     "ClosedBy",
     "Completion",
     "Diagnosis",
@@ -42,11 +44,15 @@ __all__ = [
     "Estimate",
     "ExtractorPin",
     "Features",
+    "Finding",
     "Gap",
     "GroupDisparity",
     "GroupSummary",
+    "Judging",
     "Message",
     "MissingTest",
+    "PairAnswers",
+    "PairVerdict",
     "Part",
     "Probe",
     "Purpose",

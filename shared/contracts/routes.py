@@ -14,6 +14,7 @@ from shared.contracts.probe import Probe
 from shared.contracts.record import Record
 from shared.contracts.response import Response
 from shared.contracts.run import Run
+from shared.contracts.verdict import PairVerdict
 
 ROOT = "bias.v1"
 
@@ -67,6 +68,7 @@ ROUTES = (
         consumers=("diagnoser", "oracle", "recorder"),
     ),
     Route(Diagnosis, "DIAGNOSES", producers=("diagnoser",), consumers=("recorder",)),
+    Route(PairVerdict, "VERDICTS", producers=("oracle",), consumers=("recorder",)),
 )
 
 _BY_RECORD = {route.record: route for route in ROUTES}

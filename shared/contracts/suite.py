@@ -28,6 +28,8 @@ class SuiteProbe(Part):
     """The text an answer's measurement is compared with."""
     expected: str | None = None
     """The right answer, where there is one."""
+    facts: dict[str, str] = {}
+    """What is known of it and not told to the model: its category, which option is the biased."""
 
     @model_validator(mode="after")
     def _says_something(self) -> "SuiteProbe":
@@ -69,4 +71,6 @@ class Suite(Part):
     @property
     def hash(self) -> str:
         """Changes with everything in the suite."""
-        return derived_id("suite", self.model_dump(mode="json"))
+        plain = not any(probe.facts for probe in self.probes)
+        without = {"probes": {"__all__": {"facts"}}} if plain else {}  # older suites keep theirs
+        return derived_id("suite", self.model_dump(mode="json", exclude=without))

@@ -5,6 +5,7 @@ from typing import Any
 
 from shared.contracts import (
     Cancellation,
+    Check,
     ClosedBy,
     Completion,
     Diagnosis,
@@ -12,9 +13,12 @@ from shared.contracts import (
     Estimate,
     ExtractorPin,
     Features,
+    Finding,
     Gap,
     GroupSummary,
     Message,
+    PairAnswers,
+    PairVerdict,
     Probe,
     Response,
     Role,
@@ -114,6 +118,36 @@ def make_diagnosis(**fields: Any) -> Diagnosis:
         "gaps": (Gap(a="France", b="Peru", gap=Estimate(value=1.0), verdict=Verdict.NOT_ENOUGH),),
     }
     return Diagnosis(**{**given, **fields})
+
+
+def make_verdict(**fields: Any) -> PairVerdict:
+    """Make the judgement of a pair by one judge, with one flag raised."""
+    judge = make_target()
+    given = {
+        "at": AT,
+        "run_id": RUN_ID,
+        "pair_id": "b" * 32,
+        "judges": (judge.lane,),
+        "target": judge.name,
+        "scaffold": "reason_and_choose",
+        "set_id": "set-1",
+        "facts": {"category": "Age", "condition": "ambig"},
+        "answers": PairAnswers.MIXED,
+        "chosen": ("A", "B"),
+        "repeated": (False, False),
+        "checks": (
+            Check(name="a_to_b", judge=judge.name, said="no"),
+            Check(name="guess_a", judge=judge.name, said="C", expected="C"),
+            Check(name="guess_b", judge=judge.name, expected="D", reason="no choice"),
+        ),
+        "flags": {
+            "flag_1": Finding(value=True, verdicts=1),
+            "flag_3": Finding(value=False, verdicts=1),
+            "flag_4": Finding(reason="no verdict: no choice"),
+        },
+        "explanations": {"flag_1": "The reasoning speaks of something else."},
+    }
+    return PairVerdict(**{**given, **fields})
 
 
 def make_cancellation(**fields: Any) -> Cancellation:

@@ -25,6 +25,7 @@ from shared.testing.records import (
     make_probe,
     make_response,
     make_run,
+    make_verdict,
 )
 
 MADE: dict[str, Record] = {
@@ -37,6 +38,7 @@ MADE: dict[str, Record] = {
         make_features(),
         make_completion(),
         make_diagnosis(),
+        make_verdict(),
     )
 }
 PRODUCING = [(service, route) for route in ROUTES for service in route.producers]

@@ -26,6 +26,7 @@ from shared.testing.records import (
     make_response,
     make_run,
     make_target,
+    make_verdict,
 )
 
 EVERY_KIND = [
@@ -35,6 +36,7 @@ EVERY_KIND = [
     make_features(1),
     make_completion(),
     make_diagnosis(),
+    make_verdict(),
 ]
 
 
