@@ -63,7 +63,7 @@ class Run(Record):
 
     @property
     def plan_hash(self) -> list[str]:
-        """What the id takes from targets, extractors and judges, whatever order they were given in."""
+        """What the id takes from targets, extractors and judges, in whatever order they were given."""
         pins = [f"{pin.name}@{pin.version}" for pin in self.extractors]
         judged = self.judging
         judges = (

@@ -53,7 +53,7 @@ class Finding(Part):
 
 
 class PairVerdict(Record):
-    """The judgement of one pair of answers of one target; or of a judge, on pairs that are known."""
+    """The judgement of a pair of answers of one target; or of a judge, on pairs that are known."""
 
     kind: ClassVar[str] = "verdict"
     identity: ClassVar[tuple[str, ...]] = ("run_id", "pair_id", "judges", "closing")
