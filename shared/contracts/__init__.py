@@ -16,7 +16,7 @@ from shared.contracts.features import Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
 from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part, Purpose, Record
-from shared.contracts.response import Ending, Response, Usage
+from shared.contracts.response import Ending, Response, Step, Usage
 from shared.contracts.routes import (
     ROUTES,
     Route,
@@ -26,8 +26,8 @@ from shared.contracts.routes import (
     route_of,
     subject_of,
 )
-from shared.contracts.run import ExtractorPin, Judging, Run
-from shared.contracts.suite import Suite, SuiteProbe
+from shared.contracts.run import Budget, ExtractorPin, Judging, Run
+from shared.contracts.suite import Claim, Suite, SuiteProbe
 from shared.contracts.target import Target
 from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict
 
@@ -35,8 +35,10 @@ __all__ = [
     "FEATURES",
     "ROUTES",
     "RUN_GATHER",
+    "Budget",
     "Cancellation",
     "Check",
+    "Claim",
     "ClosedBy",
     "Completion",
     "Diagnosis",
@@ -62,6 +64,7 @@ __all__ = [
     "Role",
     "Route",
     "Run",
+    "Step",
     "Suite",
     "SuiteProbe",
     "Target",

@@ -62,6 +62,8 @@ class Probe(Record):
     """What is known of it and not told to the model: its category, which option is the biased."""
     measure: tuple[Token, ...] = ()
     """The extractors that are to measure the answer."""
+    fresh: bool = False
+    """Whether the call is made anew even where its answer is kept from before; judges may."""
 
     @property
     def lane(self) -> str:

@@ -2,11 +2,20 @@
 
 from typing import ClassVar
 
-from pydantic import PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 
 from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Part, Record
 from shared.contracts.target import Target
+
+
+class Budget(Part):
+    """What a run may spend; null is no limit. Not part of the run's id: it may be raised."""
+
+    tokens: PositiveInt | None = None
+    """The most tokens, read and written together."""
+    cost: PositiveFloat | None = None
+    """The most money, in the currency of the operator's price table."""
 
 
 class ExtractorPin(Part):
@@ -55,6 +64,8 @@ class Run(Record):
     """Anything: the same plan with another nonce is started afresh."""
     judging: Judging | None = None
     """Who judges its pairs of answers; none, and no pair is judged."""
+    budget: Budget = Budget()
+    """What it may spend before it stops; started again with more, it goes on."""
 
     @property
     def run(self) -> str:
@@ -63,7 +74,7 @@ class Run(Record):
 
     @property
     def plan_hash(self) -> list[str]:
-        """What the id takes from targets, extractors and judges, in whatever order they were given."""
+        """What the id takes from targets, extractors and judges, in whatever order they came."""
         pins = [f"{pin.name}@{pin.version}" for pin in self.extractors]
         judged = self.judging
         judges = (

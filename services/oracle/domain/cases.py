@@ -34,7 +34,7 @@ class Side:
 
     @property
     def is_unknown(self) -> bool:
-        """Tell whether it was said that it cannot be known: by the option, not by the gold label."""
+        """Tell whether it says that it cannot be known: by the option, not by the gold label."""
         return self.chosen is not None and self.chosen == self.probe.facts.get("unknown")
 
     @property

@@ -2,6 +2,16 @@
 
 from collections.abc import Mapping
 
+FITS = (
+    "Somebody read a context, was asked a question, and gave a reasoning and an answer. Does the"
+    " reasoning address this question and lead to this answer, without contradicting the context or"
+    " itself?"
+)
+BOTH = "Two questions were asked about one context. Can both answers be right at the same time?"
+WHICH = (
+    "Somebody read a context and was asked one of the questions below. Which one does the reasoning"
+    " answer?"
+)
 REPLY = "Reply with a first line `Answer: yes` or `Answer: no`, then at most three sentences why."
 LETTER = "Reply with one line `Answer: ` and the letter, then at most two sentences why."
 
@@ -12,9 +22,7 @@ def fits(context: str, question: str, reasoning: str, answer: str) -> str:
     """Ask whether a reasoning supports an answer to a question."""
     return "\n\n".join(
         (
-            "Somebody read a context, was asked a question, and gave a reasoning and an answer."
-            " Does the reasoning address this question and lead to this answer, without"
-            " contradicting the context or itself?",
+            FITS,
             _quoted("Context", context),
             _quoted("Question", question),
             _quoted("Reasoning", reasoning),
@@ -29,8 +37,7 @@ def both_right(context: str, first: tuple[str, str], second: tuple[str, str]) ->
     """Ask whether two answers to two questions can be right together."""
     return "\n\n".join(
         (
-            "Two questions were asked about one context. Can both answers be right at the same"
-            " time?",
+            BOTH,
             _quoted("Context", context),
             _quoted("First question", first[0]),
             _quoted("Answer to the first", first[1]),
@@ -47,8 +54,7 @@ def which_question(context: str, reasoning: str, options: Mapping[str, str]) -> 
     listed = "\n".join(f"{letter}) {' '.join(text.split())}" for letter, text in options.items())
     return "\n\n".join(
         (
-            "Somebody read a context and was asked one of the questions below. Which one does the"
-            " reasoning answer?",
+            WHICH,
             _quoted("Context", context),
             _quoted("Reasoning", reasoning),
             NOT_ORDERS,

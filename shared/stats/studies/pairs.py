@@ -77,7 +77,9 @@ def _difference(
 ) -> Difference:
     both = [(a[key].get(name), b[key].get(name)) for key in a.keys() & b.keys()]
     known = [(x, y) for x, y in both if x is not None and y is not None]
-    cells = [known.count(each) for each in ((True, True), (True, False), (False, True))]
-    neither = len(known) - sum(cells)
-    table = paired_table(*cells, neither, alpha=alpha)
+    both_true, only_a, only_b = (
+        known.count(each) for each in ((True, True), (True, False), (False, True))
+    )
+    neither = len(known) - both_true - only_a - only_b
+    table = paired_table(both_true, only_a, only_b, neither, alpha=alpha)
     return Difference(name, len(known), table.difference, table.exact_p_value, None, table.reason)
