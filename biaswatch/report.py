@@ -11,7 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
+from biaswatch import study_report
 from biaswatch.findings import interval, number, sentences
+from biaswatch.markdown import plain, table
+from biaswatch.outcome import Outcome, outcome_of
 from biaswatch.runs import Server, Token, connected
 from shared.errors import UsageError
 
@@ -34,6 +37,11 @@ class Format(StrEnum):
     MD = "md"
     JSON = "json"
     CSV = "csv"
+    JSONL = "jsonl"
+    """The flagged pairs, one a line."""
+
+
+WITH_PAIRS = {Format.MD, Format.JSON, Format.JSONL}
 
 
 def register(app: typer.Typer) -> None:
@@ -43,19 +51,22 @@ def register(app: typer.Typer) -> None:
 
 def report(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
-    form: Annotated[Format, typer.Option("--format", help="md, json or csv.")] = Format.MD,
+    form: Annotated[
+        Format, typer.Option("--format", help="md, json, csv, or jsonl for flagged pairs.")
+    ] = Format.MD,
     output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
     server: Server = None,
     token: Token = None,
 ) -> None:
-    """Write down what a run found: a document, JSON, or the comparisons as CSV."""
+    """Write down what a run found: a document, JSON, comparisons as CSV, flagged pairs as JSONL."""
 
-    async def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    async def work() -> tuple[Outcome, list[dict[str, Any]]]:
         async with connected(server, token) as client:
-            return await client.progress(run_id), await client.diagnoses(run_id)
+            flagged = await client.flagged(run_id) if form in WITH_PAIRS else []
+            return await outcome_of(client, run_id), flagged
 
-    run, diagnoses = asyncio.run(work())
-    text = WRITERS[form](run, diagnoses)
+    outcome, flagged = asyncio.run(work())
+    text = written(form, outcome, flagged)
     if output is None:
         typer.echo(text)
         return
@@ -64,6 +75,18 @@ def report(
     except OSError as error:
         raise UsageError(f"{output} cannot be written ({error.strerror}).") from None
     typer.echo(f"Wrote {output}.", err=True)
+
+
+def written(form: Format, outcome: Outcome, flagged: Sequence[Mapping[str, Any]]) -> str:
+    """Give the report in this form."""
+    if form is Format.JSONL:
+        return study_report.as_jsonl(flagged)
+    text = WRITERS[form](outcome.run, outcome.diagnoses)
+    if form is Format.MD:
+        return text + study_report.as_markdown(outcome.studies, flagged)
+    if form is Format.JSON:
+        return json.dumps({**outcome.fields, "flagged": list(flagged)}, indent=2)
+    return text
 
 
 def as_markdown(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> str:
@@ -172,17 +195,7 @@ def _apart(each: Mapping[str, Any]) -> list[str]:
 
 
 def _table(head: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        cells = [cell if cell in SAYS.values() else plain(cell) for cell in row]
-        yield f"| {' | '.join(cells)} |"
-
-
-def plain(text: str) -> str:
-    """Give text that no reader of Markdown takes for markup."""
-    one_line = "".join(c if c.isprintable() else " " for c in text)
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in one_line)
+    return table(head, rows, verbatim=SAYS.values())
 
 
 def as_json(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> str:

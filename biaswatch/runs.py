@@ -14,14 +14,16 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
 
-from biaswatch import findings
+from biaswatch import findings, study_findings
 from biaswatch.checks import check_means, check_scaffolds
 from biaswatch.client import Client
+from biaswatch.outcome import Outcome, outcome_of
 from biaswatch.place import Address
 from biaswatch.suites import load_suite
 from services.generator.settings import GeneratorSettings
@@ -67,6 +69,11 @@ def run(
     max_cost: Annotated[
         float | None, typer.Option(help="Stop at so much money, by your own price table.")
     ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(help="Who judges pairs: provider:model, `self` (the default) or `none`."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what judges are shown: distractors, order.")] = 0,
     new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
     apart: Apart = False,
     server: Server = None,
@@ -78,13 +85,16 @@ def run(
     budget = _budget(max_tokens, max_cost)
     check_scaffolds(loaded, targets, scaffold or ["direct"])
     if not server and not Address(load(Settings).state_dir).read():  # what starts here reads these
-        check_means(targets, budget, load(GeneratorSettings))
+        judges = [parse_target(each) for each in judge or [] if each not in {"self", "none"}]
+        check_means([*targets, *judges], budget, load(GeneratorSettings))
     asked = {
         "targets": [each.name for each in targets],
         "scaffolds": scaffold or ["direct"],
         "repeats": repeats,
         "nonce": uuid4().hex if new else "",
         "budget": budget.model_dump(),
+        "judges": judge or [],
+        "judge_seed": seed,
     }
     work = _run_suite(loaded, asked, connected(server, token, apart=apart), quiet=as_json)
     _finish(work, as_json)
@@ -146,9 +156,9 @@ def show(
 ) -> None:
     """Show what a run found."""
 
-    async def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    async def work() -> Outcome:
         async with connected(server, token) as client:
-            return await client.progress(run_id), await client.diagnoses(run_id)
+            return await outcome_of(client, run_id)
 
     _print(asyncio.run(work()), as_json)
 
@@ -206,9 +216,6 @@ async def connected(
             await client.close()
 
 
-Outcome = tuple[dict[str, Any], list[dict[str, Any]]]
-
-
 async def _run_suite(
     suite: Suite,
     asked: Mapping[str, Any],
@@ -219,7 +226,7 @@ async def _run_suite(
     async with connecting as client:
         run_id, opening = await client.start({**asked, "suite_hash": await client.keep(suite)})
         await _watch(client, run_id, opening, quiet=quiet)
-        return await client.progress(run_id), await client.diagnoses(run_id)
+        return await outcome_of(client, run_id)
 
 
 async def _watch(client: Client, run_id: str, opening: int, *, quiet: bool) -> None:
@@ -234,9 +241,13 @@ async def _watch(client: Client, run_id: str, opening: int, *, quiet: bool) -> N
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
         asked = bars.add_task("answered", total=None)
         measured = bars.add_task("measured", total=None)
+        judged: TaskID | None = None
         async for stand in client.follow(run_id, opening):
             bars.update(asked, completed=stand["responses"], total=stand["probes"])
             bars.update(measured, completed=stand["features"], total=stand["features_expected"])
+            if expected := stand.get("verdicts_expected"):
+                judged = bars.add_task("judged", total=expected) if judged is None else judged
+                bars.update(judged, completed=stand["verdicts"])
 
 
 def _finish(work: Any, as_json: bool) -> None:
@@ -246,14 +257,14 @@ def _finish(work: Any, as_json: bool) -> None:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(INCOMPLETE_CODE) from None
     _print(outcome, as_json)
-    if outcome[0]["stand"] != "complete":
+    if outcome.run["stand"] != "complete":
         raise typer.Exit(INCOMPLETE_CODE)
 
 
 def _print(outcome: Outcome, as_json: bool) -> None:
-    stand, diagnoses = outcome
+    stand = outcome.run
     if as_json:
-        typer.echo(json.dumps({"run": stand, "diagnoses": diagnoses}, indent=2))
+        typer.echo(json.dumps(outcome.fields, indent=2))
         return
     console = Console()
     console.print(
@@ -262,4 +273,5 @@ def _print(outcome: Outcome, as_json: bool) -> None:
     )
     if why := STOPPED.get(stand.get("stopped_by") or ""):
         console.print(why)
-    findings.show(console, diagnoses)
+    findings.show(console, outcome.diagnoses)
+    study_findings.show(console, outcome.studies)

@@ -50,7 +50,7 @@ ROUTES = (
         Cancellation,
         "CANCELLATIONS",
         producers=("gateway", "generator"),
-        consumers=("planner", "recorder"),
+        consumers=("planner", "oracle", "recorder"),
     ),
     Route(
         Probe,

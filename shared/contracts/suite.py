@@ -1,5 +1,6 @@
 """A suite: what is asked, about whom, and how the answers are measured."""
 
+from collections import Counter
 from enum import StrEnum
 from typing import Any
 
@@ -83,6 +84,15 @@ class Suite(Part):
                 raise ValueError(f"two probes have the key {probe.key!r}")
             seen.add(probe.key)
         return self
+
+    @property
+    def pairs(self) -> int:
+        """How many sets are two questions about one context, of which each is a side."""
+        sides = Counter(
+            (p.set, p.facts.get("side")) for p in self.probes if "question" in p.variables
+        )
+        sets = {name for name, _ in sides if name}
+        return sum(sides[name, "a"] == 1 and sides[name, "b"] == 1 for name in sets)
 
     @property
     def hash(self) -> str:

@@ -92,7 +92,7 @@ def cases_of(run_id: str, probes: Iterable[Probe], found: Mapping[str, Response]
     """
     sets: dict[tuple[str, str, int, str], list[Probe]] = defaultdict(list)
     for probe in probes:
-        if probe.set_id and "side" in probe.facts:
+        if probe.set_id and "side" in probe.facts and "question" in probe.variables:
             sets[probe.target.lane, probe.scaffold, probe.repeat, probe.set_id].append(probe)
     cases = []
     for (*_, set_id), members in sets.items():
@@ -101,6 +101,11 @@ def cases_of(run_id: str, probes: Iterable[Probe], found: Mapping[str, Response]
             a, b = (side_of(by_side[s], found.get(response_id_of(by_side[s]))) for s in "ab")
             cases.append(PairCase(run_id, set_id, a, b))
     return cases
+
+
+def case_of(run_id: str, set_id: str, a: Response, b: Response) -> PairCase:
+    """Give the pair of two answers that are there."""
+    return PairCase(run_id, set_id, side_of(a.probe, a), side_of(b.probe, b))
 
 
 def side_of(probe: Probe, response: Response | None) -> Side:

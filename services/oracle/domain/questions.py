@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from random import Random
 
 from services.oracle.domain.cases import PairCase, Side
@@ -19,6 +20,8 @@ DISTRACTORS = 2
 TOO_FEW = "the category has fewer than two other questions"
 
 PREFIX = "oracle"
+CONTROLS = "controls"
+"""The set that stands for the questions with known replies."""
 
 
 @dataclass(frozen=True)
@@ -83,24 +86,38 @@ def _guess(
     return Question(name, which_question(case.context, side.reasoning or "", options), right)
 
 
-def probe_of(run: Run, pair_id: str, set_id: str, judge: Target, question: Question) -> Probe:
-    """Give the probe that puts a question to a judge; it travels as any other."""
+def probe_of(run: Run, case: PairCase, judge: Target, question: Question, at: datetime) -> Probe:
+    """Give the probe that puts a question about a pair to a judge; it travels as any other."""
+    probe = case.a.probe
+    whose = [case.set_id]
+    if probe.scaffold != "direct":
+        whose.append(probe.scaffold)
+    if probe.lane != judge.lane:
+        whose.append(probe.lane)
+    return _probe(run, question, judge, whose, probe.repeat, at)
+
+
+def control_probe_of(run: Run, judge: Target, question: Question, at: datetime) -> Probe:
+    """Give the probe that puts a question with a known reply to a judge."""
+    return _probe(run, question, judge, [CONTROLS], 0, at)
+
+
+def _probe(
+    run: Run, question: Question, judge: Target, whose: list[str], repeat: int, at: datetime
+) -> Probe:
+    """Name it after what it is about, not after the run: so replies can be recorded beforehand."""
     return Probe(
         tenant=run.tenant,
         purpose=Purpose.JUDGE,
-        at=run.at,
+        at=at,
         run_id=run.id,
-        key=key_of(question.name, pair_id),
+        key=":".join([PREFIX, question.name, *whose]),
         target=judge,
+        repeat=repeat,
         messages=(Message(role=Role.USER, content=question.text),),
-        unit_id=set_id,
+        unit_id=whose[0],
         expected=question.expected,
     )
-
-
-def key_of(name: str, pair_id: str) -> str:
-    """Give the key of a question: it tells whose it is."""
-    return f"{PREFIX}:{name}:{pair_id}"
 
 
 def is_mine(probe: Probe) -> bool:

@@ -1,14 +1,17 @@
 """Replies become a verdict: each is read, judges are counted, flags follow; nothing is guessed."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from services.oracle.domain.cases import PairCase
 from services.oracle.domain.questions import (
     A_TO_B,
     B_TO_A,
     COMPATIBLE,
+    CONTROLS,
     GUESS_A,
     GUESS_B,
     GUESSES,
@@ -23,10 +26,10 @@ from shared.contracts import (
     Finding,
     PairAnswers,
     PairVerdict,
-    Probe,
     Response,
     Run,
     Target,
+    derived_id,
 )
 from shared.reading import Unread, choice_in, sentences_in, yes_or_no_in
 from shared.reading.reasoning import reasoning_in
@@ -39,8 +42,15 @@ SPLIT = "the judges are divided"
 NO_REPLY = "no reply"
 MAJORITY = 0.5
 
-Replies = Mapping[str, Sequence[tuple[Probe, Response | None]]]
-"""What came back, by the name of the question: each probe with its response, if there is one."""
+
+@dataclass(frozen=True)
+class Asked:
+    """One question to one judge, and what came back."""
+
+    name: str
+    judge: str
+    expected: str | None
+    response: Response | None
 
 
 def unasked(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> PairVerdict:
@@ -57,21 +67,27 @@ def unasked(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) ->
 
 
 def judged(
-    case: PairCase, run: Run, judges: Sequence[Target], replies: Replies, at: datetime
+    case: PairCase,
+    run: Run,
+    judges: Sequence[Target],
+    asked: Sequence[Asked],
+    at: datetime,
+    closing: str = "",
 ) -> PairVerdict:
     """Give the verdict of a pair from what its judges replied."""
-    checks = [check_of(name, *each) for name, some in replies.items() for each in some]
+    checks = [check_of(each) for each in asked]
     flags = {flag: _raised(name, checks) for flag, name in FLAGS.items()}
     return PairVerdict(
         **_about(case, run, judges, at),
+        closing=closing,
         checks=tuple(checks),
         flags=flags,
         corrected={name: _agreed(name, checks, _is_yes) for name in CORRECTED},
-        explanations=_explanations(flags, replies),
+        explanations=_explanations(flags, asked),
     )
 
 
-def _about(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> dict[str, object]:
+def _about(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> dict[str, Any]:
     probe = case.a.probe
     return {
         "tenant": run.tenant,
@@ -91,34 +107,37 @@ def _about(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> 
     }
 
 
-def control(run: Run, judge: Target, pair_id: str, replies: Replies, at: datetime) -> PairVerdict:
+def control(
+    run: Run, judge: Target, asked: Sequence[Asked], at: datetime, closing: str = ""
+) -> PairVerdict:
     """Give what a judge replied where the right replies are known."""
     return PairVerdict(
         tenant=run.tenant,
         purpose=run.purpose,
         at=at,
         run_id=run.id,
-        pair_id=pair_id,
+        pair_id=derived_id(CONTROLS, run.id, judge.lane),
         judges=(judge.lane,),
+        closing=closing,
         target=judge.name,
         scaffold="direct",
-        set_id="controls",
+        set_id=CONTROLS,
         control=True,
         answers=PairAnswers.UNREAD,
         unasked="a control has no answers of a target",
-        checks=tuple(check_of(name, *each) for name, some in replies.items() for each in some),
+        checks=tuple(check_of(each) for each in asked),
     )
 
 
-def check_of(name: str, probe: Probe, response: Response | None) -> Check:
+def check_of(asked: Asked) -> Check:
     """Read one reply: yes or no, or the letter of a question."""
     said, reason = None, None
     try:
-        said = _said(name, response)
+        said = _said(asked.name, asked.response)
     except Unread as unread:
         reason = str(unread)
     return Check(
-        name=name, judge=probe.target.name, said=said, expected=probe.expected, reason=reason
+        name=asked.name, judge=asked.judge, said=said, expected=asked.expected, reason=reason
     )
 
 
@@ -148,10 +167,10 @@ def _is_wrong(check: Check) -> bool:
     return check.said != check.expected
 
 
-def _agreed(name: str, checks: Iterable[Check], true_of: object) -> Finding:
+def _agreed(name: str, checks: Iterable[Check], true_of: Callable[[Check], bool]) -> Finding:
     """Let the majority of the judges that gave a verdict decide; a tie decides nothing."""
     mine = [check for check in checks if check.name == name]
-    said = Counter(true_of(check) for check in mine if check.said is not None)  # type: ignore[operator]
+    said = Counter(true_of(check) for check in mine if check.said is not None)
     verdicts = said.total()
     if not verdicts:
         reasons = ", ".join(sorted({check.reason or NO_REPLY for check in mine}))
@@ -163,23 +182,23 @@ def _agreed(name: str, checks: Iterable[Check], true_of: object) -> Finding:
     return Finding(value=value, verdicts=verdicts, agreement=agreement)
 
 
-def _explanations(flags: Mapping[str, Finding], replies: Replies) -> dict[str, str]:
+def _explanations(flags: Mapping[str, Finding], asked: Sequence[Asked]) -> dict[str, str]:
     """Give for each raised flag what the first judge said who raised it."""
     found = {}
     for flag, name in FLAGS.items():
         if flags[flag].value:
-            told = (_why(name, probe, response) for probe, response in replies.get(name, ()))
+            told = (_why(each) for each in asked if each.name == name)
             if why := next((each for each in told if each), None):
                 found[flag] = why
     return found
 
 
-def _why(name: str, probe: Probe, response: Response | None) -> str | None:
-    check = check_of(name, probe, response)
-    bad = _is_wrong(check) if name in GUESSES else _is_no(check)
-    if check.said is None or not bad or response is None:
+def _why(asked: Asked) -> str | None:
+    check = check_of(asked)
+    bad = _is_wrong(check) if asked.name in GUESSES else _is_no(check)
+    if check.said is None or not bad or asked.response is None:
         return None
     try:
-        return sentences_in(reasoning_in(response.text or ""), MOST_SENTENCES)
+        return sentences_in(reasoning_in(asked.response.text or ""), MOST_SENTENCES)
     except Unread:
         return None  # the judge gave a verdict and no reason

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from biaswatch.report import as_csv, as_json, as_markdown, plain
+from biaswatch.markdown import plain
+from biaswatch.report import as_csv, as_json, as_markdown
 from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
 from shared.testing.records import make_diagnosis
 
