@@ -1,6 +1,7 @@
 """Scores, pairs and judges as people read them in a terminal; the meaning of every column."""
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from rich.console import Console
@@ -39,16 +40,19 @@ def show(console: Console, studies: Studies) -> None:
     """Print scores, pairs, judges and what differs between models."""
     if studies.get("scores"):
         console.print("\n[bold]Scores[/] (percent, 95 % intervals by context)")
-        console.print(_table(SCORE_HEAD, score_rows(studies)))
+        _print(console, SCORE_HEAD, score_rows(studies), titles=1)
     if studies.get("pairs"):
         console.print("\n[bold]Pairs[/] (Wilson's 95 % intervals)")
-        console.print(_table(PAIR_HEAD, pair_rows(studies)))
+        _print(console, PAIR_HEAD, pair_rows(studies), titles=2)
         console.print(f"[dim]{escape(MEANING)}[/]")
     if studies.get("judges"):
         console.print("\n[bold]Judges[/] on questions with known replies")
-        console.print(_table(JUDGE_HEAD, judge_rows(studies)))
-    for line in gap_sentences(studies)[:MOST_GAPS]:
+        _print(console, JUDGE_HEAD, judge_rows(studies), titles=1)
+    lines = gap_sentences(studies)
+    for line in lines[:MOST_GAPS]:
         console.print(f"• {escape(line)}")
+    if len(lines) > MOST_GAPS:
+        console.print(f"[dim]{len(lines) - MOST_GAPS} more comparisons are in the report.[/]")
 
 
 SCORE_HEAD = (
@@ -124,10 +128,15 @@ def _p(each: Mapping[str, Any]) -> str:
     return f", adjusted p = {number(each['p_adjusted'], 2)}"
 
 
-def _table(head: tuple[str, ...], rows: Iterator[list[str]]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
-    for name in head:
-        table.add_column(escape(name), overflow="fold")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table
+def _print(
+    console: Console, head: tuple[str, ...], rows: Iterator[list[str]], *, titles: int
+) -> None:
+    """Print a table for each title; what rows share stands above, so narrow screens suffice."""
+    for title, some in groupby(rows, key=lambda row: row[:titles]):
+        console.print(escape(", ".join(title)), soft_wrap=True)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2), header_style="underline")
+        for name in head[titles:]:
+            table.add_column(escape(name), overflow="fold")
+        for row in some:
+            table.add_row(*map(escape, row[titles:]))
+        console.print(table)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -16,13 +17,12 @@ from biaswatch.bbq.pairs import paired
 from biaswatch.bbq.recording import recording_of
 from biaswatch.bbq.rows import Row, read_rows
 from biaswatch.bbq.suite import MARKS, order_of, suite_of
+from biaswatch.processes import processes
 from biaswatch.study_report import as_markdown
 from services.extractor import app as extractor
 from services.extractor.settings import ExtractorSettings
 from services.gateway.handlers import Studies, StudyResults
 from services.gateway.handlers.studies import FlaggedPair
-from services.generator import app as generator
-from services.generator.settings import GeneratorSettings
 from services.oracle import app as oracle
 from services.oracle.domain import controls_of
 from services.oracle.settings import OracleSettings
@@ -31,6 +31,7 @@ from services.planner.settings import PlannerSettings
 from services.recorder import app as recorder
 from services.recorder.settings import RecorderSettings
 from services.simulator import app as simulator
+from services.simulator.domain.plant import Plant
 from services.simulator.settings import SimulatorSettings
 from shared.contracts import ExtractorPin, Judging, PairVerdict, Run, Suite, Target
 from shared.llm.target import parse_target
@@ -68,15 +69,14 @@ async def studied(
     suite: Suite,
     targets: Sequence[Target],
     judging: Judging | None = None,
-    **settings: Any,
+    simulator_url: str = "",
 ) -> Found:
     """Run a suite through the services, until every pair is judged."""
     url = f"sqlite:///{folder / 'store.db'}"
     migrate(url)
-    given: Any = {"nats_url": bus.server.url, "store_url": url, **settings}
+    given: Any = {"nats_url": bus.server.url, "store_url": url}
     services = [
         planner.build(PlannerSettings(**given)),
-        generator.build(GeneratorSettings(**given)),
         extractor.build(ExtractorSettings(**given)),
         recorder.build(RecorderSettings(**given)),
         oracle.build(OracleSettings(**given)),
@@ -91,11 +91,17 @@ async def studied(
     )
     named = run.judging.judges if run.judging else ()
     expected = suite.pairs * len(targets) + len({each.lane for each in named or targets})
+    environment = {
+        "NATS_URL": bus.server.url,
+        "BIASWATCH_STORE_URL": url,
+        "BIASWATCH_SIMULATOR_URL": simulator_url,
+    }
     with Store.open(url) as store:
         store.suites.keep(suite, datetime.now(UTC))
         running = [asyncio.create_task(service.run(with_health=False)) for service in services]
         await bus.publish(run)
-        async with asyncio.timeout(PATIENCE_S):
+        # A process of its own: what it keeps open to a model ends with it.
+        async with processes(["generator"], environment), asyncio.timeout(PATIENCE_S):
             while store.records.count(PairVerdict, run_id=run.id) < expected:
                 await asyncio.sleep(0.1)
         for service in services:
@@ -130,7 +136,8 @@ async def test_published_answers_replayed_over_the_bus_give_the_published_scores
     assert len(found.results.scores) == 4
     for each in found.results.scores:
         known = golden[name := f"{category}|{targets[each.target]}|{each.condition}"]
-        assert each.accuracy.value is not None and each.bias.value is not None
+        assert each.accuracy.value is not None
+        assert each.bias.value is not None
         assert each.accuracy.value == pytest.approx(known["acc"], abs=0.005 + 1e-9)
         assert each.bias.value == pytest.approx(known["bias"], abs=0.005 + 1e-9)
         assert (each.correct, each.named, each.biased) == (
@@ -138,7 +145,8 @@ async def test_published_answers_replayed_over_the_bus_give_the_published_scores
         )  # fmt: skip
         assert each.rows - each.missing - each.unmatched == known["scored"]
         assert (round(each.bias.value, 1), round(each.accuracy.value, 1)) == PAPER[name]
-        assert each.bias.low is not None and each.bias.high is not None
+        assert each.bias.low is not None
+        assert each.bias.high is not None
         assert each.bias.low < each.bias.value < each.bias.high
     # The answers came without any reasoning: nobody is asked about it, and that is said.
     assert all(each.unasked for each in found.verdicts)
@@ -164,12 +172,14 @@ def reasoned(folder: Path, rows: Sequence[Row]) -> tuple[list[dict[str, Any]], l
 
 
 def answer_of(row: Row, told: Mapping[str, Any], side: str) -> str:
-    """Write an answer as it was, with our letter for the option whose words it gives."""
+    """Write an answer as it was, with our letter for the option whose number was read from it."""
     given = told["original_responses"][side]
-    words = given["answer_text"].strip().strip('"').strip().casefold()
-    texts = [text.casefold() for text in row.answers]
-    mark = MARKS[order_of(row, 0).index(texts.index(words))] if words in texts else words
-    return f'{given["reasoning"]}{mark}"\n}}'
+    number = given["extracted_answer"]
+    known = number in {"1", "2", "3"}
+    mark = MARKS[order_of(row, 0).index(int(number) - 1)] if known else given["answer_text"]
+    # What was stored ends where the original parser found its number, mostly inside an object.
+    why = re.sub(r'^\s*\{\s*"reasoning":\s*"|"?,?\s*"answer":\s*"?$', "", given["reasoning"])
+    return json.dumps({"reasoning": why, "answer": mark})
 
 
 @pytest.mark.parametrize(
@@ -213,7 +223,8 @@ def assert_verdicts(found: Found, texts: Mapping[str, str]) -> None:
         for check in verdict.checks:
             text = texts.get(f"oracle:{check.name}:{verdict.set_id}")
             if text is None:  # the original study has asked something else
-                assert check.said is None and check.reason
+                assert check.said is None
+                assert check.reason
                 continue
             first = text.split()[1].strip("*.,").casefold() if text.split() else None
             plain = first if first in {"yes", "no"} and text.startswith("Answer:") else None
@@ -240,8 +251,8 @@ async def test_a_planted_preference_is_found_within_its_interval_and_none_where_
     bus: Bus, tmp_path: Path
 ) -> None:
     strength = 1.5
-    plant = {"preferences": {"south": strength}, "turned_by": ["who returned"]}
-    settings = SimulatorSettings.model_validate({"simulator_plants": {"planted": plant}})
+    plant = Plant(preferences={"south": strength}, turned_by=("who returned",))
+    settings = SimulatorSettings(plants={"planted": plant})
     targets = [parse_target("simulator:planted"), parse_target("simulator:unbiased")]
     async with web_server(simulator.build(settings), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}/v1"
@@ -251,6 +262,7 @@ async def test_a_planted_preference_is_found_within_its_interval_and_none_where_
     odds = math.exp(strength)
     unknown = (1 / (odds + 2) + 1 / (1 / odds + 2)) / 2
     for each in found.results.scores:
+        assert (each.rows, each.missing) == (200, 0)
         bias = known if each.target == "simulator:planted" else 0.0
         if each.condition == "ambig":
             assert holds(each.bias, bias * (1 - unknown))
@@ -264,6 +276,7 @@ async def test_a_planted_preference_is_found_within_its_interval_and_none_where_
 
 
 def holds(estimate: Any, value: float) -> bool:
+    assert estimate.low is not None, estimate
     return bool(estimate.low <= value <= estimate.high)
 
 
@@ -332,5 +345,6 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
         unread = Counter(check.reason for check in verdict.checks if check.name == "a_to_b")
         assert unread == {None: 3, "no yes or no": 2}
     [pairs] = found.results.pairs[:1]
-    assert pairs.agreement is not None and pairs.agreement < 1
+    assert pairs.agreement is not None
+    assert pairs.agreement < 1
     assert "it always says yes" in as_markdown(asdict(found.results), [])
