@@ -40,13 +40,14 @@ class Instruments:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def announce(self, told: Instrument) -> None:
-        """Say that an extractor is running, or why it is refused."""
-        row: dict[str, Any] = {**vars(told), "features": json.dumps(list(told.features))}
-        mine = and_(EXTRACTORS.c.name == told.name, EXTRACTORS.c.version == told.version)
+    def announce(self, *told: Instrument) -> None:
+        """Say which extractors are running, or why they are refused; all are seen at once."""
         with writing(self._engine) as connection:
-            if not insert_new(connection, EXTRACTORS, [row]):
-                connection.execute(update(EXTRACTORS).where(mine).values(**row))
+            for each in told:
+                row: dict[str, Any] = {**vars(each), "features": json.dumps(list(each.features))}
+                mine = and_(EXTRACTORS.c.name == each.name, EXTRACTORS.c.version == each.version)
+                if not insert_new(connection, EXTRACTORS, [row]):
+                    connection.execute(update(EXTRACTORS).where(mine).values(**row))
 
     def running(self, since: datetime) -> list[Instrument]:
         """Give the extractors heard of since a moment, the latest version of each first."""

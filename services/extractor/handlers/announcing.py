@@ -20,9 +20,12 @@ async def announce(
 ) -> None:
     """Be the service's job."""
     while True:
-        for name, extractor in extractors.items():
-            told = instrument_of(extractor, tallies[name], every_s, now())
-            await in_thread(instruments.announce, told)
+        told = [
+            instrument_of(extractor, tallies[name], every_s, now())
+            for name, extractor in extractors.items()
+        ]
+        # In one transaction: whoever waits for one to run must not find half of them.
+        await in_thread(instruments.announce, *told)
         await asyncio.sleep(every_s)
 
 

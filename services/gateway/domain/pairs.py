@@ -114,7 +114,7 @@ def statements(verdict: PairVerdict) -> Statements:
     for some in (verdict.flags, verdict.corrected):
         found |= {name: finding.value for name, finding in some.items()}
     known = [found.get(flag) for flag in FLAGS]
-    # One raised flag is enough to know; that none is raised is known only where all four are.
+    # Of the flags that have a verdict; where none has, nothing is known.
     found[FLAGGED] = True if any(known) else None if all(x is None for x in known) else False
     return found
 
