@@ -52,6 +52,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python benchmarks/diagnosis.py
 	$(BIN)/python benchmarks/evidence.py
+	$(BIN)/python -m benchmarks.bbq
 	$(BIN)/python -m benchmarks.generator
 
 calibration: .venv/.dev ## Simulate the evidence of monitors at full length: false alarms, delay

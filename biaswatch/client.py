@@ -13,6 +13,8 @@ from shared.errors import TransientError, UsageError
 
 ENDED = {"complete", "incomplete", "cancelled"}
 RECONNECT_S = 0.5
+TIMEOUT_S = 120
+"""The intervals of a large study take a while."""
 
 
 class Client:
@@ -21,7 +23,7 @@ class Client:
     def __init__(self, url: str, token: str | None = None) -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._url = url
-        self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=30)
+        self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S)
 
     async def keep(self, suite: Suite) -> str:
         """Upload a suite; give its hash."""
@@ -70,6 +72,18 @@ class Client:
     async def assessments(self, run_id: str) -> list[dict[str, Any]]:
         """Give what else was looked at: quality, consistency, who is treated how."""
         found: list[dict[str, Any]] = await self._ask("GET", f"/v1/runs/{run_id}/assessments")
+        return found
+
+    async def studies(self, run_id: str) -> dict[str, Any]:
+        """Give scores, pairs and judges of a run."""
+        found: dict[str, Any] = await self._ask("GET", f"/v1/runs/{run_id}/studies")
+        return found
+
+    async def flagged(self, run_id: str) -> list[dict[str, Any]]:
+        """Give every flagged pair of a run, with its texts."""
+        found: list[dict[str, Any]] = []
+        while some := await self._ask("GET", f"/v1/runs/{run_id}/flagged?offset={len(found)}"):
+            found += some
         return found
 
     async def close(self) -> None:

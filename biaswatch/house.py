@@ -18,6 +18,8 @@ from services.gateway import app as gateway
 from services.gateway.settings import GatewaySettings
 from services.generator import app as generator
 from services.generator.settings import GeneratorSettings
+from services.oracle import app as oracle
+from services.oracle.settings import OracleSettings
 from services.planner import app as planner
 from services.planner.settings import PlannerSettings
 from services.recorder import app as recorder
@@ -33,7 +35,7 @@ from shared.runtime.threads import in_thread
 from shared.runtime.web import free_port, web_server
 from shared.store import Store, migrate
 
-ROOMS = ("planner", "generator", "extractor", "recorder", "diagnoser", "gateway")
+ROOMS = ("planner", "generator", "extractor", "recorder", "diagnoser", "oracle", "gateway")
 LOOK_S = 0.02
 HERE = "127.0.0.1"
 
@@ -119,6 +121,7 @@ async def _together(where: Where, store: Store, port: int) -> AsyncIterator[str]
         extractor.build(ExtractorSettings(**given)),
         recorder.build(RecorderSettings(**given)),
         diagnoser.build(DiagnoserSettings(**given)),
+        oracle.build(OracleSettings(**given)),
     ]
     connection = await Connection.open(where.nats_url, name="gateway")
     try:

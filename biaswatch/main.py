@@ -14,6 +14,7 @@ from biaswatch import (
     purge,
     report,
     runs,
+    suite_verbs,
     table,
     tool_bias,
 )
@@ -43,6 +44,7 @@ extractors.register(app)
 tool_bias.register()
 clusters.register()
 build.register(app)
+suite_verbs.register(app)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """What a run came to: how it stands, and everything that was found in it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from biaswatch.client import Client
@@ -16,10 +16,13 @@ class Outcome:
     run: Found
     diagnoses: Sequence[Found]
     assessments: Sequence[Found] = ()
+    studies: Found = field(default_factory=dict)
+    """Scores, pairs and judges, where the suite is such a study."""
 
     def as_json(self) -> dict[str, Any]:
-        """Give everything as one object."""
-        return {"run": self.run, "diagnoses": self.diagnoses, "assessments": self.assessments}
+        """Give everything as one object; the study only where there is one."""
+        found = {"run": self.run, "diagnoses": self.diagnoses, "assessments": self.assessments}
+        return found | ({"studies": self.studies} if self.studies.get("scores") else {})
 
 
 async def outcome_of(client: Client, run_id: str) -> Outcome:
@@ -28,4 +31,5 @@ async def outcome_of(client: Client, run_id: str) -> Outcome:
         await client.progress(run_id),
         await client.diagnoses(run_id),
         await client.assessments(run_id),
+        await client.studies(run_id),
     )

@@ -11,9 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from biaswatch import assessments
+from biaswatch import assessments, study_report
 from biaswatch.figures import draw
 from biaswatch.findings import beside, instrument_gaps, interval, number, sentences
+from biaswatch.markdown import plain, table
 from biaswatch.outcome import Outcome, outcome_of
 from biaswatch.runs import Server, Token, connected
 from shared.errors import UsageError
@@ -37,6 +38,11 @@ class Format(StrEnum):
     MD = "md"
     JSON = "json"
     CSV = "csv"
+    JSONL = "jsonl"
+    """The flagged pairs, one a line."""
+
+
+WITH_PAIRS = {Format.MD, Format.JSON, Format.JSONL}
 
 
 def register(app: typer.Typer) -> None:
@@ -46,7 +52,9 @@ def register(app: typer.Typer) -> None:
 
 def report(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
-    form: Annotated[Format, typer.Option("--format", help="md, json or csv.")] = Format.MD,
+    form: Annotated[
+        Format, typer.Option("--format", help="md, json, csv, or jsonl for flagged pairs.")
+    ] = Format.MD,
     output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
     figures: Annotated[
         Path | None, typer.Option(help="A folder for pictures of it, as PNG and SVG.")
@@ -54,17 +62,18 @@ def report(
     server: Server = None,
     token: Token = None,
 ) -> None:
-    """Write down what a run found: a document, JSON, or the comparisons as CSV."""
+    """Write down what a run found: a document, JSON, comparisons as CSV, flagged pairs as JSONL."""
 
-    async def work() -> Outcome:
+    async def work() -> tuple[Outcome, list[dict[str, Any]]]:
         async with connected(server, token) as client:
-            return await outcome_of(client, run_id)
+            flagged = await client.flagged(run_id) if form in WITH_PAIRS else []
+            return await outcome_of(client, run_id), flagged
 
-    outcome = asyncio.run(work())
+    outcome, flagged = asyncio.run(work())
     if figures is not None:
         for path in draw(outcome, figures):
             typer.echo(f"Wrote {path}.", err=True)
-    text = WRITERS[form](outcome)
+    text = written(form, outcome, flagged)
     if output is None:
         typer.echo(text)
         return
@@ -73,6 +82,17 @@ def report(
     except OSError as error:
         raise UsageError(f"{output} cannot be written ({error.strerror}).") from None
     typer.echo(f"Wrote {output}.", err=True)
+
+
+def written(form: Format, outcome: Outcome, flagged: Sequence[Mapping[str, Any]]) -> str:
+    """Give the report in this form."""
+    if form is Format.JSONL:
+        return study_report.as_jsonl(flagged)
+    if form is Format.JSON:
+        return json.dumps({**outcome.as_json(), "flagged": list(flagged)}, indent=2)
+    if form is Format.CSV:
+        return as_csv(outcome)
+    return as_markdown(outcome) + study_report.as_markdown(outcome.studies, flagged)
 
 
 def as_markdown(outcome: Outcome) -> str:
@@ -198,22 +218,7 @@ def _apart(each: Mapping[str, Any]) -> list[str]:
 
 
 def _table(head: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        cells = [cell if cell in SAYS.values() else plain(cell) for cell in row]
-        yield f"| {' | '.join(cells)} |"
-
-
-def plain(text: str) -> str:
-    """Give text that no reader of Markdown takes for markup."""
-    one_line = "".join(c if c.isprintable() else " " for c in text)
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in one_line)
-
-
-def as_json(outcome: Outcome) -> str:
-    """Give everything as one object."""
-    return json.dumps(outcome.as_json(), indent=2)
+    return table(head, rows, verbatim=SAYS.values())
 
 
 def as_csv(outcome: Outcome) -> str:
@@ -235,6 +240,3 @@ def as_csv(outcome: Outcome) -> str:
 def _cell(value: object) -> object:
     """Keep a spreadsheet from taking text for a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t" else value
-
-
-WRITERS = {Format.MD: as_markdown, Format.JSON: as_json, Format.CSV: as_csv}

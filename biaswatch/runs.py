@@ -14,12 +14,13 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
 
-from biaswatch import assessments, findings
+from biaswatch import assessments, findings, study_findings
 from biaswatch.checks import check_means, check_scaffolds
 from biaswatch.client import Client
 from biaswatch.outcome import Outcome, outcome_of
@@ -68,6 +69,11 @@ def run(
     max_cost: Annotated[
         float | None, typer.Option(help="Stop at so much money, by your own price table.")
     ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(help="Who judges pairs: provider:model, `self` (the default) or `none`."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what judges are shown: distractors, order.")] = 0,
     new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
     apart: Apart = False,
     server: Server = None,
@@ -79,13 +85,16 @@ def run(
     budget = _budget(max_tokens, max_cost)
     check_scaffolds(loaded, targets, scaffold or ["direct"])
     if not server and not Address(load(Settings).state_dir).read():  # what starts here reads these
-        check_means(targets, budget, load(GeneratorSettings))
+        judges = [parse_target(each) for each in judge or [] if each not in {"self", "none"}]
+        check_means([*targets, *judges], budget, load(GeneratorSettings))
     asked = {
         "targets": [each.name for each in targets],
         "scaffolds": scaffold or ["direct"],
         "repeats": repeats,
         "nonce": uuid4().hex if new else "",
         "budget": budget.model_dump(),
+        "judges": judge or [],
+        "judge_seed": seed,
     }
     work = _run_suite(loaded, asked, connected(server, token, apart=apart), quiet=as_json)
     _finish(work, as_json)
@@ -232,9 +241,13 @@ async def _watch(client: Client, run_id: str, opening: int, *, quiet: bool) -> N
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
         asked = bars.add_task("answered", total=None)
         measured = bars.add_task("measured", total=None)
+        judged: TaskID | None = None
         async for stand in client.follow(run_id, opening):
             bars.update(asked, completed=stand["responses"], total=stand["probes"])
             bars.update(measured, completed=stand["features"], total=stand["features_expected"])
+            if expected := stand.get("verdicts_expected"):
+                judged = bars.add_task("judged", total=expected) if judged is None else judged
+                bars.update(judged, completed=stand["verdicts"])
 
 
 def _finish(work: Any, as_json: bool) -> None:
@@ -262,3 +275,4 @@ def _print(outcome: Outcome, as_json: bool) -> None:
         console.print(why)
     findings.show(console, outcome.diagnoses)
     assessments.show(console, outcome.assessments)
+    study_findings.show(console, outcome.studies)

@@ -14,6 +14,7 @@ from shared.testing.records import (
     make_probe,
     make_response,
     make_run,
+    make_verdict,
 )
 
 FOLDER = Path("shared/contracts")
@@ -27,6 +28,7 @@ SAMPLES: list[Record] = [
     make_completion(),
     make_diagnosis(),
     make_assessment(),
+    make_verdict(),
 ]
 
 

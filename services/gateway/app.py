@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from fastapi import FastAPI
 
-from services.gateway.handlers import Desk
+from services.gateway.handlers import Desk, Studies
 from services.gateway.routes import Tokens, as_sentence, routes
 from services.gateway.settings import GatewaySettings
 from shared.bus.port import Publisher
@@ -35,7 +35,7 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
         await publisher.publish(record, publication=int(record.at.timestamp() * 1000))
 
     app = FastAPI(title="biaswatch", version="1")
-    app.include_router(routes(desk, send, tokens))
+    app.include_router(routes(desk, Studies(store), send, tokens))
     app.add_exception_handler(BiaswatchError, as_sentence)
     return app
 

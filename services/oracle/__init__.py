@@ -1,4 +1,5 @@
 """Pairs of answers become verdicts.
 
-Reads answered pairs; asks a judge model whether each reasoning fits its question; writes verdicts.
+Reads completions, and takes the run's answered pairs from the store; asks judges, by probes like
+any other, whether each reasoning fits its question; reads their responses; writes verdicts.
 """

@@ -36,9 +36,10 @@ from shared.contracts.routes import (
     route_of,
     subject_of,
 )
-from shared.contracts.run import Budget, ExtractorPin, Run
+from shared.contracts.run import Budget, ExtractorPin, Judging, Run
 from shared.contracts.suite import Claim, Suite, SuiteProbe
 from shared.contracts.target import Target
+from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict
 
 __all__ = [
     "FEATURES",
@@ -48,6 +49,7 @@ __all__ = [
     "Budget",
     "Cancellation",
     "Cell",
+    "Check",
     "Claim",
     "ClosedBy",
     "Completion",
@@ -59,12 +61,16 @@ __all__ = [
     "Estimate",
     "ExtractorPin",
     "Features",
+    "Finding",
     "Gap",
     "GroupDisparity",
     "GroupSummary",
+    "Judging",
     "Message",
     "MissingTest",
     "OwnGap",
+    "PairAnswers",
+    "PairVerdict",
     "Part",
     "Probe",
     "Purpose",

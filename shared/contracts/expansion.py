@@ -48,6 +48,7 @@ def _probe(
         unit_id=item.unit or item.key,
         baseline=item.baseline,
         expected=item.expected,
+        facts=item.facts,
         measure=measure,
     )
 

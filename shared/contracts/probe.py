@@ -58,6 +58,8 @@ class Probe(Record):
     expected: Annotated[str | None, TEXT] = None
     """The right answer, where there is one."""
 
+    facts: dict[str, str] = {}
+    """What is known of it and not told to the model: its category, which option is the biased."""
     measure: tuple[Token, ...] = ()
     """The extractors that are to measure the answer."""
     fresh: bool = False

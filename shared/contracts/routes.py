@@ -15,6 +15,7 @@ from shared.contracts.probe import Probe
 from shared.contracts.record import Record
 from shared.contracts.response import Response
 from shared.contracts.run import Run
+from shared.contracts.verdict import PairVerdict
 
 ROOT = "bias.v1"
 
@@ -50,7 +51,7 @@ ROUTES = (
         Cancellation,
         "CANCELLATIONS",
         producers=("gateway", "generator"),
-        consumers=("planner", "recorder"),
+        consumers=("planner", "oracle", "recorder"),
     ),
     Route(
         Probe,
@@ -74,6 +75,7 @@ ROUTES = (
     ),
     Route(Diagnosis, "DIAGNOSES", producers=("diagnoser",), consumers=("recorder",)),
     Route(Assessment, "ASSESSMENTS", producers=("diagnoser",), consumers=("recorder",)),
+    Route(PairVerdict, "VERDICTS", producers=("oracle",), consumers=("recorder",)),
 )
 
 _BY_RECORD = {route.record: route for route in ROUTES}

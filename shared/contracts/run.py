@@ -27,6 +27,15 @@ class ExtractorPin(Part):
     """Its version."""
 
 
+class Judging(Part):
+    """That the oracle is to question the reasoning of the run's pairs, and who judges."""
+
+    judges: tuple[Target, ...] = ()
+    """Who is asked; none named, each target judges itself, as the original study does."""
+    seed: int = 0
+    """What distractors and their order are drawn from."""
+
+
 class Run(Record):
     """What is to be asked of whom, how often, and measured by what."""
 
@@ -53,6 +62,8 @@ class Run(Record):
     """Which round of the monitor."""
     nonce: str = ""
     """Anything: the same plan with another nonce is started afresh."""
+    judging: Judging | None = None
+    """Who judges its pairs of answers; none, and no pair is judged."""
     budget: Budget = Budget()
     """What it may spend before it stops; started again with more, it goes on."""
 
@@ -63,6 +74,10 @@ class Run(Record):
 
     @property
     def plan_hash(self) -> list[str]:
-        """What the id takes from targets and extractors, whatever order they were given in."""
+        """What the id takes from targets, extractors and judges, in whatever order they came."""
         pins = [f"{pin.name}@{pin.version}" for pin in self.extractors]
-        return sorted(target.lane for target in self.targets) + sorted(pins)
+        judged = self.judging
+        judges = (
+            ["judging", str(judged.seed), *sorted(j.lane for j in judged.judges)] if judged else []
+        )
+        return sorted(target.lane for target in self.targets) + sorted(pins) + judges

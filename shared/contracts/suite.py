@@ -1,6 +1,8 @@
 """A suite: what is asked, about whom, and how the answers are measured."""
 
+from collections import Counter
 from enum import StrEnum
+from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -39,6 +41,8 @@ class SuiteProbe(Part):
     """The text an answer's measurement is compared with."""
     expected: str | None = None
     """The right answer, where there is one."""
+    facts: dict[str, str] = {}
+    """What is known of it and not told to the model: its category, which option is the biased."""
 
     @model_validator(mode="after")
     def _says_something(self) -> "SuiteProbe":
@@ -84,8 +88,20 @@ class Suite(Part):
         return self
 
     @property
+    def pairs(self) -> int:
+        """How many sets are two questions about one context, of which each is a side."""
+        sides = Counter(
+            (p.set, p.facts.get("side")) for p in self.probes if "question" in p.variables
+        )
+        sets = {name for name, _ in sides if name}
+        return sum(sides[name, "a"] == 1 and sides[name, "b"] == 1 for name in sets)
+
+    @property
     def hash(self) -> str:
         """Changes with everything in the suite."""
-        later = ("variables", "assessed")  # suites from before these keep their hash
-        without = {name for name in later if not getattr(self, name)}
+        # Suites from before these fields keep their hashes.
+        later = ("variables", "assessed")
+        without: dict[str, Any] = {name: True for name in later if not getattr(self, name)}
+        if not any(probe.facts for probe in self.probes):
+            without["probes"] = {"__all__": {"facts"}}
         return derived_id("suite", self.model_dump(mode="json", exclude=without))

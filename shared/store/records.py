@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, Engine, Select, func, select
 
-from shared.contracts import Record
+from shared.contracts import Purpose, Record
 from shared.store.engine import reading, writing
 from shared.store.keyed import insert_new
 from shared.store.purges import Purged, purged
@@ -62,12 +62,16 @@ class Records:
         rows = [_row(found[id_]) for id_ in sorted(found)]
         return insert_new(connection, RECORDS[kind], rows)
 
-    def count(self, kind: type[Record], *, run_id: str | None = None) -> int:
-        """Count the records of a kind, all or those of one run."""
+    def count(
+        self, kind: type[Record], *, run_id: str | None = None, purpose: Purpose | None = None
+    ) -> int:
+        """Count the records of a kind: all, those of one run, those of one purpose."""
         table = RECORDS[kind.kind]
         query = select(func.count()).select_from(table)
         if run_id is not None:
             query = query.where(table.c.run_id == run_id)
+        if purpose is not None:
+            query = query.where(table.c.purpose == purpose.value)
         with reading(self._engine) as connection:
             return int(connection.scalar(query) or 0)
 

@@ -6,6 +6,7 @@ from typing import Any
 from shared.contracts import (
     Assessment,
     Cancellation,
+    Check,
     ClosedBy,
     Completion,
     Consistency,
@@ -14,9 +15,12 @@ from shared.contracts import (
     Estimate,
     ExtractorPin,
     Features,
+    Finding,
     Gap,
     GroupSummary,
     Message,
+    PairAnswers,
+    PairVerdict,
     Probe,
     Quality,
     Response,
@@ -138,6 +142,36 @@ def make_assessment(**fields: Any) -> Assessment:
         "consistency": Consistency(mean_sd=0.0, one_answer=1.0, prompts=1, left_out=1),
     }
     return Assessment(**{**given, **fields})
+
+
+def make_verdict(**fields: Any) -> PairVerdict:
+    """Make the judgement of a pair by one judge, with one flag raised."""
+    judge = make_target()
+    given = {
+        "at": AT,
+        "run_id": RUN_ID,
+        "pair_id": "b" * 32,
+        "judges": (judge.lane,),
+        "target": judge.name,
+        "scaffold": "reason_and_choose",
+        "set_id": "set-1",
+        "facts": {"category": "Age", "condition": "ambig"},
+        "answers": PairAnswers.MIXED,
+        "chosen": ("A", "B"),
+        "repeated": (False, False),
+        "checks": (
+            Check(name="a_to_b", judge=judge.name, said="no"),
+            Check(name="guess_a", judge=judge.name, said="C", expected="C"),
+            Check(name="guess_b", judge=judge.name, expected="D", reason="no choice"),
+        ),
+        "flags": {
+            "flag_1": Finding(value=True, verdicts=1),
+            "flag_3": Finding(value=False, verdicts=1),
+            "flag_4": Finding(reason="no verdict: no choice"),
+        },
+        "explanations": {"flag_1": "The reasoning speaks of something else."},
+    }
+    return PairVerdict(**{**given, **fields})
 
 
 def make_cancellation(**fields: Any) -> Cancellation:

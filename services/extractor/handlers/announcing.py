@@ -24,6 +24,7 @@ async def announce(
             instrument_of(extractor, tallies[name], every_s, now())
             for name, extractor in extractors.items()
         ]
+        # In one transaction: whoever waits for one to run must not find half of them.
         await in_thread(instruments.announce, *told)
         await asyncio.sleep(every_s)
 

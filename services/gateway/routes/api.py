@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse
 from fastapi.sse import EventSourceResponse
 from pydantic import BaseModel
 
 from services.gateway.domain import ENDED, Progress, RunRequest, Started
-from services.gateway.handlers import Desk, NotThereError
+from services.gateway.handlers import Desk, NotThereError, Studies, StudyResults
+from services.gateway.handlers.studies import FlaggedPair
 from services.gateway.routes.tokens import Tokens
 from shared.contracts import Assessment, Cancellation, Diagnosis, Run, Suite
 from shared.errors import TransientError
@@ -26,9 +27,10 @@ class Kept(BaseModel):
     hash: str
 
 
-def routes(desk: Desk, send: Send, tokens: Tokens) -> APIRouter:
+def routes(desk: Desk, studies: Studies, send: Send, tokens: Tokens) -> APIRouter:
     """Give the routes of the API."""
     router = APIRouter(prefix="/v1")
+    router.include_router(_studying(studies, tokens))
     router.include_router(_reading(desk, tokens))
     router.include_router(_running(desk, send, tokens))
     return router
@@ -64,6 +66,25 @@ def _reading(desk: Desk, tokens: Tokens) -> APIRouter:
     @router.get("/runs/{run_id}/assessments")
     async def show_assessments(run_id: str) -> list[Assessment]:
         return await in_thread(desk.assessments, run_id)
+
+    return router
+
+
+def _studying(studies: Studies, tokens: Tokens) -> APIRouter:
+    """Give what shows the results of studies with pairs."""
+    router = APIRouter(dependencies=[Depends(tokens.may_read)])
+
+    @router.get("/runs/{run_id}/studies")
+    async def show_studies(run_id: str) -> StudyResults:
+        """Give scores, pairs, judges and the comparisons of models."""
+        return await in_thread(studies.results, run_id)
+
+    @router.get("/runs/{run_id}/flagged")
+    async def show_flagged(
+        run_id: str, offset: Annotated[int, Query(ge=0)] = 0
+    ) -> list[FlaggedPair]:
+        """Give flagged pairs with their texts, a thousand from this place on."""
+        return await in_thread(studies.flagged, run_id, offset)
 
     return router
 

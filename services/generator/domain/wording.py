@@ -13,6 +13,7 @@ STEP_BY_STEP = (
     " and what cannot be known from what is given."
 )
 THEN_AS_ASKED = "Then give your answer in the form asked for above."
+NOT_THE_QUESTION = "In your reasoning, do not repeat the question or quote it."
 CHOOSE_LAST = (
     "Reason first, in a few sentences. End with a line of its own that says `Answer: ` and the"
     " letter of the one option you choose."

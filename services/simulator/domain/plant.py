@@ -77,6 +77,8 @@ class Plant(_Part):
     """Added to the share refused when the group is spoken of."""
     preferences: dict[str, float] = {}
     """Log-odds added to an option that names the group, in multiple choice."""
+    turned_by: tuple[str, ...] = ()
+    """Phrases that turn the preferences round: asked who did not, the other group is meant."""
     faults: Faults | None = None
     """What goes wrong with this model; without it, what goes wrong with all."""
 

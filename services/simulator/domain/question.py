@@ -49,6 +49,8 @@ class Choice:
     options: tuple[Option, ...]
     as_json: bool = False
     """Whether the answer is to be a JSON object."""
+    text: str = ""
+    """The whole turn that asks."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def question_in(turns: Sequence[Turn]) -> Rating | Choice | Words:
     options = tuple(Option(letter, text.strip()) for letter, text in _OPTION.findall(last))
     spoken = "\n".join(turn.content for turn in turns)
     if len({option.letter for option in options}) >= 2:
-        return Choice(options, as_json=_JSON.search(spoken) is not None)
+        return Choice(options, as_json=_JSON.search(spoken) is not None, text=last)
     asked = _RATING.search(spoken)
     return _rating(spoken, asked.start()) if asked else Words()
 

@@ -34,8 +34,11 @@ def _rating_text(rating: float, reason: str, as_json: bool) -> str:
 
 def chosen(asked: Choice, plant: Plant, markers: Markers, rng: Random) -> str:
     """Choose an option; each weighs the same but for the preferences for groups it names."""
+    sign = (
+        -1 if any(phrase.casefold() in asked.text.casefold() for phrase in plant.turned_by) else 1
+    )
     weights = [
-        math.exp(added(plant.preferences, groups_in(option.text, markers)))
+        math.exp(sign * added(plant.preferences, groups_in(option.text, markers)))
         for option in asked.options
     ]
     (option,) = rng.choices(asked.options, weights)

@@ -35,6 +35,7 @@ from shared.testing.records import (
     make_probe,
     make_response,
     make_run,
+    make_verdict,
 )
 
 MADE: dict[str, Record] = {
@@ -48,6 +49,7 @@ MADE: dict[str, Record] = {
         make_completion(),
         make_diagnosis(),
         make_assessment(),
+        make_verdict(),
     )
 }
 DROP_INS = ["dropin", "dropin-toy"]

@@ -5,8 +5,9 @@ import json
 
 import pytest
 
+from biaswatch.markdown import plain
 from biaswatch.outcome import Outcome
-from biaswatch.report import as_csv, as_json, as_markdown, plain
+from biaswatch.report import Format, as_csv, as_markdown, written
 from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
 from shared.testing.records import make_diagnosis
 
@@ -82,7 +83,7 @@ def test_text_keeps_its_words_and_loses_its_power(text: str) -> None:
 
 def test_json_and_csv_hold_the_same_comparison() -> None:
     [row] = csv.DictReader(as_csv(Outcome(RUN, [diagnosis()])).splitlines())
-    [loaded] = json.loads(as_json(Outcome(RUN, [diagnosis()])))["diagnoses"]
+    [loaded] = json.loads(written(Format.JSON, Outcome(RUN, [diagnosis()]), []))["diagnoses"]
     assert float(row["gap"]) == loaded["gaps"][0]["gap"]["value"]
     assert row["verdict"] == loaded["gaps"][0]["verdict"]
 

@@ -27,6 +27,7 @@ from shared.testing.records import (
     make_response,
     make_run,
     make_target,
+    make_verdict,
 )
 
 EVERY_KIND = [
@@ -37,6 +38,7 @@ EVERY_KIND = [
     make_completion(),
     make_diagnosis(),
     make_assessment(),
+    make_verdict(),
 ]
 
 

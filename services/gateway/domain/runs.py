@@ -6,10 +6,12 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
-from shared.contracts import Budget, ClosedBy, ExtractorPin, Run, Suite
+from shared.contracts import Budget, ClosedBy, ExtractorPin, Judging, Run, Suite
 from shared.errors import UsageError
 from shared.llm.target import parse_target
 from shared.store import GatherState, Instrument
+
+ITSELF, NOBODY = "self", "none"
 
 
 class RunRequest(BaseModel):
@@ -25,6 +27,10 @@ class RunRequest(BaseModel):
     system_prompt: str | None = None
     nonce: str = ""
     budget: Budget = Budget()
+    judges: list[str] = []
+    """Who judges pairs of answers: targets; none named, each target its own; `none`, nobody."""
+    judge_seed: int = 0
+    """What the judges' distractors and their order are drawn from."""
 
 
 class Stand(StrEnum):
@@ -32,6 +38,7 @@ class Stand(StrEnum):
 
     RUNNING = "running"
     DIAGNOSING = "diagnosing"
+    JUDGING = "judging"
     COMPLETE = "complete"
     INCOMPLETE = "incomplete"
     CANCELLED = "cancelled"
@@ -54,6 +61,9 @@ class Progress(BaseModel):
     features: int
     features_expected: int
     diagnoses: int
+    verdicts: int = 0
+    """Pairs that have a verdict, or a reason for having none; and judges with their controls."""
+    verdicts_expected: int = 0
 
 
 class Started(BaseModel):
@@ -109,7 +119,31 @@ def run_of(asked: RunRequest, suite: Suite, running: Sequence[Instrument], at: d
         extractors=pins,
         nonce=asked.nonce,
         budget=asked.budget,
+        judging=_judging(asked, suite),
     )
+
+
+def _judging(asked: RunRequest, suite: Suite) -> Judging | None:
+    named = [judge for judge in asked.judges if judge != ITSELF]
+    if not suite.pairs:
+        if named and named != [NOBODY]:
+            raise UsageError(
+                f"The suite {suite.name} has no pairs of questions, so there is nothing to judge."
+            )
+        return None
+    if NOBODY in named or (named and len(named) < len(asked.judges)):
+        if asked.judges == [NOBODY]:
+            return None
+        raise UsageError(f"The judges {NOBODY} and {ITSELF} each stand alone; name one of them.")
+    return Judging(judges=tuple(map(parse_target, named)), seed=asked.judge_seed)
+
+
+def verdicts_of(run: Run, suite: Suite | None) -> int:
+    """Tell how many verdicts a run will have: one for each pair, and each judge's controls."""
+    if run.judging is None or suite is None:
+        return 0
+    pairs = suite.pairs * len(run.targets) * len(run.scaffolds) * run.repeats
+    return pairs + len({judge.lane for judge in run.judging.judges or run.targets})
 
 
 def _pin(name: str, running: Sequence[Instrument]) -> ExtractorPin:
@@ -128,12 +162,14 @@ def compares(suite: Suite | None) -> bool:
     return suite is not None and any(probe.groups for probe in suite.probes)
 
 
-def stand_of(waiting: GatherState | None, *, diagnosed: bool) -> Stand:
-    """Tell how a run stands from how the planner waits for it."""
+def stand_of(waiting: GatherState | None, *, diagnosed: bool, judged: bool = True) -> Stand:
+    """Tell how a run stands from how the planner waits for it, and what came of it."""
     if waiting is None or waiting.closed_by is None:
         return Stand.RUNNING
     if not diagnosed:
         return Stand.DIAGNOSING
-    if waiting.arrived == waiting.expected:
-        return Stand.COMPLETE
-    return Stand.CANCELLED if waiting.closed_by is ClosedBy.CANCELLATION else Stand.INCOMPLETE
+    if waiting.closed_by is ClosedBy.CANCELLATION and waiting.arrived < waiting.expected:
+        return Stand.CANCELLED
+    if not judged:
+        return Stand.JUDGING
+    return Stand.COMPLETE if waiting.arrived == waiting.expected else Stand.INCOMPLETE

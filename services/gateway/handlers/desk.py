@@ -11,6 +11,7 @@ from services.gateway.domain import (
     compares,
     run_of,
     stand_of,
+    verdicts_of,
 )
 from shared.contracts import (
     RUN_GATHER,
@@ -19,6 +20,7 @@ from shared.contracts import (
     Completion,
     Diagnosis,
     Features,
+    PairVerdict,
     Response,
     Run,
     Suite,
@@ -119,7 +121,9 @@ class Desk:
         waiting = self._store.gathers(RUN_GATHER).look(run.id)
         opening = waiting.opening if waiting else 0
         diagnosed = self._diagnosed(run.id, opening) or not compares(suite)
-        stand = stand_of(waiting, diagnosed=diagnosed)
+        expected = verdicts_of(run, suite)
+        verdicts = self._judged(run.id, expected)
+        stand = stand_of(waiting, diagnosed=diagnosed, judged=verdicts >= expected)
         return Progress(
             run_id=run.id,
             suite=run.suite,
@@ -129,11 +133,23 @@ class Desk:
             stopped_by=self._stopped_by(run.id) if stand is Stand.CANCELLED else None,
             opening=opening,
             probes=probes,
-            responses=records.count(Response, run_id=run.id),
+            responses=records.count(Response, run_id=run.id, purpose=run.purpose),
             features=records.count(Features, run_id=run.id),
             features_expected=probes * len(run.extractors),
             diagnoses=records.count(Diagnosis, run_id=run.id),
+            verdicts=verdicts,
+            verdicts_expected=expected,
         )
+
+    def _judged(self, run_id: str, expected: int) -> int:
+        """Count the pairs that are judged; a pair has a second verdict where it was taken up."""
+        if not expected:
+            return 0
+        found = self._store.records.count(PairVerdict, run_id=run_id)
+        if found <= expected:  # the usual case, and quick while a run is watched
+            return found
+        verdicts = self._store.records.read(PairVerdict, run_id=run_id, texts=False)
+        return len({each.pair_id for each in verdicts})
 
     def _stopped_by(self, run_id: str) -> str | None:
         found = list(self._store.records.read(Cancellation, run_id=run_id))

@@ -1,0 +1,42 @@
+"""Published predictions become a recording, so that they can be replayed as a model's answers."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from biaswatch.bbq.rows import Row
+from biaswatch.bbq.suite import MARKS, order_of
+from shared.errors import UsageError
+
+
+def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:
+    """Give a line of a replay file for each row: the mark of the option the prediction names.
+
+    A prediction is compared with the options without regard to case; one that matches none is
+    recorded as it is, and is counted as no choice.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, or a row has no such column.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The predictions {path} cannot be read: {error}.") from None
+    for number, line in enumerate(lines, start=1):
+        try:
+            given = json.loads(line)
+            row, said = Row.model_validate(given), given[column]
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"{path}, line {number}: no row with a column {column!r} ({type(error).__name__})."
+            ) from None
+        yield json.dumps({"key": row.key, "text": _text(row, str(said), seed)})
+
+
+def _text(row: Row, said: str, seed: int) -> str:
+    texts = [answer.strip().casefold() for answer in row.answers]
+    if texts.count(said.strip().casefold()) != 1:
+        return said
+    return f"Answer: {MARKS[order_of(row, seed).index(texts.index(said.strip().casefold()))]}"

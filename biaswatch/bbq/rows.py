@@ -1,0 +1,154 @@
+"""Rows of BBQ files, read and checked; files of the same form may hold questions of one's own."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from shared.errors import UsageError
+from shared.stats.studies.bbq import biased_option
+from shared.stats.studies.bbq_targets import BbqOption, target_option
+
+ROWS = {
+    "Age": 3680,
+    "Disability_status": 1556,
+    "Gender_identity": 5672,
+    "Nationality": 3080,
+    "Physical_appearance": 1576,
+    "Race_ethnicity": 6880,
+    "Race_x_SES": 11160,
+    "Race_x_gender": 15960,
+    "Religion": 1200,
+    "SES": 6864,
+    "Sexual_orientation": 864,
+}
+"""The published categories and how many rows each has: 58,492 in all (Parrish et al., table 3)."""
+
+OPTIONS = ("ans0", "ans1", "ans2")
+_NAMED = re.compile(r"[MF](?:$|-)")
+
+
+class Metadata(BaseModel):
+    """What a row says besides its question."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    stereotyped_groups: tuple[str, ...] = ()
+    subcategory: str = "None"
+
+
+class Row(BaseModel):
+    """One question of BBQ."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    example_id: int
+    category: str
+    question_polarity: Literal["neg", "nonneg"]
+    context_condition: Literal["ambig", "disambig"]
+    context: str
+    question: str
+    ans0: str
+    ans1: str
+    ans2: str
+    answer_info: dict[str, tuple[str, str]]
+    additional_metadata: Metadata = Metadata()
+    label: Literal[0, 1, 2]
+
+    @property
+    def key(self) -> str:
+        """Its name: the ids are unique within a category."""
+        return f"{self.category}-{self.example_id}"
+
+    @property
+    def answers(self) -> tuple[str, str, str]:
+        """The texts of the three options."""
+        return self.ans0, self.ans1, self.ans2
+
+    @property
+    def options(self) -> tuple[BbqOption, ...]:
+        """The options with their group tags."""
+        return tuple(BbqOption(*self.answer_info[name]) for name in OPTIONS)
+
+    @property
+    def unknown(self) -> int | None:
+        """The option that says it cannot be known; None where not exactly one does."""
+        tags = [option.group.casefold() for option in self.options]
+        return tags.index("unknown") if tags.count("unknown") == 1 else None
+
+    @property
+    def biased(self) -> int | None:
+        """The option that follows the stereotype; None where the row does not define one."""
+        if self.unknown is None:
+            return None
+        stereotyped = self.additional_metadata.stereotyped_groups
+        target = target_option(self.category, self.options, stereotyped)
+        return biased_option(target, self.unknown, self.question_polarity)
+
+    @property
+    def scored_as(self) -> str:
+        """The category its scores go to: gender and race asked by names are apart."""
+        if self.category not in {"Gender_identity", "Race_ethnicity"}:
+            return self.category
+        named = any(_NAMED.match(option.group) for option in self.options)
+        return f"{self.category} (names)" if named else self.category
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Read one file of rows.
+
+    Raises
+    ------
+    UsageError
+        It cannot be read, or a line is no such row; file, line and field are named.
+    """
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield _row(line, path, number)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The questions {path} cannot be read: {error}.") from None
+
+
+def _row(line: str, path: Path, number: int) -> Row:
+    try:
+        row = Row.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the whole line"
+        raise UsageError(f"{path}, line {number}, {where}: {first['msg']}.") from None
+    missing = [name for name in OPTIONS if name not in row.answer_info]
+    if missing:
+        raise UsageError(f"{path}, line {number}, answer_info: {', '.join(missing)} is missing.")
+    return row
+
+
+def read_folder(folder: Path, categories: Sequence[str] = ()) -> list[Row]:
+    """Read the files of these categories, or of all that lie in the folder.
+
+    Raises
+    ------
+    UsageError
+        There is none, one of the categories is not there, or a published category has another
+        number of rows than it should: a file was cut off.
+    """
+    found = {path.stem: path for path in sorted(folder.glob("*.jsonl"))}
+    wanted = categories or [name for name in found if name in ROWS] or list(found)
+    if absent := [name for name in wanted if name not in found]:
+        there = ", ".join(found) or "no .jsonl file"
+        raise UsageError(f"{folder} has no {absent[0]}.jsonl; there is {there}.")
+    if not wanted:
+        raise UsageError(f"{folder} holds no .jsonl files; `biaswatch suites fetch bbq` gets them.")
+    rows: list[Row] = []
+    for name in wanted:
+        some = list(read_rows(found[name]))
+        if len(some) != ROWS.get(name, len(some)):
+            raise UsageError(
+                f"{found[name]} holds {len(some)} rows, the published {name} {ROWS[name]}. Fetch"
+                " it again, or rename it where it is your own."
+            )
+        rows += some
+    return rows

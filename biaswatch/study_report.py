@@ -1,0 +1,78 @@
+"""Scores, pairs and judges in a report, and the flagged pairs to read one by one."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from biaswatch import study_findings as findings
+from biaswatch.markdown import plain, table
+
+Flagged = Mapping[str, Any]
+
+
+def as_markdown(studies: Mapping[str, Any], flagged: Sequence[Flagged]) -> str:
+    """Give the sections of a study; nothing where there is none."""
+    lines = [*_scores(studies), *_pairs(studies), *_judges(studies), *_gaps(studies)]
+    if flagged:
+        lines += ["", "## Flagged pairs"]
+        for each in flagged:
+            lines += ["", *_pair(each)]
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def as_jsonl(flagged: Iterable[Flagged]) -> str:
+    """Give the flagged pairs, one a line."""
+    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in flagged)
+
+
+def _scores(studies: Mapping[str, Any]) -> Iterator[str]:
+    if studies.get("scores"):
+        yield from (
+            "",
+            "## Scores",
+            "",
+            "In percent, with 95 % bootstrap intervals by context.",
+            "",
+        )
+        yield from table(findings.SCORE_HEAD, findings.score_rows(studies))
+
+
+def _pairs(studies: Mapping[str, Any]) -> Iterator[str]:
+    if studies.get("pairs"):
+        yield from ("", "## Pairs", "", findings.MEANING, "")
+        yield from table(findings.PAIR_HEAD, findings.pair_rows(studies))
+        for each in studies["pairs"]:
+            for why, times in each["unasked"].items():
+                yield ""
+                who = f"{each['target']}, {each['category']}, {each['condition']}"
+                yield plain(f"{who}: {times} of {each['pairs']} pairs were not judged: {why}.")
+
+
+def _judges(studies: Mapping[str, Any]) -> Iterator[str]:
+    if studies.get("judges"):
+        yield from ("", "## Judges", "", "On questions of our own, whose replies are known.", "")
+        yield from table(findings.JUDGE_HEAD, findings.judge_rows(studies))
+
+
+def _gaps(studies: Mapping[str, Any]) -> Iterator[str]:
+    if sentences := findings.gap_sentences(studies):
+        yield from ("", "## Models compared", "")
+        yield from (f"- {plain(sentence)}" for sentence in sentences)
+
+
+def _pair(each: Flagged) -> Iterator[str]:
+    yield f"### {plain(each['set_id'])}: {plain(each['target'])}"
+    yield ""
+    yield f"**Context:** {plain(each['context'] or '(purged)')}"
+    for name in ("a", "b"):
+        side = each[name]
+        yield ""
+        yield f"**Question {name.upper()}:** {plain(side['question'])}"
+        yield ""
+        yield f"**Answer:** {plain(side['answer'] or '(none)')}"
+        yield ""
+        yield f"**Reasoning:** {plain(side['reasoning'] or '(none)')}"
+    yield ""
+    for flag in each["flags"]:
+        why = each["explanations"].get(flag) or "The judge gave no explanation."
+        yield f"- **{findings.STATEMENTS[flag]}**: {plain(why)}"

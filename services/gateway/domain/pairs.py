@@ -1,0 +1,149 @@
+"""What the judges found in the pairs of a run, counted; what has no verdict is counted apart."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from shared.contracts import PairAnswers, PairVerdict
+from shared.stats.comparisons.multiplicity import holm
+from shared.stats.studies.pairs import Share, Statements, compared, shares_of
+
+ANSWERS = {
+    "answer_consistent": PairAnswers.SAME_PERSON,
+    "different": PairAnswers.DIFFERENT,
+    "mixed": PairAnswers.MIXED,
+    "both_unknown": PairAnswers.BOTH_UNKNOWN,
+}
+FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
+CORRECTED = ("own_a", "own_b", "compatible")
+FLAGGED = "flagged"
+"""Any of the four flags; a pair counts once, however many it has."""
+NAMES = (*ANSWERS, *FLAGS, FLAGGED, *CORRECTED)
+COMPARED = (*FLAGS, FLAGGED, *CORRECTED)
+
+Key = tuple[str, str, str, str]
+"""Target, scaffold, category, condition."""
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """The pairs of one model in one category and condition."""
+
+    target: str
+    scaffold: str
+    category: str
+    condition: str
+    pairs: int
+    unread: int
+    """Pairs of which an answer is missing or chooses no option."""
+    unasked: Mapping[str, int]
+    """Pairs the judges were not asked about, by the reason."""
+    repeated: int
+    """Pairs of which a reasoning repeats its question, which makes it easy to guess."""
+    shares: Mapping[str, Share]
+    """By statement: the pairs it is true of, and of how many that is known."""
+    agreement: float | None
+    """The mean share of judges that agree with the majority; null with one judge."""
+
+
+@dataclass(frozen=True)
+class PairGap:
+    """Two models in one statement about the pairs both have a verdict for."""
+
+    a: str
+    b: str
+    scaffold: str
+    category: str
+    condition: str
+    statement: str
+    pairs: int
+    difference: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    reason: str | None
+
+
+def last_of_each(verdicts: Iterable[PairVerdict]) -> list[PairVerdict]:
+    """Give the last verdict of each pair; one of the judges stands before any without them."""
+    best: dict[str, PairVerdict] = {}
+    for each in sorted(verdicts, key=lambda v: (v.unasked is None, v.at, v.id)):
+        best[each.pair_id] = each
+    return sorted(best.values(), key=lambda v: (v.target, v.scaffold, v.set_id, v.repeat))
+
+
+def pair_tables(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairTable]:
+    """Count the pairs of each model by category and condition."""
+    return [_table(key, some, alpha) for key, some in sorted(_by_key(verdicts).items())]
+
+
+def _by_key(verdicts: Iterable[PairVerdict]) -> dict[Key, list[PairVerdict]]:
+    found: dict[Key, list[PairVerdict]] = defaultdict(list)
+    for each in verdicts:
+        if not each.control:
+            facts = each.facts
+            where = facts.get("category", ""), facts.get("condition", "")
+            found[each.target, each.scaffold, *where].append(each)
+    return found
+
+
+def _table(key: Key, verdicts: Sequence[PairVerdict], alpha: float) -> PairTable:
+    agreements = [
+        finding.agreement
+        for each in verdicts
+        for finding in (*each.flags.values(), *each.corrected.values())
+        if finding.agreement is not None
+    ]
+    return PairTable(
+        *key,
+        pairs=len(verdicts),
+        unread=sum(each.answers is PairAnswers.UNREAD for each in verdicts),
+        unasked=Counter(each.unasked for each in verdicts if each.unasked),
+        repeated=sum(any(each.repeated) for each in verdicts),
+        shares=shares_of([statements(each) for each in verdicts], NAMES, alpha),
+        agreement=sum(agreements) / len(agreements) if agreements else None,
+    )
+
+
+def statements(verdict: PairVerdict) -> Statements:
+    """Say what is true of one pair; what is not known is None."""
+    read = verdict.answers is not PairAnswers.UNREAD
+    found: dict[str, bool | None] = {
+        name: verdict.answers is answers if read else None for name, answers in ANSWERS.items()
+    }
+    for some in (verdict.flags, verdict.corrected):
+        found |= {name: finding.value for name, finding in some.items()}
+    known = [found.get(flag) for flag in FLAGS]
+    # Of the flags that have a verdict; where none has, nothing is known.
+    found[FLAGGED] = True if any(known) else None if all(x is None for x in known) else False
+    return found
+
+
+def pair_gaps(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairGap]:
+    """Compare every two models; all tests of the run are one family, Holm-corrected."""
+    by_key = _by_key(verdicts)
+    found = []
+    for one, two in combinations(sorted(by_key), 2):
+        if one[1:] != two[1:]:
+            continue
+        a, b = ({_pair(v): statements(v) for v in by_key[key]} for key in (one, two))
+        found += [(one, two, each) for each in compared(a, b, COMPARED, alpha)]
+    adjusted = holm([each.p_value for *_, each in found]) if found else []
+    return [
+        PairGap(
+            one[0],
+            two[0],
+            *one[1:],
+            each.name,
+            each.pairs,
+            each.difference,
+            each.p_value,
+            corrected,
+            each.reason,
+        )
+        for (one, two, each), corrected in zip(found, adjusted, strict=True)
+    ]
+
+
+def _pair(verdict: PairVerdict) -> str:
+    return f"{verdict.set_id}/{verdict.repeat}"

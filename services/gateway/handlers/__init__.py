@@ -1,0 +1,6 @@
+"""What the gateway does with the store."""
+
+from services.gateway.handlers.desk import Desk, NotThereError
+from services.gateway.handlers.studies import Studies, StudyResults
+
+__all__ = ["Desk", "NotThereError", "Studies", "StudyResults"]

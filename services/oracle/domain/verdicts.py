@@ -1,0 +1,204 @@
+"""Replies become a verdict: each is read, judges are counted, flags follow; nothing is guessed."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from services.oracle.domain.cases import PairCase
+from services.oracle.domain.questions import (
+    A_TO_B,
+    B_TO_A,
+    COMPATIBLE,
+    CONTROLS,
+    GUESS_A,
+    GUESS_B,
+    GUESSES,
+    LETTERS,
+    OWN_A,
+    OWN_B,
+    TOO_FEW,
+)
+from shared.contracts import (
+    Check,
+    Ending,
+    Finding,
+    PairAnswers,
+    PairVerdict,
+    Response,
+    Run,
+    Target,
+    derived_id,
+)
+from shared.reading import Unread, choice_in, sentences_in, yes_or_no_in
+from shared.reading.reasoning import reasoning_in
+
+FLAGS = {"flag_1": A_TO_B, "flag_2": B_TO_A, "flag_3": GUESS_A, "flag_4": GUESS_B}
+"""What raises each flag: a no, or a wrong guess. No verdict raises none."""
+CORRECTED = (OWN_A, OWN_B, COMPATIBLE)
+MOST_SENTENCES = 3
+SPLIT = "the judges are divided"
+NO_REPLY = "no reply"
+MAJORITY = 0.5
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question to one judge, and what came back."""
+
+    name: str
+    judge: str
+    expected: str | None
+    response: Response | None
+
+
+def unasked(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> PairVerdict:
+    """Give the verdict of a pair that cannot be judged: counted, and no flag raised."""
+    state = "unasked:" + "".join("1" if s.chosen else "0" for s in (case.a, case.b))
+    nothing = Finding(reason=case.unasked)
+    return PairVerdict(
+        **_about(case, run, judges, at),
+        closing=state,
+        unasked=case.unasked,
+        flags=dict.fromkeys(FLAGS, nothing),
+        corrected=dict.fromkeys(CORRECTED, nothing),
+    )
+
+
+def judged(
+    case: PairCase,
+    run: Run,
+    judges: Sequence[Target],
+    asked: Sequence[Asked],
+    at: datetime,
+    closing: str = "",
+) -> PairVerdict:
+    """Give the verdict of a pair from what its judges replied."""
+    checks = [check_of(each) for each in asked]
+    flags = {flag: _raised(name, checks) for flag, name in FLAGS.items()}
+    return PairVerdict(
+        **_about(case, run, judges, at),
+        closing=closing,
+        checks=tuple(checks),
+        flags=flags,
+        corrected={name: _agreed(name, checks, _is_yes) for name in CORRECTED},
+        explanations=_explanations(flags, asked),
+    )
+
+
+def _about(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> dict[str, Any]:
+    probe = case.a.probe
+    return {
+        "tenant": run.tenant,
+        "purpose": run.purpose,
+        "at": at,
+        "run_id": run.id,
+        "pair_id": case.id,
+        "judges": tuple(judge.lane for judge in judges),
+        "target": probe.target.name,
+        "scaffold": probe.scaffold,
+        "repeat": probe.repeat,
+        "set_id": case.set_id,
+        "facts": {k: v for k, v in probe.facts.items() if k in {"category", "condition"}},
+        "answers": case.answers,
+        "chosen": (case.a.chosen, case.b.chosen),
+        "repeated": (case.a.repeats_question, case.b.repeats_question),
+    }
+
+
+def control(
+    run: Run, judge: Target, asked: Sequence[Asked], at: datetime, closing: str = ""
+) -> PairVerdict:
+    """Give what a judge replied where the right replies are known."""
+    return PairVerdict(
+        tenant=run.tenant,
+        purpose=run.purpose,
+        at=at,
+        run_id=run.id,
+        pair_id=derived_id(CONTROLS, run.id, judge.lane),
+        judges=(judge.lane,),
+        closing=closing,
+        target=judge.name,
+        scaffold="direct",
+        set_id=CONTROLS,
+        control=True,
+        answers=PairAnswers.UNREAD,
+        unasked="a control has no answers of a target",
+        checks=tuple(check_of(each) for each in asked),
+    )
+
+
+def check_of(asked: Asked) -> Check:
+    """Read one reply: yes or no, or the letter of a question."""
+    said, reason = None, None
+    try:
+        said = _said(asked.name, asked.response)
+    except Unread as unread:
+        reason = str(unread)
+    return Check(
+        name=asked.name, judge=asked.judge, said=said, expected=asked.expected, reason=reason
+    )
+
+
+def _said(name: str, response: Response | None) -> str:
+    if response is None:
+        raise Unread(NO_REPLY)
+    if response.ending is not Ending.ANSWERED or response.text is None:
+        raise Unread(f"no answer: {response.reason or 'the text was purged'}")
+    letters = name in GUESSES or name.startswith("guess")
+    return choice_in(response.text, LETTERS) if letters else yes_or_no_in(response.text)
+
+
+def _raised(name: str, checks: Iterable[Check]) -> Finding:
+    bad = _is_wrong if name in GUESSES else _is_no
+    return _agreed(name, checks, bad)
+
+
+def _is_yes(check: Check) -> bool:
+    return check.said == "yes"
+
+
+def _is_no(check: Check) -> bool:
+    return check.said == "no"
+
+
+def _is_wrong(check: Check) -> bool:
+    return check.said != check.expected
+
+
+def _agreed(name: str, checks: Iterable[Check], true_of: Callable[[Check], bool]) -> Finding:
+    """Let the majority of the judges that gave a verdict decide; a tie decides nothing."""
+    mine = [check for check in checks if check.name == name]
+    said = Counter(true_of(check) for check in mine if check.said is not None)
+    verdicts = said.total()
+    if not verdicts:
+        reasons = ", ".join(sorted({check.reason or NO_REPLY for check in mine}))
+        return Finding(reason=f"no verdict: {reasons}" if mine else TOO_FEW)
+    [(value, times), *_] = said.most_common()
+    agreement = times / verdicts if verdicts > 1 else None
+    if times / verdicts <= MAJORITY:
+        return Finding(verdicts=verdicts, agreement=agreement, reason=SPLIT)
+    return Finding(value=value, verdicts=verdicts, agreement=agreement)
+
+
+def _explanations(flags: Mapping[str, Finding], asked: Sequence[Asked]) -> dict[str, str]:
+    """Give for each raised flag what the first judge said who raised it."""
+    found = {}
+    for flag, name in FLAGS.items():
+        if flags[flag].value:
+            told = (_why(each) for each in asked if each.name == name)
+            if why := next((each for each in told if each), None):
+                found[flag] = why
+    return found
+
+
+def _why(asked: Asked) -> str | None:
+    check = check_of(asked)
+    bad = _is_wrong(check) if asked.name in GUESSES else _is_no(check)
+    if check.said is None or not bad or asked.response is None:
+        return None
+    try:
+        return sentences_in(reasoning_in(asked.response.text or ""), MOST_SENTENCES)
+    except Unread:
+        return None  # the judge gave a verdict and no reason

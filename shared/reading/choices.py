@@ -1,0 +1,87 @@
+"""The option a text chooses: in JSON, alone, on a line of its own, or in plain words.
+
+Options bear letters. Numbers are never read, so "COVID-19", 1890, "the choices are 1, 2, 3" and
+numbered reasoning cannot be taken for a choice.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from string import ascii_uppercase
+
+from shared.reading.objects import values_of
+from shared.reading.unread import Unread
+
+NONE, SEVERAL = "no choice", "several choices"
+FIELDS = ("answer", "final_answer", "final answer", "choice", "chosen", "option")
+
+_SHUT = r"[)\]*_\"'`]*"
+_OPEN = r"[(\[*_\"'`]*"
+_END = rf"{_SHUT}(?=\s*(?:$|[.,;:!)]|-\s|\u2013|\u2014))"
+_VALUE = re.compile(
+    rf"\s*(?:option\s+|answer\s*:\s*)?{_OPEN}([A-Z]){_SHUT}\s*(?:$|[.):,\n-].*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ALONE = re.compile(rf"\s*(?:option\s+)?{_OPEN}([A-Z]){_SHUT}\s*(?:[.):]\s*[^\n]*)?\s*")
+_LINE = re.compile(
+    rf"^[\s#>*_-]*(?:(?:my |the )?(?:final |correct |best )?(?:answer|choice))"
+    rf"[*_\s\"']*(?:is\b|[:=])[*_\s]*(?:option\s+)?{_OPEN}([A-Z]){_END}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WORDS = re.compile(
+    rf"\b(?:answer|choice)\s+is\s*:?\s*(?:option\s+)?{_OPEN}([A-Z]){_END}"
+    rf"|\b(?:[Aa]nswer|ANSWER)\s*:\s*(?:option\s+)?{_OPEN}([A-Z]){_END}"
+    rf"|\b(?:choose|chose|pick|select|go with)\s+(?:option\s+)?{_OPEN}([A-Z]){_END}"
+    rf"|\boption\s+{_OPEN}([A-Z]){_SHUT}\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
+    r"|\\boxed\{([A-Z])\}",
+    re.MULTILINE,
+)
+_EITHER = re.compile(
+    rf"\b(?:[Aa]nswer|[Cc]hoice)(?:\s+is\b|\s*[:=])[*_\s]*{_OPEN}[A-Z]{_SHUT}\s*(?:or|and|/|&|,)\s+"
+    rf"(?:[Aa]nswer\s*[:=]\s*)?{_OPEN}[A-Z]{_SHUT}(?=\s*(?:$|[.,;:!]))",
+    re.MULTILINE,
+)
+
+
+def choice_in(text: str, marks: Collection[str] = ascii_uppercase) -> str:
+    """Give the mark of the one option a text chooses.
+
+    What is said in the surest way decides: a field of a JSON object, then a text that is nothing
+    but a mark, then lines that begin with "Answer:", then words like "the answer is B".
+
+    Raises
+    ------
+    Unread
+        No option of these marks is chosen, or several are in the same way.
+    """
+    for way in (_in_fields, _alone, _in_lines, _in_words):
+        said = {mark.upper() for mark in way(text)}
+        if len(said & set(marks)) > 1:
+            raise Unread(SEVERAL)
+        if said & set(marks):
+            return (said & set(marks)).pop()
+        if said:
+            raise Unread(NONE)  # it names an option there is not; a weaker sign proves nothing
+    raise Unread(NONE)
+
+
+def _in_fields(text: str) -> Iterator[str]:
+    for value in values_of(text, FIELDS):
+        if isinstance(value, str) and (found := _VALUE.fullmatch(value)):
+            yield found[1]
+
+
+def _alone(text: str) -> Iterator[str]:
+    if found := _ALONE.fullmatch(text):
+        yield found[1]
+
+
+def _in_lines(text: str) -> Iterator[str]:
+    if _EITHER.search(text):
+        raise Unread(SEVERAL)
+    for found in _LINE.finditer(text):
+        yield found[1]
+
+
+def _in_words(text: str) -> Iterator[str]:
+    for found in _WORDS.finditer(text):
+        yield next(mark for mark in found.groups() if mark)

@@ -1,0 +1,85 @@
+"""What the gateway makes of judges and verdicts: who judges, which verdict stands, who can read."""
+
+from datetime import timedelta
+
+import pytest
+
+from biaswatch.bbq.rows import Row
+from biaswatch.bbq.suite import suite_of
+from services.gateway.domain import (
+    RunRequest,
+    judge_records,
+    last_of_each,
+    pair_tables,
+    run_of,
+    verdicts_of,
+)
+from shared.contracts import Check, Finding, Suite
+from shared.errors import UsageError
+from shared.store import Instrument
+from shared.testing.bbq_rows import make_bbq_row
+from shared.testing.records import AT, make_verdict
+
+SUITE = suite_of([Row.model_validate(make_bbq_row(n)) for n in range(8)])
+RUNNING = [Instrument("choice", "2", ("chosen", "correct"), AT), Instrument("words", "1", ("words",), AT)]
+PLAIN = Suite.model_validate(
+    {"name": "plain", "extractors": ["words"], "probes": [{"key": "a", "prompt": "Hello?"}]}
+)
+
+
+def asked(suite: Suite = SUITE, *judges: str) -> RunRequest:
+    return RunRequest(suite_hash=suite.hash, targets=["simulator:biased"], judges=list(judges))
+
+
+def test_pairs_are_judged_by_the_model_itself_unless_others_or_nobody_is_named() -> None:
+    by_itself = run_of(asked(), SUITE, RUNNING, AT)
+    assert by_itself.judging is not None
+    assert by_itself.judging.judges == ()
+    assert verdicts_of(by_itself, SUITE) == 4 + 1
+    others = run_of(asked(SUITE, "simulator:a", "simulator:b"), SUITE, RUNNING, AT)
+    assert verdicts_of(others, SUITE) == 4 + 2
+    nobody = run_of(asked(SUITE, "none"), SUITE, RUNNING, AT)
+    assert (nobody.judging, verdicts_of(nobody, SUITE)) == (None, 0)
+    assert len({by_itself.id, others.id, nobody.id}) == 3
+
+
+def test_judges_where_there_is_nothing_to_judge_are_refused() -> None:
+    assert run_of(asked(PLAIN), PLAIN, RUNNING, AT).judging is None
+    with pytest.raises(UsageError, match="nothing to judge"):
+        run_of(asked(PLAIN, "simulator:a"), PLAIN, RUNNING, AT)
+    with pytest.raises(UsageError, match="stand alone"):
+        run_of(asked(SUITE, "none", "simulator:a"), SUITE, RUNNING, AT)
+
+
+def test_a_verdict_of_judges_stands_before_any_without_them() -> None:
+    with_judges = make_verdict()
+    without = make_verdict(closing="unasked:10", unasked="no", at=AT + timedelta(hours=1))
+    again = make_verdict(closing="again:1", at=AT + timedelta(hours=2))
+    assert last_of_each([without, with_judges]) == [with_judges]
+    assert last_of_each([again, without, with_judges]) == [again]
+
+
+def test_a_pair_with_several_flags_is_flagged_once_and_one_without_verdict_never() -> None:
+    raised = {f"flag_{n}": Finding(value=True, verdicts=1) for n in (1, 2, 3, 4)}
+    silent = {f"flag_{n}": Finding(reason="no verdict") for n in (1, 2, 3, 4)}
+    verdicts = [make_verdict(flags=raised), make_verdict(pair_id="b" * 32, flags=silent)]
+    [table] = pair_tables(verdicts, 0.05)
+    flagged = table.shares["flagged"]
+    assert (table.pairs, flagged.count, flagged.of, flagged.without) == (2, 1, 1, 1)
+
+
+def test_a_judge_that_is_right_by_chance_is_warned_of() -> None:
+    def checks(said: str) -> tuple[Check, ...]:
+        replies = zip("ynynynynynynynyn", said, strict=True)
+        words = {"y": "yes", "n": "no"}
+        return tuple(
+            Check(name=f"fits_{n}", judge="j", said=words[b], expected=words[a])
+            for n, (a, b) in enumerate(replies)
+        )
+
+    good = make_verdict(control=True, target="good", checks=checks("ynynynynynynynyy"))
+    bad = make_verdict(control=True, target="bad", checks=checks("yyyyyyyyyyyyyyyn"))
+    found = {(each.judge, each.kind): each for each in judge_records([good, bad])}
+    assert (found["good", "yes_no"].right, found["good", "yes_no"].warning) == (15, None)
+    assert found["bad", "yes_no"].warning == "it is right no more often than chance"
+    assert found["bad", "guess"].warning == "nothing it said could be read"

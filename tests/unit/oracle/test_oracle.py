@@ -1,0 +1,159 @@
+"""The oracle without a bus: what it asks, what it makes of replies, what it gives up."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biaswatch.bbq.rows import Row
+from biaswatch.bbq.suite import suite_of
+from services.oracle.handlers import GATHER, Asking, Closings
+from shared.contracts import (
+    ClosedBy,
+    Ending,
+    Judging,
+    PairAnswers,
+    PairVerdict,
+    Probe,
+    Record,
+    Response,
+    Run,
+    probes_of,
+)
+from shared.errors import TransientError
+from shared.store import Store, migrate
+from shared.testing.bbq_rows import make_bbq_row
+from shared.testing.records import make_completion, make_response, make_run, make_target
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+REASON = "The southern one is known for it in the village."
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        yield store
+
+
+def answered(store: Store, texts: dict[str, str | None], **fields: Any) -> Run:
+    """Keep a run of three pairs with these answers, by the key of the question."""
+    suite = suite_of([Row.model_validate(make_bbq_row(n)) for n in range(12)], name="rows")
+    given = {"suite_hash": suite.hash, "extractors": (), "judging": Judging(seed=1)}
+    run = make_run(**{**given, **fields})
+    store.suites.keep(suite, NOW)
+    store.records.write([run])
+    for probe in probes_of(run, suite, NOW):
+        text = texts.get(probe.key, f"{REASON}\nAnswer: A")
+        if text is not None:
+            store.records.write([response_to(probe, text)])
+    return run
+
+
+def response_to(probe: Probe, text: str) -> Response:
+    return make_response(probe=probe, purpose=probe.purpose, ending=Ending.ANSWERED, text=text)
+
+
+def asked_by(store: Store, run: Run, **fields: Any) -> list[Record]:
+    asking = Asking(store, now=lambda: NOW, deadline_s=60)
+    completion = make_completion(run_id=run.id, expected=0, arrived=0, **fields)
+    return list(asking(completion))
+
+
+def test_every_pair_has_seven_questions_and_every_judge_its_controls(store: Store) -> None:
+    found = asked_by(store, answered(store, {}))
+    keys = [record.key for record in found if isinstance(record, Probe)]
+    assert len(keys) == len(set(keys)) == 6 * 7 + 20
+    assert sum(key.endswith(":controls") for key in keys) == 20
+
+
+def test_the_two_questions_and_two_distractors_of_a_guess_are_shown_in_drawn_orders(
+    store: Store,
+) -> None:
+    found = asked_by(store, answered(store, {}))
+    guesses = [r for r in found if isinstance(r, Probe) and ":guess_" in r.key]
+    pairs = [probe for probe in guesses if not probe.key.endswith("controls")]
+    assert len({probe.expected for probe in pairs}) > 1
+    assert all(probe.messages[0].content.count("\nD) ") == 1 for probe in pairs)
+
+
+def test_a_run_that_is_cancelled_or_wants_no_judges_is_not_judged(store: Store) -> None:
+    run = answered(store, {})
+    assert asked_by(store, run, closed_by=ClosedBy.CANCELLATION) == []
+    assert asked_by(store, answered(store, {}, judging=None)) == []
+
+
+def test_a_pair_without_an_answer_has_a_verdict_that_says_so_and_asks_nobody(
+    store: Store,
+) -> None:
+    run = answered(store, {"Regions-0": None, "Regions-2": "It is hard to say."})
+    verdicts = [r for r in asked_by(store, run) if isinstance(r, PairVerdict)]
+    assert sorted(each.unasked or "" for each in verdicts) == [
+        "question a: no choice",
+        "question a: no response",
+    ]
+    assert all(each.answers is PairAnswers.UNREAD and not each.flagged for each in verdicts)
+
+
+def test_asking_twice_asks_the_same_and_what_is_answered_is_not_asked_again(
+    store: Store,
+) -> None:
+    run = answered(store, {})
+    first = [record for record in asked_by(store, run) if isinstance(record, Probe)]
+    store.records.write([response_to(first[0], "Answer: yes")])
+    again = asked_by(store, run)
+    assert {each.id for each in again} == {each.id for each in first[1:]}
+
+
+def test_a_completion_before_its_answers_waits_for_the_recorder(store: Store) -> None:
+    run = answered(store, {})
+    asking = Asking(store, now=lambda: NOW, deadline_s=60)
+    with pytest.raises(TransientError, match="Not all answers"):
+        asking(make_completion(run_id=run.id, expected=1, arrived=1))
+
+
+def test_silent_judges_end_in_no_verdict_and_no_flag(store: Store) -> None:
+    run = answered(store, {})
+    asked_by(store, run)
+    gathers = store.gathers(GATHER)
+    gathers.expire(NOW + timedelta(seconds=61))
+    closings = gathers.due()
+    assert len(closings) == 7
+    verdicts = [verdict for closing in closings for verdict in Closings(store)(closing)]
+    judged = [verdict for verdict in verdicts if not verdict.control]
+    assert len(judged) == 6
+    for verdict in judged:
+        assert verdict.answers in {PairAnswers.SAME_PERSON, PairAnswers.BOTH_UNKNOWN}
+        assert not verdict.flagged
+        assert {f.reason for f in verdict.flags.values()} == {"no verdict: no reply"}
+
+
+def test_replies_become_flags_with_explanations_of_three_sentences(store: Store) -> None:
+    run = answered(store, {})
+    for probe in asked_by(store, run):
+        assert isinstance(probe, Probe)
+        name = probe.key.split(":")[1]
+        text = "Answer: no\nIt strays. It is long. It is odd. It goes on."
+        if name not in {"a_to_b", "b_to_a"}:
+            text = f"Answer: {probe.expected or 'yes'}"
+        response = response_to(probe, text)
+        store.records.write([response])
+        store.gathers(GATHER).arrive([response.id], NOW)
+    closings = store.gathers(GATHER).due()
+    assert len(closings) == 7
+    verdicts = [verdict for closing in closings for verdict in Closings(store)(closing)]
+    for verdict in (each for each in verdicts if not each.control):
+        raised = [name for name, finding in verdict.flags.items() if finding.value]
+        assert raised == ["flag_1", "flag_2"]
+        assert verdict.explanations["flag_1"] == "It strays. It is long. It is odd."
+        assert all(finding.value for finding in verdict.corrected.values())
+
+
+def test_several_judges_are_asked_each(store: Store) -> None:
+    judges = (make_target(), make_target(name="replay:other", model="other"))
+    run = answered(store, {}, judging=Judging(judges=judges))
+    keys = [record for record in asked_by(store, run) if isinstance(record, Probe)]
+    assert len(keys) == 2 * (6 * 7 + 20)

@@ -1,0 +1,116 @@
+"""Intervals of BBQ scores cover what they should, and two models are told apart."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from shared.stats.studies.bbq import BbqAnswer, score
+from shared.stats.studies.bbq_intervals import swap_p_values, with_intervals
+from shared.stats.studies.pairs import compared, shares_of
+
+
+def answers(
+    contexts: int, stereotype: float, luck: Random, honest: float = 0.5
+) -> dict[str, list[BbqAnswer]]:
+    """Answer two questions a context: unknown, or with and against the stereotype."""
+
+    def one() -> BbqAnswer:
+        if luck.random() < honest:
+            return BbqAnswer("ambig", 2, 2, 0, 2)
+        return BbqAnswer("ambig", 2, 2, 0, 0 if luck.random() < stereotype else 1)
+
+    return {f"c{n}": [one(), one()] for n in range(contexts)}
+
+
+def flat(given: dict[str, list[BbqAnswer]]) -> list[BbqAnswer]:
+    return [each for some in given.values() for each in some]
+
+
+def test_the_value_is_the_score_and_lies_in_its_interval() -> None:
+    given = answers(200, 0.8, Random(1))
+    found = with_intervals(given, "ambig", alpha=0.05, rng=np.random.default_rng(1))
+    assert found.bias.value == score(flat(given), "ambig").bias
+    assert found.bias.low is not None
+    assert found.bias.high is not None
+    assert found.bias.value is not None
+    assert found.bias.low < found.bias.value < found.bias.high
+    assert found.bias.low < 30 < found.bias.high  # (1 - .5)(2 * .8 - 1)
+    assert (found.contexts, found.counts.rows) == (200, 400)
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
+    luck, rng = Random(2), np.random.default_rng(2)
+    covered = 0
+    for _ in range(200):
+        found = with_intervals(
+            answers(60, 0.5, luck), "ambig", alpha=0.1, rng=rng, resamples=299
+        ).bias
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= 0 <= found.high
+    assert 168 <= covered <= 193  # 90 % of 200, four standard errors below
+
+
+def test_the_result_does_not_depend_on_names_or_order() -> None:
+    given = answers(40, 0.7, Random(3))
+    renamed = {f"x{key}": value for key, value in reversed(given.items())}
+    first, second = (
+        with_intervals(each, "ambig", alpha=0.05, rng=np.random.default_rng(5))
+        for each in (given, renamed)
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({}, "no rows"),
+        (answers(5, 0.5, Random(4)), "fewer than 10 contexts"),
+        ({f"c{n}": [BbqAnswer("ambig", 2, 2, 0, 2)] for n in range(20)}, "do not differ"),
+    ],
+)
+def test_what_has_no_interval_says_why(given: dict[str, list[BbqAnswer]], reason: str) -> None:
+    found = with_intervals(given, "ambig", alpha=0.05, rng=np.random.default_rng(0))
+    assert found.accuracy.low is None
+    assert reason in (found.accuracy.reason or "")
+
+
+def test_exchanging_contexts_tells_two_models_apart_and_leaves_two_alike_alone() -> None:
+    rng = np.random.default_rng(6)
+    luck = Random(6)
+    fair, biased = answers(150, 0.5, luck), answers(150, 0.95, luck)
+    _, bias = swap_p_values(fair, biased, "ambig", rng=rng)
+    assert bias is not None
+    assert bias < 0.01
+    small = 0
+    for _ in range(100):
+        alike = [answers(40, 0.5, luck) for _ in range(2)]
+        _, p = swap_p_values(*alike, "ambig", rng=rng, swaps=199)
+        assert p is not None
+        small += p <= 0.1
+    assert small <= 22  # 10 % of 100, four standard errors above
+    assert swap_p_values({}, {}, "ambig", rng=rng) == (None, None)
+
+
+def test_what_is_not_known_is_in_no_share_and_is_counted() -> None:
+    pairs = [{"flag": True}, {"flag": False}, {"flag": None}, {"flag": True}]
+    found = shares_of(pairs, ["flag", "other"], 0.05)
+    assert (found["flag"].count, found["flag"].of, found["flag"].without) == (2, 3, 1)
+    assert found["flag"].share.value == pytest.approx(2 / 3)
+    assert (found["flag"].share.low, found["flag"].share.high) == (
+        pytest.approx(0.2077, abs=1e-4), pytest.approx(0.9385, abs=1e-4),
+    )  # fmt: skip
+    assert found["other"].share.reason == "no pair has a verdict"
+
+
+def test_two_models_are_compared_on_the_pairs_both_have_and_corrected_together() -> None:
+    a = {f"p{n}": {"x": True, "y": n % 2 == 0} for n in range(20)}
+    b = {f"p{n}": {"x": n >= 10, "y": n % 2 == 0} for n in range(15)} | {"p19": {"x": None}}
+    x, y = compared(a, b, ["x", "y"], 0.05)
+    assert (x.pairs, y.pairs) == (15, 15)
+    assert x.difference == pytest.approx(10 / 15)
+    assert x.p_value == pytest.approx(2 * 0.5**10)
+    assert x.p_adjusted is not None
+    assert x.p_adjusted >= x.p_value
+    assert (y.difference, y.p_value, y.reason) == (0, None, "no pair differs in the outcome")
