@@ -6,9 +6,11 @@ from pathlib import Path
 from services.builder.domain.plan import Plan
 from shared.contracts import ROUTES, Record
 from shared.testing.records import (
+    make_brief,
     make_cancellation,
     make_completion,
     make_diagnosis,
+    make_evaluation,
     make_features,
     make_probe,
     make_response,
@@ -25,6 +27,8 @@ SAMPLES: list[Record] = [
     make_features(1),
     make_completion(),
     make_diagnosis(),
+    make_brief(),
+    make_evaluation(),
 ]
 
 

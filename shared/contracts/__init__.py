@@ -1,5 +1,6 @@
 """The records that travel, one per file, and the address book of where they go."""
 
+from shared.contracts.brief import Brief, Measure, Subject
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion
 from shared.contracts.diagnosis import (
@@ -10,6 +11,13 @@ from shared.contracts.diagnosis import (
     GroupSummary,
     MissingTest,
     Verdict,
+)
+from shared.contracts.evaluation import (
+    Agreement,
+    DimensionScore,
+    Evaluation,
+    Fault,
+    Judgement,
 )
 from shared.contracts.expansion import expected_of, probes_of
 from shared.contracts.features import Features
@@ -34,19 +42,26 @@ __all__ = [
     "FEATURES",
     "ROUTES",
     "RUN_GATHER",
+    "Agreement",
+    "Brief",
     "Budget",
     "Cancellation",
     "Claim",
     "ClosedBy",
     "Completion",
     "Diagnosis",
+    "DimensionScore",
     "Ending",
     "Estimate",
+    "Evaluation",
     "ExtractorPin",
+    "Fault",
     "Features",
     "Gap",
     "GroupDisparity",
     "GroupSummary",
+    "Judgement",
+    "Measure",
     "Message",
     "MissingTest",
     "Part",
@@ -59,6 +74,7 @@ __all__ = [
     "Route",
     "Run",
     "Step",
+    "Subject",
     "Suite",
     "SuiteProbe",
     "Target",

@@ -88,6 +88,7 @@ class Gather:
     async def _emit_due(self, publisher: Publisher) -> None:
         await in_thread(self._gathers.expire, self._now())
         for closing in await in_thread(self._gathers.due):
-            for record in self._on_close(closing):
+            # In a thread: what a closing becomes may have to be read from the store.
+            for record in await in_thread(self._on_close, closing):
                 await publisher.publish(record)
             await in_thread(self._gathers.emitted, closing.key, self._now())

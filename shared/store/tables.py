@@ -25,6 +25,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "features": ("probe_id", "response_id", "extractor", "extractor_version"),
     "completion": ("stage",),
     "diagnosis": ("completion_id",),
+    "evaluation": ("brief_id",),
 }
 """What queries look for, besides id, run and unit."""
 

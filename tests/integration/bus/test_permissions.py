@@ -27,9 +27,11 @@ from shared.contracts import ROUTES, Record, Response, Route, subject_of
 from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 from shared.testing.records import (
+    make_brief,
     make_cancellation,
     make_completion,
     make_diagnosis,
+    make_evaluation,
     make_features,
     make_probe,
     make_response,
@@ -46,6 +48,8 @@ MADE: dict[str, Record] = {
         make_features(),
         make_completion(),
         make_diagnosis(),
+        make_brief(),
+        make_evaluation(),
     )
 }
 DROP_INS = ["dropin", "dropin-toy"]
