@@ -13,6 +13,7 @@ from shared.errors import TransientError, UsageError
 
 ENDED = {"complete", "incomplete", "cancelled"}
 RECONNECT_S = 0.5
+LOOK_EVERY_S = 0.3
 
 
 class Client:
@@ -66,6 +67,15 @@ class Client:
         """Give what a run shows."""
         found: list[dict[str, Any]] = await self._ask("GET", f"/v1/runs/{run_id}/diagnoses")
         return found
+
+    async def interpret(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Have statistics interpreted and judged; give the evaluation once it is there."""
+        found = await self._ask("POST", "/v1/interpretations", asked)
+        path = f"/v1/interpretations/{found['brief_id']}"
+        while found["evaluation"] is None:
+            await asyncio.sleep(LOOK_EVERY_S)
+            found = await self._ask("GET", path)
+        return dict(found["evaluation"])
 
     async def close(self) -> None:
         """Let go of the connection."""

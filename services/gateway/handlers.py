@@ -4,22 +4,28 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from services.gateway.domain import (
+    BriefRequest,
     Progress,
     RunRequest,
     Stand,
+    brief_of,
     compares,
     run_of,
     stand_of,
 )
 from shared.contracts import (
     RUN_GATHER,
+    Brief,
     Cancellation,
     Completion,
     Diagnosis,
+    Evaluation,
     Features,
+    Purpose,
     Response,
     Run,
     Suite,
+    derived_id,
 )
 from shared.errors import UsageError
 from shared.store import Store
@@ -94,6 +100,21 @@ class Desk:
         last = max(found, key=lambda diagnosis: diagnosis.at).completion_id
         mine = [diagnosis for diagnosis in found if diagnosis.completion_id == last]
         return sorted(mine, key=lambda d: (d.target, d.scaffold, d.feature, d.dimension))
+
+    def brief_for(self, asked: BriefRequest) -> Brief:
+        """Give the interpretation that was asked for; whoever asks for it finds it at once."""
+        if asked.run_id is not None:
+            self._run(asked.run_id)
+        brief = brief_of(asked, self._now())
+        self._store.records.write([brief])
+        return brief
+
+    def evaluation(self, brief_id: str) -> Evaluation | None:
+        """Give what came of an interpretation; None while it is under way."""
+        if not list(self._store.records.get(Brief, [brief_id])):
+            raise NotThereError(f"There is no interpretation {brief_id}.")
+        evaluation_id = derived_id(Evaluation.kind, "default", Purpose.JUDGE, brief_id)
+        return next(self._store.records.get(Evaluation, [evaluation_id]), None)
 
     def _run(self, run_id: str) -> Run:
         for run in self._store.records.get(Run, [run_id]):
