@@ -12,6 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from biaswatch.findings import interval, number, sentences
+from biaswatch.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
+from biaswatch.interpretation_output import lines_of
+from biaswatch.ll144 import as_ll144
 from biaswatch.runs import Server, Token, connected
 from shared.errors import UsageError
 
@@ -34,6 +37,7 @@ class Format(StrEnum):
     MD = "md"
     JSON = "json"
     CSV = "csv"
+    LL144 = "ll144"
 
 
 def register(app: typer.Typer) -> None:
@@ -43,19 +47,36 @@ def register(app: typer.Typer) -> None:
 
 def report(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
-    form: Annotated[Format, typer.Option("--format", help="md, json or csv.")] = Format.MD,
+    form: Annotated[Format, typer.Option("--format", help="md, json, csv or ll144.")] = Format.MD,
     output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
+    interpret: Annotated[
+        bool, typer.Option("--interpret", help="Have the findings interpreted in writing too.")
+    ] = False,
+    target: Writer = DEFAULT,
+    judge: Judges = None,
+    profile: Profile = "general",
     server: Server = None,
     token: Token = None,
 ) -> None:
     """Write down what a run found: a document, JSON, or the comparisons as CSV."""
+    if interpret and form not in (Format.MD, Format.JSON):
+        raise UsageError("An interpretation is written into md or json; other formats hold none.")
 
-    async def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    async def work() -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
         async with connected(server, token) as client:
-            return await client.progress(run_id), await client.diagnoses(run_id)
+            run, found = await client.progress(run_id), await client.diagnoses(run_id)
+            judges = judge or [DEFAULT]
+            said = (
+                await interpret_run(
+                    client, run_id, found, writer=target, judges=judges, profile=profile
+                )
+                if interpret
+                else []
+            )
+            return run, found, said
 
-    run, diagnoses = asyncio.run(work())
-    text = WRITERS[form](run, diagnoses)
+    run, diagnoses, said = asyncio.run(work())
+    text = with_interpretations(WRITERS[form](run, diagnoses), said, form)
     if output is None:
         typer.echo(text)
         return
@@ -64,6 +85,20 @@ def report(
     except OSError as error:
         raise UsageError(f"{output} cannot be written ({error.strerror}).") from None
     typer.echo(f"Wrote {output}.", err=True)
+
+
+def with_interpretations(text: str, said: Sequence[Mapping[str, Any]], form: Format) -> str:
+    """Add what was written about the findings; a model's words are quoted as plain text."""
+    if not said:
+        return text
+    if form is Format.JSON:
+        return json.dumps({**json.loads(text), "interpretations": list(said)}, indent=2)
+    parts = [text]
+    for each in said:
+        lines = [plain(line) for line in "\n".join(lines_of(each)).splitlines()]
+        quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
+        parts.append(f"## Interpretation: {plain(each['about'])}\n\n{quoted}\n")
+    return "\n".join(parts)
 
 
 def as_markdown(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> str:
@@ -211,4 +246,4 @@ def _cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t" else value
 
 
-WRITERS = {Format.MD: as_markdown, Format.JSON: as_json, Format.CSV: as_csv}
+WRITERS = {Format.MD: as_markdown, Format.JSON: as_json, Format.CSV: as_csv, Format.LL144: as_ll144}

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -99,8 +100,19 @@ def _budget(tokens: int | None, cost: float | None) -> Budget:
 def demo(as_json: Json = False) -> None:
     """Find a planted bias, and find none where none is: simulated models, nothing to set up."""
     asked = {"targets": ["simulator:biased", "simulator:unbiased"], "repeats": 5}
-    work = _run_suite(load_suite(DEMO_SUITE), asked, connected(None, None), quiet=as_json)
-    _finish(work, as_json)
+    said: list[dict[str, Any]] = []
+
+    async def interpreted(client: Client, run_id: str, found: list[dict[str, Any]]) -> None:
+        from biaswatch.interpret import interpret_run
+
+        judges = ("simulator:unbiased", "simulator:strict")
+        said.extend(
+            await interpret_run(client, run_id, found, writer="simulator:unbiased", judges=judges)
+        )
+
+    suite, here = load_suite(DEMO_SUITE), connected(None, None)
+    work = _run_suite(suite, asked, here, quiet=as_json, then=interpreted)
+    _finish(work, as_json, said)
 
 
 def runs(server: Server = None, token: Token = None, as_json: Json = False) -> None:
@@ -207,6 +219,7 @@ async def connected(
 
 
 Outcome = tuple[dict[str, Any], list[dict[str, Any]]]
+Then = Callable[[Client, str, list[dict[str, Any]]], Awaitable[None]]
 
 
 async def _run_suite(
@@ -215,11 +228,15 @@ async def _run_suite(
     connecting: AbstractAsyncContextManager[Client],
     *,
     quiet: bool,
+    then: Then | None = None,
 ) -> Outcome:
     async with connecting as client:
         run_id, opening = await client.start({**asked, "suite_hash": await client.keep(suite)})
         await _watch(client, run_id, opening, quiet=quiet)
-        return await client.progress(run_id), await client.diagnoses(run_id)
+        stand, diagnoses = await client.progress(run_id), await client.diagnoses(run_id)
+        if then is not None and diagnoses:
+            await then(client, run_id, diagnoses)
+        return stand, diagnoses
 
 
 async def _watch(client: Client, run_id: str, opening: int, *, quiet: bool) -> None:
@@ -239,21 +256,22 @@ async def _watch(client: Client, run_id: str, opening: int, *, quiet: bool) -> N
             bars.update(measured, completed=stand["features"], total=stand["features_expected"])
 
 
-def _finish(work: Any, as_json: bool) -> None:
+def _finish(work: Any, as_json: bool, said: Sequence[Mapping[str, Any]] = ()) -> None:
     try:
         outcome: Outcome = asyncio.run(work)
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(INCOMPLETE_CODE) from None
-    _print(outcome, as_json)
+    _print(outcome, as_json, said)
     if outcome[0]["stand"] != "complete":
         raise typer.Exit(INCOMPLETE_CODE)
 
 
-def _print(outcome: Outcome, as_json: bool) -> None:
+def _print(outcome: Outcome, as_json: bool, said: Sequence[Mapping[str, Any]] = ()) -> None:
     stand, diagnoses = outcome
     if as_json:
-        typer.echo(json.dumps({"run": stand, "diagnoses": diagnoses}, indent=2))
+        more = {"interpretations": list(said)} if said else {}
+        typer.echo(json.dumps({"run": stand, "diagnoses": diagnoses, **more}, indent=2))
         return
     console = Console()
     console.print(
@@ -263,3 +281,8 @@ def _print(outcome: Outcome, as_json: bool) -> None:
     if why := STOPPED.get(stand.get("stopped_by") or ""):
         console.print(why)
     findings.show(console, diagnoses)
+    for each in said:
+        from biaswatch.interpretation_output import lines_of
+
+        console.print(f"\n[bold]Interpreted and graded: {escape(each['about'])}[/]")
+        console.print(escape("\n".join(lines_of(each))), highlight=False)

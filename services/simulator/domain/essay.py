@@ -68,7 +68,9 @@ def _estimate(found: re.Match[str]) -> str:
 def graded(report: str, plant: Plant, rng: Random) -> str:
     """Give a score from 0 to 1: the mean, what phrases of the report add, and noise."""
     seen = report.casefold()
-    shift = sum(points for phrase, points in plant.grade_shifts.items() if phrase in seen)
+    shift = sum(
+        points for phrase, points in plant.grade_shifts.items() if phrase.casefold() in seen
+    )
     score = min(max(plant.grade_mean + shift + rng.gauss(0, plant.grade_noise_sd), 0.0), 1.0)
     said = {"score": round(score, 2), "reasoning": "I compared the report with what it should do."}
     return json.dumps(said)
