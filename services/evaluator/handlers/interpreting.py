@@ -48,8 +48,7 @@ class Interpret:
         if brief.report or brief.writer is None:
             return await self._judge(brief, brief.report)
         probe = writing_probe(brief, brief.writer, self._profile(brief), brief.at)
-        await self._expect(WRITING, brief, [probe])
-        return [probe]
+        return await self._expect(WRITING, brief, [probe])
 
     async def hear(self, response: Response) -> Sequence[Record]:
         """Note a reply; the writer's brings the judges' questions."""
@@ -68,10 +67,10 @@ class Interpret:
     async def _judge(self, brief: Brief, report: str) -> Sequence[Probe]:
         """Ask all judges; without any, the evaluation is what code alone can say."""
         probes = [each.probe for each in self._asked(brief, report)]
-        await self._expect(JUDGING, brief, probes)
-        return probes
+        return await self._expect(JUDGING, brief, probes)
 
-    async def _expect(self, step: str, brief: Brief, probes: Sequence[Probe]) -> None:
+    async def _expect(self, step: str, brief: Brief, probes: Sequence[Probe]) -> Sequence[Probe]:
+        """Begin to wait; give the probes that have no response yet."""
         ids = [response_id_of(probe) for probe in probes]
         missing = await in_thread(self._store.records.missing, Response, ids)
         await self.gather.expect(
@@ -81,6 +80,7 @@ class Interpret:
             context={"brief": brief.id, "step": step},
             already=set(ids) - missing,
         )
+        return [probe for probe, id_ in zip(probes, ids, strict=True) if id_ in missing]
 
     def closed(self, closing: Closing) -> Sequence[Record]:
         """Give the evaluation once everything is there or late; it reads the store."""
