@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -13,8 +15,6 @@ import pytest
 from services.evaluator import app as evaluator
 from services.evaluator.domain.subjects import table_subject
 from services.evaluator.settings import EvaluatorSettings
-from services.generator import app as generator
-from services.generator.settings import GeneratorSettings
 from shared.contracts import Brief, Evaluation, Subject
 from shared.llm.target import parse_target
 from shared.stats.tables.two_by_two import as_json, two_by_two
@@ -24,6 +24,7 @@ from shared.testing.model_server import model_server
 from shared.testing.reports import COMPLETE, COUNTS, GROUPS, PLANTED
 
 Message = MutableMapping[str, Any]
+ROOT = Path(__file__).parents[3]
 OPTIONS = "?reasoning.effort=medium&max_output_tokens=20000"
 
 
@@ -96,17 +97,25 @@ async def house(bus: Bus, tmp_path: Path, **more: Any) -> AsyncIterator[None]:
         "nats_url": bus.server.url,
         "store_url": f"sqlite:///{tmp_path / 'store.db'}",
     }
-    services = [
-        generator.build(GeneratorSettings(**given)),
-        evaluator.build(EvaluatorSettings(**given, **more)),
-    ]
-    running = [asyncio.create_task(service.run(with_health=False)) for service in services]
+    service = evaluator.build(EvaluatorSettings(**given, **more))
+    running = asyncio.create_task(service.run(with_health=False))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "services.generator.app", cwd=ROOT,
+        env={
+            **os.environ,
+            "NATS_URL": given["nats_url"],
+            "BIASWATCH_STORE_URL": given["store_url"],
+            "BIASWATCH_HEALTH_PORT": "0",
+            "BIASWATCH_STOP_WITH_PARENT": "true",
+        },
+    )  # fmt: skip
     try:
         yield
     finally:
-        for service in services:
-            service.stop()
-        await asyncio.gather(*running)
+        process.terminate()
+        await process.wait()
+        service.stop()
+        await running
 
 
 def subject() -> Subject:
