@@ -15,6 +15,7 @@ ENDED = {"complete", "incomplete", "cancelled"}
 RECONNECT_S = 0.5
 TIMEOUT_S = 120
 """The intervals of a large study take a while."""
+LOOK_EVERY_S = 0.3
 
 
 class Client:
@@ -85,6 +86,15 @@ class Client:
         while some := await self._ask("GET", f"/v1/runs/{run_id}/flagged?offset={len(found)}"):
             found += some
         return found
+
+    async def interpret(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Have statistics interpreted and judged; give the evaluation once it is there."""
+        found = await self._ask("POST", "/v1/interpretations", asked)
+        path = f"/v1/interpretations/{found['brief_id']}"
+        while found["evaluation"] is None:
+            await asyncio.sleep(LOOK_EVERY_S)
+            found = await self._ask("GET", path)
+        return dict(found["evaluation"])
 
     async def close(self) -> None:
         """Let go of the connection."""

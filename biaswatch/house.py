@@ -12,6 +12,8 @@ from biaswatch.place import House
 from biaswatch.processes import processes
 from services.diagnoser import app as diagnoser
 from services.diagnoser.settings import DiagnoserSettings
+from services.evaluator import app as evaluator
+from services.evaluator.settings import EvaluatorSettings
 from services.extractor import app as extractor
 from services.extractor.settings import ExtractorSettings
 from services.gateway import app as gateway
@@ -35,7 +37,10 @@ from shared.runtime.threads import in_thread
 from shared.runtime.web import free_port, web_server
 from shared.store import Store, migrate
 
-ROOMS = ("planner", "generator", "extractor", "recorder", "diagnoser", "oracle", "gateway")
+ROOMS = (
+    *("planner", "generator", "extractor", "recorder", "diagnoser", "oracle", "evaluator"),
+    "gateway",
+)
 LOOK_S = 0.02
 HERE = "127.0.0.1"
 
@@ -122,6 +127,7 @@ async def _together(where: Where, store: Store, port: int) -> AsyncIterator[str]
         recorder.build(RecorderSettings(**given)),
         diagnoser.build(DiagnoserSettings(**given)),
         oracle.build(OracleSettings(**given)),
+        evaluator.build(EvaluatorSettings(**given)),
     ]
     connection = await Connection.open(where.nats_url, name="gateway")
     try:

@@ -10,6 +10,7 @@ from biaswatch import (
     clusters,
     diagnose,
     extractors,
+    interpret,
     operate,
     purge,
     report,
@@ -40,6 +41,7 @@ operate.register(app)
 table.register(app)
 diagnose.register(app)
 report.register(app)
+interpret.register(app)
 extractors.register(app)
 tool_bias.register()
 clusters.register()

@@ -18,11 +18,15 @@ class Outcome:
     assessments: Sequence[Found] = ()
     studies: Found = field(default_factory=dict)
     """Scores, pairs and judges, where the suite is such a study."""
+    interpretations: Sequence[Found] = ()
+    """What was written about the findings, and how it was graded, where that was asked for."""
 
     def as_json(self) -> dict[str, Any]:
-        """Give everything as one object; the study only where there is one."""
+        """Give everything as one object; studies and interpretations only where there are any."""
         found = {"run": self.run, "diagnoses": self.diagnoses, "assessments": self.assessments}
-        return found | ({"studies": self.studies} if self.studies.get("scores") else {})
+        studies = {"studies": self.studies} if self.studies.get("scores") else {}
+        said = {"interpretations": list(self.interpretations)} if self.interpretations else {}
+        return found | studies | said
 
 
 async def outcome_of(client: Client, run_id: str) -> Outcome:

@@ -1,35 +1,23 @@
 """The verb `report`: a run's findings as a document to hand on."""
 
 import asyncio
-import csv
-import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from biaswatch import assessments, study_report
+from biaswatch import study_report
+from biaswatch.connecting import Server, Token, connected
+from biaswatch.documents import as_csv, as_markdown, interpretations_as_markdown
 from biaswatch.figures import draw
-from biaswatch.findings import beside, instrument_gaps, interval, number, sentences
-from biaswatch.markdown import plain, table
+from biaswatch.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
+from biaswatch.ll144 import as_ll144
 from biaswatch.outcome import Outcome, outcome_of
-from biaswatch.runs import Server, Token, connected
 from shared.errors import UsageError
-
-Diagnosis = Mapping[str, Any]
-SAYS = {
-    "disparity": "**disparity**",
-    "no_disparity": "no disparity beyond the tolerance",
-    "not_enough_evidence": "not enough evidence",
-}
-
-CSV_COLUMNS = (
-    *("run", "target", "scaffold", "feature", "dimension", "a", "b"),
-    *("gap", "low", "high", "p_value", "p_adjusted", "effect_size", "verdict", "reason"),
-)
 
 
 class Format(StrEnum):
@@ -40,9 +28,12 @@ class Format(StrEnum):
     CSV = "csv"
     JSONL = "jsonl"
     """The flagged pairs, one a line."""
+    LL144 = "ll144"
+    """The tables of New York City's Local Law 144."""
 
 
 WITH_PAIRS = {Format.MD, Format.JSON, Format.JSONL}
+WITH_WORDS = {Format.MD, Format.JSON}
 
 
 def register(app: typer.Typer) -> None:
@@ -53,27 +44,45 @@ def register(app: typer.Typer) -> None:
 def report(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
     form: Annotated[
-        Format, typer.Option("--format", help="md, json, csv, or jsonl for flagged pairs.")
+        Format, typer.Option("--format", help="md, json, csv, ll144, or jsonl for flagged pairs.")
     ] = Format.MD,
     output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
     figures: Annotated[
         Path | None, typer.Option(help="A folder for pictures of it, as PNG and SVG.")
     ] = None,
+    interpret: Annotated[
+        bool, typer.Option("--interpret", help="Have the findings interpreted in writing too.")
+    ] = False,
+    target: Writer = DEFAULT,
+    judge: Judges = None,
+    profile: Profile = "general",
     server: Server = None,
     token: Token = None,
 ) -> None:
     """Write down what a run found: a document, JSON, comparisons as CSV, flagged pairs as JSONL."""
+    if interpret and form not in WITH_WORDS:
+        raise UsageError("An interpretation is written into md or json; other formats hold none.")
 
     async def work() -> tuple[Outcome, list[dict[str, Any]]]:
         async with connected(server, token) as client:
             flagged = await client.flagged(run_id) if form in WITH_PAIRS else []
-            return await outcome_of(client, run_id), flagged
+            outcome = await outcome_of(client, run_id)
+            if interpret:
+                judges = judge or [DEFAULT]
+                said = await interpret_run(
+                    client, run_id, outcome.diagnoses, writer=target, judges=judges, profile=profile
+                )
+                outcome = replace(outcome, interpretations=said)
+            return outcome, flagged
 
     outcome, flagged = asyncio.run(work())
     if figures is not None:
         for path in draw(outcome, figures):
             typer.echo(f"Wrote {path}.", err=True)
-    text = written(form, outcome, flagged)
+    _write(written(form, outcome, flagged), output)
+
+
+def _write(text: str, output: Path | None) -> None:
     if output is None:
         typer.echo(text)
         return
@@ -86,157 +95,15 @@ def report(
 
 def written(form: Format, outcome: Outcome, flagged: Sequence[Mapping[str, Any]]) -> str:
     """Give the report in this form."""
-    if form is Format.JSONL:
-        return study_report.as_jsonl(flagged)
-    if form is Format.JSON:
-        return json.dumps({**outcome.as_json(), "flagged": list(flagged)}, indent=2)
-    if form is Format.CSV:
-        return as_csv(outcome)
-    return as_markdown(outcome) + study_report.as_markdown(outcome.studies, flagged)
-
-
-def as_markdown(outcome: Outcome) -> str:
-    """Give the report for people; what models and users wrote is shown as text, never as markup."""
-    return "\n".join([*_markdown(outcome.run, outcome.diagnoses), *_beyond(outcome)]) + "\n"
-
-
-def _beyond(outcome: Outcome) -> Iterator[str]:
-    if not outcome.assessments:
-        return
-    yield ""
-    yield "## Beyond the gaps"
-    yield ""
-    yield from _table(assessments.HEAD, map(assessments.overview, outcome.assessments))
-    for each in outcome.assessments:
-        for title, head, rows in assessments.parts(each):
-            yield ""
-            yield f"### {plain(assessments.name_of(each))}: {title}"
-            yield ""
-            yield from _table(head, rows)
-
-
-def _markdown(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
-    yield f"# {plain(run['suite'])}"
-    yield ""
-    yield (
-        f"Run `{run['run_id']}` of {run['at'][:10]}, {run['stand']}: {run['responses']} of"
-        f" {run['probes']} answers by {', '.join(map(plain, run['targets']))}."
-    )
-    if not diagnoses:
-        yield ""
-        yield "There is nothing to compare: no probe names a group."
-        return
-    yield ""
-    yield "## Conclusions"
-    yield ""
-    for sentence in sentences(diagnoses):
-        yield f"- {plain(sentence)}"
-    yield ""
-    yield _terms(diagnoses[0])
-    for diagnosis in diagnoses:
-        yield ""
-        yield from _section(diagnosis)
-
-
-def _terms(first: Diagnosis) -> str:
-    return (
-        f"A family of {first['family']} comparisons, Holm-corrected at level {first['alpha']:g},"
-        f" tolerance {first['tolerance']:g}. The conclusions are about {plain(first['claim'])}."
-    )
-
-
-def _section(diagnosis: Diagnosis) -> Iterator[str]:
-    level = f"{100 * (1 - diagnosis['alpha']):g} %"
-    names = (diagnosis["target"], diagnosis["scaffold"], diagnosis["feature"])
-    yield f"## {', '.join(map(plain, names))}, by {plain(diagnosis['dimension'])}"
-    yield ""
-    yield from _table(
-        ("groups", f"gap [{level}]", "p", "p, corrected", "effect size", "impact ratio", "verdict"),
-        (_gap(gap) for gap in diagnosis["gaps"]),
-    )
-    yield ""
-    yield from _table(
-        ("group", "prompts", "answers", "missing", f"mean [{level}]", f"selected [{level}]"),
-        (_group(group) for group in diagnosis["groups"]),
-    )
-    if said := [*beside(diagnosis), *instrument_gaps(diagnosis)]:
-        yield ""
-        yield from (f"- {plain(sentence)}" for sentence in said)
-    if absent := diagnosis.get("missing"):
-        yield ""
-        yield _absence(absent)
-    if apart := [
-        each for each in diagnosis.get("disparities", ()) if each.get("value") is not None
-    ]:
-        yield ""
-        yield from _table(
-            ("all groups", "value", "held by", "by chance (median)", "p"),
-            (_apart(each) for each in apart),
-        )
-
-
-def _gap(gap: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{gap['a']} - {gap['b']}",
-        interval(gap["gap"]),
-        number(gap.get("p_value"), 2),
-        number(gap.get("p_adjusted"), 2),
-        interval(gap["effect_size"]) if gap.get("effect_size") else "",
-        interval(gap["impact_ratio"]) if gap.get("impact_ratio") else "",
-        SAYS[gap["verdict"]],
-    ]
-
-
-def _group(group: Mapping[str, Any]) -> list[str]:
-    reasons = ", ".join(f"{n} {why}" for why, n in group["missing_reasons"].items())
-    rate = group.get("selection_rate")
-    return [
-        group["group"],
-        str(group["units"]),
-        str(group["responses"]),
-        f"{group['missing']}" + (f" ({reasons})" if reasons else ""),
-        interval(group["mean"]),
-        interval(rate) if rate else "",
-    ]
-
-
-def _absence(absent: Mapping[str, Any]) -> str:
-    if absent.get("p_value") is None:
-        return f"Missing answers are not tested: {plain(str(absent.get('reason')))}."
-    said = number(absent["p_value"], 2)
-    return f"Missing answers differ between groups with p = {said} ({plain(absent['method'])})."
-
-
-def _apart(each: Mapping[str, Any]) -> list[str]:
-    return [
-        each["metric"],
-        number(each["value"]),
-        each.get("group") or "",
-        number(each.get("null_median")),
-        number(each.get("p_value"), 2),
-    ]
-
-
-def _table(head: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
-    return table(head, rows, verbatim=SAYS.values())
-
-
-def as_csv(outcome: Outcome) -> str:
-    """Give a row for each comparison."""
-    said = io.StringIO()
-    writer = csv.writer(said, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    for each in outcome.diagnoses:
-        where = [each[k] for k in ("target", "scaffold", "feature", "dimension")]
-        for gap in each["gaps"]:
-            found, effect = gap["gap"], gap.get("effect_size") or {}
-            row = [outcome.run["run_id"], *where, gap["a"], gap["b"]]
-            row += [found.get("value"), found.get("low"), found.get("high"), gap.get("p_value")]
-            row += [gap.get("p_adjusted"), effect.get("value"), gap["verdict"], gap.get("reason")]
-            writer.writerow([_cell(value) for value in row])
-    return said.getvalue()
-
-
-def _cell(value: object) -> object:
-    """Keep a spreadsheet from taking text for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t" else value
+    match form:
+        case Format.JSONL:
+            return study_report.as_jsonl(flagged)
+        case Format.JSON:
+            return json.dumps({**outcome.as_json(), "flagged": list(flagged)}, indent=2)
+        case Format.CSV:
+            return as_csv(outcome)
+        case Format.LL144:
+            return as_ll144(outcome.run, outcome.diagnoses)
+        case Format.MD:
+            studies = study_report.as_markdown(outcome.studies, flagged)
+            return as_markdown(outcome) + studies + interpretations_as_markdown(outcome)

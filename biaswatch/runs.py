@@ -2,14 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -23,7 +25,8 @@ from rich.progress import (
 from biaswatch import assessments, findings, study_findings
 from biaswatch.checks import check_means, check_scaffolds
 from biaswatch.client import Client
-from biaswatch.outcome import Outcome, outcome_of
+from biaswatch.connecting import Server, Token, connected
+from biaswatch.outcome import Found, Outcome, outcome_of
 from biaswatch.place import Address
 from biaswatch.suites import load_suite
 from services.generator.settings import GeneratorSettings
@@ -44,8 +47,6 @@ STOPPED = {
 """Why a run was stopped, where nobody cancelled it."""
 DEMO_SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
 
-Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
-Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -109,7 +110,17 @@ def _budget(tokens: int | None, cost: float | None) -> Budget:
 def demo(as_json: Json = False) -> None:
     """Find a planted bias, and find none where none is: simulated models, nothing to set up."""
     asked = {"targets": ["simulator:biased", "simulator:unbiased"], "repeats": 5}
-    work = _run_suite(load_suite(DEMO_SUITE), asked, connected(None, None), quiet=as_json)
+
+    async def interpreted(client: Client, run_id: str, found: Sequence[Found]) -> Sequence[Found]:
+        from biaswatch.interpret import interpret_run
+
+        judges = ("simulator:unbiased", "simulator:strict")
+        return await interpret_run(
+            client, run_id, found, writer="simulator:unbiased", judges=judges
+        )
+
+    suite, here = load_suite(DEMO_SUITE), connected(None, None)
+    work = _run_suite(suite, asked, here, quiet=as_json, then=interpreted)
     _finish(work, as_json)
 
 
@@ -189,31 +200,7 @@ def up(
         typer.echo("Stopped; the store and the bus keep everything.")
 
 
-@asynccontextmanager
-async def connected(
-    server: str | None, token: str | None, *, apart: bool = False
-) -> AsyncIterator[Client]:
-    """Give a client of the gateway elsewhere, of the house that runs here, or of one just begun."""
-    from biaswatch.house import house
-
-    settings = load(Settings)
-    running = Address(settings.state_dir).read()
-    if url := server or (running and running.url):
-        client = Client(url, token)
-        try:
-            yield client
-        finally:
-            await client.close()
-        return
-    if "log_level" not in settings.model_fields_set:  # the progress is what is looked at
-        settings = settings.model_copy(update={"log_level": "ERROR"})
-    configure_logs(settings.log_level)
-    async with house(settings, apart=apart) as here:
-        client = Client(here.url, token)
-        try:
-            yield client
-        finally:
-            await client.close()
+Then = Callable[[Client, str, Sequence[Found]], Awaitable[Sequence[Found]]]
 
 
 async def _run_suite(
@@ -222,11 +209,16 @@ async def _run_suite(
     connecting: AbstractAsyncContextManager[Client],
     *,
     quiet: bool,
+    then: Then | None = None,
 ) -> Outcome:
     async with connecting as client:
         run_id, opening = await client.start({**asked, "suite_hash": await client.keep(suite)})
         await _watch(client, run_id, opening, quiet=quiet)
-        return await outcome_of(client, run_id)
+        outcome = await outcome_of(client, run_id)
+        if then is not None and outcome.diagnoses:
+            said = await then(client, run_id, outcome.diagnoses)
+            outcome = replace(outcome, interpretations=said)
+        return outcome
 
 
 async def _watch(client: Client, run_id: str, opening: int, *, quiet: bool) -> None:
@@ -276,3 +268,8 @@ def _print(outcome: Outcome, as_json: bool) -> None:
     findings.show(console, outcome.diagnoses)
     assessments.show(console, outcome.assessments)
     study_findings.show(console, outcome.studies)
+    for each in outcome.interpretations:
+        from biaswatch.interpretation_output import lines_of
+
+        console.print(f"\n[bold]Interpreted and graded: {escape(each['about'])}[/]")
+        console.print(escape("\n".join(lines_of(each))), highlight=False)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -10,10 +11,20 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from biaswatch.findings import number
+from biaswatch.case_options import (
+    Adjust,
+    Given,
+    Group,
+    Groups,
+    Outcome,
+    Strata,
+    Where,
+    cases_given,
+    more_of,
+    whole,
+)
+from biaswatch.findings import interval, number
 from shared.errors import UsageError
-
-COUNTS = 4
 
 MEASURES = {
     "odds_ratio": "odds ratio",
@@ -23,16 +34,6 @@ MEASURES = {
     "impact_ratio": "impact ratio",
 }
 
-# Words, not numbers: what is no number is then said in our sentence, and a negative count is not
-# taken for an option.
-Counts = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="A B C D",
-        help="Counts: group 1 with and without the outcome, then group 2 with and without it.",
-    ),
-]
-
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
@@ -40,7 +41,13 @@ def register(app: typer.Typer) -> None:
 
 
 def table(
-    counts: Counts = None,
+    given: Given = None,
+    group: Group = None,
+    groups: Groups = None,
+    outcome: Outcome = None,
+    where: Where = None,
+    strata: Strata = None,
+    adjust: Adjust = None,
     yates: Annotated[
         bool, typer.Option("--yates", help="Correct chi-square for continuity.")
     ] = False,
@@ -48,38 +55,28 @@ def table(
     min_cases: Annotated[str, typer.Option(help="Warn of groups with fewer cases.")] = "15",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table of counts."""
+    """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file."""
+    from shared.stats.tables.likeness import likeness
     from shared.stats.tables.two_by_two import as_json as to_json
     from shared.stats.tables.two_by_two import two_by_two
 
-    cells = _four(counts or [])
     level = _level(alpha)
     try:
+        cases = cases_given(
+            "table", given or [], group=group, groups=groups, outcome=outcome, where=where,
+            strata=strata, adjust=adjust, alpha=level,
+        )  # fmt: skip
         found = two_by_two(
-            *cells, alpha=level, yates=yates, min_cases=_whole("--min-cases", min_cases)
+            *cases.counts, alpha=level, yates=yates, min_cases=whole("--min-cases", min_cases)
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
+    alike = likeness(found.odds_ratio, found.relative_risk)
+    said = {**to_json(found), **more_of(cases), "similarity": asdict(alike)}
     if as_json:
-        typer.echo(json.dumps(to_json(found), indent=2, allow_nan=False))
+        typer.echo(json.dumps(said, indent=2, allow_nan=False))
         return
-    _print(to_json(found), level)
-
-
-def _four(counts: list[str]) -> tuple[int, int, int, int]:
-    if unknown := [word for word in counts if word.startswith("--")]:
-        raise UsageError(f"There is no option {unknown[0]}: see `biaswatch table --help`.")
-    if len(counts) != COUNTS:
-        raise UsageError(f"A table takes four counts A B C D, but {len(counts)} were given.")
-    a, b, c, d = (_whole(name, word) for name, word in zip("ABCD", counts, strict=True))
-    return a, b, c, d
-
-
-def _whole(name: str, word: str) -> int:
-    try:
-        return int(word)
-    except ValueError:
-        raise UsageError(f"{name} is {word!r}, but has to be a whole number.") from None
+    _print(said, level)
 
 
 def _level(word: str) -> float:
@@ -91,8 +88,8 @@ def _level(word: str) -> float:
 
 def _print(found: Mapping[str, Any], alpha: float) -> None:
     console = Console()
-    interval = f"{100 * (1 - alpha):g} % interval"
-    measures = _table(f"{found['n']} cases", ("measure", "estimate", interval, "how"))
+    covered = f"{100 * (1 - alpha):g} % interval"
+    measures = _table(f"{found['n']} cases", ("measure", "estimate", covered, "how"))
     for measure in _measures(found):
         measures.add_row(*measure)
     tests = _table("Independence", ("test", "p", "about"))
@@ -100,8 +97,26 @@ def _print(found: Mapping[str, Any], alpha: float) -> None:
         tests.add_row(*test)
     console.print(measures)
     console.print(tests)
-    for sentence in found["warnings"]:
+    for sentence in (*found["notes"], *found["warnings"], *_more(found)):
         console.print(f"• {escape(sentence)}")
+
+
+def _more(found: Mapping[str, Any]) -> Iterator[str]:
+    """Say what strata and covariates add, and how alike the two ratios are."""
+    if within := found["stratified"]:
+        test, ratio = within["cmh"], within["odds_ratio"]
+        yield (
+            f"Within {within['strata']} strata the odds ratio is {interval(ratio)}"
+            f" (Mantel-Haenszel), p = {number(test['p_value'])} (CMH); alike in all strata?"
+            f" p = {number(within['tarone']['p_value'])} (Breslow-Day, Tarone)."
+        )
+        if within["note"]:
+            yield within["note"]
+    if adjusted := found["adjusted_odds_ratio"]:
+        held = ", ".join(adjusted["for"])
+        yield f"With {held} held equal the odds ratio is {interval(adjusted)}."
+    if (alike := found["similarity"])["says"]:
+        yield f"Odds ratio and relative risk: {alike['says']} ({number(alike['ratio'])})."
 
 
 def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
@@ -114,11 +129,11 @@ def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 def _measure(name: str, estimate: Mapping[str, Any]) -> tuple[str, str, str, str]:
     bounds = estimate["ci"]
     how = estimate["reason"] or estimate.get("method", "")
-    interval = "-"
+    reach = "-"
     if bounds:
         high = "∞" if bounds[1] is None else number(bounds[1])
-        interval = f"{number(bounds[0])} to {high}"
-    return name, number(estimate["estimate"]), interval, escape(how)
+        reach = f"{number(bounds[0])} to {high}"
+    return name, number(estimate["estimate"]), reach, escape(how)
 
 
 def _tests(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

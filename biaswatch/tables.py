@@ -44,7 +44,7 @@ def observations(path: Path, columns: Columns) -> tuple[Observations, list[str]]
     UsageError
         The file, a column or a value cannot be used; the sentence names it.
     """
-    frame = _frame(path)
+    frame = frame_of(path)
     absent = [name for name in columns.all if name not in frame.columns]
     if absent:
         there = ", ".join(map(str, frame.columns))
@@ -64,7 +64,8 @@ def observations(path: Path, columns: Columns) -> tuple[Observations, list[str]]
     return seen, _warnings(seen)
 
 
-def _frame(path: Path) -> pd.DataFrame:
+def frame_of(path: Path) -> pd.DataFrame:
+    """Read a table; its ending says what it is."""
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise UsageError(f"{path} is none of {', '.join(READERS)}; its ending says what it is.")

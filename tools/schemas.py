@@ -7,9 +7,11 @@ from services.builder.domain.plan import Plan
 from shared.contracts import ROUTES, Record
 from shared.testing.records import (
     make_assessment,
+    make_brief,
     make_cancellation,
     make_completion,
     make_diagnosis,
+    make_evaluation,
     make_features,
     make_probe,
     make_response,
@@ -29,6 +31,8 @@ SAMPLES: list[Record] = [
     make_diagnosis(),
     make_assessment(),
     make_verdict(),
+    make_brief(),
+    make_evaluation(),
 ]
 
 

@@ -10,7 +10,7 @@ from services.gateway.handlers import Desk, Studies
 from services.gateway.routes import Tokens, as_sentence, routes
 from services.gateway.settings import GatewaySettings
 from shared.bus.port import Publisher
-from shared.contracts import Cancellation, Run
+from shared.contracts import Brief, Cancellation, Run
 from shared.errors import BiaswatchError, ConfigurationError
 from shared.runtime.process import serve
 from shared.runtime.service import Service
@@ -30,7 +30,7 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     tokens = Tokens(settings.gateway_read_token, settings.gateway_run_token)
     desk = Desk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
 
-    async def send(record: Run | Cancellation) -> None:
+    async def send(record: Run | Cancellation | Brief) -> None:
         # The moment is the publication: a run started again must not be dropped as a duplicate.
         await publisher.publish(record, publication=int(record.at.timestamp() * 1000))
 

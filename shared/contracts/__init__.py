@@ -9,6 +9,7 @@ from shared.contracts.assessment import (
     Quality,
     TotalBias,
 )
+from shared.contracts.brief import Brief, Measure, Subject
 from shared.contracts.calibration import OwnGap
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion
@@ -20,6 +21,13 @@ from shared.contracts.diagnosis import (
     GroupSummary,
     MissingTest,
     Verdict,
+)
+from shared.contracts.evaluation import (
+    Agreement,
+    DimensionScore,
+    Evaluation,
+    Fault,
+    Judgement,
 )
 from shared.contracts.expansion import expected_of, probes_of
 from shared.contracts.features import Features
@@ -45,7 +53,9 @@ __all__ = [
     "FEATURES",
     "ROUTES",
     "RUN_GATHER",
+    "Agreement",
     "Assessment",
+    "Brief",
     "Budget",
     "Cancellation",
     "Cell",
@@ -57,15 +67,20 @@ __all__ = [
     "CriterionGap",
     "Deviation",
     "Diagnosis",
+    "DimensionScore",
     "Ending",
     "Estimate",
+    "Evaluation",
     "ExtractorPin",
+    "Fault",
     "Features",
     "Finding",
     "Gap",
     "GroupDisparity",
     "GroupSummary",
+    "Judgement",
     "Judging",
+    "Measure",
     "Message",
     "MissingTest",
     "OwnGap",
@@ -82,6 +97,7 @@ __all__ = [
     "Route",
     "Run",
     "Step",
+    "Subject",
     "Suite",
     "SuiteProbe",
     "Target",

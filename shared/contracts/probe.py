@@ -62,6 +62,9 @@ class Probe(Record):
     """What is known of it and not told to the model: its category, which option is the biased."""
     measure: tuple[Token, ...] = ()
     """The extractors that are to measure the answer."""
+    cache_apart: bool = False
+    """Whether the provider's cache of prompts must not know the call from any other: its request
+    carries an end user and a cache key of its own, where the provider takes them."""
     fresh: bool = False
     """Whether the call is made anew even where its answer is kept from before; judges may."""
 

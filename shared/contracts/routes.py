@@ -6,9 +6,11 @@ Streams, durables, permissions, tables and documents are all derived from this o
 from dataclasses import dataclass
 
 from shared.contracts.assessment import Assessment
+from shared.contracts.brief import Brief
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import Completion
 from shared.contracts.diagnosis import Diagnosis
+from shared.contracts.evaluation import Evaluation
 from shared.contracts.features import Features
 from shared.contracts.identity import derived_id
 from shared.contracts.probe import Probe
@@ -76,6 +78,8 @@ ROUTES = (
     Route(Diagnosis, "DIAGNOSES", producers=("diagnoser",), consumers=("recorder",)),
     Route(Assessment, "ASSESSMENTS", producers=("diagnoser",), consumers=("recorder",)),
     Route(PairVerdict, "VERDICTS", producers=("oracle",), consumers=("recorder",)),
+    Route(Brief, "BRIEFS", producers=("gateway",), consumers=("evaluator", "recorder")),
+    Route(Evaluation, "EVALUATIONS", producers=("evaluator",), consumers=("recorder",)),
 )
 
 _BY_RECORD = {route.record: route for route in ROUTES}

@@ -26,6 +26,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "completion": ("stage",),
     "diagnosis": ("completion_id",),
     "assessment": ("completion_id",),
+    "evaluation": ("brief_id",),
 }
 """What queries look for, besides id, run and unit."""
 

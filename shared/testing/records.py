@@ -5,19 +5,25 @@ from typing import Any
 
 from shared.contracts import (
     Assessment,
+    Brief,
     Cancellation,
     Check,
     ClosedBy,
     Completion,
     Consistency,
     Diagnosis,
+    DimensionScore,
     Ending,
     Estimate,
+    Evaluation,
     ExtractorPin,
+    Fault,
     Features,
     Finding,
     Gap,
     GroupSummary,
+    Judgement,
+    Measure,
     Message,
     PairAnswers,
     PairVerdict,
@@ -26,6 +32,7 @@ from shared.contracts import (
     Response,
     Role,
     Run,
+    Subject,
     Target,
     TotalBias,
     Usage,
@@ -190,3 +197,58 @@ def make_completion(**fields: Any) -> Completion:
         "arrived": 2,
     }
     return Completion(**{**given, **fields})
+
+
+def make_subject(**fields: Any) -> Subject:
+    """Make the statistics of a small table of two groups."""
+    given = {
+        "outcome": "admission",
+        "value": "admitted",
+        "groups": ("men", "women"),
+        "counts": (30, 70, 20, 80),
+        "cases": 200,
+        "measures": (
+            Measure(
+                name="odds_ratio", label="Odds Ratio", value=1.714, low=0.896, high=3.281,
+                no_difference=1.0,
+            ),
+            Measure(
+                name="relative_risk", label="Relative Risk", value=1.5, low=0.917, high=2.454,
+                no_difference=1.0,
+            ),
+            Measure(name="chi_square", label="Chi-Square Test", value=2.6667, p_value=0.1025),
+        ),
+    }  # fmt: skip
+    return Subject(**{**given, **fields})
+
+
+def make_brief(**fields: Any) -> Brief:
+    """Make an interpretation that is wanted."""
+    given = {
+        "at": AT,
+        "purpose": "judge",
+        "subject": make_subject(),
+        "writer": make_target(),
+        "judges": (make_target(),),
+    }
+    return Brief(**{**given, **fields})
+
+
+def make_evaluation(**fields: Any) -> Evaluation:
+    """Make what came of that brief."""
+    given = {
+        "at": AT,
+        "purpose": "judge",
+        "brief_id": make_brief().id,
+        "writer": "replay:answers",
+        "report": "#### Executive Summary\nAdmission of men and women was compared.",
+        "faults": (Fault(kind="heading", where="Findings", sentence="The heading is missing."),),
+        "judgements": (
+            Judgement(key="p_value-chi_square/1/0", dimension="p_value", judge="j", score=0.75),
+        ),
+        "dimensions": (DimensionScore(dimension="p_value", mean=0.75, scored=1, asked=1),),
+        "mean": 0.75,
+        "mean_of": 1,
+        "reasoning": {"p_value-chi_square/1/0": "It is read rightly."},
+    }
+    return Evaluation(**{**given, **fields})

@@ -1,5 +1,6 @@
 """What the gateway takes, gives and computes from the records: pure."""
 
+from services.gateway.domain.interpretations import BriefRequest, Interpretation, brief_of
 from services.gateway.domain.judges import JudgeRecord, judge_records
 from services.gateway.domain.pairs import (
     PairGap,
@@ -23,6 +24,8 @@ from services.gateway.domain.scores import ScoreGap, Scores, Told, score_gaps, s
 
 __all__ = [
     "ENDED",
+    "BriefRequest",
+    "Interpretation",
     "JudgeRecord",
     "PairGap",
     "PairTable",
@@ -33,6 +36,7 @@ __all__ = [
     "Stand",
     "Started",
     "Told",
+    "brief_of",
     "compares",
     "judge_records",
     "last_of_each",

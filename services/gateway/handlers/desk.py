@@ -5,9 +5,11 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from services.gateway.domain import (
+    BriefRequest,
     Progress,
     RunRequest,
     Stand,
+    brief_of,
     compares,
     run_of,
     stand_of,
@@ -16,14 +18,18 @@ from services.gateway.domain import (
 from shared.contracts import (
     RUN_GATHER,
     Assessment,
+    Brief,
     Cancellation,
     Completion,
     Diagnosis,
+    Evaluation,
     Features,
     PairVerdict,
+    Purpose,
     Response,
     Run,
     Suite,
+    derived_id,
 )
 from shared.errors import UsageError
 from shared.store import Store
@@ -107,6 +113,21 @@ class Desk:
         found = list(self._store.records.read(kind, run_id=run_id))
         last = max(found, key=lambda each: each.at).completion_id if found else None
         return [each for each in found if each.completion_id == last]
+
+    def brief_for(self, asked: BriefRequest) -> Brief:
+        """Give the interpretation that was asked for; whoever asks for it finds it at once."""
+        if asked.run_id is not None:
+            self._run(asked.run_id)
+        brief = brief_of(asked, self._now())
+        self._store.records.write([brief])
+        return brief
+
+    def evaluation(self, brief_id: str) -> Evaluation | None:
+        """Give what came of an interpretation; None while it is under way."""
+        if not list(self._store.records.get(Brief, [brief_id])):
+            raise NotThereError(f"There is no interpretation {brief_id}.")
+        evaluation_id = derived_id(Evaluation.kind, "default", Purpose.JUDGE, brief_id)
+        return next(self._store.records.get(Evaluation, [evaluation_id]), None)
 
     def _run(self, run_id: str) -> Run:
         for run in self._store.records.get(Run, [run_id]):

@@ -9,15 +9,22 @@ from fastapi.responses import JSONResponse
 from fastapi.sse import EventSourceResponse
 from pydantic import BaseModel
 
-from services.gateway.domain import ENDED, Progress, RunRequest, Started
+from services.gateway.domain import (
+    ENDED,
+    BriefRequest,
+    Interpretation,
+    Progress,
+    RunRequest,
+    Started,
+)
 from services.gateway.handlers import Desk, NotThereError, Studies, StudyResults
 from services.gateway.handlers.studies import FlaggedPair
 from services.gateway.routes.tokens import Tokens
-from shared.contracts import Assessment, Cancellation, Diagnosis, Run, Suite
+from shared.contracts import Assessment, Brief, Cancellation, Diagnosis, Run, Suite
 from shared.errors import TransientError
 from shared.runtime.threads import in_thread
 
-Send = Callable[[Run | Cancellation], Awaitable[None]]
+Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]
 LOOK_EVERY_S = 0.3
 
 
@@ -67,6 +74,11 @@ def _reading(desk: Desk, tokens: Tokens) -> APIRouter:
     async def show_assessments(run_id: str) -> list[Assessment]:
         return await in_thread(desk.assessments, run_id)
 
+    @router.get("/interpretations/{brief_id}")
+    async def show_interpretation(brief_id: str) -> Interpretation:
+        found = await in_thread(desk.evaluation, brief_id)
+        return Interpretation(brief_id=brief_id, evaluation=found)
+
     return router
 
 
@@ -104,6 +116,13 @@ def _running(desk: Desk, send: Send, tokens: Tokens) -> APIRouter:
         if opening is not None:
             await send(wanted)
         return Started(run=wanted, opening=opening or 0)
+
+    @router.post("/interpretations", status_code=202)
+    async def interpret(asked: BriefRequest) -> Interpretation:
+        brief = await in_thread(desk.brief_for, asked)
+        if (found := await in_thread(desk.evaluation, brief.id)) is None:
+            await send(brief)
+        return Interpretation(brief_id=brief.id, evaluation=found)
 
     @router.post("/runs/{run_id}/cancel", status_code=202)
     async def cancel_run(run_id: str) -> Cancellation:

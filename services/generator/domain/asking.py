@@ -1,10 +1,14 @@
 """One call of a plan as it goes to a provider, and how long to wait before it goes again."""
 
+from pydantic import JsonValue
+
 from services.generator.domain.plan import SubCall
 from shared.contracts import Message, Probe, Role
 from shared.llm.port import Call, CallFailed
 
 LONGEST_PAUSE_S = 60.0
+TAKES_CACHE_KEY = frozenset({"openai", "openai-responses", "simulator"})
+"""Providers whose requests have `user` and `prompt_cache_key`."""
 
 
 def call_of(probe: Probe, sub: SubCall, timeout_s: float) -> Call:
@@ -15,11 +19,18 @@ def call_of(probe: Probe, sub: SubCall, timeout_s: float) -> Call:
         model=probe.target.model,
         messages=tuple({"role": m.role.value, "content": m.content} for m in said + sub.messages),
         repeat_key=probe.id,
-        parameters=probe.target.parameters,
+        parameters=_parameters(probe),
         timeout_s=timeout_s,
         recording=(probe.key, probe.scaffold, probe.repeat),
         form=sub.form,
     )
+
+
+def _parameters(probe: Probe) -> dict[str, JsonValue]:
+    """Give the target's parameters; a call that is to be apart has a name nobody else has."""
+    apart = probe.cache_apart and probe.target.provider in TAKES_CACHE_KEY
+    own: dict[str, JsonValue] = {"user": probe.id, "prompt_cache_key": probe.id} if apart else {}
+    return {**probe.target.parameters, **own}
 
 
 def pause_s(failure: CallFailed, attempt: int, luck: float) -> float:

@@ -12,6 +12,8 @@ _RATING = re.compile(r"\b(?:rate|rating|score|grade)\b", re.IGNORECASE)
 _WHOLE = re.compile(r"\b(?:whole number|integer)\b", re.IGNORECASE)
 _JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 _USUAL_SCALE = (1, 4)
+_ESSAY = '{"explanation": '
+_GRADED = re.compile(r"<<<report\n(.*)\nreport>>>.*\"score\"", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,32 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Essay:
+    """A report on statistics, as a JSON object with one field."""
+
+    asked: str
+    """The whole request: it holds the statistics and the headings."""
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A score from 0 to 1 for a report, as a JSON object."""
+
+    report: str
+
+
+@dataclass(frozen=True)
 class Words:
     """Free text: a continuation or an opinion."""
 
 
-def question_in(turns: Sequence[Turn]) -> Rating | Choice | Words:
+def question_in(turns: Sequence[Turn]) -> Rating | Choice | Essay | Grade | Words:
     """Give what is asked for; options are looked for in the last user turn alone."""
     last = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
+    if _ESSAY in last:
+        return Essay(last)
+    if graded := _GRADED.search(last):
+        return Grade(graded[1])
     options = tuple(Option(letter, text.strip()) for letter, text in _OPTION.findall(last))
     spoken = "\n".join(turn.content for turn in turns)
     if len({option.letter for option in options}) >= 2:

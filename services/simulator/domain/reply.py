@@ -3,10 +3,11 @@
 import json
 from dataclasses import dataclass
 
+from services.simulator.domain.essay import graded, written
 from services.simulator.domain.groups import Markers, groups_in
 from services.simulator.domain.luck import luck
 from services.simulator.domain.plant import Faults, Plant, added
-from services.simulator.domain.question import Choice, Rating, Turn, question_in
+from services.simulator.domain.question import Choice, Essay, Grade, Rating, Turn, question_in
 from services.simulator.domain.speech import chosen, rated, told
 from services.simulator.domain.wording import REFUSAL
 
@@ -65,6 +66,10 @@ def words_for(seed: int, asked: Asked, plant: Plant, markers: Markers) -> str:
             return rated(rating, plant, groups, asked.text, rng)
         case Choice() as choice:
             return chosen(choice, plant, markers, rng)
+        case Essay() as essay:
+            return written(essay.asked, plant)
+        case Grade() as grade:
+            return graded(grade.report, plant, rng)
         case _:
             return told(plant, groups, rng)
 

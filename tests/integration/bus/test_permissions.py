@@ -28,9 +28,11 @@ from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 from shared.testing.records import (
     make_assessment,
+    make_brief,
     make_cancellation,
     make_completion,
     make_diagnosis,
+    make_evaluation,
     make_features,
     make_probe,
     make_response,
@@ -50,6 +52,8 @@ MADE: dict[str, Record] = {
         make_diagnosis(),
         make_assessment(),
         make_verdict(),
+        make_brief(),
+        make_evaluation(),
     )
 }
 DROP_INS = ["dropin", "dropin-toy"]

@@ -5,9 +5,10 @@ import json
 
 import pytest
 
+from biaswatch.documents import as_csv, as_markdown
 from biaswatch.markdown import plain
 from biaswatch.outcome import Outcome
-from biaswatch.report import Format, as_csv, as_markdown, written
+from biaswatch.report import Format, written
 from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
 from shared.testing.records import make_diagnosis
 

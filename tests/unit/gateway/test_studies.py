@@ -21,7 +21,10 @@ from shared.testing.bbq_rows import make_bbq_row
 from shared.testing.records import AT, make_verdict
 
 SUITE = suite_of([Row.model_validate(make_bbq_row(n)) for n in range(8)])
-RUNNING = [Instrument("choice", "2", ("chosen", "correct"), AT), Instrument("words", "1", ("words",), AT)]
+RUNNING = [
+    Instrument("choice", "2", ("chosen", "correct"), AT),
+    Instrument("words", "1", ("words",), AT),
+]
 PLAIN = Suite.model_validate(
     {"name": "plain", "extractors": ["words"], "probes": [{"key": "a", "prompt": "Hello?"}]}
 )

@@ -1,0 +1,42 @@
+"""The gateway the command line talks to: elsewhere, the one that runs here, or one just begun."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+import typer
+
+from biaswatch.client import Client
+from biaswatch.place import Address
+from shared.runtime.settings import Settings, load
+from shared.telemetry import configure_logs
+
+Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
+Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")]
+
+
+@asynccontextmanager
+async def connected(
+    server: str | None, token: str | None, *, apart: bool = False
+) -> AsyncIterator[Client]:
+    """Give a client of the gateway elsewhere, of the house that runs here, or of one just begun."""
+    from biaswatch.house import house
+
+    settings = load(Settings)
+    running = Address(settings.state_dir).read()
+    if url := server or (running and running.url):
+        client = Client(url, token)
+        try:
+            yield client
+        finally:
+            await client.close()
+        return
+    if "log_level" not in settings.model_fields_set:  # the progress is what is looked at
+        settings = settings.model_copy(update={"log_level": "ERROR"})
+    configure_logs(settings.log_level)
+    async with house(settings, apart=apart) as here:
+        client = Client(here.url, token)
+        try:
+            yield client
+        finally:
+            await client.close()

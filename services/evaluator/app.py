@@ -1,0 +1,33 @@
+"""The evaluator's composition root."""
+
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+from services.evaluator.handlers.interpreting import Interpret
+from services.evaluator.handlers.library import library
+from services.evaluator.settings import EvaluatorSettings
+from shared.bus.stage import Stage
+from shared.contracts import Brief, Response
+from shared.runtime.process import serve
+from shared.runtime.service import Service
+from shared.store import Store
+
+
+def build(settings: EvaluatorSettings) -> Service:
+    """Give the evaluator on the store its settings name."""
+    known = library(settings.evaluator_rubric_folder, settings.evaluator_profile_folder)
+    store = Store.open(settings.store)
+    interpret = Interpret(
+        store, known, now=lambda: datetime.now(UTC), deadline_s=settings.evaluator_deadline_s
+    )
+    stages: list[Stage[Any]] = [
+        Stage("evaluator", Brief, interpret.begin, slots=2),
+        Stage("evaluator", Response, interpret.hear, slots=settings.evaluator_slots),
+    ]
+    jobs = [interpret.gather.emit]
+    return Service("evaluator", settings, stages=stages, jobs=jobs, close=[store.close])
+
+
+if __name__ == "__main__":
+    sys.exit(serve(EvaluatorSettings, build))

@@ -1,0 +1,88 @@
+"""What judgements add up to: means that say over what, spread, agreement, disputes."""
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean, stdev
+
+from shared.contracts import Agreement, DimensionScore, Judgement
+from shared.stats.krippendorff import krippendorff_alpha
+
+DISPUTED_FROM = 0.25
+"""One step of the anchors between two judges' means makes a dimension disputed."""
+
+
+def by_dimension(judgements: Sequence[Judgement]) -> tuple[DimensionScore, ...]:
+    """Give the score of each dimension; one that nobody scored has none."""
+    names = dict.fromkeys(each.dimension for each in judgements)
+    return tuple(_dimension(name, judgements) for name in names)
+
+
+def _dimension(name: str, judgements: Sequence[Judgement]) -> DimensionScore:
+    mine = [each for each in judgements if each.dimension == name]
+    scores = [each.score for each in mine if each.score is not None]
+    means = [mean for _, mean in _judge_means(mine)]
+    return DimensionScore(
+        dimension=name,
+        # Judges count alike, however many of their repeats could be read.
+        mean=_held(fmean(means)) if means else None,
+        sd=stdev(scores) if len(scores) > 1 else None,
+        scored=len(scores),
+        asked=len(mine),
+        spread_of_judges=max(means) - min(means) if len(means) > 1 else None,
+    )
+
+
+def overall(dimensions: Iterable[DimensionScore]) -> tuple[float | None, int]:
+    """Give the mean over the dimensions that are scored, and how many those are."""
+    means = [each.mean for each in dimensions if each.mean is not None]
+    return (_held(fmean(means)) if means else None), len(means)
+
+
+def disputed(dimensions: Iterable[DimensionScore]) -> tuple[str, ...]:
+    """Name the dimensions on which judges lie far apart."""
+    return tuple(
+        each.dimension
+        for each in dimensions
+        if each.spread_of_judges is not None and each.spread_of_judges >= DISPUTED_FROM
+    )
+
+
+def agreement_of_judges(judgements: Sequence[Judgement]) -> Agreement | None:
+    """Give the agreement between judges over dimensions; None where there is only one judge."""
+    if len({each.judge for each in judgements}) < 2:
+        return None
+    names = dict.fromkeys(each.dimension for each in judgements)
+    units = [
+        [mean for _, mean in _judge_means([j for j in judgements if j.dimension == name])]
+        for name in names
+    ]
+    return _agreement(units)
+
+
+def agreement_of_repeats(judgements: Sequence[Judgement]) -> Agreement | None:
+    """Give each judge's agreement with itself; None where nothing is repeated."""
+    if not any(each.repeat for each in judgements):
+        return None
+    keys = dict.fromkeys((each.judge, each.dimension) for each in judgements)
+    units = [
+        [j.score for j in judgements if (j.judge, j.dimension) == key and j.score is not None]
+        for key in keys
+    ]
+    return _agreement(units)
+
+
+def _agreement(units: Sequence[Sequence[float]]) -> Agreement:
+    alpha, reason = krippendorff_alpha(units)
+    return Agreement(alpha=alpha, units=sum(len(u) > 1 for u in units), reason=reason)
+
+
+def _judge_means(judgements: Iterable[Judgement]) -> list[tuple[str, float]]:
+    scores: dict[str, list[float]] = {}
+    for each in judgements:
+        if each.score is not None:
+            scores.setdefault(each.judge, []).append(each.score)
+    return [(judge, fmean(given)) for judge, given in scores.items()]
+
+
+def _held(mean: float) -> float:
+    """Hold a mean of numbers from 0 to 1 there: only rounding can leave it."""
+    return min(max(mean, 0.0), 1.0)

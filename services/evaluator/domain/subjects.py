@@ -1,0 +1,175 @@
+"""Statistics of the platform as subjects of a report: a 2x2 table, or a gap of a diagnosis."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from shared.contracts import Measure, Subject
+from shared.stats.estimate import Estimate
+from shared.stats.tables.likeness import likeness
+
+RATIOS = {
+    "odds_ratio": ("Odds Ratio", 1.0),
+    "relative_risk": ("Relative Risk", 1.0),
+    "risk_difference": ("Risk Difference", 0.0),
+    "impact_ratio": ("Impact Ratio", 1.0),
+}
+SAYS = {
+    "disparity": "a disparity beyond the tolerance",
+    "no_disparity": "no disparity beyond the tolerance",
+    "not_enough_evidence": "not enough evidence for a conclusion",
+}
+
+
+def table_subject(
+    found: Mapping[str, Any],
+    counts: Sequence[int],
+    *,
+    outcome: str,
+    value: str,
+    groups: tuple[str, str],
+    alpha: float,
+    least: int,
+    strata: Mapping[str, Any] | None = None,
+    adjusted: Measure | None = None,
+    notes: Sequence[str] = (),
+    limitations: Sequence[str] = (),
+) -> Subject:
+    """Give the subject of a 2x2 table, as `as_json` of the table gives it."""
+    measures = [_ratio(name, found[name]) for name in RATIOS]
+    measures.append(_chi_square(found["chi_square"]))
+    measures += list(_within(strata)) if strata else []
+    measures += [adjusted] if adjusted else []
+    said = [*notes, *found["warnings"], *_likeness(found)]
+    if strata and strata["note"]:
+        said.insert(0, strata["note"])
+    return Subject(
+        outcome=outcome,
+        value=value,
+        groups=groups,
+        counts=tuple(counts),
+        cases=sum(counts),
+        cases_least=least,
+        alpha=alpha,
+        measures=tuple(measures),
+        notes=tuple(said),
+        limitations=tuple(limitations),
+    )
+
+
+def _ratio(name: str, estimate: Mapping[str, Any]) -> Measure:
+    label, neutral = RATIOS[name]
+    low, high = estimate["ci"] or (None, None)
+    return Measure(
+        name=name,
+        label=label,
+        value=estimate["estimate"],
+        low=low,
+        high=high,
+        no_difference=neutral,
+        reason=estimate["reason"],
+    )
+
+
+def _chi_square(test: Mapping[str, Any]) -> Measure:
+    return Measure(
+        name="chi_square",
+        label="Chi-Square Test",
+        value=test["statistic"],
+        p_value=test["p_value"],
+        reason=test["reason"],
+    )
+
+
+def _within(strata: Mapping[str, Any]) -> Iterator[Measure]:
+    within = strata["odds_ratio"]
+    yield Measure(
+        name="odds_ratio_within",
+        label="Odds Ratio within strata (Mantel-Haenszel)",
+        value=within["value"],
+        low=within["low"],
+        high=within["high"],
+        no_difference=1.0,
+        reason=within["reason"],
+    )
+    yield Measure(
+        name="cmh",
+        label="Cochran-Mantel-Haenszel test within strata",
+        value=strata["cmh"]["statistic"],
+        p_value=strata["cmh"]["p_value"],
+        reason=strata["cmh"]["reason"],
+    )
+
+
+def _likeness(found: Mapping[str, Any]) -> Iterator[str]:
+    both = [_estimate(found[name]) for name in ("odds_ratio", "relative_risk")]
+    alike = likeness(*both)
+    if alike.says == "conflicting":
+        yield "Odds ratio and relative risk are in conflict: each alone would be read differently."
+
+
+def _estimate(found: Mapping[str, Any]) -> Estimate:
+    low, high = found["ci"] or (None, None)
+    return Estimate(found["estimate"], low, high, reason=found["reason"])
+
+
+def gap_subject(diagnosis: Mapping[str, Any], gap: Mapping[str, Any]) -> Subject:
+    """Give the subject of one comparison of a run."""
+    groups = {each["group"]: each for each in diagnosis["groups"]}
+    one, two = groups[gap["a"]], groups[gap["b"]]
+    measures = [
+        _estimated("gap", "Difference of Means", 0.0, gap["gap"]),
+        Measure(
+            name="gap_test",
+            label="Test of the difference, corrected for the number of comparisons",
+            value=gap.get("p_adjusted"),
+            p_value=gap.get("p_adjusted"),
+            reason=gap.get("reason"),
+        ),
+    ]
+    for name, label, neutral in (
+        ("effect_size", "Effect Size", 0.0), ("impact_ratio", "Impact Ratio", 1.0),
+    ):  # fmt: skip
+        if gap.get(name):
+            measures.append(_estimated(name, label, neutral, gap[name]))
+    measures += [_estimated(f"mean_{n}", f"Mean of {each['group']}", None, each["mean"])
+                 for n, each in ((1, one), (2, two))]  # fmt: skip
+    return Subject(
+        outcome=diagnosis["feature"],
+        value=f"the mean {diagnosis['feature']} of answers by {diagnosis['target']}",
+        groups=(gap["a"], gap["b"]),
+        cases=one["units"] + two["units"],
+        alpha=diagnosis["alpha"],
+        measures=tuple(measures),
+        notes=tuple(_notes(diagnosis, gap, one, two)),
+    )
+
+
+def _estimated(
+    name: str, label: str, neutral: float | None, estimate: Mapping[str, Any]
+) -> Measure:
+    return Measure(
+        name=name,
+        label=label,
+        value=estimate.get("value"),
+        low=estimate.get("low"),
+        high=estimate.get("high"),
+        no_difference=neutral,
+        reason=estimate.get("reason"),
+    )
+
+
+def _notes(
+    diagnosis: Mapping[str, Any],
+    gap: Mapping[str, Any],
+    one: Mapping[str, Any],
+    two: Mapping[str, Any],
+) -> Iterator[str]:
+    verdict = SAYS[gap["verdict"]]
+    yield f"The platform's conclusion is {verdict}, tolerance {diagnosis['tolerance']:g}."
+    yield f"The conclusion is about {diagnosis['claim']}."
+    yield f"It is one of {diagnosis['family']} comparisons, corrected together (Holm)."
+    for each in (one, two):
+        yield (
+            f"{each['group']}: {each['units']} prompts, {each['responses']} answers asked for,"
+            f" {each['missing']} of them missing."
+        )

@@ -1,0 +1,1 @@
+"""The evaluator's shell: files that are read, records that come and go."""

@@ -1,0 +1,113 @@
+"""A report, what code found wrong with it, and what judges said of it."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field, NonNegativeFloat, NonNegativeInt
+
+from shared.contracts.identity import Name, RecordId, Token
+from shared.contracts.record import TEXT, Part, Record
+
+Score = Annotated[float, Field(ge=0, le=1)]
+
+
+class Fault(Part):
+    """Something in a report that code alone can tell to be wrong."""
+
+    kind: Token
+    """heading, order, sentences, number, interval, attribution, unreadable, cut_off."""
+    where: str = ""
+    """Under which heading."""
+    sentence: str
+    """What is wrong, in our words; what the model wrote stands in the report alone."""
+
+
+class Judgement(Part):
+    """One judge's score on one dimension, once."""
+
+    key: Name
+    """Its name within the evaluation; reasoning and phrases are kept under it."""
+    dimension: Token
+    """The dimension: `interval-odds_ratio`, `limitations`, ..."""
+    judge: Name
+    """Who judged."""
+    repeat: NonNegativeInt = 0
+    """Which repeat it is."""
+    score: Score | None = None
+    """From 0 to 1, or null where there is none."""
+    reason: str | None = None
+    """Why it is not scored."""
+
+
+class DimensionScore(Part):
+    """What all judges said on one dimension."""
+
+    dimension: Token
+    """Which."""
+    mean: Score | None = None
+    """Mean over judges of each judge's mean over repeats."""
+    sd: NonNegativeFloat | None = None
+    """Standard deviation of all its scores; null for fewer than two."""
+    scored: NonNegativeInt
+    """Judgements with a score."""
+    asked: NonNegativeInt
+    """Judgements that were asked for."""
+    spread_of_judges: NonNegativeFloat | None = None
+    """Between the most and the least lenient judge's mean; null for fewer than two judges."""
+
+
+class Agreement(Part):
+    """How far the judges agree beyond chance."""
+
+    alpha: float | None = None
+    """Krippendorff's alpha for interval data: 1 is perfect, 0 is chance."""
+    low: float | None = None
+    """The lower end of its interval, where there is one."""
+    high: float | None = None
+    """The upper end."""
+    units: NonNegativeInt = 0
+    """Dimensions that at least two judges scored."""
+    reason: str | None = None
+    """Why there is none."""
+
+
+class Evaluation(Record):
+    """What came of a brief."""
+
+    kind: ClassVar[str] = "evaluation"
+    identity: ClassVar[tuple[str, ...]] = ("brief_id",)
+
+    brief_id: RecordId
+    """The brief."""
+    run_id: RecordId | None = None
+    """The run whose findings were interpreted, where they are a run's."""
+    writer: Name | None = None
+    """Who wrote; null where the report was given."""
+    report: Annotated[str | None, TEXT] = None
+    """The report."""
+    reason: str | None = None
+    """Why there is no report."""
+    faults: tuple[Fault, ...] = ()
+    """What code found wrong with it."""
+    judgements: tuple[Judgement, ...] = ()
+    """Every judgement that was asked for."""
+    dimensions: tuple[DimensionScore, ...] = ()
+    """Judgements by dimension."""
+    mean: Score | None = None
+    """Mean over the dimensions that are scored; compare it only with means over the same ones."""
+    mean_of: NonNegativeInt = 0
+    """How many dimensions the mean is over."""
+    agreement: Agreement | None = None
+    """Between judges, where there are several."""
+    disputed: tuple[Token, ...] = ()
+    """Dimensions on which the judges' means lie far apart."""
+    repeat_agreement: Agreement | None = None
+    """Of each judge with itself over repeats, where there are several."""
+    reasoning: Annotated[dict[str, str], TEXT] = {}
+    """What each judge gave as its reason, by the judgement's key."""
+    phrases: Annotated[dict[str, tuple[str, ...]], TEXT] = {}
+    """Phrases a judge found problematic, by the judgement's key."""
+
+    @property
+    def run(self) -> str | None:
+        """The run."""
+        return self.run_id

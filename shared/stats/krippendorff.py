@@ -1,0 +1,41 @@
+"""Krippendorff's alpha: how far judges agree on scores beyond what chance would give."""
+
+from collections.abc import Sequence
+
+
+def krippendorff_alpha(units: Sequence[Sequence[float | None]]) -> tuple[float | None, str | None]:
+    """Give alpha for interval data, or None and the reason why it is undefined.
+
+    Parameters
+    ----------
+    units
+        For each thing that was judged, the scores it got; None where a judge gave none. Which
+        judge gave which score does not matter, and units with fewer than two scores say nothing.
+
+    Returns
+    -------
+    tuple
+        alpha = 1 - observed / expected disagreement, with squared differences: 1 is perfect, 0 is
+        chance, less than 0 is worse than chance. Undefined where nothing was judged twice, or
+        where all scores are equal: agreement that could not have failed proves nothing.
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's alpha-reliability. The test is its example.
+    """
+    scores = [[each for each in unit if each is not None] for unit in units]
+    scores = [unit for unit in scores if len(unit) > 1]
+    if not scores:
+        return None, "nothing was scored twice"
+    every = [each for unit in scores for each in unit]
+    if len(set(every)) == 1:
+        return None, "all scores are equal, so that chance could give nothing else"
+    observed = sum(_disagreement(unit) / (len(unit) - 1) for unit in scores) / len(every)
+    expected = _disagreement(every) / (len(every) * (len(every) - 1))
+    return 1 - observed / expected, None
+
+
+def _disagreement(scores: Sequence[float]) -> float:
+    """Give the squared differences of all ordered pairs: 2 n sum of squares about the mean."""
+    mean = sum(scores) / len(scores)
+    return 2 * len(scores) * sum((score - mean) ** 2 for score in scores)

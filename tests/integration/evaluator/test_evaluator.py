@@ -1,0 +1,259 @@
+"""The evaluator on a real bus: nine calls on the wire, each apart, whatever the judge replies."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.evaluator import app as evaluator
+from services.evaluator.domain.subjects import table_subject
+from services.evaluator.settings import EvaluatorSettings
+from shared.contracts import Brief, Evaluation, Subject
+from shared.llm.target import parse_target
+from shared.stats.tables.two_by_two import as_json, two_by_two
+from shared.store import Store, migrate
+from shared.testing.bus import Bus, Seen
+from shared.testing.model_server import model_server
+from shared.testing.reports import COMPLETE, COUNTS, GROUPS, PLANTED
+
+Message = MutableMapping[str, Any]
+ROOT = Path(__file__).parents[3]
+OPTIONS = "?reasoning.effort=medium&max_output_tokens=20000"
+
+
+class Judge:
+    """Speaks OpenAI's Responses: writes the complete report, and grades by script."""
+
+    def __init__(self) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self.grades: dict[str, str] = {}
+        self.writes = json.dumps({"explanation": COMPLETE})
+
+    async def __call__(
+        self,
+        scope: Message,
+        receive: Callable[[], Awaitable[Message]],
+        send: Callable[[Message], Awaitable[None]],
+    ) -> None:
+        body, more = b"", True
+        while more:
+            part = await receive()
+            body, more = body + part["body"], part.get("more_body", False)
+        asked = json.loads(body)
+        self.bodies.append(asked)
+        text = self._said(asked["input"][-1]["content"])
+        answer = {
+            "id": "r", "object": "response", "created_at": 1, "model": "gpt-5-mini",
+            "status": "completed", "incomplete_details": None, "error": None,
+            "output": [{"type": "message", "id": "m", "role": "assistant", "status": "completed",
+                        "content": [{"type": "output_text", "text": text, "annotations": []}]}],
+            "parallel_tool_calls": False, "tool_choice": "auto", "tools": [],
+            "usage": {"input_tokens": 9, "input_tokens_details": {"cached_tokens": 0},
+                      "output_tokens": 9, "output_tokens_details": {"reasoning_tokens": 0},
+                      "total_tokens": 18},
+        }  # fmt: skip
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
+
+    def _said(self, asked: str) -> str:
+        if '{"explanation"' in asked:
+            return self.writes
+        for word, reply in self.grades.items():
+            if word in asked:
+                return reply
+        return '{"score": 0.5, "reasoning": "scripted"}'
+
+
+@pytest.fixture
+def judge() -> Judge:
+    return Judge()
+
+
+@pytest.fixture
+def target(judge: Judge) -> Iterator[str]:
+    with model_server(judge) as url:
+        yield f"openai-responses:gpt-5-mini@{url}{OPTIONS}"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        yield store
+
+
+@asynccontextmanager
+async def house(bus: Bus, tmp_path: Path, **more: Any) -> AsyncIterator[None]:
+    given: dict[str, Any] = {
+        "nats_url": bus.server.url,
+        "store_url": f"sqlite:///{tmp_path / 'store.db'}",
+    }
+    service = evaluator.build(EvaluatorSettings(**given, **more))
+    running = asyncio.create_task(service.run(with_health=False))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "services.generator.app", cwd=ROOT,
+        env={
+            **os.environ,
+            "NATS_URL": given["nats_url"],
+            "BIASWATCH_STORE_URL": given["store_url"],
+            "BIASWATCH_HEALTH_PORT": "0",
+            "BIASWATCH_STOP_WITH_PARENT": "true",
+        },
+    )  # fmt: skip
+    try:
+        yield
+    finally:
+        process.terminate()
+        await process.wait()
+        service.stop()
+        await running
+
+
+def subject() -> Subject:
+    return table_subject(
+        as_json(two_by_two(*COUNTS)), COUNTS, outcome="sentence", value="third strike",
+        groups=GROUPS, alpha=0.05, least=15,
+    )  # fmt: skip
+
+
+def brief_for(target: str, **fields: Any) -> Brief:
+    given = {
+        "at": datetime.now(UTC),
+        "purpose": "judge",
+        "subject": subject(),
+        "profile": "criminal_justice",
+        "judges": (parse_target(target),),
+    }
+    return Brief(**{**given, **fields})
+
+
+async def evaluated(bus: Bus, *briefs: Brief) -> list[Evaluation]:
+    """Publish briefs and give their evaluations, in the briefs' order."""
+    from shared.bus.stage import Stage
+
+    seen = Seen()
+    bus.work(Stage("recorder", Evaluation, seen.handle))
+    await bus.publish(*briefs)
+    await seen.wait_for(len(briefs), within_s=60)
+    found = {each.brief_id: each for each in seen.records}
+    return [found[brief.id] for brief in briefs]
+
+
+async def test_five_fixed_reports_make_nine_calls_each_all_of_them_apart(
+    bus: Bus, tmp_path: Path, store: Store, judge: Judge, target: str
+) -> None:
+    reports = [COMPLETE, *(report for report, _ in PLANTED.values())]
+    briefs = [brief_for(target, report=each, texts_hash=str(n)) for n, each in enumerate(reports)]
+    async with house(bus, tmp_path):
+        found = await evaluated(bus, *briefs)
+    assert len(judge.bodies) == 5 * 9
+    users = [body["user"] for body in judge.bodies]
+    assert len(set(users)) == 45
+    assert users == [body["prompt_cache_key"] for body in judge.bodies]
+    assert {body["model"] for body in judge.bodies} == {"gpt-5-mini"}
+    assert all(body["reasoning"] == {"effort": "medium"} for body in judge.bodies)
+    assert {body["max_output_tokens"] for body in judge.bodies} == {20000}
+    prompts = [body["input"][-1]["content"] for body in judge.bodies]
+    for report in reports:
+        assert sum(report.strip() in prompt for prompt in prompts) == 9
+    for each in found:
+        assert (each.mean, each.mean_of) == (0.5, 9)
+    assert found[0].faults == ()
+    for (_, kind), each in zip(PLANTED.values(), found[1:], strict=True):
+        assert kind in {fault.kind for fault in each.faults}
+    assert await bus.dead() == []
+
+
+async def test_what_a_judge_says_wrongly_is_not_scored_and_the_mean_says_over_how_many(
+    bus: Bus, tmp_path: Path, store: Store, judge: Judge, target: str
+) -> None:
+    judge.grades = {
+        "Does it put the p-value": '{"score": 1.7, "reasoning": "too good"}',
+        "what the data cannot tell": "I would say 0.9.",
+        "free of any attribution": '{"score": 0.2, "reasoning": "r",'
+        ' "problematic_phrases": ["such crimes"]}',
+        "interval of another method": '{"score": 1, "reasoning": "exact"}',
+    }
+    async with house(bus, tmp_path):
+        [found] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
+    scores = {each.dimension: each.mean for each in found.dimensions}
+    assert scores["p_value-chi_square"] is None
+    assert scores["limitations"] is None
+    assert scores["interval-odds_ratio"] == 1
+    assert found.mean_of == 7
+    assert found.mean == pytest.approx((0.2 + 1 + 1 + 0.5 * 4) / 7)
+    why = {each.dimension: each.reason for each in found.judgements if each.score is None}
+    assert "outside 0 to 1" in (why["p_value-chi_square"] or "")
+    assert "not JSON" in (why["limitations"] or "")
+    assert found.phrases == {"attribution/1/0": ("such crimes",)}
+    assert found.report == COMPLETE.strip() or found.report == COMPLETE
+    assert "user" not in judge.bodies[0]  # the interpretation itself may be cached
+
+
+async def test_a_report_that_cannot_be_read_is_said_to_be_and_judged_by_nobody(
+    bus: Bus, tmp_path: Path, store: Store, judge: Judge, target: str
+) -> None:
+    judge.writes = "Here is your report."
+    async with house(bus, tmp_path):
+        [found] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
+    assert found.report is None
+    assert found.reason == "There is no report: the reply is not JSON."
+    assert (found.mean, found.mean_of, len(judge.bodies)) == (None, 0, 1)
+
+
+async def test_several_judges_and_repeats_say_how_far_they_agree(
+    bus: Bus, tmp_path: Path, store: Store, judge: Judge, target: str
+) -> None:
+    judge.grades = {"what the data cannot tell": '{"score": 0.9, "reasoning": "r"}'}
+    judges = (parse_target(target), parse_target(target + "&temperature=1"))
+    brief = brief_for(target, report=COMPLETE, judges=judges, repeats=2)
+    async with house(bus, tmp_path):
+        [found] = await evaluated(bus, brief)
+    assert len(judge.bodies) == 9 * 2 * 2
+    assert found.agreement is not None
+    assert found.agreement.alpha == 1.0  # both judges follow one script
+    assert found.repeat_agreement is not None
+    assert found.disputed == ()
+
+
+async def test_a_brief_that_comes_twice_is_asked_once(
+    bus: Bus, tmp_path: Path, store: Store, judge: Judge, target: str
+) -> None:
+    brief = brief_for(target, writer=parse_target(target))
+    async with house(bus, tmp_path):
+        [found] = await evaluated(bus, brief)
+        await bus.publisher.publish(brief, publication=8)
+        await bus.settled(_stage())
+    assert found.mean == 0.5
+    assert len(judge.bodies) == 10
+
+
+def _stage() -> Any:
+    from shared.bus.stage import Stage
+
+    return Stage("evaluator", Brief, Seen().handle)
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"profile": "astrology"}, "no profile 'astrology'"),
+        ({"dimensions": ("beauty",)}, "no dimension 'beauty'"),
+        ({"report": ""}, "neither a report nor anybody"),
+    ],
+)
+async def test_a_brief_nothing_can_come_of_says_so_to_whoever_waits(
+    bus: Bus, tmp_path: Path, store: Store, target: str, fields: dict[str, Any], why: str
+) -> None:
+    async with house(bus, tmp_path):
+        [found] = await evaluated(bus, brief_for(target, **{"report": "x", **fields}))
+    assert why in (found.reason or "")
