@@ -84,7 +84,9 @@ def test_what_has_no_spread_has_no_interval(
 
 
 def test_a_thousand_banks_without_a_gap_alarm_at_most_at_their_level() -> None:
-    alarms = sum(
-        (within_bank(bank(3, 10), bank(3, 10), 0.05).p_value or 1) < 0.05 for _ in range(1000)
-    )
-    assert alarms <= 65
+    rng = np.random.default_rng(77)  # its own: tests may run in any order
+    alarms = 0
+    for _ in range(1000):
+        a, b = ({n: (3 * n + rng.normal(0, 0.4, 10)).tolist() for n in range(3)} for _ in "ab")
+        alarms += (within_bank(a, b, 0.05).p_value or 1) < 0.05
+    assert alarms <= 64  # 5 % of 1,000 and two standard errors
