@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench chaos contracts locks clean
+.PHONY: help setup demo test check format bench chaos contracts locks images clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,9 @@ contracts: .venv/.dev ## Write the JSON Schemas of the records again (a reviewed
 
 locks: .venv/bin/uv ## Compile the locks again; UPGRADE=--upgrade takes newer versions
 	$(BIN)/python tools/locks.py $(UPGRADE)
+
+images: .venv/.laptop ## Build the image of every service and print how large each is
+	$(BIN)/python tools/images.py
 
 clean: ## Remove what the commands made
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -109,7 +109,10 @@ class Service:
 
     async def _work(self) -> None:
         connection = await Connection.open(
-            self._settings.nats_url, name=self.name, seed_file=self._settings.nats_seed_file
+            self._settings.nats_url,
+            name=self.name,
+            seed_file=self._settings.nats_seed_file,
+            ca_file=self._settings.nats_ca_file,
         )
         publisher = JetStreamPublisher(connection)
         for stage in self._stages:
