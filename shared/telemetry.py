@@ -29,6 +29,11 @@ LAST_SUCCESS = Gauge(
     ["stage"],
 )
 PUBLISHED = Counter("biaswatch_published_records_total", "Records the bus has taken.", ["record"])
+COMPARISONS = Counter(
+    "biaswatch_comparisons_total",
+    "Comparisons of groups the diagnoser has concluded, by verdict.",
+    ["verdict"],
+)
 READY = Gauge("biaswatch_ready", "1 while the service takes work.", ["service"])
 
 

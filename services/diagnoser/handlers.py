@@ -13,11 +13,13 @@ from shared.contracts import (
     Probe,
     Run,
     Suite,
+    Verdict,
     features_id_of,
     probes_of,
 )
 from shared.errors import PoisonError, TransientError
 from shared.store import Store
+from shared.telemetry import COMPARISONS
 
 CLAIM = "these prompts, put to this model; not the population they were drawn from"
 NOT_ARRIVED = "did not arrive before the run closed"
@@ -30,6 +32,9 @@ class Diagnose:
         self._store = store
         self._now = now
         self._plan = plan
+        for verdict in Verdict:
+            # From nought on: Prometheus sees no increase in what begins with the first.
+            COMPARISONS.labels(verdict)
 
     def __call__(self, completion: Completion) -> Sequence[Diagnosis]:
         """Give the diagnoses of a run that has closed.
@@ -54,6 +59,8 @@ class Diagnose:
         # Seeded by the run: whoever diagnoses it again draws the same labels.
         rng = np.random.default_rng(int(run.id, 16))
         found = diagnose(cases, plan, rng)
+        for gap in (gap for finding in found for gap in finding.gaps):
+            COMPARISONS.labels(gap.verdict).inc()
         return [self._diagnosis(completion, finding, plan) for finding in found]
 
     def _plan_for(self, suite: Suite) -> Plan:

@@ -35,7 +35,7 @@ class Settings(BaseSettings):
     nats_ca_file: Path | None = None
     """The certificate the bus's own is checked with, where the bus speaks TLS."""
     secrets_dir: Path | None = None
-    """A folder of files named as settings are (`biaswatch_store_url`), for what must be no variable."""
+    """A folder of files named as settings are (`biaswatch_store_url`), instead of variables."""
     store_url: str | None = None
     """`postgresql://...` or `sqlite:///...`; without it, SQLite in the state directory."""
     state_dir: Path = Path.home() / ".biaswatch"

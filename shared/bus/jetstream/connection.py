@@ -69,7 +69,7 @@ class Connection:
                 reconnected_cb=self._reconnected,
                 closed_cb=self._closed,
                 skip_subject_validation=True,
-                **_tls(ca_file),
+                tls=_tls(ca_file),
             )
         )
         # A refused client tries for ever by itself, so the first complaint ends the attempt.
@@ -140,12 +140,12 @@ async def _answers(url: str, patience_s: float) -> None:
             return
 
 
-def _tls(ca_file: Path | None) -> dict[str, ssl.SSLContext]:
-    """Give the client's TLS options: without a certificate of our own, the system's are trusted."""
+def _tls(ca_file: Path | None) -> ssl.SSLContext | None:
+    """Give what TLS trusts; without a certificate of our own, the system's, where the bus asks."""
     if ca_file is None:
-        return {}
+        return None
     try:
-        return {"tls": ssl.create_default_context(cafile=ca_file)}
+        return ssl.create_default_context(cafile=ca_file)
     except (OSError, ssl.SSLError) as error:
         raise ConfigurationError(
             f"The certificate {ca_file} cannot be used ({error.strerror or error}). Correct"
