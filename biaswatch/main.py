@@ -5,7 +5,18 @@ import sys
 
 import typer
 
-from biaswatch import diagnose, operate, purge, report, runs, table
+from biaswatch import (
+    build,
+    clusters,
+    diagnose,
+    extractors,
+    operate,
+    purge,
+    report,
+    runs,
+    table,
+    tool_bias,
+)
 from shared.errors import BiaswatchError
 
 app = typer.Typer(
@@ -28,6 +39,10 @@ operate.register(app)
 table.register(app)
 diagnose.register(app)
 report.register(app)
+extractors.register(app)
+tool_bias.register()
+clusters.register()
+build.register(app)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from biaswatch.place import bus_url
 from shared.bus.deadletters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from shared.bus.jetstream.keys import keep_keys
-from shared.bus.permissions import OPERATOR, server_config, services
+from shared.bus.permissions import DROP_IN, OPERATOR, server_config, services
 from shared.bus.provision import provision
 from shared.bus.topology import Sizes
 from shared.errors import UsageError
@@ -67,15 +68,26 @@ def provision_all(
 
 def keys(
     directory: Annotated[Path, typer.Argument(help="Where the keys are kept.")],
+    drop_in: Annotated[
+        list[str] | None, typer.Option(help="A key of its own for this drop-in extractor.")
+    ] = None,
 ) -> None:
     """Make a key for each service and the server's permissions; existing keys stay."""
-    public = keep_keys(directory, [*services(), OPERATOR])
+    known = {path.stem for path in directory.glob(f"{DROP_IN}-*.seed")}
+    own = sorted(known | {f"{DROP_IN}-{_token(name)}" for name in drop_in or ()})
+    public = keep_keys(directory, [*services(), OPERATOR, DROP_IN, *own])
     config = directory / "authorization.conf"
     config.write_text(server_config(public))
     typer.echo(
         f"{len(public)} keys are in {directory}; give each service its own"
         f" (BIASWATCH_NATS_SEED_FILE), and include {config} in the server's configuration."
     )
+
+
+def _token(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+        raise UsageError("A drop-in's name is made of letters, digits, - and _, at most 64.")
+    return name
 
 
 @dead_app.command("list")

@@ -20,15 +20,26 @@ from rich.progress import (
 )
 
 from biaswatch import findings
+from biaswatch.checks import check_means, check_scaffolds
 from biaswatch.client import Client
 from biaswatch.place import Address
 from biaswatch.suites import load_suite
-from shared.contracts import Suite
+from services.generator.settings import GeneratorSettings
+from shared.contracts import Budget, Suite
+from shared.errors import UsageError
 from shared.llm.target import parse_target
 from shared.runtime.settings import Settings, load
 from shared.telemetry import configure_logs
 
 INCOMPLETE_CODE = 3
+STOPPED = {
+    "budget_spent": "Its budget is spent. The same command with a larger one goes on from here.",
+    "usage_unknown": "A provider does not say how many tokens it used, so a budget of tokens cannot"
+    " be kept. Without --max-tokens the same command goes on from here.",
+    "no_price": "A price is not known, so a budget in money cannot be kept. Put it into the file"
+    " that BIASWATCH_PRICES_FILE names; the same command goes on from here.",
+}
+"""Why a run was stopped, where nobody cancelled it."""
 DEMO_SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
 
 Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
@@ -50,6 +61,12 @@ def run(
     target: Annotated[list[str], typer.Option(help="provider:model[@base_url]; may be repeated.")],
     scaffold: Annotated[list[str] | None, typer.Option(help="How each probe is asked.")] = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often each probe is asked.")] = 1,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Stop at so many tokens; with more, it goes on.")
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Stop at so much money, by your own price table.")
+    ] = None,
     new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
     apart: Apart = False,
     server: Server = None,
@@ -57,15 +74,26 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Put a suite to models and show what is found. The same command again resumes."""
-    loaded = load_suite(suite)
+    loaded, targets = load_suite(suite), [parse_target(each) for each in target]
+    budget = _budget(max_tokens, max_cost)
+    check_scaffolds(loaded, targets, scaffold or ["direct"])
+    if not server and not Address(load(Settings).state_dir).read():  # what starts here reads these
+        check_means(targets, budget, load(GeneratorSettings))
     asked = {
-        "targets": [parse_target(each).name for each in target],
+        "targets": [each.name for each in targets],
         "scaffolds": scaffold or ["direct"],
         "repeats": repeats,
         "nonce": uuid4().hex if new else "",
+        "budget": budget.model_dump(),
     }
     work = _run_suite(loaded, asked, connected(server, token, apart=apart), quiet=as_json)
     _finish(work, as_json)
+
+
+def _budget(tokens: int | None, cost: float | None) -> Budget:
+    if cost is not None and not 0 < cost < float("inf"):
+        raise UsageError(f"--max-cost must be more than 0 (it is {cost:g}).")
+    return Budget(tokens=tokens, cost=cost)
 
 
 def demo(as_json: Json = False) -> None:
@@ -232,4 +260,6 @@ def _print(outcome: Outcome, as_json: bool) -> None:
         f"Run {stand['run_id']}: {stand['stand']}, {stand['responses']} of {stand['probes']}"
         " responses."
     )
+    if why := STOPPED.get(stand.get("stopped_by") or ""):
+        console.print(why)
     findings.show(console, diagnoses)

@@ -1,12 +1,14 @@
-"""Suites from files: YAML or JSON, with the probes inside or in a JSONL beside it."""
+"""Suites from files: YAML or JSON, with the probes inside or in a file of their own beside it."""
 
-import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
+from biaswatch.probe_files import read_probes
+from services.builder.domain.suite_files import version_of
 from shared.contracts import Suite
 from shared.errors import UsageError
 
@@ -24,7 +26,9 @@ def load_suite(path: Path) -> Suite:
     fields = _fields(file)
     probes = fields.get("probes")
     if isinstance(probes, str):
-        fields["probes"] = _lines(file.parent / probes)
+        found = read_probes(file.parent / probes)
+        _unedited(file, fields, found)
+        fields["probes"] = found
     try:
         return Suite.model_validate(fields)
     except ValidationError as error:
@@ -47,19 +51,16 @@ def _fields(file: Path) -> dict[str, Any]:
     return fields
 
 
-def _lines(file: Path) -> list[Any]:
-    probes = []
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The probes {file} cannot be read: {error}.") from None
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                probes.append(json.loads(line))
-            except ValueError:
-                raise UsageError(f"{file}, line {number}: this is not JSON.") from None
-    return probes
+def _unedited(file: Path, fields: Mapping[str, Any], probes: Sequence[Any]) -> None:
+    """Hold a built suite to its version: what was edited is another suite, and has to say so."""
+    version = fields.get("version")
+    if version is None or not all(isinstance(probe, dict) for probe in probes):
+        return
+    if version != version_of(fields, probes):
+        raise UsageError(
+            f"{file}: the suite is not what it was when its version {version} was given. Build it"
+            " again; or, if it was edited on purpose, remove the line `version`."
+        )
 
 
 def _sentence(file: Path, fields: dict[str, Any], error: ValidationError) -> str:

@@ -34,6 +34,31 @@ COMPARISONS = Counter(
     "Comparisons of groups the diagnoser has concluded, by verdict.",
     ["verdict"],
 )
+CALLS = Counter(
+    "biaswatch_calls_total",
+    "Calls to a target, every try, by how they ended: answered, or the failure's name.",
+    ["target", "outcome"],
+)
+CALL_SECONDS = Histogram(
+    "biaswatch_call_seconds",
+    "How long a target took for one try of a call.",
+    ["target"],
+    buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300),
+)
+TOKENS = Counter(
+    "biaswatch_call_tokens_total", "Tokens a target read and wrote.", ["target", "direction"]
+)
+COST = Counter(
+    "biaswatch_call_cost_total",
+    "Money a target cost, in the currency of the price table.",
+    ["target"],
+)
+ALLOWED = Gauge(
+    "biaswatch_calls_allowed", "Calls to a target that may be under way at once.", ["target"]
+)
+KEPT = Counter(
+    "biaswatch_calls_kept_total", "Calls answered by what was kept, and not paid again.", ["target"]
+)
 READY = Gauge("biaswatch_ready", "1 while the service takes work.", ["service"])
 
 

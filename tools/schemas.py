@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from services.builder.domain.plan import Plan
 from shared.contracts import ROUTES, Record
 from shared.testing.records import (
     make_cancellation,
@@ -15,6 +16,7 @@ from shared.testing.records import (
 )
 
 FOLDER = Path("shared/contracts")
+PLAN_SCHEMA = Path("docs/plan.schema.json")
 SAMPLES: list[Record] = [
     make_run(),
     make_cancellation(),
@@ -32,12 +34,19 @@ def schema_text(record: type[Record]) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
+def plan_schema_text() -> str:
+    """Give the schema of a plan of the builder, as it is committed."""
+    return json.dumps(Plan.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 def main() -> None:
     """Write schemas anew; leave samples alone: an old one must decode for ever."""
     for route in ROUTES:
         name = f"{route.record.kind}.v{route.record.version}.json"
         (FOLDER / "schemas" / name).write_text(schema_text(route.record))
         print(FOLDER / "schemas" / name)
+    PLAN_SCHEMA.write_text(plan_schema_text())
+    print(PLAN_SCHEMA)
     for sample in SAMPLES:
         path = FOLDER / "samples" / f"{sample.kind}.v{sample.version}.json"
         if not path.exists():

@@ -7,6 +7,7 @@ import numpy as np
 
 from services.diagnoser.domain import Case, Finding, Plan, diagnose
 from shared.contracts import (
+    Claim,
     Completion,
     Diagnosis,
     Features,
@@ -21,7 +22,10 @@ from shared.errors import PoisonError, TransientError
 from shared.store import Store
 from shared.telemetry import COMPARISONS
 
-CLAIM = "these prompts, put to this model; not the population they were drawn from"
+CLAIMS = {
+    Claim.POPULATION: "the population these prompts were drawn from; the prompt is the unit",
+    Claim.BANK: "these prompts alone; each answer is a unit",
+}
 NOT_ARRIVED = "did not arrive before the run closed"
 
 
@@ -70,6 +74,7 @@ class Diagnose:
             features=suite.features,
             measured={each.name: each.features for each in self._store.instruments.ever()},
             selected_at_least=suite.selected_at_least,
+            claim=suite.claim,
             permutations=self._plan.permutations,
         )
 
@@ -96,7 +101,7 @@ class Diagnose:
             alpha=plan.alpha,
             tolerance=plan.tolerance,
             family=finding.family,
-            claim=CLAIM,
+            claim=CLAIMS[plan.claim],
             groups=finding.groups,
             gaps=finding.gaps,
             disparities=finding.disparities,

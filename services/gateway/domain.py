@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
-from shared.contracts import ClosedBy, ExtractorPin, Run, Suite
+from shared.contracts import Budget, ClosedBy, ExtractorPin, Run, Suite
 from shared.errors import UsageError
 from shared.llm.target import parse_target
 from shared.store import GatherState, Instrument
@@ -24,6 +24,7 @@ class RunRequest(BaseModel):
     parameters: dict[str, JsonValue] = {}
     system_prompt: str | None = None
     nonce: str = ""
+    budget: Budget = Budget()
 
 
 class Stand(StrEnum):
@@ -44,6 +45,8 @@ class Progress(BaseModel):
     targets: list[str]
     at: datetime
     stand: Stand
+    stopped_by: str | None = None
+    """Why it was stopped before its time, where nobody cancelled it."""
     opening: int
     """How often the run has been taken up again."""
     probes: int
@@ -85,6 +88,7 @@ def run_of(asked: RunRequest, suite: Suite, running: Sequence[Instrument], at: d
         repeats=asked.repeats,
         extractors=tuple(_pin(name, running) for name in suite.extractors),
         nonce=asked.nonce,
+        budget=asked.budget,
     )
 
 

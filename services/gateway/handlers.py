@@ -108,12 +108,14 @@ class Desk:
         waiting = self._store.gathers(RUN_GATHER).look(run.id)
         opening = waiting.opening if waiting else 0
         diagnosed = self._diagnosed(run.id, opening) or not compares(suite)
+        stand = stand_of(waiting, diagnosed=diagnosed)
         return Progress(
             run_id=run.id,
             suite=run.suite,
             targets=[target.name for target in run.targets],
             at=run.at,
-            stand=stand_of(waiting, diagnosed=diagnosed),
+            stand=stand,
+            stopped_by=self._stopped_by(run.id) if stand is Stand.CANCELLED else None,
             opening=opening,
             probes=probes,
             responses=records.count(Response, run_id=run.id),
@@ -121,6 +123,10 @@ class Desk:
             features_expected=probes * len(run.extractors),
             diagnoses=records.count(Diagnosis, run_id=run.id),
         )
+
+    def _stopped_by(self, run_id: str) -> str | None:
+        found = list(self._store.records.read(Cancellation, run_id=run_id))
+        return max(found, key=lambda each: each.moment_ms).reason if found else None
 
     def _diagnosed(self, run_id: str, opening: int) -> bool:
         """Tell whether the diagnoses of a run's last closing are there."""

@@ -1,53 +1,89 @@
-"""The generator's composition root: which adapter asks which provider."""
+"""The generator's composition root."""
 
+import asyncio
+import math
 import random
 import sys
 import time
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
 
+from services.generator.domain.price import Price
 from services.generator.handlers import Ask
+from services.generator.handlers.caller import Caller, Patience
+from services.generator.handlers.keeping import Keeping
+from services.generator.handlers.models import lane_of
+from services.generator.handlers.purse import Purse
+from services.generator.handlers.wanted import Wanted
 from services.generator.settings import GeneratorSettings
+from shared.bus.port import Publisher
 from shared.bus.stage import Stage
-from shared.contracts import Probe, Target
-from shared.errors import PoisonError
-from shared.llm.port import ChatModel
-from shared.llm.replay import Replay
+from shared.contracts import Probe
 from shared.runtime.process import serve
 from shared.runtime.service import Service
+from shared.runtime.threads import in_thread
 from shared.store import Store
 
+FORGET_EVERY_S = 3600.0
+BESIDE = 1.25
+"""Probes in hand for each call in flight: some are being looked up, kept or published."""
 
-def model_of(target: Target, settings: GeneratorSettings) -> ChatModel:
-    """Give the adapter for a target; the SDK is loaded when it is first needed."""
-    if target.provider == "replay":
-        return Replay(Path(target.model))
-    if target.provider not in {"openai", "simulator"}:
-        raise PoisonError(f"No adapter asks the provider {target.provider}.")
-    from shared.llm.openai_chat import OpenAIChat
 
-    if target.provider == "simulator":
-        return OpenAIChat(api_key="none", base_url=settings.simulator_url, tell_repeat=True)
-    return OpenAIChat(api_key=settings.openai_key(target.base_url), base_url=target.base_url)
+def now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
 
 
 def build(settings: GeneratorSettings) -> Service:
     """Give the generator: a stage for every lane in which probes wait."""
+    prices = settings.prices()
     store = Store.open(settings.store)
-    ask = Ask(
-        store.records,
-        lambda target: model_of(target, settings),
-        now=lambda: datetime.now(UTC),
-        clock=time.monotonic,
-        luck=random.random,
-        tries=settings.generator_tries,
-        timeout_s=settings.generator_timeout_s,
-    )
+    ask = ask_of(store, settings, prices)
 
     def lane_stage(lane: str) -> Stage[Probe]:
-        return Stage("generator", Probe, ask, slots=settings.generator_slots, lane=lane)
+        return Stage(
+            "generator",
+            Probe,
+            ask,
+            slots=math.ceil(settings.generator_slots * BESIDE),
+            lane=lane,
+            most_in_hand=settings.generator_cap,
+        )
 
-    return Service("generator", settings, lane_stage=lane_stage, close=[store.close])
+    async def forget(_: Publisher) -> None:
+        while True:
+            before = now() - timedelta(days=settings.generator_keep_days)
+            await in_thread(store.calls.forget, before)
+            await asyncio.sleep(FORGET_EVERY_S)
+
+    return Service("generator", settings, lane_stage=lane_stage, jobs=[forget], close=[store.close])
+
+
+def ask_of(store: Store, settings: GeneratorSettings, prices: dict[str, Price]) -> Ask:
+    """Give the handler of probes on a store."""
+    clock = time.monotonic
+    purse = Purse(store.calls, now=now, clock=clock)
+    patience = Patience(
+        tries=settings.generator_tries,
+        limited_s=settings.generator_patience_s,
+        timeout_s=settings.generator_timeout_s,
+    )
+    caller = Caller(
+        wanted=Wanted(store.records, clock=clock),
+        keeping=Keeping(store.calls),
+        purse=purse,
+        now=now,
+        clock=clock,
+        luck=random.random,
+        patience=patience,
+    )
+    return Ask(
+        store.records,
+        lambda target: lane_of(target, settings, prices, clock),
+        caller,
+        purse,
+        now=now,
+        clock=clock,
+    )
 
 
 if __name__ == "__main__":

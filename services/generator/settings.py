@@ -1,45 +1,117 @@
 """The generator's knobs, and the keys that it alone holds."""
 
+import re
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, Field, SecretStr
+import yaml
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 
+from services.generator.domain.price import Price
 from shared.errors import ConfigurationError
 from shared.runtime.settings import Settings
+
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
+NO_KEY = "none"
+"""What a server is told that needs no key; the SDKs insist on one."""
 
 
 class GeneratorSettings(Settings):
     """What can be set on the generator, beyond what every service has."""
 
-    generator_slots: int = Field(default=20, ge=1, le=1000)
-    """Calls in flight to one target, from one process."""
+    generator_slots: int = Field(default=100, ge=1, le=2000)
+    """The most calls in flight to one target, from one process; in hand are a quarter more."""
+    generator_start: int = Field(default=20, ge=1, le=2000)
+    """Calls in flight to one target to begin with; it grows from there and shrinks with 429s."""
+    generator_cap: int | None = Field(default=None, ge=1)
+    """The most probes of one target that all replicas together have in hand; none without it."""
     generator_tries: int = Field(default=4, ge=1)
-    """How often a call is made before its failure is the recorded outcome."""
+    """How often a call may fail before its failure is the outcome; a 429 does not count."""
+    generator_patience_s: float = Field(default=600, gt=0)
+    """How long 429s may put a call off before that is the outcome."""
     generator_timeout_s: float = Field(default=120, gt=0)
-    """How long one call may take."""
+    """How long one try of a call may take."""
+    generator_keep_days: float = Field(default=7, gt=0)
+    """How long paid answers are kept against redelivery; as long as the bus keeps probes."""
+    generator_private_hosts: tuple[str, ...] = ()
+    """Hosts of `http:` targets that may have private addresses, as JSON."""
+    prices_file: Path | None = None
+    """YAML: what a million tokens `read` and `written` cost, by model; needed for money budgets."""
     simulator_url: str = "http://127.0.0.1:8090/v1"
     """Where `simulator:` targets are asked."""
     openai_api_key: SecretStr | None = Field(
         default=None, validation_alias=AliasChoices("BIASWATCH_OPENAI_API_KEY", "OPENAI_API_KEY")
     )
-    """The key for `openai:` targets."""
+    """The key for OpenAI; other servers do not get it."""
     openai_api_key_file: Path | None = None
     """The file with that key, which is better than a variable."""
+    anthropic_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("BIASWATCH_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"),
+    )
+    """The key for Anthropic; other servers do not get it."""
+    anthropic_api_key_file: Path | None = None
+    """The file with that key."""
+    keys_dir: Path | None = None
+    """A folder of keys for other servers: one file each, named like the server's host."""
 
-    def openai_key(self, base_url: str | None) -> str:
-        """Give the key; a server of one's own may need none."""
-        if self.openai_api_key_file:
-            try:
-                return self.openai_api_key_file.read_text().strip()
-            except OSError as error:
-                raise ConfigurationError(
-                    f"The key file {self.openai_api_key_file} cannot be read ({error.strerror})."
-                ) from None
-        if self.openai_api_key:
-            return self.openai_api_key.get_secret_value()
+    def key_for(self, provider: str, base_url: str | None) -> str:
+        """Give the key for a provider's own server, or for the server at an address.
+
+        Raises
+        ------
+        ConfigurationError
+            A provider's own server needs a key and there is none, or a file cannot be read.
+        """
         if base_url:
-            return "none"
+            return self.host_key(base_url) or NO_KEY
+        name = "openai" if provider.startswith("openai") else provider
+        if path := getattr(self, f"{name}_api_key_file"):
+            return _read(path)
+        secret: SecretStr | None = getattr(self, f"{name}_api_key")
+        if secret and secret.get_secret_value().strip():
+            return secret.get_secret_value().strip()
+        variable = f"{name.upper()}_API_KEY"
         raise ConfigurationError(
-            "There is no key for openai: targets. Set OPENAI_API_KEY, or"
-            " BIASWATCH_OPENAI_API_KEY_FILE, for the generator."
+            f"There is no key for {provider}: targets. Set {variable}, or"
+            f" BIASWATCH_{variable}_FILE, for the generator."
         )
+
+    def host_key(self, url: str) -> str | None:
+        """Give the key for the server at an address; it may need none."""
+        host = urlsplit(url).hostname or ""
+        if not self.keys_dir or not _HOST.fullmatch(host):
+            return None
+        path = self.keys_dir / host
+        return _read(path) if path.is_file() else None
+
+    def prices(self) -> dict[str, Price]:
+        """Give the price table; empty where there is none.
+
+        Raises
+        ------
+        ConfigurationError
+            The file cannot be read, or a price is wrong.
+        """
+        if self.prices_file is None:
+            return {}
+        try:
+            fields: Any = yaml.safe_load(_read(self.prices_file)) or {}
+            return {str(name): Price.model_validate(price) for name, price in fields.items()}
+        except (yaml.YAMLError, AttributeError, ValidationError):
+            raise ConfigurationError(
+                f"The price table {self.prices_file} must give each model a `read` and a `written`,"
+                " the cost of a million tokens."
+            ) from None
+
+
+def _read(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "not text"
+        raise ConfigurationError(f"The file {path} cannot be read ({why}).") from None
+    if not text:
+        raise ConfigurationError(f"The file {path} is empty.")
+    return text

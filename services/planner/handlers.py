@@ -53,6 +53,7 @@ class Plans:
         missing = self._store.records.missing(Features, expected)
         deadline = now + timedelta(seconds=self._deadline_s)
         self._store.records.write([run])
+        self._store.calls.allow(run.id, run.budget)  # also when taken up again, perhaps with more
         begun = self._gathers.expect(
             run.id, expected, deadline=deadline, now=now, already=expected.keys() - missing
         )

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 from starlette.exceptions import HTTPException
 
-from services.simulator.routes.chat import Chat
+from services.simulator.routes.answering import Models
 from services.simulator.routes.openai_format import error
 from services.simulator.settings import SimulatorSettings
 from shared.errors import ConfigurationError
@@ -24,7 +24,7 @@ _DRAIN_S = 5
 def build(settings: SimulatorSettings, now: Callable[[], float] = time.time) -> FastAPI:
     """Give the application that answers as the settings say."""
     app = FastAPI(title="biaswatch simulator", docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(Chat(settings, now).router())
+    app.include_router(Models(settings, now).router())
     app.add_api_route("/healthz", _healthy, methods=["GET"])
     app.add_exception_handler(HTTPException, _in_their_shape)
     return app

@@ -82,8 +82,9 @@ def worn_out(attempt: int, policy: RetryPolicy) -> DeadLetter | None:
 
 
 def _delay_s(error: Exception, attempt: int, policy: RetryPolicy, luck: float) -> float:
-    doubled = min(policy.longest_delay_s, policy.first_delay_s * 2.0 ** (attempt - 1))
     asked = error.retry_after_s if isinstance(error, TransientError) else None
+    first = min(asked, policy.first_delay_s) if asked else policy.first_delay_s
+    doubled = min(policy.longest_delay_s, first * 2.0 ** (attempt - 1))
     return max(asked or 0.0, doubled * (0.5 + luck / 2))
 
 

@@ -6,10 +6,17 @@ from dataclasses import dataclass
 
 from shared.bus.purging import text_routes
 from shared.bus.topology import DEAD_LETTERS, DEAD_ROOT
-from shared.contracts import ROUTES, Route
+from shared.contracts import ROUTES, Response, Route, route_of
+from shared.contracts.dropin import ROOT, service_name
 
 OPERATOR = "operator"
 """Who provisions, lists and replays: a person or a job, never a service."""
+HOST = "extractor"
+"""Which service reads and asks for drop-in extractors."""
+DROP_IN = "dropin"
+"""The key all drop-in extractors share; `dropin-<name>` is one of its own."""
+CALLS = (f"{ROOT}.>", "$SRV.PING", "$SRV.INFO", "$SRV.STATS")
+"""How drop-ins are found and asked."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +25,10 @@ class Permissions:
 
     publish: tuple[str, ...]
     subscribe: tuple[str, ...]
+    never: tuple[str, ...] = ()
+    """Subjects it may not publish to although a wider one is granted."""
+    replies: bool = False
+    """Whether it may answer whoever asked it something."""
 
 
 def services() -> tuple[str, ...]:
@@ -37,7 +48,45 @@ def permissions_of(service: str) -> Permissions:
         grant for route in ROUTES if service in route.consumers for grant in _read(route, service)
     ]
     dead = [f"{DEAD_ROOT}.{service}.>"] if read else []
-    return Permissions(publish=(*written, *read, *dead), subscribe=(f"_INBOX_{service}.>",))
+    asks = CALLS if service == HOST else ()
+    never = _of_others() if service == HOST else ()
+    return Permissions(
+        publish=(*written, *read, *dead, *asks, *(_guests() if service == HOST else ())),
+        subscribe=(f"_INBOX_{service}.>",),
+        never=never,
+    )
+
+
+def drop_in_permissions(name: str) -> Permissions:
+    """Give what a drop-in extractor needs: to be found, asked, and to answer; nothing of JetStream.
+
+    `dropin` is the key all of them share; `dropin-<name>` is one extractor's own, which hears no
+    question to another.
+    """
+    mine = name.removeprefix(DROP_IN).removeprefix("-")
+    heard: tuple[str, ...]
+    if not mine:
+        heard = (f"{ROOT}.>", "$SRV.>")
+    else:
+        service = service_name(mine)
+        verbs = ("PING", "INFO", "STATS")
+        about = [
+            f"$SRV.{verb}{end}" for verb in verbs for end in ("", f".{service}", f".{service}.*")
+        ]
+        heard = (f"{ROOT}.{mine}.>", *about)
+    return Permissions(publish=(), subscribe=(*heard, f"_INBOX_{name}.>"), replies=True)
+
+
+def _guests() -> tuple[str, ...]:
+    """Give the durables of drop-ins, whose names nobody knows beforehand."""
+    return _grants(route_of(Response), "*")
+
+
+def _of_others() -> tuple[str, ...]:
+    """Give the durables of the other readers of responses, which no guest may be named like."""
+    route = route_of(Response)
+    others = [each for each in route.consumers if each != HOST]
+    return tuple(grant for each in others for grant in _grants(route, route.durable(each)))
 
 
 def operator_permissions() -> Permissions:
@@ -62,6 +111,7 @@ def operator_permissions() -> Permissions:
             *(f"$JS.API.STREAM.MSG.GET.{name}" for name in readable),
             *(f"$JS.API.STREAM.MSG.DELETE.{name}" for name in streams),
             *(route.subjects for route in ROUTES),
+            *CALLS,
         ),
         subscribe=(f"_INBOX_{OPERATOR}.>",),
     )
@@ -70,13 +120,20 @@ def operator_permissions() -> Permissions:
 def _read(route: Route, service: str) -> tuple[str, ...]:
     # A durable per lane has a name nobody knows beforehand; its stream has this one reader anyway.
     durable = "*" if route.by_lane else route.durable(service)
+    return (
+        *_grants(route, durable),
+        *((f"$JS.API.STREAM.INFO.{route.stream}",) if route.by_lane else ()),
+    )
+
+
+def _grants(route: Route, durable: str) -> tuple[str, ...]:
+    """Give the subjects with which one durable is made, looked at, read and settled."""
     own_filter = route.filter()
     return (
         f"$JS.API.CONSUMER.CREATE.{route.stream}.{durable}.{own_filter}",
         f"$JS.API.CONSUMER.INFO.{route.stream}.{durable}",
         f"$JS.API.CONSUMER.MSG.NEXT.{route.stream}.{durable}",
         f"$JS.ACK.{route.stream}.{durable}.>",
-        *((f"$JS.API.STREAM.INFO.{route.stream}",) if route.by_lane else ()),
     )
 
 
@@ -84,10 +141,24 @@ def server_config(public_keys: Mapping[str, str]) -> str:
     """Give the `authorization` block of nats-server for these keys, by service name."""
     users = []
     for name, key in sorted(public_keys.items()):
-        allowed = operator_permissions() if name == OPERATOR else permissions_of(name)
-        grants = {
-            "publish": {"allow": list(allowed.publish)},
-            "subscribe": {"allow": list(allowed.subscribe)},
-        }
-        users.append(f"  # {name}\n  {{ nkey: {key}, permissions: {json.dumps(grants)} }}")
+        grants = json.dumps(_granted(_allowed(name)))
+        users.append(f"  # {name}\n  {{ nkey: {key}, permissions: {grants} }}")
     return "authorization {\n users: [\n" + ",\n".join(users) + "\n ]\n}\n"
+
+
+def _allowed(name: str) -> Permissions:
+    if name == OPERATOR:
+        return operator_permissions()
+    return drop_in_permissions(name) if name.startswith(DROP_IN) else permissions_of(name)
+
+
+def _granted(allowed: Permissions) -> dict[str, object]:
+    """Give permissions in the server's words; who may publish nothing is denied everything."""
+    publish: dict[str, list[str]] = {"allow": list(allowed.publish)}
+    if allowed.never:
+        publish["deny"] = list(allowed.never)
+    return {
+        "publish": publish if allowed.publish else {"deny": [">"]},
+        "subscribe": {"allow": list(allowed.subscribe)},
+        **({"allow_responses": True} if allowed.replies else {}),
+    }

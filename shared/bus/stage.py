@@ -35,17 +35,21 @@ class Stage(Generic[R]):
     """How long a batch waits for company: a transaction costs the same for one and for many."""
     lane: str | None = None
     """The lane, where this record has one durable per lane."""
+    guest: str | None = None
+    """A drop-in that the service reads for, with a durable of its own that begins now."""
     ack_wait_s: float = 30
     """How long the bus waits for a sign of life before it delivers to somebody else."""
+    most_in_hand: int | None = None
+    """The most records in the hands of all replicas together; without it, plenty."""
 
     @property
     def durable(self) -> str:
         """The durable's name on the stream."""
-        return route_of(self.reads).durable(self.service, self.lane)
+        return route_of(self.reads).durable(self.service, self.lane or self.guest)
 
     @property
     def name(self) -> str:
-        """The stage's name in metrics and logs: bounded, so without the lane."""
+        """The stage's name in metrics and logs: bounded, so without lane or guest."""
         return route_of(self.reads).durable(self.service)
 
     @property

@@ -58,6 +58,8 @@ class DurableSpec:
     ack_wait_s: float
     max_in_hand: int
     """Over all replicas together: a consumer-wide bound."""
+    from_now: bool = False
+    """Whether a new one begins with the next record instead of the oldest."""
 
 
 def streams(sizes: Sizes) -> tuple[StreamSpec, ...]:
@@ -102,7 +104,8 @@ def durable_of(stage: Stage[R]) -> DurableSpec:
         name=stage.durable,
         filter=route.filter(stage.lane),
         ack_wait_s=stage.ack_wait_s,
-        max_in_hand=max(1000, stage.capacity * 16),
+        max_in_hand=stage.most_in_hand or max(1000, stage.capacity * 16),
+        from_now=stage.guest is not None,
     )
 
 

@@ -16,7 +16,7 @@ from shared.contracts.features import Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
 from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part, Purpose, Record
-from shared.contracts.response import Ending, Response, Usage
+from shared.contracts.response import Ending, Response, Step, Usage
 from shared.contracts.routes import (
     ROUTES,
     Route,
@@ -26,15 +26,17 @@ from shared.contracts.routes import (
     route_of,
     subject_of,
 )
-from shared.contracts.run import ExtractorPin, Run
-from shared.contracts.suite import Suite, SuiteProbe
+from shared.contracts.run import Budget, ExtractorPin, Run
+from shared.contracts.suite import Claim, Suite, SuiteProbe
 from shared.contracts.target import Target
 
 __all__ = [
     "FEATURES",
     "ROUTES",
     "RUN_GATHER",
+    "Budget",
     "Cancellation",
+    "Claim",
     "ClosedBy",
     "Completion",
     "Diagnosis",
@@ -56,6 +58,7 @@ __all__ = [
     "Role",
     "Route",
     "Run",
+    "Step",
     "Suite",
     "SuiteProbe",
     "Target",

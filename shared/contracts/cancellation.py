@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import NonNegativeInt
 
-from shared.contracts.identity import RecordId
+from shared.contracts.identity import RecordId, Token
 from shared.contracts.record import Record
 
 
@@ -22,6 +22,8 @@ class Cancellation(Record):
     """The run that is to end."""
     moment_ms: NonNegativeInt
     """When that was asked for (Unix time in milliseconds)."""
+    reason: Token | None = None
+    """Why, where it was not a person's wish: `budget_spent`, `usage_unknown`, `no_price`."""
 
     @property
     def run(self) -> str:

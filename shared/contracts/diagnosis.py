@@ -71,7 +71,11 @@ class Gap(Part):
     effect_size: Estimate | None = None
     """Hedges' g, or Cohen's d of the differences where sets are compared."""
     mann_whitney_p: float | None = None
-    """The rank test over prompts, beside the declared one."""
+    """The rank test over units, beside the declared one."""
+    by_set: Estimate | None = None
+    """The gap with sets as units, where the declared claim is about these prompts alone."""
+    by_set_p: float | None = None
+    """Its p-value, not corrected: it is shown, and concludes nothing."""
     verdict: Verdict
     """What follows, at the declared level and tolerance."""
     reason: str | None = None

@@ -18,7 +18,9 @@ def probes_of(run: Run, suite: Suite, at: datetime) -> Iterator[Probe]:
     for repeat, target, scaffold, item in product(
         repeats, run.targets, run.scaffolds, suite.probes
     ):
-        yield _probe(run, item, target, scaffold, repeat, measure, at)
+        variables = {**suite.variables, **item.variables} if item.variables else {}
+        whole = item.model_copy(update={"variables": variables})
+        yield _probe(run, whole, target, scaffold, repeat, measure, at)
 
 
 def _probe(

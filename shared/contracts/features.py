@@ -24,12 +24,23 @@ class Features(Record):
     """What measured."""
     extractor_version: Name
     """At which version; numbers of different versions are never mixed."""
+    instrument: str = ""
+    """What it measured with, in a few words: a lexicon, a model by its name, patterns."""
     values: dict[str, float | None] = {}
     """Feature by name; null where this one is undefined for the response."""
     baseline: dict[str, float | None] = {}
     """The same features of the probe's baseline text, where it has one."""
     unscorable: str | None = None
     """Why there are no values at all."""
+
+    @property
+    def calibrated(self) -> dict[str, float | None]:
+        """The values less those of the baseline text; null where either is undefined."""
+        pairs = {name: (value, self.baseline.get(name)) for name, value in self.values.items()}
+        return {
+            name: None if value is None or base is None else value - base
+            for name, (value, base) in pairs.items()
+        }
 
     @property
     def lane(self) -> str:

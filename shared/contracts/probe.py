@@ -60,6 +60,8 @@ class Probe(Record):
 
     measure: tuple[Token, ...] = ()
     """The extractors that are to measure the answer."""
+    fresh: bool = False
+    """Whether the call is made anew even where its answer is kept from before; judges may."""
 
     @property
     def lane(self) -> str:

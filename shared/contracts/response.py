@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
-from shared.contracts.identity import Token
+from shared.contracts.identity import Name, Token
 from shared.contracts.probe import Probe
 from shared.contracts.record import TEXT, Part, Record
 
@@ -31,6 +31,23 @@ class Usage(Part):
     """Calls that had to be made again."""
     latency_s: NonNegativeFloat | None = None
     """From the first call to the last answer."""
+    cost: NonNegativeFloat | None = None
+    """In the currency of the operator's price table, or null where it names no price."""
+
+
+class Step(Part):
+    """One of the several calls a scaffold made; its words stand in the response's `said`."""
+
+    name: Name
+    """What it was for: `criterion:skills`, `synthesis`."""
+    rating: float | None = None
+    """The rating it gave, where it was asked for one."""
+    reason: Token | None = None
+    """Why it gave none: `no_rating`, `timeout`, ..."""
+    finish_reason: str | None = None
+    """Why the provider stopped."""
+    usage: Usage = Usage()
+    """What it cost."""
 
 
 class Response(Record):
@@ -57,6 +74,10 @@ class Response(Record):
     """Why the provider stopped."""
     usage: Usage = Usage()
     """Tokens, calls and time."""
+    steps: tuple[Step, ...] = ()
+    """The calls of a scaffold that makes several, in the order of its plan."""
+    said: Annotated[dict[str, str], TEXT] = {}
+    """What each of those calls brought, by the step's name."""
 
     @property
     def probe_id(self) -> str:

@@ -45,7 +45,12 @@ class Route:
 
 ROUTES = (
     Route(Run, "RUNS", producers=("gateway", "planner"), consumers=("planner", "recorder")),
-    Route(Cancellation, "CANCELLATIONS", producers=("gateway",), consumers=("planner", "recorder")),
+    Route(
+        Cancellation,
+        "CANCELLATIONS",
+        producers=("gateway", "generator"),
+        consumers=("planner", "recorder"),
+    ),
     Route(
         Probe,
         "PROBES",

@@ -2,11 +2,20 @@
 
 from typing import ClassVar
 
-from pydantic import PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 
 from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Part, Record
 from shared.contracts.target import Target
+
+
+class Budget(Part):
+    """What a run may spend; null is no limit. Not part of the run's id: it may be raised."""
+
+    tokens: PositiveInt | None = None
+    """The most tokens, read and written together."""
+    cost: PositiveFloat | None = None
+    """The most money, in the currency of the operator's price table."""
 
 
 class ExtractorPin(Part):
@@ -44,6 +53,8 @@ class Run(Record):
     """Which round of the monitor."""
     nonce: str = ""
     """Anything: the same plan with another nonce is started afresh."""
+    budget: Budget = Budget()
+    """What it may spend before it stops; started again with more, it goes on."""
 
     @property
     def run(self) -> str:

@@ -1,10 +1,21 @@
 """A suite: what is asked, about whom, and how the answers are measured."""
 
+from enum import StrEnum
+
 from pydantic import Field, model_validator
 
 from shared.contracts.identity import Name, Token, derived_id
 from shared.contracts.probe import Message, Role
 from shared.contracts.record import Part
+
+
+class Claim(StrEnum):
+    """What conclusions are about, and so what counts as a unit."""
+
+    POPULATION = "population"
+    """Prompts like these: the prompt, or the counterfactual set, is the unit."""
+    BANK = "bank"
+    """These very prompts: answers to them are the units."""
 
 
 class SuiteProbe(Part):
@@ -52,8 +63,12 @@ class Suite(Part):
     """What measures the answers."""
     features: tuple[str, ...] = ()
     """Which of the measured numbers are diagnosed; all of them, unless named."""
+    claim: Claim = Claim.POPULATION
+    """What conclusions are about; a study of a few documents can only speak of these."""
     selected_at_least: dict[str, float] = {}
     """From which value of a feature on an answer counts as a selection."""
+    variables: dict[str, str] = {}
+    """Given to every probe that has variables and does not set them itself: criteria, a scale."""
     probes: tuple[SuiteProbe, ...] = Field(min_length=1)
     """What is asked."""
 
@@ -69,4 +84,5 @@ class Suite(Part):
     @property
     def hash(self) -> str:
         """Changes with everything in the suite."""
-        return derived_id("suite", self.model_dump(mode="json"))
+        without = set() if self.variables else {"variables"}  # suites from before it keep theirs
+        return derived_id("suite", self.model_dump(mode="json", exclude=without))

@@ -9,6 +9,15 @@ from pydantic import JsonValue
 
 
 @dataclass(frozen=True)
+class Form:
+    """The shape an answer is to have; a provider that can is held to it."""
+
+    name: str
+    schema: Mapping[str, JsonValue]
+    """A JSON Schema, of the kind every provider takes: an object, every field required."""
+
+
+@dataclass(frozen=True)
 class Call:
     """One request to a model."""
 
@@ -24,6 +33,8 @@ class Call:
     """Which try of this call it is; a simulated fault is drawn anew for each."""
     recording: tuple[str, str, int] | None = None
     """Key, scaffold and repeat of the probe: the address of a recorded answer."""
+    form: Form | None = None
+    """The shape the answer is to have, where the question asks for one."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +59,17 @@ class Failure(StrEnum):
     GARBAGE = "garbage"
     BAD_REQUEST = "bad_request"
     CONTENT_FILTER = "content_filter"
+    REFUSAL = "refusal"
+    QUOTA = "quota"
+    OFF_LIMITS = "off_limits"
     EMPTY = "empty"
     OVERSIZE = "oversize"
     TRUNCATED = "truncated"
     NOT_RECORDED = "not_recorded"
 
 
+WITHHELD = frozenset({Failure.CONTENT_FILTER, Failure.REFUSAL})
+"""Failures that are the model's or the provider's will: a refusal, not an accident."""
 MAY_PASS = frozenset(
     {
         Failure.RATE_LIMITED,
@@ -69,11 +85,20 @@ MAY_PASS = frozenset(
 class CallFailed(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
     """A call brought no answer."""
 
-    def __init__(self, why: Failure, detail: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self,
+        why: Failure,
+        detail: str,
+        *,
+        retry_after_s: float | None = None,
+        tokens: tuple[int | None, int | None] | None = None,
+    ) -> None:
         super().__init__(detail)
         self.why = why
         self.detail = detail
         self.retry_after_s = retry_after_s
+        self.tokens = tokens
+        """Read and written, where the provider charges for what it withheld."""
 
 
 class ChatModel(Protocol):

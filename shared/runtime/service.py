@@ -5,7 +5,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
@@ -27,6 +27,19 @@ Job = Callable[[Publisher], Awaitable[None]]
 """Work that no record starts: a schedule, a watch. It goes on until the service cancels it."""
 
 
+@dataclass(frozen=True)
+class Floor:
+    """What somebody needs who begins and ends stages while the service runs."""
+
+    connection: Connection
+    begin: Callable[[Stage[Any]], Worker]
+    end: Callable[[Worker], Awaitable[None]]
+
+
+Overseer = Callable[[Floor], Awaitable[None]]
+"""A job that begins and ends stages: for drop-ins, which come and go."""
+
+
 class Service:
     """Stages and jobs that live and end together, on one connection to the bus."""
 
@@ -38,6 +51,7 @@ class Service:
         stages: Sequence[Stage[Any]] = (),
         lane_stage: Callable[[str], Stage[Any]] | None = None,
         jobs: Sequence[Job] = (),
+        overseers: Sequence[Overseer] = (),
         close: Sequence[Callable[[], None]] = (),
         policy: RetryPolicy | None = None,
     ) -> None:
@@ -46,6 +60,7 @@ class Service:
         self._stages = stages
         self._lane_stage = lane_stage
         self._jobs = jobs
+        self._overseers = overseers
         self._close = close
         self._policy = policy
         self._workers: list[Worker] = []
@@ -118,6 +133,8 @@ class Service:
         for stage in self._stages:
             self._begin(stage, connection, publisher)
         minding = [asyncio.ensure_future(job(publisher)) for job in self._jobs]
+        floor = Floor(connection, lambda s: self._begin(s, connection, publisher), self._end)
+        minding += [asyncio.ensure_future(oversee(floor)) for oversee in self._overseers]
         minding.append(asyncio.ensure_future(self._beat()))
         if self._lane_stage:
             watching = self._watch_lanes(self._lane_stage, connection, publisher)
@@ -129,7 +146,7 @@ class Service:
         await self._leave(connection, minding)
         self._raise_why(ended)
 
-    def _begin(self, stage: Stage[Any], connection: Connection, publisher: Publisher) -> None:
+    def _begin(self, stage: Stage[Any], connection: Connection, publisher: Publisher) -> Worker:
         stage = replace(stage, ack_wait_s=self._settings.ack_wait_s)
         inbox = JetStreamInbox(connection, durable_of(stage), stage.capacity)
         worker = Worker(
@@ -138,6 +155,15 @@ class Service:
         self._workers.append(worker)
         self._working.append(asyncio.ensure_future(worker.run()))
         self._more_work.set()
+        return worker
+
+    async def _end(self, worker: Worker) -> None:
+        """End one stage, and nothing else of the service."""
+        place = self._workers.index(worker)
+        del self._workers[place]
+        working = self._working.pop(place)
+        await worker.stop(self._settings.grace_s)
+        await asyncio.gather(working, return_exceptions=True)
 
     async def _watch_lanes(
         self,
@@ -173,7 +199,7 @@ class Service:
             ends, _ = await asyncio.wait(
                 {asked, lost, more, *ours}, return_when=asyncio.FIRST_COMPLETED
             )
-            ends.discard(more)
+            ends &= {asked, lost, *self._working, *minding}  # not a stage that was ended meanwhile
             more.cancel()
         asked.cancel()
         lost.cancel()

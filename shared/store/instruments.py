@@ -1,9 +1,9 @@
 """The extractors that are running: they say so themselves, and say so again while they live."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Engine, and_, select, update
 
@@ -14,12 +14,24 @@ from shared.store.tables import EXTRACTORS
 
 @dataclass(frozen=True)
 class Instrument:
-    """One extractor at one version, and when it was last heard of."""
+    """One extractor at one version, how it does, and when it was last heard of."""
 
     name: str
     version: str
     features: tuple[str, ...]
     seen_at: datetime
+    instrument: str = ""
+    """What it measures with, in a few words."""
+    kind: str = "built in"
+    """Built in, or a drop-in that some other process serves."""
+    lag: int | None = None
+    """Responses that wait for it, where it has a durable of its own."""
+    rate_per_s: float | None = None
+    """Texts a second since it was last heard of."""
+    last_error: str | None = None
+    """What went wrong last, in words of ours."""
+    refused: str | None = None
+    """Why it is not asked to measure, where it is there but breaks the contract."""
 
 
 class Instruments:
@@ -28,24 +40,23 @@ class Instruments:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def announce(self, name: str, version: str, features: Sequence[str], now: datetime) -> None:
-        """Say that an extractor is running."""
-        row = {"name": name, "version": version, "features": json.dumps(list(features))}
-        mine = and_(EXTRACTORS.c.name == name, EXTRACTORS.c.version == version)
+    def announce(self, told: Instrument) -> None:
+        """Say that an extractor is running, or why it is refused."""
+        row: dict[str, Any] = {**vars(told), "features": json.dumps(list(told.features))}
+        mine = and_(EXTRACTORS.c.name == told.name, EXTRACTORS.c.version == told.version)
         with writing(self._engine) as connection:
-            if not insert_new(connection, EXTRACTORS, [{**row, "seen_at": now}]):
-                connection.execute(update(EXTRACTORS).where(mine).values(**row, seen_at=now))
+            if not insert_new(connection, EXTRACTORS, [row]):
+                connection.execute(update(EXTRACTORS).where(mine).values(**row))
 
     def running(self, since: datetime) -> list[Instrument]:
         """Give the extractors heard of since a moment, the latest version of each first."""
-        return [each for each in self.ever() if each.seen_at >= since]
+        return [each for each in self.ever() if each.seen_at >= since and not each.refused]
 
     def ever(self) -> list[Instrument]:
         """Give every extractor that was ever heard of, the latest version of each first."""
         query = select(EXTRACTORS).order_by(EXTRACTORS.c.name, EXTRACTORS.c.seen_at.desc())
         with reading(self._engine) as connection:
-            rows = connection.execute(query).all()
+            rows = connection.execute(query).mappings().all()
         return [
-            Instrument(row.name, row.version, tuple(json.loads(row.features)), row.seen_at)
-            for row in rows
+            Instrument(**{**row, "features": tuple(json.loads(row["features"]))}) for row in rows
         ]

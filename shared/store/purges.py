@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Connection, Engine, delete, select
+from sqlalchemy import ColumnElement, Connection, Engine, delete, select, update
 
 from shared.contracts import Record
 from shared.store.engine import reading, writing
 from shared.store.keyed import insert_new
-from shared.store.tables import PURGES, TEXTS
+from shared.store.tables import CALLS, PURGES, TEXTS
 
 RUN, UNIT, BEFORE = "run", "unit", "before"
 
@@ -42,22 +42,33 @@ class Purges:
 
     def run(self, run_id: str, now: datetime) -> int:
         """Remove the texts of a run."""
-        return self._purge(RUN, run_id, TEXTS.c.run_id == run_id, now)
+        return self._purge(RUN, run_id, TEXTS.c.run_id == run_id, CALLS.c.run_id == run_id, now)
 
     def unit(self, unit_id: str, now: datetime) -> int:
         """Remove the texts of a unit of analysis: a prompt, a user, a conversation."""
-        return self._purge(UNIT, unit_id, TEXTS.c.unit_id == unit_id, now)
+        return self._purge(
+            UNIT, unit_id, TEXTS.c.unit_id == unit_id, CALLS.c.unit_id == unit_id, now
+        )
 
     def before(self, moment: datetime, now: datetime) -> int:
         """Remove the texts of records made before a moment."""
-        return self._purge(BEFORE, moment.astimezone(UTC).isoformat(), TEXTS.c.at < moment, now)
+        key = moment.astimezone(UTC).isoformat()
+        return self._purge(BEFORE, key, TEXTS.c.at < moment, CALLS.c.at < moment, now)
 
     def so_far(self) -> Purged:
         """Give all that has been purged."""
         with reading(self._engine) as connection:
             return purged(connection)
 
-    def _purge(self, scope: str, key: str, which: ColumnElement[bool], now: datetime) -> int:
+    def _purge(
+        self,
+        scope: str,
+        key: str,
+        texts: ColumnElement[bool],
+        calls: ColumnElement[bool],
+        now: datetime,
+    ) -> int:
         with writing(self._engine) as connection:
             insert_new(connection, PURGES, [{"scope": scope, "key": key, "at": now}])
-            return connection.execute(delete(TEXTS).where(which)).rowcount
+            connection.execute(update(CALLS).where(calls).values(answer=None))
+            return connection.execute(delete(TEXTS).where(texts)).rowcount

@@ -5,6 +5,8 @@ from types import TracebackType
 from sqlalchemy import Engine
 
 from shared.errors import ConfigurationError
+from shared.store.baselines import Baselines
+from shared.store.calls import Calls
 from shared.store.engine import engine_of
 from shared.store.gathers import Gathers
 from shared.store.instruments import Instruments
@@ -23,6 +25,8 @@ class Store:
         self.purges = Purges(engine)
         self.suites = Suites(engine)
         self.instruments = Instruments(engine)
+        self.calls = Calls(engine)
+        self.baselines = Baselines(engine)
 
     @classmethod
     def open(cls, url: str) -> "Store":

@@ -3,9 +3,11 @@
 from datetime import UTC, datetime
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     DateTime,
     Dialect,
+    Float,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -109,7 +111,24 @@ EXTRACTORS = Table(
     Column("version", String(96), primary_key=True),
     Column("features", Text, nullable=False),
     Column("seen_at", Moment, nullable=False),
+    Column("instrument", Text, nullable=False, server_default=""),
+    Column("kind", String(16), nullable=False, server_default="built in"),
+    Column("lag", Integer),
+    Column("rate_per_s", Float),
+    Column("last_error", Text),
+    Column("refused", Text),
 )
+
+BASELINES = Table(
+    "baseline",
+    metadata,
+    Column("extractor", String(96), primary_key=True),
+    Column("version", String(96), primary_key=True),
+    Column("text_hash", String(32), primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+)
+"""What extractors read from baseline texts, which stand behind thousands of probes; no texts."""
 
 GATHERS = Table(
     "gather",
@@ -138,3 +157,30 @@ GATHER_ITEMS = Table(
     ForeignKeyConstraint(["stage", "key"], ["gather.stage", "gather.key"], ondelete="CASCADE"),
     Index("gather_item_id", "stage", "item_id"),
 )
+
+CALLS = Table(
+    "call",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("run_id", String(32), nullable=False),
+    Column("unit_id", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("answer", Text),
+    Index("call_run", "run_id"),
+    Index("call_unit", "unit_id"),
+    Index("call_at", "at"),
+)
+"""Calls that were paid for; an answer that may be given again is kept for some days."""
+
+SPENDING = Table(
+    "spending",
+    metadata,
+    Column("run_id", String(32), primary_key=True),
+    Column("tokens", BigInteger, nullable=False),
+    Column("cost", Float(53), nullable=False),
+    Column("unknown_tokens", BigInteger, nullable=False),
+    Column("unknown_cost", BigInteger, nullable=False),
+    Column("most_tokens", BigInteger),
+    Column("most_cost", Float(53)),
+)
+"""What each run has spent, and what it may."""

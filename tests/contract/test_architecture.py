@@ -26,6 +26,7 @@ def test_no_other_distribution_ships_a_package_of_our_names() -> None:
         ("shared.contracts", (*HEAVY, "nats", "sqlalchemy")),
         ("shared.bus.worker", (*HEAVY, "nats", "sqlalchemy")),
         ("services.recorder.app", HEAVY),
+        ("services.extractor.app", (*HEAVY, "numpy")),
         ("biaswatch.main", HEAVY),
     ],
 )

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from shared.contracts import Response
+from shared.contracts import Response, Run
 from shared.store import Store, migrate
 from shared.testing.commands import CommandLine, until
 
 PROBES = 30
-SLOW = {"slow": {"faults": {"latency_s": 0.8}}}
+SLOW = {"slow": {"faults": {"latency_s": 1.2}}}
 QUICK = {"slow": {}}
 
 
@@ -99,8 +99,8 @@ def test_a_cancelled_run_stops_asking_keeps_what_it_has_and_can_be_taken_up_agai
     with command.up():
         going = command.begin("run", suite, "--target", "simulator:slow", "--json")
         until(lambda: store.records.count(Response) >= 4)
-        [stand] = json.loads(command("runs", "--json").stdout)
-        assert command("cancel", stand["run_id"]).returncode == 0
+        [asked] = store.records.all(Run)
+        assert command("cancel", asked.id).returncode == 0
         said, _ = going.communicate(timeout=30)
         assert going.returncode == 3
         outcome = json.loads(said)
@@ -166,6 +166,19 @@ def test_purging_a_run_leaves_its_numbers_and_none_of_its_words(
     with sqlite3.connect(command.state / "store.db") as database:
         dump = "\n".join(database.iterdump())
     assert dump.count("Question 7: how is the coast?") == 1  # the suite's own
+
+
+def test_a_gateway_that_refuses_the_token_says_so_and_starts_nothing(
+    command: CommandLine, suite: str, store: Store
+) -> None:
+    command.set(BIASWATCH_GATEWAY_RUN_TOKEN="right")
+    with command.up():
+        for token in ("wrong", ""):
+            said = command("run", suite, "--target", "simulator:slow", "--token", token)
+            assert said.returncode == 2
+            assert "The gateway refuses the token. Set BIASWATCH_TOKEN" in said.stderr
+            assert "right" not in said.stderr + said.stdout
+    assert store.records.count(Run) == 0
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from shared.contracts import Claim
+
 
 @dataclass(frozen=True)
 class Case:
@@ -41,5 +43,6 @@ class Plan:
     measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What each extractor measures: known even where it could measure nothing."""
     selected_at_least: Mapping[str, float] | None = None
+    claim: Claim = Claim.POPULATION
     permutations: int = 1000
     """How often labels are handed out at random, where three or more groups are compared."""

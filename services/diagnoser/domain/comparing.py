@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from services.diagnoser.domain.bank import Bank
 from services.diagnoser.domain.groupings import Grouping
 from services.diagnoser.domain.observations import Floats, Observations
 from services.diagnoser.domain.units import Means, Units
+from shared.contracts import Claim
 from shared.stats.comparisons.effect_size import hedges_g, paired_d
-from shared.stats.comparisons.means import difference
+from shared.stats.comparisons.means import Difference, difference
 from shared.stats.comparisons.multiplicity import adjust
 from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
 from shared.stats.comparisons.ranks import mann_whitney
@@ -27,6 +29,7 @@ class Declared:
     tolerance: float = 0.0
     correction: str = "holm"
     permutations: int = 0
+    claim: Claim = Claim.POPULATION
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,10 @@ class Comparison:
     units_b: int
     paired: bool
     mann_whitney_p: float | None
+    """Over answers, where these prompts are what is claimed about; else over prompts."""
     permutation_p: float | None
+    by_set: Difference | None = None
+    """With sets as units, beside a declared comparison that takes answers as units."""
     p_adjusted: float | None = None
     conclusion: Conclusion | None = None
 
@@ -70,6 +76,7 @@ def compare(
 ) -> Iterator[Comparison]:
     """Compare every pair of groups of a domain on every feature; nothing is corrected yet."""
     units = Units.of(seen, grouping)
+    bank = Bank(seen, grouping) if declared.claim is Claim.BANK else None
     present = np.isfinite(seen.values)
     counts = _counts(present, grouping)
     rows = np.bincount(grouping.codes[grouping.codes >= 0], minlength=len(grouping.groups))
@@ -77,7 +84,9 @@ def compare(
         for index, feature in enumerate(seen.features):
             chosen = _samples(units, a, b, index)
             found = difference(chosen.a, chosen.b, declared.alpha, paired=chosen.paired)
-            effect = paired_d if chosen.paired else hedges_g
+            by_set = None
+            if bank is not None:
+                by_set, found = found, bank.difference(a, b, index, declared.alpha)
             yield Comparison(
                 feature=feature,
                 dimension=grouping.name,
@@ -86,7 +95,7 @@ def compare(
                 b=grouping.groups[b].name,
                 gap=found.estimate,
                 p_value=found.p_value,
-                effect_size=effect(chosen.a, chosen.b, declared.alpha),
+                effect_size=_effect(chosen, bank, (a, b, index), declared.alpha),
                 n_a=int(counts[a, index]),
                 n_b=int(counts[b, index]),
                 n_missing_a=int(rows[a] - counts[a, index]),
@@ -94,8 +103,9 @@ def compare(
                 units_a=len(_present(units.by_unit[a].values[:, index])),
                 units_b=len(_present(units.by_unit[b].values[:, index])),
                 paired=chosen.paired,
-                mann_whitney_p=_mann_whitney_p(units, a, b, index, rng),
+                mann_whitney_p=_mann_whitney_p(bank or units, a, b, index, rng),
                 permutation_p=_permutation_p(chosen, declared.permutations, rng),
+                by_set=by_set,
             )
 
 
@@ -135,14 +145,26 @@ def _shared(a: Means, b: Means, feature: int) -> tuple[Floats, Floats]:
     return x[both], y[both]
 
 
+def _effect(
+    chosen: Samples, bank: Bank | None, where: tuple[int, int, int], alpha: float
+) -> Estimate:
+    if bank is not None:
+        a, b, feature = where
+        return hedges_g(bank.answers(a, feature), bank.answers(b, feature), alpha)
+    return (paired_d if chosen.paired else hedges_g)(chosen.a, chosen.b, alpha)
+
+
 def _present(values: Floats) -> Floats:
     return values[np.isfinite(values)]
 
 
 def _mann_whitney_p(
-    units: Units, a: int, b: int, feature: int, rng: np.random.Generator
+    units: Units | Bank, a: int, b: int, feature: int, rng: np.random.Generator
 ) -> float | None:
-    x, y = (_present(units.by_unit[group].values[:, feature]) for group in (a, b))
+    if isinstance(units, Bank):
+        x, y = (units.answers(group, feature) for group in (a, b))
+    else:
+        x, y = (_present(units.by_unit[group].values[:, feature]) for group in (a, b))
     return mann_whitney(x, y, rng=rng).p_value
 
 

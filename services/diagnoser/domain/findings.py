@@ -167,6 +167,8 @@ def _gap(part: Part, compared: Comparison, index: int, plan: Plan) -> Gap:
         impact_ratio=impact,
         effect_size=_as_sent(compared.effect_size),
         mann_whitney_p=compared.mann_whitney_p,
+        by_set=_as_sent(compared.by_set.estimate) if compared.by_set else None,
+        by_set_p=compared.by_set.p_value if compared.by_set else None,
         verdict=Verdict(conclusion.verdict) if conclusion else Verdict.NOT_ENOUGH,
         reason=conclusion.reason if conclusion else None,
     )

@@ -17,6 +17,7 @@ class Choice:
     name = "choice"
     version = "1"
     features = ("chosen", "correct")
+    instrument = "patterns for a stated option; no model"
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Give the option (A is 1) and whether it is right; null where no right one is known."""

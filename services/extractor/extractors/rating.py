@@ -28,6 +28,7 @@ class Rating:
     name = "rating"
     version = "1"
     features = ("rating",)
+    instrument = "patterns for a stated rating; no model"
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Give the rating; a text that states none, or two different ones, has none."""

@@ -12,6 +12,7 @@ class Vader:
     name = "vader"
     version = "3.3.2"
     features = ("sentiment",)
+    instrument = "the VADER lexicon, English; no model"
 
     def __init__(self, analyzer: Any) -> None:
         self._analyzer = analyzer

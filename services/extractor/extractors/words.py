@@ -15,6 +15,7 @@ class Words:
     name = "words"
     version = "1"
     features = ("words", "words_per_sentence")
+    instrument = "word counts, any language with spaces; no model"
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Give the counts; a text without words has no words per sentence."""

@@ -2,19 +2,28 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
-from services.generator.domain import answered, call_of, failed, pause_s
-from services.generator.handlers.wanted import Wanted
-from shared.contracts import Probe, Response, Target, Usage, response_id_of
-from shared.errors import PoisonError
-from shared.llm.port import MAY_PASS, Answer, CallFailed, ChatModel
+from services.generator.domain.outcome import (
+    UNFIT,
+    answered,
+    broken_off,
+    concluded,
+    total,
+    without,
+)
+from services.generator.domain.plan import ANSWER, Heard, Scaffold, SubCall
+from services.generator.domain.reading import Unread
+from services.generator.domain.scaffolds import scaffold_of
+from services.generator.domain.variables import Unfit
+from services.generator.handlers.caller import Caller, Lane, NotWanted
+from services.generator.handlers.purse import Purse, Spent
+from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from shared.runtime.lookup import Lookup
 from shared.runtime.threads import in_thread
 from shared.store import Records
 
-ModelOf = Callable[[Target], ChatModel]
+LaneOf = Callable[[Target], Lane]
 
 
 class Ask:
@@ -23,70 +32,93 @@ class Ask:
     def __init__(
         self,
         records: Records,
-        model_of: ModelOf,
+        lane_of: LaneOf,
+        caller: Caller,
+        purse: Purse,
         *,
         now: Callable[[], datetime],
         clock: Callable[[], float],
-        luck: Callable[[], float],
-        tries: int,
-        timeout_s: float,
     ) -> None:
         self._known = Lookup(lambda ids: {r.id: r for r in records.get(Response, ids)})
-        self._wanted = Wanted(records, clock=clock)
-        self._model_of = model_of
+        self._lane_of = lane_of
+        self._caller = caller
+        self._purse = purse
         self._now = now
         self._clock = clock
-        self._luck = luck
-        self._tries = tries
-        self._timeout_s = timeout_s
-        self._models: dict[str, ChatModel] = {}
+        self._lanes: dict[str, Lane] = {}
         self._preparing = asyncio.Lock()
 
-    async def __call__(self, probe: Probe) -> Sequence[Response]:
+    async def __call__(self, probe: Probe) -> Sequence[Record]:
         """Give the one response to a probe; one that was answered before is not asked again.
 
-        A probe of a cancelled run is dropped: the run no longer waits for it.
+        A probe of a cancelled run is dropped: the run no longer waits for it. One whose run has
+        spent its budget is dropped too, and the first of them ends the run.
         """
-        if probe.scaffold != "direct" and probe.target.provider != "replay":
-            raise PoisonError(
-                f"The scaffold {probe.scaffold} is not known here; recorded answers may have any."
-            )
         if known := await self._known.get(response_id_of(probe)):
             return [known]
-        answer = await self._asked(probe)
-        return [answer] if answer else []
+        try:
+            return [await self._response(probe)]
+        except NotWanted:
+            return []
+        except Spent as spent:
+            return self._purse.news(probe, str(spent))
 
-    async def _asked(self, probe: Probe) -> Response | None:
-        """Ask until there is an outcome, or until nobody wants one any more."""
-        model = await self._model(probe.target)
-        call = call_of(probe, self._timeout_s)
+    async def _response(self, probe: Probe) -> Response:
+        lane = await self._lane(probe.target)
         began = self._clock()
-        for attempt in range(self._tries):
-            if not await self._wanted(probe):
-                return None
-            try:
-                answer = await model.ask(replace(call, attempt=attempt))
-            except CallFailed as failure:
-                if failure.why not in MAY_PASS or attempt == self._tries - 1:
-                    usage = self._usage(attempt, began, None)
-                    return failed(probe, failure, usage, self._now())
-                await asyncio.sleep(pause_s(failure, attempt, self._luck()))
-            else:
-                return answered(probe, answer, self._usage(attempt, began, answer), self._now())
-        raise AssertionError("the last try either answers or fails")
+        if probe.target.provider == "replay":  # what was recorded under a scaffold is its answer
+            [heard] = await self._round(probe, (SubCall(ANSWER, probe.messages),), lane)
+            return answered(probe, heard, heard.usage, self._now())
+        try:
+            scaffold = scaffold_of(probe.scaffold)
+            calls = scaffold.first(probe)
+        except Unfit as unfit:
+            return without(probe, UNFIT, str(unfit), Usage(calls=0), self._now())
+        if [call.name for call in calls] == [ANSWER]:
+            [heard] = await self._round(probe, calls, lane)
+            return answered(probe, heard, heard.usage, self._now())
+        return await self._several(probe, scaffold, calls, lane, began)
 
-    async def _model(self, target: Target) -> ChatModel:
-        if target.lane not in self._models:
+    async def _several(
+        self,
+        probe: Probe,
+        scaffold: Scaffold,
+        calls: tuple[SubCall, ...],
+        lane: Lane,
+        began: float,
+    ) -> Response:
+        """Carry out a plan round by round; what waits for nothing goes at the same time."""
+        heard: dict[str, Heard] = {}
+        while calls:
+            round_ = await self._round(probe, calls, lane)
+            heard.update({call.name: each for call, each in zip(calls, round_, strict=True)})
+            usage = total([each.usage for each in heard.values()], self._clock() - began)
+            if response := broken_off(probe, heard, usage, self._now()):
+                return response
+            calls = scaffold.then(probe, heard)
+        usage = total([each.usage for each in heard.values()], self._clock() - began)
+        try:
+            text = scaffold.conclude(probe, heard)
+        except Unread as unread:
+            return without(
+                probe, str(unread), "The scaffold came to no answer.", usage, self._now()
+            )
+        return concluded(probe, text, heard, usage, self._now())
+
+    async def _round(self, probe: Probe, calls: tuple[SubCall, ...], lane: Lane) -> Sequence[Heard]:
+        """Make calls at the same time; all end, and are kept, before one's trouble is raised."""
+        if len(calls) == 1:
+            return [await self._caller.hear(probe, calls[0], lane)]
+        made = (self._caller.hear(probe, call, lane) for call in calls)
+        ended = await asyncio.gather(*made, return_exceptions=True)
+        for each in ended:
+            if isinstance(each, BaseException):
+                raise each
+        return [each for each in ended if isinstance(each, Heard)]
+
+    async def _lane(self, target: Target) -> Lane:
+        if target.lane not in self._lanes:
             async with self._preparing:  # every slot may be here; one prepares, the others wait
-                if target.lane not in self._models:
-                    self._models[target.lane] = await in_thread(self._model_of, target)
-        return self._models[target.lane]
-
-    def _usage(self, attempt: int, began: float, answer: Answer | None) -> Usage:
-        return Usage(
-            prompt_tokens=answer.prompt_tokens if answer else None,
-            completion_tokens=answer.completion_tokens if answer else None,
-            calls=attempt + 1,
-            retries=attempt,
-            latency_s=max(0.0, self._clock() - began),
-        )
+                if target.lane not in self._lanes:
+                    self._lanes[target.lane] = await in_thread(self._lane_of, target)
+        return self._lanes[target.lane]

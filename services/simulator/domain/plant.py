@@ -32,6 +32,8 @@ class Faults(_Part):
     """Share of answers cut in half, with finish reason `length`."""
     content_filter: Share = Field(default=0.0, ge=0, le=1)
     """Share of answers withheld, with finish reason `content_filter`."""
+    most_per_s: float | None = Field(default=None, gt=0)
+    """Calls a second that are let in; the others are answered 429 with Retry-After at once."""
     retry_after_s: float = Field(default=1.0, ge=0)
     """What a 429 asks the client to wait."""
     oversize_chars: int = Field(default=1_000_000, ge=1)

@@ -47,6 +47,8 @@ class Choice:
     """One of several options."""
 
     options: tuple[Option, ...]
+    as_json: bool = False
+    """Whether the answer is to be a JSON object."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,9 @@ def question_in(turns: Sequence[Turn]) -> Rating | Choice | Words:
     """Give what is asked for; options are looked for in the last user turn alone."""
     last = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
     options = tuple(Option(letter, text.strip()) for letter, text in _OPTION.findall(last))
-    if len({option.letter for option in options}) >= 2:
-        return Choice(options)
     spoken = "\n".join(turn.content for turn in turns)
+    if len({option.letter for option in options}) >= 2:
+        return Choice(options, as_json=_JSON.search(spoken) is not None)
     asked = _RATING.search(spoken)
     return _rating(spoken, asked.start()) if asked else Words()
 

@@ -39,6 +39,8 @@ def chosen(asked: Choice, plant: Plant, markers: Markers, rng: Random) -> str:
         for option in asked.options
     ]
     (option,) = rng.choices(asked.options, weights)
+    if asked.as_json:
+        return json.dumps({"reasoning": rng.choice(REASONS), "answer": option.letter})
     return f"Answer: {option.letter}"
 
 

@@ -1,1 +1,1 @@
-"""The wire formats the simulator speaks; today OpenAI's chat completions."""
+"""The wire formats the simulator speaks: OpenAI's chat and responses, Anthropic's messages."""

@@ -1,40 +1,17 @@
 """The shapes of OpenAI's chat format: requests, completions, errors."""
 
-import hashlib
+from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 
-from services.simulator.domain.question import Turn
 from services.simulator.domain.reply import Asked, Reply
+from services.simulator.routes.wire import Message, Shape, bearer, id_of
+
+_KINDS = {429: "requests", 500: "server_error"}
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class TextPart(_Part):
-    """A piece of a message's content."""
-
-    type: Literal["text"]
-    text: str
-
-
-class Message(_Part):
-    """One turn, its content in one piece or in several."""
-
-    role: Literal["system", "developer", "user", "assistant"]
-    content: str | tuple[TextPart, ...]
-
-    @property
-    def turn(self) -> Turn:
-        """The turn, in one piece."""
-        parts = self.content
-        text = parts if isinstance(parts, str) else "".join(part.text for part in parts)
-        return Turn(self.role, text)
-
-
-class ChatRequest(_Part):
+class ChatRequest(Shape):
     """What is read of a request; sampling parameters are taken and change nothing."""
 
     model: str
@@ -61,33 +38,51 @@ class ChatRequest(_Part):
         return Asked(self.model, turns, key, attempt or "0")
 
 
-def completion(asked: Asked, reply: Reply, *, fingerprint: str, created_s: int) -> JsonValue:
-    """Give the body of a chat completion; the same request has the same id."""
-    named = "\n".join((*asked.purpose, fingerprint)).encode()
-    return {
-        "id": "chatcmpl-" + hashlib.blake2b(named, digest_size=12).hexdigest(),
-        "object": "chat.completion",
-        "created": created_s,
-        "model": asked.model,
-        "system_fingerprint": fingerprint,
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": reply.text, "refusal": None},
-                "logprobs": None,
-                "finish_reason": reply.finish_reason,
-            }
-        ],
-        "usage": {
-            "prompt_tokens": reply.prompt_tokens,
-            "completion_tokens": reply.completion_tokens,
-            "total_tokens": reply.prompt_tokens + reply.completion_tokens,
-        },
-    }
+class OpenAIChatFormat:
+    """OpenAI's chat completions."""
+
+    path = "/v1/chat/completions"
+
+    def read(self, body: bytes) -> ChatRequest:
+        """See `Format.read`."""
+        return ChatRequest.model_validate_json(body)
+
+    def whole(self, asked: Asked, reply: Reply, *, fingerprint: str, created_s: int) -> JsonValue:
+        """See `Format.whole`."""
+        return {
+            "id": id_of("chatcmpl-", asked, fingerprint),
+            "object": "chat.completion",
+            "created": created_s,
+            "model": asked.model,
+            "system_fingerprint": fingerprint,
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": reply.text, "refusal": None},
+                    "logprobs": None,
+                    "finish_reason": reply.finish_reason,
+                }
+            ],
+            "usage": {
+                "prompt_tokens": reply.prompt_tokens,
+                "completion_tokens": reply.completion_tokens,
+                "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+            },
+        }
+
+    def error(
+        self, status: int, message: str, *, code: str | None = None, param: str | None = None
+    ) -> JsonValue:
+        """See `Format.error`."""
+        return error(message, _KINDS.get(status, "invalid_request_error"), code=code, param=param)
+
+    def key_in(self, headers: Mapping[str, str]) -> str:
+        """See `Format.key_in`."""
+        return bearer(headers)
 
 
 def error(
     message: str, kind: str, *, code: str | None = None, param: str | None = None
 ) -> JsonValue:
-    """Give the body of an error."""
+    """Give the body of an error of OpenAI's."""
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}

@@ -67,7 +67,7 @@ class Admin:
         """Make the durable, or bring an existing one into line.
 
         A durable made anew starts at the oldest record its stream still holds: whatever was not
-        handled is handled, and keyed writes absorb the rest.
+        handled is handled, and keyed writes absorb the rest. One that is `from_now` starts there.
         """
         request = {"stream_name": spec.stream, "config": durable_config(spec)}
         try:
@@ -174,7 +174,7 @@ def durable_config(spec: DurableSpec) -> dict[str, object]:
         "name": spec.name,
         "durable_name": spec.name,
         "filter_subject": spec.filter,
-        "deliver_policy": "all",
+        "deliver_policy": "new" if spec.from_now else "all",
         "ack_policy": "explicit",
         "ack_wait": int(spec.ack_wait_s * SECOND_NS),
         "max_deliver": -1,

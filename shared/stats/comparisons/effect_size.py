@@ -140,6 +140,7 @@ def _standardised(a: Sample, b: Sample, alpha: float, name: str, *, corrected: b
     dof = len(x) + len(y) - 2
     if not dof:
         return undefined("two values have no spread within groups", method=name)
+    x, y = _near_one(x, y)
     spread = _pooled(x, y, dof)
     if spread is None:
         return undefined("there is no spread within the groups", method=name)
@@ -149,6 +150,12 @@ def _standardised(a: Sample, b: Sample, alpha: float, name: str, *, corrected: b
     if min(len(x), len(y)) < 2:
         return undefined(ONE_UNIT, value=value * factor, method=name)
     return _with_interval(value, root, dof, alpha, name, factor)
+
+
+def _near_one(x: Vector, y: Vector) -> tuple[Vector, Vector]:
+    """Scale both by one power of two, which is exact: squares of tiny numbers would vanish."""
+    _, power = np.frexp(max(np.abs(x).max(), np.abs(y).max()))
+    return np.ldexp(x, -power), np.ldexp(y, -power)
 
 
 def _pooled(x: Vector, y: Vector, dof: int) -> float | None:

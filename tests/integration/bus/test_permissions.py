@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from shared.bus.deadletters import dead_letters
-from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
+from shared.bus.jetstream import (
+    Admin,
+    Caller,
+    Connection,
+    JetStreamInbox,
+    JetStreamPublisher,
+    NobodyAnswers,
+    served,
+)
 from shared.bus.jetstream.keys import keep_keys
 from shared.bus.permissions import OPERATOR, server_config, services
 from shared.bus.provision import provision
@@ -16,6 +24,7 @@ from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import DurableSpec, dead_subject, durable_of
 from shared.contracts import ROUTES, Record, Response, Route, subject_of
+from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 from shared.testing.records import (
     make_cancellation,
@@ -39,6 +48,7 @@ MADE: dict[str, Record] = {
         make_diagnosis(),
     )
 }
+DROP_INS = ["dropin", "dropin-toy"]
 PRODUCING = [(service, route) for route in ROUTES for service in route.producers]
 CONSUMING = [(service, route) for route in ROUTES for service in route.consumers]
 NOT_PRODUCING = [(s, route) for route in ROUTES for s in services() if s not in route.producers]
@@ -70,7 +80,7 @@ class Guarded:
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> object:
     directory = tmp_path_factory.mktemp("guarded")
-    public = keep_keys(directory / "keys", [*services(), OPERATOR])
+    public = keep_keys(directory / "keys", [*services(), OPERATOR, *DROP_INS])
     server = EmbeddedServer(directory / "nats", extra_config=server_config(public))
     with server:
         yield Guarded(server, directory / "keys")
@@ -203,3 +213,63 @@ def test_keys_are_made_once_and_readable_by_their_owner_alone(tmp_path: Path) ->
 def test_every_service_of_the_address_book_has_a_room(request: pytest.FixtureRequest) -> None:
     rooms = {p.parent.name for p in (request.config.rootpath / "services").glob("*/__init__.py")}
     assert set(services()) <= rooms
+
+
+@pytest.mark.parametrize("key", ["dropin", "dropin-toy"])
+async def test_a_drop_in_can_be_found_and_asked_and_nothing_else(
+    provisioned: Guarded, key: str
+) -> None:
+    echo = dict.fromkeys(ENDPOINTS, lambda data: data)
+    async with (
+        provisioned.as_service(key) as connection,
+        provisioned.as_service("extractor") as asking,
+        served(connection, "toy", "1.0.0", echo),
+    ):
+        caller = Caller(asking)
+        assert (await caller.ask("ext.v1.toy.extract", b"x", timeout_s=5)).data == b"x"
+        assert len(await caller.ask_all("$SRV.INFO", within_s=0.3)) == 1
+        with pytest.raises(BiaswatchError):
+            await Admin(connection, timeout_s=0.2).lag("RESPONSES", "extractor-response")
+        publisher = JetStreamPublisher(connection, timeout_s=0.2, tries=1)
+        with pytest.raises(TransientError):
+            await publisher.publish(MADE["features"])
+        with pytest.raises(NobodyAnswers):
+            await Caller(connection).ask("ext.v1.toy.extract", timeout_s=0.2)
+
+
+async def test_a_drop_in_with_a_key_of_its_own_hears_no_question_to_another(
+    provisioned: Guarded,
+) -> None:
+    heard = []
+
+    async def hear(message: object) -> None:
+        heard.append(message)
+
+    async with provisioned.as_service("dropin-toy") as toy:
+        await toy.client.subscribe("ext.v1.other.extract", cb=hear)
+        await toy.client.subscribe("bias.v1.>", cb=hear)
+        await toy.flush()
+        async with provisioned.as_service("extractor") as asking:
+            with pytest.raises(NobodyAnswers):
+                await Caller(asking).ask("ext.v1.other.extract", b"secret", timeout_s=0.3)
+        await toy.flush()
+    assert heard == []
+
+
+async def test_the_extractor_can_read_for_a_guest_and_not_in_the_name_of_another_reader(
+    provisioned: Guarded,
+) -> None:
+    guest = Stage("extractor", Response, lambda _: [], guest="toy")
+    async with provisioned.as_service("extractor") as connection:
+        inbox = JetStreamInbox(connection, durable_of(guest), 1)
+        await inbox.restore()
+        async with provisioned.as_service("generator") as writing:
+            await JetStreamPublisher(writing).publish(make_response(501))
+        [delivery] = await inbox.take(1)
+        assert Response.decode(delivery.data).id == make_response(501).id
+        await inbox.accept(delivery)
+        await inbox.close()
+        for other in ("recorder", "oracle", "evaluator", "builder"):
+            durable = durable_of(Stage(other, Response, lambda _: []))
+            with pytest.raises(TransientError):
+                await Admin(connection, timeout_s=0.2).ensure_durable(durable)

@@ -16,6 +16,7 @@ from shared.contracts import RUN_GATHER, Cancellation, ClosedBy, Completion
 from shared.errors import ConfigurationError
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
+from shared.store.instruments import Instrument
 from shared.testing.bus import Bus
 from shared.testing.records import make_completion, make_diagnosis
 
@@ -43,7 +44,7 @@ async def api(bus: Bus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
     settings = GatewaySettings(
         gateway_read_token=SecretStr("reader"), gateway_run_token=SecretStr("runner")
     )
-    store.instruments.announce("words", "1", ["words"], datetime.now(UTC))
+    store.instruments.announce(Instrument("words", "1", ("words",), datetime.now(UTC)))
     app = web_app(settings, store, bus.publisher)
     async with (
         web_server(app, "127.0.0.1", 0) as port,

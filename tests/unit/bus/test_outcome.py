@@ -49,6 +49,14 @@ def test_what_the_other_side_asked_for_is_honoured() -> None:
     assert decision_of(TransientError("x", retry_after_s=120), 1, POLICY, 0.5) == Retry(120)
 
 
+def test_who_asks_for_less_is_tried_sooner_and_then_ever_more_slowly() -> None:
+    soon = TransientError("x", retry_after_s=0.2)
+    assert [decision_of(soon, n, POLICY, 1.0) for n in (1, 2, 3)] == [
+        Retry(0.2), Retry(0.4), Retry(0.8),
+    ]  # fmt: skip
+    assert decision_of(TransientError("x", retry_after_s=0), 1, POLICY, 1.0) == Retry(1.0)
+
+
 def test_nothing_is_tried_for_ever_and_the_unforeseen_less_often() -> None:
     assert isinstance(decision_of(ValueError("x"), 7, POLICY, 0.5), Retry)
     assert isinstance(decision_of(ValueError("x"), 8, POLICY, 0.5), DeadLetter)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from services.diagnoser.domain import Case, Finding, Plan, diagnose
-from shared.contracts import Verdict
+from shared.contracts import Claim, Verdict
 
 PLAN = Plan(measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0})
 
@@ -124,3 +124,19 @@ def test_a_constant_moves_means_and_leaves_gaps(values: list[float], constant: f
     assert second.gaps[0].gap.value == pytest.approx(first.gaps[0].gap.value, abs=1e-6)
     for one, other in zip(first.groups, second.groups, strict=True):
         assert other.mean.value == pytest.approx((one.mean.value or 0) + constant, abs=1e-6)
+
+
+def test_on_a_bank_answers_are_units_and_the_sets_stand_beside() -> None:
+    rng = np.random.default_rng(6)
+    level, shift = np.repeat([1.0, 2.0, 4.0], 20), np.tile(np.repeat([0.0, 0.6], 10), 3)
+    values = level + shift + rng.normal(0, 0.4, 60)
+    cases = cases_of(values.tolist(), (["a"] * 10 + ["b"] * 10) * 3, sets=True, repeats=10)
+    [finding] = diagnosed(cases, replace(PLAN, claim=Claim.BANK))
+    [gap] = finding.gaps
+    assert gap.gap.method == "t over answers within prompts"
+    assert gap.verdict is Verdict.DISPARITY
+    assert gap.by_set is not None
+    assert gap.by_set.value == pytest.approx(gap.gap.value)
+    assert gap.by_set.method == "paired t over sets"
+    test = stats.mannwhitneyu(*(values[shift == s] for s in (0.0, 0.6)))
+    assert gap.mann_whitney_p == pytest.approx(test.pvalue)

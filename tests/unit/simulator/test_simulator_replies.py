@@ -14,6 +14,7 @@ from services.simulator.domain.plant import DEFAULT_PLANTS, Faults, Plant
 from services.simulator.domain.question import Choice, Rating, Turn, Words, question_in
 from services.simulator.domain.reply import Asked, fault_for, reply_to, words_for
 from services.simulator.domain.wording import GLAD, REFUSAL, SORRY
+from services.simulator.routes.limiter import Limiter
 
 RATE = "Rate the applicant {name} from 1 to 4."
 
@@ -188,3 +189,25 @@ def test_an_oversize_reply_has_the_configured_length() -> None:
     faults = Faults(oversize_chars=5000)
     reply = reply_to(asked("x"), "short", fault="oversize", faults=faults, limit=None)
     assert len(reply.text) == 5000
+
+
+def test_a_choice_is_an_object_where_json_is_asked_for() -> None:
+    options = "Answer with JSON.\nA) The smith\nB) The baker"
+    answer = json.loads(said(options, Plant()))
+    assert answer["answer"] in {"A", "B"}
+    assert answer["reasoning"]
+
+
+def test_a_limit_lets_calls_in_at_its_rate_and_no_more() -> None:
+    now = [0.0]
+    limiter = Limiter(20, clock=lambda: now[0])
+    let_in = 0
+    for _ in range(1000):
+        now[0] += 0.01
+        let_in += limiter.let_in()
+    assert 200 <= let_in <= 205
+
+
+def test_a_burst_beyond_a_quarter_of_a_second_is_turned_away() -> None:
+    limiter = Limiter(20, clock=lambda: 0.0)
+    assert [limiter.let_in() for _ in range(8)] == [True] * 5 + [False] * 3

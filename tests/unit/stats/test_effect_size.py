@@ -132,6 +132,14 @@ def test_exchanging_the_groups_turns_the_interval_round(a: list[float], b: list[
             assert other.high == pytest.approx(-found.low, abs=1e-6)
 
 
+@pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e200])
+def test_the_scale_of_the_numbers_is_no_part_of_the_effect(scale: float) -> None:
+    a, b = np.array([3.0, 4.0, 8.0]), np.array([1.0, 2.0, 2.0])
+    known, found = cohens_d(a, b, 0.05), cohens_d(a * scale, b * scale, 0.05)
+    assert found.value == pytest.approx(known.value)
+    assert found.low == pytest.approx(known.low)
+
+
 def test_what_is_undefined_says_why() -> None:
     assert cohens_d([3, 3], [3, 3], 0.05).reason == "there is no spread within the groups"
     assert cohens_d([0.1 + 0.2, 0.3], [0.3, 0.3], 0.05).value is None

@@ -1,0 +1,44 @@
+"""What can be known to be wrong with a run before it starts, said in one sentence."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from services.generator.domain.price import price_of
+from services.generator.domain.scaffolds import scaffold_of
+from services.generator.domain.variables import Unfit
+from services.generator.settings import GeneratorSettings
+from shared.contracts import Budget, Run, Suite, Target, probes_of
+from shared.errors import ConfigurationError, UsageError
+
+WITH_KEYS = ("openai", "openai-responses", "anthropic")
+
+
+def check_scaffolds(suite: Suite, targets: Sequence[Target], scaffolds: Sequence[str]) -> None:
+    """Raise UsageError where a probe cannot be asked through a scaffold; recordings have any."""
+    if all(target.provider == "replay" for target in targets):
+        return
+    asked = next(target for target in targets if target.provider != "replay")
+    at = datetime.now(UTC)
+    run = Run(
+        at=at, suite=suite.name, suite_hash=suite.hash, targets=(asked,), scaffolds=tuple(scaffolds)
+    )
+    for probe in probes_of(run, suite, at):
+        try:
+            scaffold_of(probe.scaffold).first(probe)
+        except Unfit as unfit:
+            raise UsageError(
+                f"The probe {probe.key} cannot be asked by the scaffold {probe.scaffold}: {unfit}"
+            ) from None
+
+
+def check_means(targets: Sequence[Target], budget: Budget, settings: GeneratorSettings) -> None:
+    """Raise ConfigurationError where a key, or the price a budget needs, is missing."""
+    prices = settings.prices()
+    for target in targets:
+        if target.provider in WITH_KEYS:
+            settings.key_for(target.provider, target.base_url)
+        if budget.cost is not None and price_of(target, prices) is None:
+            raise ConfigurationError(
+                f"The price of {target.name} is not known, so a budget in money cannot be kept. Put"
+                f" {target.model} into the file that BIASWATCH_PRICES_FILE names."
+            )

@@ -1,0 +1,92 @@
+"""Probes from files beside a suite's header: JSONL, CSV or Parquet."""
+
+import csv
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from shared.errors import UsageError
+
+Probe = Any
+GROUP = "groups."
+"""The beginning of a column's name that is a dimension: `groups.race`."""
+PLAIN = ("key", "prompt", "set", "unit", "baseline", "expected")
+
+
+def read_probes(file: Path) -> list[Probe]:
+    """Give the probes of a file, by its ending; what is in them is checked by the suite.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, or is not what its ending says.
+    """
+    kinds: Mapping[str, Callable[[Path], list[Probe]]] = {
+        ".jsonl": _jsonl,
+        ".csv": _csv,
+        ".parquet": _parquet,
+    }
+    read = kinds.get(file.suffix.lower())
+    if read is None:
+        raise UsageError(f"The probes {file} end in none of {', '.join(kinds)}.")
+    try:
+        return read(file)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The probes {file} cannot be read: {error}.") from None
+
+
+def _jsonl(file: Path) -> list[Probe]:
+    probes = []
+    # Not splitlines(): a text may hold a line separator that is none to JSON.
+    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
+        if line.strip():
+            try:
+                probes.append(json.loads(line))
+            except ValueError:
+                raise UsageError(f"{file}, line {number}: this is not JSON.") from None
+    return probes
+
+
+def _csv(file: Path) -> list[Probe]:
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        reader = csv.DictReader(lines)
+        try:
+            rows = list(reader)
+        except csv.Error as error:
+            raise UsageError(
+                f"{file}, line {reader.line_num}: this is not CSV ({error})."
+            ) from None
+    for number, row in enumerate(rows, start=1):
+        if None in row or None in row.values():
+            raise UsageError(f"{file}, row {number}: it has not as many cells as the first line.")
+    return [_probe(row, number) for number, row in enumerate(rows, start=1)]
+
+
+def _parquet(file: Path) -> list[Probe]:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise UsageError(
+            "Probes in Parquet need pyarrow: install biaswatch with the extra `diagnoser`."
+        ) from None
+    try:
+        rows = parquet.read_table(file).to_pylist()
+    except pyarrow.ArrowException as error:
+        raise UsageError(f"{file}: this is not Parquet ({error}).") from None
+    return [_probe(row, number) for number, row in enumerate(rows, start=1)]
+
+
+def _probe(row: Mapping[str, Any], number: int) -> Probe:
+    """Give the probe of a row of a table; an empty cell is no value.
+
+    Dimensions are the columns `groups.<dimension>`; where there is none, the column `concept` is
+    one, as in the tables of this field. Without a key, the row's number is one.
+    """
+    cells = {name: str(cell) for name, cell in row.items() if cell is not None and cell != ""}
+    groups = {name.removeprefix(GROUP): c for name, c in cells.items() if name.startswith(GROUP)}
+    if not groups and "concept" in cells:
+        groups = {"concept": cells["concept"]}
+    plain = {name: cells[name] for name in PLAIN if name in cells}
+    return {"key": f"row-{number}", **plain, "groups": groups}

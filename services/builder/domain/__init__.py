@@ -1,0 +1,1 @@
+"""The thinking of the builder: values in, values out."""

@@ -1,0 +1,101 @@
+"""Counterfactual rewriting: words of one concept become those of another, and nothing else does."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from services.builder.domain.english import CLOSING, OPENING
+from services.builder.domain.material import Item
+from services.builder.domain.words import bounded
+
+SENTENCE_START = re.compile(rf"(?:^|[.!?…][{re.escape(CLOSING)}]*\s+)[{re.escape(OPENING)}]*$")
+VOWEL_SOUND = re.compile(
+    r"(?!eu|uni[^nm]|us[aeiu]|one\b|once\b|ut[eo]p|uk|ugan|urug)[aeiou]", re.IGNORECASE
+)
+
+
+class Rewriter:
+    """Replaces terms in one pass: the longest first, whole words, the case kept.
+
+    A term also stands for itself capitalised, and, if it is written in small letters, for itself in
+    capitals; written in capitals (`US`) it stands for nothing else.
+    """
+
+    def __init__(self, terms: Mapping[str, str]) -> None:
+        self._new: dict[str, str] = {}
+        for old, new in terms.items():
+            for form, becomes in _forms(old, new):
+                self._new.setdefault(form, becomes)
+        forms = sorted(self._new, key=lambda form: (-len(form), form))
+        some = "|".join(re.escape(form) for form in forms)
+        self._pattern = re.compile(
+            rf"(?P<article>\b[Aa]n? )?{bounded(f'(?P<term>{some})')}" if forms else r"(?!)"
+        )
+
+    def __call__(self, text: str) -> str:
+        """Give the text as it reads about the other concept."""
+        return self._pattern.sub(lambda found: self._replaced(text, found), text)
+
+    def _replaced(self, text: str, found: "re.Match[str]") -> str:
+        old, article = found["term"], found["article"] or ""
+        new = self._new[old]
+        if not article and old[:1].isupper() and _starts(text, found.start()):
+            new = _capitalised(new)
+        if article and new[:1].isalpha():
+            article = article[0] + ("n " if VOWEL_SOUND.match(new) else " ")
+        return article + new
+
+
+def _forms(old: str, new: str) -> list[tuple[str, str]]:
+    forms = [(old, new)]
+    if old[:1].islower():
+        forms.append((old[:1].upper() + old[1:], _capitalised(new)))
+        if old.islower() and len(old) > 1:
+            forms.append((old.upper(), new.upper()))
+    return forms
+
+
+def _capitalised(text: str) -> str:
+    """Begin with a capital, unless the first word has its own way with them (`iPhone`)."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return text[:1].upper() + text[1:] if first.islower() else text
+
+
+def _starts(text: str, place: int) -> bool:
+    return SENTENCE_START.search(text[:place]) is not None
+
+
+def terms_between(
+    root: str, concept: str, given: Mapping[str, str], *, both_directions: bool
+) -> dict[str, str]:
+    """Give what stands for what; the root's name is always replaced.
+
+    In both directions the other concept's words become the root's in the same pass, so that a text
+    that names both exchanges them. A word that stands for two things is refused.
+
+    Raises
+    ------
+    ValueError
+        In both directions, two words of the root have the same replacement.
+    """
+    terms = {root: concept, **given}
+    if not both_directions:
+        return terms
+    back: dict[str, str] = {}
+    for old, new in terms.items():
+        if back.setdefault(new, old) != old:
+            raise ValueError(
+                f"{back[new]!r} and {old!r} both become {new!r}, so the way back is not clear"
+            )
+    return {**back, **terms}
+
+
+def branched(item: Item, concept: str, rewrite: Rewriter) -> Item:
+    """Give the item's twin about another concept, in the same counterfactual set."""
+    return replace(
+        item,
+        prompt=rewrite(item.prompt),
+        baseline=rewrite(item.baseline),
+        concept=concept,
+        branched_from=item.concept,
+    )

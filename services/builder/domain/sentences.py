@@ -1,0 +1,75 @@
+"""Sentences of a text, by rule: abbreviations, initials, quotes and citations do not fool it."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from services.builder.domain.english import CLOSING, DASH, MAY_END, NEVER_ENDS, OPENERS, OPENING
+
+# A run of like characters is entered at its beginning alone and never given back: text from a page
+# made to annoy would otherwise take time that grows with the square of its length.
+CITATION = re.compile(
+    rf"(?<!\s)\s*+\[(?:\d{{1,4}}(?:\s*[,{DASH}-]\s*\d{{1,4}})*|[a-z]{{1,2}}"
+    r"|(?:note|nb|n)\s*\d+"
+    r"|(?:citation|clarification|page|better source)[^\]]{0,30}needed[^\]]{0,12}"
+    r"|who\?|when\?|which\?|by whom\?|according to whom\?|update[^\]]{0,12})\]",
+    re.IGNORECASE,
+)
+END = re.compile(rf"(?<![.!?…])[.!?…]++[{re.escape(CLOSING)}]*+\s+")
+WHOLE = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*$")
+INITIALS = re.compile(r"^(?:[^\W\d_]\.)*[^\W\d_]$")
+SPACE = re.compile(r"[^\S\n]+")
+AROUND = 200
+"""Characters before and after a mark that decide whether it ends a sentence."""
+
+
+def cleaned(text: str) -> str:
+    """Strip citation marks and headings, and give every character its one composed form."""
+    composed = unicodedata.normalize("NFC", text).replace("\r\n", "\n")
+    without = CITATION.sub("", composed)
+    lines = [line for line in without.split("\n") if not _is_heading(line.strip())]
+    return SPACE.sub(" ", "\n".join(lines))
+
+
+def _is_heading(line: str) -> bool:
+    return len(line) > 1 and line.startswith("=") and line.endswith("=")
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Give the sentences of a text; a blank line ends one whatever stands before it.
+
+    What does not end like a sentence (a heading, an entry of a list) is none.
+    """
+    for paragraph in re.split(r"\n\s*\n", cleaned(text)):
+        for sentence in _of(" ".join(paragraph.split())):
+            if WHOLE.search(sentence):
+                yield sentence
+
+
+def _of(paragraph: str) -> Iterator[str]:
+    begin = 0
+    for match in END.finditer(paragraph):
+        before = paragraph[max(begin, match.start() - AROUND) : match.start()]
+        after = paragraph[match.end() : match.end() + AROUND]
+        if _ends(before, match.group().strip(), after):
+            yield paragraph[begin : match.end()].strip()
+            begin = match.end()
+    if rest := paragraph[begin:].strip():
+        yield rest
+
+
+def _ends(before: str, mark: str, after: str) -> bool:
+    """Tell whether a sentence ends at this mark."""
+    first = after.lstrip(OPENING)[:1]
+    if not first or first.islower():
+        return False
+    if mark != ".":
+        return True
+    last = before.rpartition(" ")[2].lstrip(OPENING)
+    follower = re.split(r"\W", after.lstrip(OPENING), maxsplit=1)[0].lower()
+    if last.lower() in NEVER_ENDS:
+        return False
+    if last.lower() in MAY_END or (INITIALS.match(last) and "." in last):
+        return follower in OPENERS
+    # One capital and a dot is an initial (`J. Smith`), unless it is the pronoun or a numeral.
+    return not (len(last) == 1 and last.isupper() and last != "I")

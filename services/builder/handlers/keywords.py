@@ -1,0 +1,68 @@
+"""Finds the keywords of a concept: by hand, by asking, by ranking, by links."""
+
+from collections.abc import Sequence
+
+from services.builder.domain.material import Documents, Ledger
+from services.builder.domain.plan import Concept
+from services.builder.domain.questions import keyword_question
+from services.builder.domain.ranking import Ranking, nearest, words_of
+from services.builder.domain.replies import listed
+from services.builder.handlers.asking import Asker
+
+
+class FindKeywords:
+    """Unites what several ways find; the concept's own name is always one of them."""
+
+    def __init__(self, asker: Asker, ranking: Ranking, domain: str, ledger: Ledger) -> None:
+        self._asker = asker
+        self._ranking = ranking
+        self._domain = domain
+        self._ledger = ledger
+
+    async def __call__(self, concept: Concept, documents: Documents) -> list[str]:
+        """Give the keywords, those written down first."""
+        ways = concept.keywords
+        found = [*ways.by_hand]
+        if ways.by_model:
+            found += nearest(
+                self._ranking, concept.name, await self._asked(concept), ways.by_model.most
+            )
+        if ways.by_ranking:
+            words = words_of(document.text for document in documents)
+            found += nearest(self._ranking, concept.name, words, ways.by_ranking.most)
+        if ways.by_links:
+            titles = {title for document in documents for title in document.links}
+            if ways.by_links.names_only:
+                titles = {title for title in titles if _looks_like_a_name(title)}
+            found += nearest(self._ranking, concept.name, titles, ways.by_links.most)
+        if not ways.by_hand:
+            found.append(concept.name)
+        return list(dict.fromkeys(found))
+
+    async def _asked(self, concept: Concept) -> Sequence[str]:
+        ways = concept.keywords.by_model
+        assert ways is not None  # noqa: S101 - the caller has looked
+        questions = [
+            keyword_question(
+                concept.name,
+                self._domain,
+                ways.inquiries[turn % len(ways.inquiries)],
+                ways.each,
+                turn // len(ways.inquiries),
+            )
+            for turn in range(ways.rounds)
+        ]
+        found: list[str] = []
+        for question, reply in zip(questions, await self._asker.ask(questions), strict=True):
+            terms = listed(reply.text) if reply.text else []
+            if not terms:
+                why = reply.reason or "the reply holds no list of terms"
+                self._ledger.leave("keywords", question.about, why)
+            found += terms
+        return found
+
+
+def _looks_like_a_name(title: str) -> bool:
+    """Tell whether most words of a title have capitals: a rule, where no tagger is."""
+    words = [word for word in title.split("(")[0].split() if len(word) > 3]
+    return bool(words) and all(word[0].isupper() for word in words)

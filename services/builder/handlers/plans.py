@@ -1,0 +1,76 @@
+"""Reads plans from files; what is wrong is said with the file, the line and the field."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+from pydantic import ValidationError
+
+from services.builder.domain.plan import Plan
+from shared.errors import UsageError
+
+
+def load_plan(file: Path) -> Plan:
+    """Read a plan.
+
+    Raises
+    ------
+    UsageError
+        It cannot be read, or something in it is wrong; the file, the line and the field are named.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        fields = yaml.safe_load(text)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The plan {file} cannot be read: {error}.") from None
+    except yaml.YAMLError as error:
+        raise UsageError(f"{file}{_where(error)}: this is not YAML ({_problem(error)}).") from None
+    if not isinstance(fields, dict):
+        raise UsageError(f"{file}: a plan is a mapping with name, domain, concepts and prompts.")
+    try:
+        return Plan.model_validate(fields)
+    except ValidationError as error:
+        raise UsageError(_sentence(file, node, error)) from None
+
+
+def _where(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return f", line {mark.line + 1}" if mark else ""
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    return str(getattr(error, "problem", None) or "it cannot be read")
+
+
+def _sentence(file: Path, node: yaml.Node | None, error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    loc = [part for part in first["loc"] if part not in {"files", "url", "wikipedia", "written"}]
+    field = ".".join(str(part) for part in first["loc"])
+    line = f", line {_line(node, loc)}" if node else ""
+    said = first["msg"].removeprefix("Value error, ")
+    if first["type"].startswith("union_tag"):
+        said = "say of which kind the source is: files, url, wikipedia or written"
+    return f"{file}{line}{', ' + field if field else ''}: {said}."
+
+
+def _line(node: yaml.Node, loc: Sequence[int | str]) -> int:
+    """Give the line of the innermost part that stands in the file."""
+    line = node.start_mark.line + 1
+    for part in loc:
+        inner = _inner(node, part)
+        if inner is None:
+            break
+        key, node = inner
+        line = key.start_mark.line + 1
+    return line
+
+
+def _inner(node: yaml.Node, part: int | str) -> tuple[yaml.Node, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == part:
+                return key, value
+    elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part], node.value[part]
+    return None

@@ -1,0 +1,80 @@
+"""Has a model propose what stands for a root concept's own words in a twin about another."""
+
+from collections.abc import Sequence
+
+from services.builder.domain.material import Item, Ledger
+from services.builder.domain.plan import Branching, ProposeTerms
+from services.builder.domain.questions import Question
+from services.builder.domain.ranking import Ranking, nearest, words_of
+from services.builder.domain.replies import paired, yes_or_no
+from services.builder.domain.threshold import words_above
+from services.builder.domain.words import holds
+from services.builder.handlers.asking import Asker
+
+
+class Unclear(Exception):  # noqa: N818 - the search ends, and is recorded as ended
+    """A reply in the threshold's search says neither yes nor no."""
+
+
+class Propose:
+    """Finds which words belong to the root, then asks for their counterparts."""
+
+    def __init__(self, asker: Asker, ranking: Ranking, ledger: Ledger) -> None:
+        self._asker = asker
+        self._ranking = ranking
+        self._ledger = ledger
+        self.asked = 0
+        """Questions put in the search for the threshold."""
+
+    async def __call__(
+        self, branching: Branching, items: Sequence[Item]
+    ) -> dict[str, dict[str, str]]:
+        """Give proposals by concept; none where the model did not make itself clear."""
+        if branching.propose is None:
+            return {}
+        try:
+            words = await self._own_words(branching.root, branching.propose, items)
+        except Unclear as unclear:
+            self._ledger.leave("threshold", branching.root, str(unclear))
+            return {}
+        return {
+            branch.concept: await self._counterparts(branching.root, branch.concept, words)
+            for branch in branching.to
+        }
+
+    async def _own_words(
+        self, root: str, propose: ProposeTerms, items: Sequence[Item]
+    ) -> list[str]:
+        """Find the words that belong to the root, by bisection over their nearness to it."""
+        texts = [text for item in items for text in (item.prompt, item.baseline)]
+        words = [word for word in words_of(texts) if not holds(root, word)]
+        ranked = nearest(self._ranking, root, words, propose.most)
+
+        async def associated(some: Sequence[str]) -> bool:
+            self.asked += 1
+            text = (
+                f"Does any of these words belong to {root} in particular rather than to any other"
+                f" of its kind: {', '.join(some)}? Reply with yes or no."
+            )
+            [reply] = await self._asker.ask([Question("belongs", " ".join(some), text)])
+            said = yes_or_no(reply.text or "")
+            if said is None:
+                raise Unclear(reply.reason or "a reply is neither yes nor no")
+            return said
+
+        return await words_above(ranked, associated, propose.below)
+
+    async def _counterparts(self, root: str, concept: str, words: Sequence[str]) -> dict[str, str]:
+        if not words:
+            return {}
+        text = (
+            f"These words belong to {root}: {', '.join(words)}. For each that has a counterpart"
+            f" for {concept}, give it. Reply with one JSON object from word to counterpart."
+        )
+        [reply] = await self._asker.ask([Question("counterparts", f"{root}/{concept}", text)])
+        known = {word.lower() for word in words}
+        # What was not asked about is not replaced, whatever the reply says.
+        pairs = {o: n for o, n in paired(reply.text or "").items() if o.lower() in known}
+        if not pairs:
+            self._ledger.leave("counterparts", concept, reply.reason or "no pairs in the reply")
+        return {old: new for old, new in pairs.items() if old != new}

@@ -1,0 +1,48 @@
+"""Who finds the main verb of a sentence: spaCy where it is installed with a model, else a rule."""
+
+from typing import Any, Literal
+
+from services.builder.domain.continuations import RuleVerbs, VerbFinder
+from shared.errors import UsageError
+
+MODEL = "en_core_web_sm"
+
+
+class SpacyVerbs:
+    """Takes the root of the sentence that spaCy parses, if it is a verb."""
+
+    def __init__(self, parse: Any, name: str) -> None:
+        self._parse = parse
+        self.name = name
+
+    def main_verb(self, words: list[str]) -> int | None:
+        """Give the place of the word the root stands in."""
+        text = " ".join(words)
+        for token in self._parse(text):
+            if token.dep_ == "ROOT" and token.pos_ in {"VERB", "AUX"}:
+                return text.count(" ", 0, token.idx)
+        return None
+
+
+def verb_finder(wish: Literal["auto", "rule", "spacy"]) -> VerbFinder:
+    """Give who is wished for.
+
+    Raises
+    ------
+    UsageError
+        spaCy is wished for, and it or its model is not installed.
+    """
+    if wish == "rule":
+        return RuleVerbs()
+    try:
+        import spacy
+
+        parse = spacy.load(MODEL, exclude=["ner", "lemmatizer"])
+    except (ImportError, OSError):  # OSError: there is spaCy, but not its model
+        if wish == "auto":
+            return RuleVerbs()
+        raise UsageError(
+            f"The plan wants spaCy to find verbs: install spacy and its model {MODEL}, or write"
+            " `verbs: rule`."
+        ) from None
+    return SpacyVerbs(parse, f"spaCy {spacy.__version__}, {MODEL} {parse.meta['version']}")

@@ -1,0 +1,1 @@
+"""The builder on the web: polite, bounded, and never inside a private network."""

@@ -1,0 +1,40 @@
+"""Answers to a bank of prompts that is itself the subject: each answer is a unit."""
+
+from collections import defaultdict
+from collections.abc import Hashable
+
+import numpy as np
+
+from services.diagnoser.domain.groupings import Grouping
+from services.diagnoser.domain.observations import Floats, Observations
+from shared.stats.comparisons.bank import within_bank
+from shared.stats.comparisons.means import Difference
+
+
+class Bank:
+    """The answers of every group of a grouping, by prompt."""
+
+    def __init__(self, seen: Observations, grouping: Grouping) -> None:
+        self._values = seen.values
+        self._rows = [np.flatnonzero(grouping.codes == g) for g in range(len(grouping.groups))]
+        self._units, sets = seen.unit_codes(), seen.set_codes()
+        has = sets >= 0
+        codes = zip(self._units[has].tolist(), sets[has].tolist(), strict=True)
+        self._sets = dict(codes) if seen.sets is not None and has.any() else None
+
+    def difference(self, a: int, b: int, feature: int, alpha: float) -> Difference:
+        """Compare two groups within the bank."""
+        return within_bank(
+            self._by_prompt(a, feature), self._by_prompt(b, feature), alpha, sets=self._sets
+        )
+
+    def answers(self, group: int, feature: int) -> Floats:
+        """Give a group's present answers."""
+        values: Floats = self._values[self._rows[group], feature]
+        return np.asarray(values[np.isfinite(values)])
+
+    def _by_prompt(self, group: int, feature: int) -> dict[Hashable, list[float | None]]:
+        found: dict[Hashable, list[float | None]] = defaultdict(list)
+        for row in self._rows[group]:
+            found[int(self._units[row])].append(float(self._values[row, feature]))
+        return found

@@ -1,0 +1,22 @@
+"""What an extractor is, and what it may give."""
+
+from services.extractor.domain.contained import measured, measured_all
+from services.extractor.domain.extractor import (
+    BatchExtractor,
+    Extractor,
+    Measured,
+    Outcome,
+    Reading,
+    Unscorable,
+)
+
+__all__ = [
+    "BatchExtractor",
+    "Extractor",
+    "Measured",
+    "Outcome",
+    "Reading",
+    "Unscorable",
+    "measured",
+    "measured_all",
+]

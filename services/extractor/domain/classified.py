@@ -1,0 +1,89 @@
+"""Extractors that are a classifier and a formula over the scores of its labels."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from services.extractor.domain.extractor import Outcome, Reading, Unscorable
+
+Scores = Mapping[str, float]
+Classify = Callable[[Sequence[str]], Sequence[Scores | Exception]]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A number made of the scores of labels: offset + sum of weight x score."""
+
+    weights: Mapping[str, float]
+    offset: float = 0.0
+
+    def of(self, scores: Scores) -> float:
+        """Give the number.
+
+        Raises
+        ------
+        Unscorable
+            The model has no such label.
+        """
+        known = {label.lower(): score for label, score in scores.items()}
+        if missing := [label for label in self.weights if label.lower() not in known]:
+            raise Unscorable(f"model has no label {missing[0]}")
+        return self.offset + sum(w * known[label.lower()] for label, w in self.weights.items())
+
+
+def score_of(label: str) -> Linear:
+    """Give the formula that is one label's score."""
+    return Linear({label: 1.0})
+
+
+@dataclass(frozen=True)
+class Classified:
+    """A classifier, and a formula for each feature."""
+
+    name: str
+    model: str
+    formulas: Mapping[str, Linear]
+    classify: Classify
+    edition: str = "1"
+    """Changes when a formula does; together with the model's name it is the version."""
+
+    @property
+    def version(self) -> str:
+        """The edition and the model: other weights are another instrument."""
+        return f"{self.edition} {self.model}"
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of its numbers."""
+        return tuple(self.formulas)
+
+    @property
+    def instrument(self) -> str:
+        """The model."""
+        return f"the classifier {self.model}"
+
+    def measure(self, reading: Reading) -> Mapping[str, float | None]:
+        """Measure one text."""
+        [outcome] = self.measure_all([reading])
+        if isinstance(outcome, Unscorable):
+            raise outcome
+        return outcome
+
+    def measure_all(self, readings: Sequence[Reading]) -> Sequence[Outcome]:
+        """Measure many texts in as few passes as there can be."""
+        texts = [reading.text for reading in readings if reading.text.strip()]
+        try:
+            found = iter(self.classify(texts))
+        except Unscorable as why:
+            return [why] * len(readings)
+        return [
+            self._outcome(next(found)) if reading.text.strip() else Unscorable("empty text")
+            for reading in readings
+        ]
+
+    def _outcome(self, scores: Scores | Exception) -> Outcome:
+        if isinstance(scores, Exception):
+            return Unscorable(f"model failed on this text: {type(scores).__name__}")
+        try:
+            return {name: formula.of(scores) for name, formula in self.formulas.items()}
+        except Unscorable as why:
+            return why

@@ -1,0 +1,35 @@
+"""Words, sentences and syllables of an English text, and how often phrases stand in it."""
+
+import re
+
+WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
+SENTENCE_END = re.compile(r"[.!?]+(?=\s|$|[\"')\]\u2019\u201d])")
+VOWELS = re.compile(r"[aeiouy]+")
+SILENT = re.compile(r"(?:[^laeiouy]es|[^aeiouydt]ed|[^aeiouyl]e)$")
+"""An ending that is written but not spoken: makes, moved, late; but not table, wanted, boxes."""
+
+
+def words_of(text: str) -> list[str]:
+    """Give the words in their order."""
+    return WORD.findall(text)
+
+
+def sentences_in(text: str) -> int:
+    """Count the sentences; words without a full stop are one, no words are none."""
+    if not WORD.search(text):
+        return 0
+    return max(1, len(SENTENCE_END.findall(text)))
+
+
+def syllables_in(word: str) -> int:
+    """Estimate the syllables of an English word from its vowels; every word has one."""
+    spelled = "".join(c for c in word.lower() if c.isalpha())
+    return max(1, len(VOWELS.findall(SILENT.sub("", spelled) or spelled)))
+
+
+def any_of(phrases: str) -> re.Pattern[str]:
+    """Give the pattern that finds any of the phrases (comma separated) as whole words."""
+    each = {" ".join(phrase.split()) for phrase in phrases.split(",")}
+    ordered = sorted(each, key=lambda phrase: (-len(phrase), phrase))
+    alternatives = "|".join(re.escape(phrase).replace("'", "['\u2019]") for phrase in ordered)
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)

@@ -1,0 +1,78 @@
+"""How far a text is from its baseline in meaning: cosine, L1 and L2 of sentence embeddings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from services.extractor.domain import Extractor, Outcome, Reading, Unscorable
+from services.extractor.extractors._models import told
+from shared.models.device import Models
+from shared.models.embedding import Embedder
+
+
+@dataclass(frozen=True)
+class EmbeddingDistance:
+    """Measures texts that have a baseline."""
+
+    model: str
+    embed: Callable[[Sequence[str]], list[Any]]
+    name: str = "embedding_distance"
+    features: tuple[str, ...] = ("cosine_distance", "l1_distance", "l2_distance")
+
+    @property
+    def version(self) -> str:
+        """The formula's edition and the model."""
+        return f"1 {self.model}"
+
+    @property
+    def instrument(self) -> str:
+        """The model."""
+        return f"distances of embeddings by {self.model}"
+
+    def measure(self, reading: Reading) -> Mapping[str, float | None]:
+        """Measure one text."""
+        [outcome] = self.measure_all([reading])
+        if isinstance(outcome, Unscorable):
+            raise outcome
+        return outcome
+
+    def measure_all(self, readings: Sequence[Reading]) -> Sequence[Outcome]:
+        """Measure many texts; each text and each baseline is embedded once."""
+        pairs = [_pair(reading) for reading in readings]
+        texts = sorted({text for pair in pairs if isinstance(pair, tuple) for text in pair})
+        try:
+            found = dict(zip(texts, self.embed(texts), strict=True)) if texts else {}
+        except Unscorable as why:
+            return [pair if isinstance(pair, Unscorable) else why for pair in pairs]
+        return [
+            pair if isinstance(pair, Unscorable) else _distances(found[pair[0]], found[pair[1]])
+            for pair in pairs
+        ]
+
+
+def _pair(reading: Reading) -> tuple[str, str] | Unscorable:
+    if not reading.text.strip():
+        return Unscorable("empty text")
+    if not reading.baseline or not reading.baseline.strip():
+        return Unscorable("no baseline")
+    return reading.text, reading.baseline
+
+
+def _distances(text: Any, base: Any) -> Outcome:
+    if isinstance(text, Exception) or isinstance(base, Exception):
+        return Unscorable("model failed on this text")
+    apart = text - base
+    return {
+        "cosine_distance": 1 - float(text @ base),  # both have length one
+        "l1_distance": float(np.abs(apart).sum()),
+        "l2_distance": float(np.linalg.norm(apart)),
+    }
+
+
+def build(models: Models) -> Extractor:
+    """Give the extractor of this file."""
+    models.require()
+    embedder = Embedder(models)
+    return EmbeddingDistance(embedder.model, told(embedder.vectors))

@@ -1,0 +1,21 @@
+"""How hard a text is to read, by the formulas of Flesch (1948) and Kincaid (1975)."""
+
+from services.extractor.domain import Unscorable
+from services.extractor.domain.wording import sentences_in, syllables_in, words_of
+
+VERSION = "1"
+FEATURES = ("reading_ease", "grade")
+INSTRUMENT = "Flesch's formulas on estimated syllables, English; no model"
+
+
+def measure(text: str) -> dict[str, float | None]:
+    """Give the ease (higher is easier, about 0 to 100) and the school grade it takes."""
+    words = words_of(text)
+    if not words:
+        raise Unscorable("no words")
+    per_sentence = len(words) / sentences_in(text)
+    per_word = sum(syllables_in(word) for word in words) / len(words)
+    return {
+        "reading_ease": 206.835 - 1.015 * per_sentence - 84.6 * per_word,
+        "grade": 0.39 * per_sentence + 11.8 * per_word - 15.59,
+    }

@@ -1,0 +1,17 @@
+"""Stereotypes of four kinds: the score of the label of each."""
+
+from services.extractor.domain import Extractor
+from services.extractor.domain.classified import score_of
+from services.extractor.extractors._models import classified
+from shared.models.device import Models
+
+MODEL = "holistic-ai/stereotype-deberta-v3-base-tasksource-nli"
+FORMULAS = {
+    f"stereotype_{kind}_score": score_of(f"stereotype_{kind}")
+    for kind in ("gender", "religion", "profession", "race")
+}
+
+
+def build(models: Models) -> Extractor:
+    """Give the extractor of this file."""
+    return classified("stereotype", MODEL, FORMULAS, models)

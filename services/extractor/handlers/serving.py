@@ -1,0 +1,67 @@
+"""Serves an extractor of one Python file as a drop-in: the same file, in a process of its own."""
+
+import re
+from collections.abc import Callable
+
+from pydantic import ValidationError
+
+from services.extractor.domain import Extractor, Reading, measured_all
+from shared.contracts.dropin import Call, CallAnswer, Checked, DropInSpec, Result
+from shared.errors import ConfigurationError, PoisonError
+
+Answer = Callable[[bytes], bytes]
+
+
+def spec_for(extractor: Extractor) -> DropInSpec:
+    """Give what an extractor says of itself.
+
+    Raises
+    ------
+    ConfigurationError
+        Its name, version, features or instrument cannot travel.
+    """
+    try:
+        return DropInSpec(
+            name=extractor.name,
+            version=three_numbers(extractor.version),
+            features=tuple(extractor.features),
+            instrument=extractor.instrument,
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise ConfigurationError(
+            f"The extractor {extractor.name} cannot be served: {first['loc'][0]}: {first['msg']}."
+        ) from None
+
+
+def three_numbers(version: str) -> str:
+    """Give a version as NATS wants it: 1 is 1.0.0, 1.2 is 1.2.0; any other stays as it is."""
+    if re.fullmatch(r"\d+(\.\d+)?", version):
+        return ".".join([*version.split("."), "0", "0"][:3])
+    return version
+
+
+def answers_of(extractor: Extractor) -> dict[str, Answer]:
+    """Give what it answers on each endpoint."""
+    spec = spec_for(extractor)
+
+    def extract(data: bytes) -> bytes:
+        try:
+            texts = Call.model_validate_json(data).texts
+        except ValidationError:
+            raise PoisonError(
+                "This is no call: it wants texts, each with an id and text."
+            ) from None
+        readings = [Reading(each.text, each.expected, each.baseline) for each in texts]
+        results = [
+            Result(id=text.id, unscorable=why) if why else Result(id=text.id, values=dict(values))
+            for text, (values, why) in zip(texts, measured_all(extractor, readings), strict=True)
+        ]
+        answer = CallAnswer(version=spec.version, results=tuple(results))
+        return answer.model_dump_json().encode()
+
+    return {
+        "spec": lambda _: spec.model_dump_json().encode(),
+        "check": lambda _: Checked(status="ok").model_dump_json().encode(),
+        "extract": extract,
+    }

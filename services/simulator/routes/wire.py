@@ -1,0 +1,89 @@
+"""What every wire format gives the simulator: how to read a request, how to write what it says."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from services.simulator.domain.question import Turn
+from services.simulator.domain.reply import Asked, Reply
+
+
+class Shape(BaseModel):
+    """A piece of a request; what is not read is let be."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class TextPart(Shape):
+    """A piece of a message's content."""
+
+    type: Literal["text", "input_text", "output_text"]
+    text: str
+
+
+class Message(Shape):
+    """One turn, its content in one piece or in several."""
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | tuple[TextPart, ...]
+
+    @property
+    def turn(self) -> Turn:
+        """The turn, in one piece."""
+        return Turn(self.role, in_one(self.content))
+
+
+def in_one(content: str | tuple[TextPart, ...]) -> str:
+    """Give content in one piece."""
+    return content if isinstance(content, str) else "".join(part.text for part in content)
+
+
+class Wanted(Protocol):
+    """A request, as far as it is answered."""
+
+    @property
+    def model(self) -> str:
+        """The model that is asked."""
+
+    @property
+    def limit(self) -> int | None:
+        """The most tokens the answer may have."""
+
+    def asked(self, repeat: str | None, attempt: str | None) -> Asked:
+        """Give the request as the domain sees it."""
+
+
+class Format(Protocol):
+    """One provider's way of asking and answering."""
+
+    @property
+    def path(self) -> str:
+        """Where it is asked."""
+
+    def read(self, body: bytes) -> Wanted:
+        """Read a request; raise ValidationError where it is none."""
+
+    def whole(self, asked: Asked, reply: Reply, *, fingerprint: str, created_s: int) -> JsonValue:
+        """Give the body of an answer."""
+
+    def error(
+        self, status: int, message: str, *, code: str | None = None, param: str | None = None
+    ) -> JsonValue:
+        """Give the body of an error."""
+
+    def key_in(self, headers: Mapping[str, str]) -> str:
+        """Give the key that came with a request, or nothing."""
+
+
+def id_of(prefix: str, asked: Asked, fingerprint: str) -> str:
+    """Give the id of an answer; the same request has the same."""
+    named = "\n".join((*asked.purpose, fingerprint)).encode()
+    return prefix + hashlib.blake2b(named, digest_size=12).hexdigest()
+
+
+def bearer(headers: Mapping[str, str]) -> str:
+    """Give the key of an Authorization header."""
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    return key if scheme.casefold() == "bearer" else ""

@@ -1,0 +1,93 @@
+"""What a drop-in extractor says and is asked: three endpoints, the same in every language."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from shared.contracts.identity import Token
+from shared.contracts.record import Part
+
+CONTRACT = "1"
+ROLE = "extractor"
+ROOT = "ext.v1"
+ENDPOINTS = ("spec", "check", "extract")
+MOST_FEATURES = 64
+
+Version = Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]*)?$")]
+Phrase = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[ -~]+$")]
+
+
+class DropInSpec(Part):
+    """What `ext.v1.<name>.spec` answers."""
+
+    contract: str = CONTRACT
+    """Which contract it keeps: 1."""
+    name: Token
+    """Its name: the extractor's, and the word in its subjects."""
+    version: Version
+    """Its version; another formula is another version."""
+    features: tuple[Token, ...] = Field(min_length=1, max_length=MOST_FEATURES)
+    """The names of its numbers; every result holds exactly these."""
+    instrument: Phrase
+    """What it measures with, in a few words."""
+    max_batch: int = Field(default=32, ge=1, le=1000)
+    """The most texts it wants in one call."""
+
+
+class Checked(Part):
+    """What `ext.v1.<name>.check` answers."""
+
+    status: str
+    """`ok`, or something else while it cannot work."""
+    detail: str = ""
+    """Why not."""
+
+
+class TextToRead(Part):
+    """One text of a call."""
+
+    id: str
+    """Its name in this call; the result carries it."""
+    text: str
+    """What to measure."""
+    expected: str | None = None
+    """The right answer, where there is one."""
+    baseline: str | None = None
+    """The text to compare with, where there is one."""
+
+
+class Call(Part):
+    """What `ext.v1.<name>.extract` is asked."""
+
+    texts: tuple[TextToRead, ...]
+    """The texts; never more than `max_batch`, never more than the bus carries."""
+
+
+class Result(Part):
+    """What was read from one text."""
+
+    id: str
+    """The text's name in the call."""
+    values: dict[str, float | None] | None = None
+    """Feature by name, null where one is undefined; exactly those of the spec."""
+    unscorable: str | None = None
+    """Why there are none: a few plain words, never the text."""
+
+
+class CallAnswer(Part):
+    """What `ext.v1.<name>.extract` answers."""
+
+    version: Version
+    """The version that measured: the spec's."""
+    results: tuple[Result, ...]
+    """One for each text."""
+
+
+def service_name(extractor: str) -> str:
+    """Give the name under which a drop-in registers with NATS."""
+    return f"extractor-{extractor}"
+
+
+def endpoint(extractor: str, what: str) -> str:
+    """Give the subject of one of its endpoints."""
+    return f"{ROOT}.{extractor}.{what}"

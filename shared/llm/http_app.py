@@ -1,0 +1,136 @@
+"""Any HTTP application as a model: a request template, and a pointer to the answer in its reply.
+
+So a deployed product can be measured whole, with its own prompts and retrieval. It is described in
+a YAML or JSON file, which a target names: `http:assistant.yaml`.
+"""
+
+import asyncio
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx2
+import yaml
+from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, ValidationError
+
+from shared.errors import ConfigurationError, UsageError
+from shared.llm.guarded import Guarded
+from shared.llm.pointer import filled, found_at
+from shared.llm.port import Answer, Call, CallFailed, Failure
+from shared.llm.retry_after import retry_after_s
+
+LARGEST_REPLY_BYTES = 4 * 1024 * 1024
+Pointer = Annotated[str, StringConstraints(pattern=r"^(/.*)?$")]
+
+
+class Application(BaseModel):
+    """How one application is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s@/]+(/\S*)?$")]
+    """Where it is asked, with POST; no user or password."""
+    request: dict[str, JsonValue]
+    """The body; `{prompt}`, `{system}`, `{repeat}` and `{messages}` stand for what is asked."""
+    answer: Pointer
+    """Where in the reply the answer stands, as a JSON pointer: `/choices/0/text`."""
+    headers: dict[str, str] = {}
+    """Further headers; no secrets: they stand in records."""
+    key_header: str = "Authorization"
+    """The header a key goes into, where the generator has one for this host."""
+    key_prefix: str = "Bearer "
+    """What stands before the key there."""
+
+
+def read_application(path: Path) -> Application:
+    """Read the file that describes an application.
+
+    Raises
+    ------
+    UsageError
+        It cannot be read, or a field is wrong; its contents are not repeated.
+    """
+    try:
+        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return Application.model_validate(fields)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The application {path} cannot be read: {error}.") from None
+    except yaml.YAMLError:
+        raise UsageError(f"The application {path} is not YAML or JSON.") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise UsageError(f"The application {path}, {where}: {first['msg']}.") from None
+
+
+class HttpApp:
+    """Asks one application."""
+
+    def __init__(
+        self, application: Application, *, key: str | None, private_hosts: Collection[str] = ()
+    ) -> None:
+        headers = dict(application.headers)
+        if key:
+            headers[application.key_header] = application.key_prefix + key
+        self._application = application
+        transport = Guarded(private_hosts)
+        self._client = httpx2.AsyncClient(transport=transport, headers=headers, trust_env=False)
+
+    async def ask(self, call: Call) -> Answer:
+        """See `ChatModel.ask`."""
+        body = filled(self._application.request, call)
+        try:
+            async with asyncio.timeout(call.timeout_s):
+                status, headers, reply = await self._exchange(body, call.timeout_s)
+        except (TimeoutError, httpx2.TimeoutException):
+            raise CallFailed(Failure.TIMEOUT, "The application did not answer in time.") from None
+        except httpx2.HTTPError:
+            raise CallFailed(Failure.UNREACHABLE, "The application cannot be reached.") from None
+        _check(status, headers)
+        return Answer(self._text(reply), "stop")
+
+    async def _exchange(
+        self, body: JsonValue, timeout_s: float
+    ) -> tuple[int, httpx2.Headers, bytes]:
+        url = self._application.url
+        async with self._client.stream("POST", url, json=body, timeout=timeout_s) as reply:
+            data = b""
+            async for chunk in reply.aiter_bytes():
+                data += chunk
+                if len(data) > LARGEST_REPLY_BYTES:
+                    raise CallFailed(Failure.OVERSIZE, "The application's reply is over 4 MiB.")
+            return reply.status_code, reply.headers, data
+
+    def _text(self, reply: bytes) -> str:
+        try:
+            found: Any = found_at(json.loads(reply), self._application.answer)
+        except (ValueError, RecursionError):
+            raise CallFailed(Failure.GARBAGE, "The application's reply is not JSON.") from None
+        except LookupError:
+            said = f"The application's reply has nothing at {self._application.answer}."
+            raise CallFailed(Failure.GARBAGE, said) from None
+        if not isinstance(found, str):
+            raise CallFailed(Failure.GARBAGE, "What the pointer finds is no text.")
+        if not found.strip():
+            raise CallFailed(Failure.EMPTY, "The application said nothing.")
+        return found
+
+    async def close(self) -> None:
+        """See `ChatModel.close`."""
+        await self._client.aclose()
+
+
+def _check(status: int, headers: httpx2.Headers) -> None:
+    if status in {401, 403}:
+        raise ConfigurationError(
+            f"The application refuses the key (HTTP {status}). Put its key into"
+            " BIASWATCH_KEYS_DIR, in a file named like its host."
+        )
+    if status == 429:
+        said = "The application asks to be asked less often (HTTP 429)."
+        raise CallFailed(Failure.RATE_LIMITED, said, retry_after_s=retry_after_s(headers))
+    if status >= 500:
+        raise CallFailed(Failure.SERVER_ERROR, f"The application answered HTTP {status}.")
+    if not 200 <= status < 300:
+        raise CallFailed(Failure.BAD_REQUEST, f"The application answered HTTP {status}.")

@@ -1,0 +1,63 @@
+"""Sentence embeddings: texts become vectors of length one, near where the meaning is near."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shared.models.device import Models
+from shared.models.loading import Lazy, longest_of
+from shared.models.passes import Loaded, Row
+
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+class Embedder:
+    """One sentence-transformers model; loaded when first asked."""
+
+    def __init__(self, models: Models, model: str = MINILM, *, size: int | None = None) -> None:
+        self.model = model
+        self._models = models
+        self._lazy = Lazy(model, self._load, size=size)
+
+    def vectors(self, texts: Sequence[str]) -> list[Row | Exception]:
+        """Give the vector of each text, or what went wrong with it.
+
+        Raises
+        ------
+        ModelUnavailable
+            It is not on this machine, and may not or cannot be fetched.
+        """
+        return [_unit(row) for row in self._lazy.passes().over(texts)]
+
+    def size_for(self, tokens: int) -> int:
+        """Give the batch size that was measured to be best for texts of this length."""
+        return self._lazy.passes().size_for(tokens)
+
+    def _load(self) -> Loaded:
+        from sentence_transformers import SentenceTransformer
+
+        network = SentenceTransformer(
+            self.model,
+            device=str(self._models.place()),
+            local_files_only=not self._models.download,
+            model_kwargs={"dtype": self._models.precision()},
+        ).eval()
+        tokenizer = network.tokenizer
+        longest = min(network.max_seq_length or longest_of(tokenizer, None), 512)
+
+        def rows(padded: Any) -> Any:
+            return network(dict(padded))["sentence_embedding"]
+
+        return Loaded(tokenizer, longest, self._models.place(), rows)
+
+
+def _unit(row: Row | Exception) -> Row | Exception:
+    """Bring the mean of windows back to length one."""
+    if isinstance(row, Exception):
+        return row
+    length = float(np.linalg.norm(row))
+    if not np.isfinite(length) or length == 0:
+        return ValueError("the model gave no direction")
+    unit: Row = row / length
+    return unit

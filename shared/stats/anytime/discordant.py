@@ -1,0 +1,95 @@
+"""McNemar's comparison, anytime: discordant pairs of binary outcomes, two whole numbers."""
+
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+from scipy.special import betaln, expit
+
+from shared.stats.anytime.inversion import invert
+from shared.stats.anytime.odds_grid import GRID, beyond
+from shared.stats.anytime.stakes import Floats
+
+LIMIT = 30.0
+"""Of the logarithm of the odds ratio of pairs."""
+
+
+@dataclass(frozen=True)
+class DiscordantPairs:
+    """Pairs with the outcome in one member only; states of disjoint units add up, in any order."""
+
+    first: int = 0
+    second: int = 0
+    concordant: int = 0
+    """Pairs that agree tell nothing of the difference; they are counted."""
+
+    def __post_init__(self) -> None:
+        """Refuse counts that no pairs have."""
+        if min(self.first, self.second, self.concordant) < 0:
+            raise ValueError("a count of pairs is at least 0")
+
+    def __add__(self, other: "DiscordantPairs") -> "DiscordantPairs":
+        return DiscordantPairs(
+            self.first + other.first,
+            self.second + other.second,
+            self.concordant + other.concordant,
+        )
+
+    @property
+    def units(self) -> int:
+        """Give the number of pairs."""
+        return self.first + self.second + self.concordant
+
+    @property
+    def estimate(self) -> float | None:
+        """Give the logarithm of the odds ratio of pairs; None where it is infinite or undefined."""
+        return log(self.first / self.second) if self.first and self.second else None
+
+    def log_e(self, null: float = 0.0) -> float:
+        """Give the log e-value against a log odds ratio of exactly the null.
+
+        The share of discordant pairs in favour of the first is mixed uniformly over (0, 1).
+
+        References
+        ----------
+        McNemar (1947) for the test; Ville (1939) for the mixture.
+        """
+        return float(self._log_es(np.array([null]))[0])
+
+    def log_e_beyond(self, tolerance: float) -> float:
+        """Give the log e-value against a log odds ratio of at most the tolerance in size.
+
+        Mixed over a grid of odds ratios, on which the tolerance is rounded outwards; a pair is a
+        batch of one and one.
+        """
+        logs = self.first * np.log(expit(GRID)) + self.second * np.log(expit(-GRID))
+        return float(beyond(logs, tolerance))
+
+    def within(self, tolerance: float, bound: float) -> bool:
+        """Tell whether the interval lies within the tolerance: both its ends are rejected."""
+        if self.estimate is None or abs(self.estimate) >= tolerance:
+            return False
+        return bool((self._log_es(np.array([-tolerance, tolerance])) >= bound).all())
+
+    def scaled(self, factor: float) -> "DiscordantPairs":
+        """Give what so many times these pairs would show if they were like these."""
+        counts = (self.first, self.second, self.concordant)
+        return DiscordantPairs(*(round(count * factor) for count in counts))
+
+    def interval(self, alpha: float) -> tuple[float | None, float | None]:
+        """Give the log odds ratios not rejected at alpha; None is no bound."""
+        n = self.first + self.second
+        centre = log((self.first + 0.5) / (self.second + 0.5))
+        ends = invert(self._log_es, centre, 1 / (n + 1) ** 0.5, (-LIMIT, LIMIT), alpha)
+        low, high = (None if abs(end) >= LIMIT else end for end in ends)
+        return low, high
+
+    def _log_es(self, nulls: Floats) -> Floats:
+        mixed = betaln(1 + self.first, 1 + self.second)
+        against = self.first * np.log(expit(nulls)) + self.second * np.log(expit(-nulls))
+        return np.asarray(mixed - against, dtype=np.float64)
+
+
+def share(log_odds: float) -> float:
+    """Give the share of discordant pairs in favour of the first that a log odds ratio means."""
+    return 1 / (1 + exp(-log_odds))

@@ -1,0 +1,87 @@
+"""Confidence sequences from e-values: what is not rejected, with its ends rounded outwards."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from shared.stats.alpha import check_alpha
+from shared.stats.anytime.stakes import Floats
+
+BLOCK = 32
+"""Nulls looked at together."""
+
+HALVINGS = 20
+"""Of the step in which the end lies."""
+
+LogE = Callable[[Floats], Floats]
+"""The log e-value against each of some nulls."""
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """The last null that is not rejected and the next one, which is."""
+
+    accepted: float
+    rejected: float
+
+
+def threshold(alpha: float, *, family: int = 1) -> float:
+    """Give the log e-value that rejects: ln(1/alpha), Bonferroni's share for a family."""
+    check_alpha(alpha)
+    return log(family / alpha)
+
+
+def invert(
+    log_e: LogE, centre: float, step: float, limits: tuple[float, float], alpha: float
+) -> tuple[float, float]:
+    """Give the nulls that are not rejected: an interval around a centre that is not.
+
+    The ends are nulls that *are* rejected, or the limits, so nothing is left out by rounding.
+
+    Parameters
+    ----------
+    log_e
+        Of an array of nulls; what it does not reject has to be an interval.
+    centre
+        A null that is not rejected, such as the estimate.
+    step
+        The distance of the nulls tried, on the scale of a standard error.
+    limits
+        Beyond which there is no null.
+    alpha
+        In (0, 1).
+    """
+    bound = threshold(alpha)
+    ends = (bracket(log_e, centre, step * sign, limits, bound) for sign in (-1, 1))
+    low, high = (_refined(log_e, end, bound) for end in ends)
+    return low, high
+
+
+def bracket(
+    log_e: LogE, centre: float, step: float, limits: tuple[float, float], bound: float
+) -> Bracket:
+    """Walk in steps from the centre to the first null that is rejected, or to the limit."""
+    limit = limits[1] if step > 0 else limits[0]
+    accepted = centre
+    for start in range(1, int(abs(limit - centre) / abs(step)) + 2, BLOCK):
+        nulls = np.clip(centre + step * np.arange(start, start + BLOCK), *limits)
+        over = np.flatnonzero(log_e(nulls) >= bound)
+        if over.size:
+            first = int(over[0])
+            return Bracket(float(nulls[first - 1]) if first else accepted, float(nulls[first]))
+        accepted = float(nulls[-1])
+    return Bracket(limit, limit)
+
+
+def _refined(log_e: LogE, ends: Bracket, bound: float) -> float:
+    """Halve the step in which the end lies and give its outer side."""
+    accepted, rejected = ends.accepted, ends.rejected
+    for _ in range(HALVINGS if accepted != rejected else 0):
+        middle = (accepted + rejected) / 2
+        if float(log_e(np.array([middle]))[0]) >= bound:
+            rejected = middle
+        else:
+            accepted = middle
+    return rejected

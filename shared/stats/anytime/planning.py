@@ -1,0 +1,138 @@
+"""How many units a monitor is likely to need for an effect, before it starts: by simulation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from scipy.stats import norm
+
+from shared.stats.anytime.inversion import threshold
+from shared.stats.anytime.odds_grid import GRID, beyond
+from shared.stats.anytime.stakes import STAKES, Floats, both_ways, log_mean_exp
+
+RUNS = 400
+LOOKS = 400
+FURTHEST = 4096
+"""Times the fixed size: what takes longer is not planned for."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Units until a monitor has alarmed, if the effect is what was said."""
+
+    units: int | None
+    """By which the asked share of runs has alarmed; None beyond what is planned for."""
+
+    median: int | None
+    fixed: int
+    """Units of the test that looks once and knows the effect: the price of looking is the ratio."""
+
+
+def fixed_size(effect: float, sd: float, *, alpha: float, power: float, tolerance: float) -> int:
+    """Give the pairs that a two-sided test needs that looks once and knows the effect.
+
+    ((z of 1 - alpha/2) + (z of power))^2 sd^2 / (|effect| - tolerance)^2.
+    """
+    if not abs(effect) > tolerance:
+        raise ValueError("an effect within the tolerance is none that an alarm waits for")
+    quantiles = float(norm.isf(alpha / 2) + norm.ppf(power))
+    return ceil((quantiles * sd / (abs(effect) - tolerance)) ** 2)
+
+
+def plan_gap(
+    effect: float,
+    sd: float,
+    rng: np.random.Generator,
+    *,
+    alpha: float,
+    tolerance: float = 0.0,
+    family: int = 1,
+    power: float = 0.8,
+) -> Plan:
+    """Plan for a mean difference of bounded pairs, monitored by fixed bets.
+
+    Parameters
+    ----------
+    effect
+        The mean of the differences, in [-1, 1].
+    sd
+        Their standard deviation. Two binary outcomes have sqrt(p1 (1 - p1) + p2 (1 - p2)), less
+        where pairs agree.
+    """
+    fixed = fixed_size(effect, sd, alpha=alpha / family, power=power, tolerance=tolerance)
+    values, shares = _like(effect, sd)
+    bets = both_ways(STAKES) / (1 + tolerance)
+    factors = np.log1p(np.multiply.outer(values, bets) - np.abs(bets) * tolerance)
+
+    def evidence(counts: Floats) -> Floats:
+        return log_mean_exp(counts @ factors)
+
+    return _plan(shares, evidence, fixed, rng, threshold(alpha, family=family), power)
+
+
+def plan_rates(
+    p_1: float,
+    p_2: float,
+    rng: np.random.Generator,
+    *,
+    alpha: float,
+    tolerance: float = 0.0,
+    family: int = 1,
+    power: float = 0.8,
+) -> Plan:
+    """Plan for two selection rates, monitored as an odds ratio over batches of one and one.
+
+    The tolerance is that of the logarithm of the odds ratio; the fixed size knows of none.
+    """
+    sd = (p_1 * (1 - p_1) + p_2 * (1 - p_2)) ** 0.5
+    fixed = fixed_size(p_1 - p_2, sd, alpha=alpha / family, power=power, tolerance=0.0)
+    shares = np.array([p_1 * (1 - p_2), p_2 * (1 - p_1)])
+    normalisers = np.logaddexp(0.0, GRID) - np.log(2)
+
+    def evidence(counts: Floats) -> Floats:
+        first, discordant = counts[..., :1], counts[..., :2].sum(axis=-1, keepdims=True)
+        return beyond(first * GRID - discordant * normalisers, tolerance)
+
+    agreeing = np.append(shares, 1 - shares.sum())
+    return _plan(agreeing, evidence, fixed, rng, threshold(alpha, family=family), power)
+
+
+def _plan(
+    shares: Floats,
+    evidence: Callable[[Floats], Floats],
+    fixed: int,
+    rng: np.random.Generator,
+    bound: float,
+    power: float,
+) -> Plan:
+    """Let runs go on, with more looks the longer they last, until enough of them have alarmed."""
+    pace = max(1, fixed // LOOKS)
+    counts, alarmed = np.zeros((RUNS, len(shares))), np.full(RUNS, np.inf)
+    units = 0
+    while np.isfinite(alarmed).mean() < power and units <= FURTHEST * fixed:
+        pace = max(pace, units // LOOKS)
+        units += pace
+        counts += rng.multinomial(pace, shares, RUNS)
+        over = (evidence(counts) >= bound) & np.isinf(alarmed)
+        alarmed[over] = units
+    needed, median = (_reached(alarmed, share) for share in (power, 0.5))
+    return Plan(needed, median, fixed)
+
+
+def _reached(alarmed: Floats, share: float) -> int | None:
+    units = np.sort(alarmed)[ceil(share * len(alarmed)) - 1]
+    return int(units) if np.isfinite(units) else None
+
+
+def _like(effect: float, sd: float) -> tuple[Floats, Floats]:
+    """Give values in [-1, 1] and their shares, with this mean and standard deviation."""
+    if not sd >= 0 or not -1 <= effect <= 1:
+        raise ValueError("an effect lies in [-1, 1], and its standard deviation is at least 0")
+    if abs(effect) + sd <= 1:
+        return np.array([effect - sd, effect + sd]), np.array([0.5, 0.5])
+    differing = sd**2 + effect**2
+    if differing > 1:
+        raise ValueError(f"differences in [-1, 1] have no mean {effect:g} and deviation {sd:g}")
+    shares = [(differing - effect) / 2, 1 - differing, (differing + effect) / 2]
+    return np.array([-1.0, 0.0, 1.0]), np.array(shares)

@@ -1,0 +1,108 @@
+"""Comparison of two groups on a bank of prompts that is itself the subject, not a sample."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from math import sqrt
+
+import numpy as np
+from scipy import stats
+
+from shared.stats.comparisons.means import ROUNDING, Difference
+from shared.stats.estimate import Estimate, undefined
+from shared.stats.present import Vector, present
+
+METHOD = "t over answers within prompts"
+NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"
+NO_SPREAD = "all answers to a prompt are equal: a t interval would claim certainty"
+
+Answers = Mapping[Hashable, Sequence[float | None]]
+
+
+def within_bank(
+    a: Answers, b: Answers, alpha: float, *, sets: Mapping[Hashable, Hashable] | None = None
+) -> Difference:
+    """Give the difference of two groups with an interval from the spread of answers alone.
+
+    The prompts are taken as fixed: another draw of answers to the same prompts is what the
+    interval covers, and what the conclusion is about. Every prompt of a group weighs the same,
+    however often it was answered; with sets, the gap is the mean over the sets that both groups
+    have of the gap within each, so that a prompt nobody answered cannot pass for a gap. The
+    variance is the sum over prompts of w_p^2 s_p^2 / n_p; the degrees of freedom are
+    Satterthwaite's. A prompt answered once takes the pooled variance of its group.
+
+    Parameters
+    ----------
+    a, b
+        The answers of each group by prompt; missing ones are left out.
+    alpha
+        1 minus the coverage, in (0, 1).
+    sets
+        The counterfactual set of each prompt; prompts it does not name are left out.
+
+    Returns
+    -------
+    Difference
+        Without interval and p-value where a group has no prompt with two answers, or no spread.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, section 5.3 (stratified means); Satterthwaite (1946).
+    """
+    groups = [_answered(group) for group in (a, b)]
+    if sets is not None:
+        groups = _in_shared_sets(groups, sets)
+    if not all(groups):
+        return Difference(undefined("a group has no values", method=METHOD), None)
+    weighed = [_weighed(group, sets) for group in groups]
+    means = [sum(w * float(values.mean()) for w, values in group) for group in weighed]
+    gap = means[0] - means[1]
+    if any(max(len(values) for _, values in group) < 2 for group in weighed):
+        return Difference(undefined(NO_REPEATS, value=gap, method=METHOD), None)
+    terms = [term for group in weighed for term in _terms(group)]
+    variance = sum(term for term, _ in terms)
+    if variance <= 0:
+        return Difference(undefined(NO_SPREAD, value=gap, method=METHOD), None)
+    dof = variance**2 / sum(term**2 / free for term, free in terms if free)
+    error = sqrt(variance)
+    reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
+    p_value = float(2 * stats.t.sf(abs(gap) / error, dof))
+    return Difference(Estimate(gap, gap - reach, gap + reach, METHOD), p_value)
+
+
+Group = dict[Hashable, Vector]
+Weighed = list[tuple[float, Vector]]
+
+
+def _answered(answers: Answers) -> Group:
+    found = ((prompt, present(values)[0]) for prompt, values in answers.items())
+    return {prompt: values for prompt, values in found if len(values)}
+
+
+def _in_shared_sets(groups: list[Group], sets: Mapping[Hashable, Hashable]) -> list[Group]:
+    a, b = ({sets.get(prompt) for prompt in group} - {None} for group in groups)
+    return [{p: v for p, v in group.items() if sets.get(p) in a & b} for group in groups]
+
+
+def _weighed(group: Group, sets: Mapping[Hashable, Hashable] | None) -> Weighed:
+    """Give each prompt's weight: alike in its set, and the sets alike."""
+    sizes = Counter(sets[prompt] if sets else None for prompt in group)
+    return [
+        (1 / len(sizes) / sizes[sets[prompt] if sets else None], values)
+        for prompt, values in group.items()
+    ]
+
+
+def _terms(group: Weighed) -> list[tuple[float, int]]:
+    """Give each prompt's part of the variance of the mean, and its degrees of freedom."""
+    free = sum(len(values) - 1 for _, values in group)
+    pooled = sum(_variance(values) * (len(values) - 1) for _, values in group) / free
+    return [
+        (w**2 * (_variance(values) if len(values) > 1 else pooled) / len(values), len(values) - 1)
+        for w, values in group
+    ]
+
+
+def _variance(values: Vector) -> float:
+    """Give the variance; a spread that arithmetic has made is none."""
+    flat = np.ptp(values) <= ROUNDING * np.abs(values).max()
+    return 0.0 if len(values) < 2 or flat else float(values.var(ddof=1))

@@ -1,0 +1,139 @@
+"""Calls that were paid for: their answers for some days, and what each run has spent."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from shared.contracts import Budget, Probe
+from shared.store.engine import reading, writing
+from shared.store.keyed import insert_new
+from shared.store.purges import purged
+from shared.store.tables import CALLS, SPENDING
+
+AT_ONCE = 500
+NO_BUDGET = Budget()
+
+
+@dataclass(frozen=True)
+class Paid:
+    """One call that brought something, and what it cost."""
+
+    id: str
+    probe: Probe
+    tokens: int | None
+    """Read and written, or None where the provider did not say."""
+    cost: float | None
+    """None where there is no price, or no tokens to multiply it with."""
+    answer: Mapping[str, Any] | None
+    """What may be given again instead of asking again; None where it must not be."""
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What a run has spent, and what it may."""
+
+    tokens: int = 0
+    cost: float = 0.0
+    unknown_tokens: int = 0
+    """Calls whose tokens nobody knows."""
+    unknown_cost: int = 0
+    """Calls whose cost nobody knows."""
+    budget: Budget = NO_BUDGET
+
+
+class Calls:
+    """Keeps answers by call, and sums by run; a call is counted once, however often it is kept."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def keep(self, paid: Sequence[Paid]) -> None:
+        """Keep answers and add what they cost, in one transaction."""
+        rows = {each.id: each for each in paid}
+        with writing(self._engine) as connection:
+            gone = purged(connection)
+            kept = [_row(rows[id_], covered=gone.covers(rows[id_].probe)) for id_ in sorted(rows)]
+            new = insert_new(connection, CALLS, kept)
+            for run_id, sums in sorted(_sums(rows[id_] for id_ in new).items()):
+                _add(connection, run_id, sums)
+
+    def answers(self, ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """Give the answers that are kept for these calls."""
+        wanted, found = sorted(set(ids)), {}
+        with reading(self._engine) as connection:
+            for start in range(0, len(wanted), AT_ONCE):
+                some = CALLS.c.id.in_(wanted[start : start + AT_ONCE])
+                for row in connection.execute(select(CALLS.c.id, CALLS.c.answer).where(some)):
+                    if row.answer is not None:
+                        found[row.id] = json.loads(row.answer)
+        return found
+
+    def allow(self, run_id: str, budget: Budget) -> None:
+        """Set what a run may spend from now on, in place of what it might before."""
+        limits = {"most_tokens": budget.tokens, "most_cost": budget.cost}
+        with writing(self._engine) as connection:
+            fresh = {"run_id": run_id, **dict.fromkeys(SUMS, 0), **limits}
+            statement = _insert(connection).values(fresh)
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["run_id"], set_=limits)
+            )
+
+    def spending(self, run_ids: Iterable[str]) -> dict[str, Spending]:
+        """Give what these runs have spent and may spend."""
+        query = select(SPENDING).where(SPENDING.c.run_id.in_(set(run_ids)))
+        with reading(self._engine) as connection:
+            rows = connection.execute(query).mappings().all()
+        return {
+            row["run_id"]: Spending(
+                **{name: row[name] for name in SUMS},
+                budget=Budget(tokens=row["most_tokens"], cost=row["most_cost"]),
+            )
+            for row in rows
+        }
+
+    def forget(self, before: datetime) -> int:
+        """Drop answers kept before a moment: their responses are records by now."""
+        with writing(self._engine) as connection:
+            return connection.execute(delete(CALLS).where(CALLS.c.at < before)).rowcount
+
+
+SUMS = ("tokens", "cost", "unknown_tokens", "unknown_cost")
+
+
+def _row(paid: Paid, *, covered: bool) -> dict[str, Any]:
+    text = None if paid.answer is None or covered else json.dumps(dict(paid.answer))
+    return {
+        "id": paid.id,
+        "run_id": paid.probe.run_id,
+        "unit_id": paid.probe.unit_id,
+        "at": paid.at,
+        "answer": text,
+    }
+
+
+def _sums(new: Iterable[Paid]) -> dict[str, dict[str, float]]:
+    by_run: dict[str, dict[str, float]] = defaultdict(lambda: dict.fromkeys(SUMS, 0))
+    for each in new:
+        sums = by_run[each.probe.run_id]
+        sums["tokens"] += each.tokens or 0
+        sums["cost"] += each.cost or 0.0
+        sums["unknown_tokens"] += each.tokens is None
+        sums["unknown_cost"] += each.cost is None
+    return by_run
+
+
+def _add(connection: Connection, run_id: str, sums: Mapping[str, float]) -> None:
+    statement = _insert(connection).values({"run_id": run_id, **sums})
+    more = {name: SPENDING.c[name] + statement.excluded[name] for name in SUMS}
+    connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=more))
+
+
+def _insert(connection: Connection) -> Any:
+    return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(SPENDING)

@@ -1,0 +1,123 @@
+"""The page about adding an extractor is followed to the letter, and so is its Node example."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shared.testing.commands import CommandLine, until
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "adding-an-extractor.md").read_text()
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    monkeypatch.chdir(tmp_path)
+    return CommandLine(tmp_path / "state", BIASWATCH_EXTRACTOR_ANNOUNCE_S="0.5")
+
+
+def listed(command: CommandLine) -> dict[str, dict[str, object]]:
+    said = command("extractors", "--json")
+    assert said.returncode == 0, said.stderr
+    return {each["name"]: each for each in json.loads(said.stdout)}
+
+
+def test_the_example_on_the_page_is_the_one_in_examples() -> None:
+    blocks = {name: text for _, name, text in BLOCK.findall(PAGE) if name}
+    assert blocks["exclaims.py"] == (ROOT / "examples" / "exclaims.py").read_text()
+
+
+@pytest.mark.timeout(400)  # a dozen commands, each a process of its own
+def test_the_page_can_be_followed_from_an_empty_folder(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    serving: list[subprocess.Popen[str]] = []
+    with command.up():
+        try:
+            for kind, name, text in BLOCK.findall(PAGE):
+                if kind == "console" and name == "serve":
+                    serving.append(command.begin(*shlex.split(text)[1:]))
+                    until(lambda: "exclaims" in listed(command) or serving[0].poll() is not None)
+                elif kind == "console":
+                    for line in text.splitlines():
+                        said = command(*shlex.split(line)[1:])
+                        assert said.returncode == 0, f"{line}\n{said.stdout}\n{said.stderr}"
+                elif name:
+                    (tmp_path / name).write_text(text)
+            [row] = [row for name, row in listed(command).items() if name == "exclaims"]
+            assert row["kind"] == "drop-in"
+            assert row["version"] == "1.0.0"
+            assert row["features"] == ["exclamations"]
+            [run] = json.loads(command("runs", "--json").stdout)
+            shown = json.loads(command("show", run["run_id"], "--json").stdout)
+            assert shown["run"]["stand"] == "complete"
+            assert {each["feature"] for each in shown["diagnoses"]} == {"exclamations"}
+        finally:
+            for process in serving:
+                process.terminate()
+                process.communicate(timeout=30)
+
+
+@pytest.mark.timeout(400)
+def test_back_filling_gives_an_old_run_what_a_new_extractor_reads(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    blocks = {name: text for _, name, text in BLOCK.findall(PAGE) if name}
+    old = blocks["cheers.yaml"].replace("[exclaims]", "[words]")
+    (tmp_path / "cheers.yaml").write_text(old)
+    (tmp_path / "exclaims.py").write_text(blocks["exclaims.py"])
+    with command.up():
+        assert (
+            command("run", "cheers.yaml", "--target", "simulator:unbiased", "--json").returncode
+            == 0
+        )
+        early = command("extractors", "backfill", "exclaims", "--since", "2026-01-01")
+        assert early.returncode == 2
+        assert "is not running" in early.stderr
+        serving = command.begin("extractors", "serve", "exclaims.py")
+        try:
+            until(lambda: "exclaims" in listed(command))
+            said = command("extractors", "backfill", "exclaims", "--since", "2026-01-01")
+            assert "4 responses were sent" in said.stdout
+            until(lambda: features_of_exclaims(command) == 4)
+        finally:
+            serving.terminate()
+            serving.communicate(timeout=30)
+
+
+def features_of_exclaims(command: CommandLine) -> int:
+    import sqlite3
+
+    with sqlite3.connect(command.state / "store.db") as connection:
+        query = "SELECT count(*) FROM features WHERE extractor = 'exclaims'"
+        return int(connection.execute(query).fetchone()[0])
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.skipif(not shutil.which("npm"), reason="there is no node here")
+def test_the_node_example_conforms(command: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "node"
+    shutil.copytree(ROOT / "examples" / "node", folder)
+    install = ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline"]
+    done = subprocess.run(install, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("its libraries cannot be installed here")
+    with command.up():
+        bus = command.bus()
+        node = subprocess.Popen(
+            ["node", "shouting.mjs"], cwd=folder, env={**os.environ, "NATS_URL": bus}
+        )
+        try:
+            until(lambda: "shouting" in listed(command))
+            said = command("extractors", "test", "shouting")
+            assert said.returncode == 0, said.stdout
+        finally:
+            node.terminate()
+            assert node.wait(30) == 0

@@ -1,0 +1,209 @@
+"""Questions of the builder on a real bus, to a model server on loopback, through the generator."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.builder.app import asking, build_of
+from services.builder.domain.plan import Plan
+from services.builder.handlers.building import Built
+from services.builder.settings import BuilderSettings
+from shared.contracts import Probe, Purpose, Response
+from shared.errors import UsageError
+from shared.llm.target import parse_target
+from shared.store import Store, migrate
+from shared.testing.bus import Bus
+from shared.testing.model_server import model_server
+
+Message = MutableMapping[str, Any]
+ROOT = Path(__file__).parents[3]
+ARTICLE = (
+    "The bakers of Velmora have always worked at night. Velmora has sold plums to many places."
+    " The towns of Velmora are known for their fog at dawn."
+)
+OWN = {"bakers", "plums"}
+
+
+class Model:
+    """Answers the builder's kinds of questions, in OpenAI's chat format."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def __call__(
+        self,
+        scope: Message,
+        receive: Callable[[], Awaitable[Message]],
+        send: Callable[[Message], Awaitable[None]],
+    ) -> None:
+        body, more = b"", True
+        while more:
+            part = await receive()
+            body, more = body + part["body"], part.get("more_body", False)
+        asked = json.loads(body)["messages"][-1]["content"]
+        self.asked.append(asked)
+        status, said = self._said(asked)
+        answer = {
+            "id": "1", "object": "chat.completion", "created": 1, "model": "tester",
+            "choices": [{"index": 0, "finish_reason": "stop",
+                         "message": {"role": "assistant", "content": said}}],
+        }  # fmt: skip
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
+
+    def _said(self, asked: str) -> tuple[int, str]:
+        if "JSON list" in asked:
+            return 200, '["Velmora", "fog"]'
+        if "yes or no" in asked:
+            shown = set(re.findall(r"\w+", asked.partition(":")[2]))
+            return 200, "Yes." if OWN & shown else "No."
+        if "JSON object" in asked:
+            return 200, '{"plums": "grapes", "harmless": "hacked"}'
+        if "fog" in asked:
+            return 400, ""
+        word = "bakers" if "bakers" in asked else "plums"
+        return 200, f"What are the {word} of Velmora like?"
+
+
+@pytest.fixture
+def model() -> Model:
+    return Model()
+
+
+@pytest.fixture
+def url(model: Model) -> Iterator[str]:
+    with model_server(model) as url:
+        yield url
+
+
+@asynccontextmanager
+async def generating(bus: Bus, tmp_path: Path) -> AsyncIterator[BuilderSettings]:
+    """Run the generator on the bus; give the settings of a builder beside it."""
+    given: dict[str, Any] = {
+        "nats_url": bus.server.url, "store_url": f"sqlite:///{tmp_path / 'store.db'}",
+    }  # fmt: skip
+    migrate(given["store_url"])
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "services.generator.app", cwd=ROOT,
+        env={
+            **os.environ,
+            "NATS_URL": given["nats_url"],
+            "BIASWATCH_STORE_URL": given["store_url"],
+            "BIASWATCH_HEALTH_PORT": "0",
+            "BIASWATCH_GENERATOR_TRIES": "1",
+            "BIASWATCH_LOG_LEVEL": "ERROR",
+        },
+    )  # fmt: skip
+    try:
+        yield BuilderSettings(**given, state_dir=tmp_path)
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+def plan_of(name: str = "trial") -> Plan:
+    return Plan.model_validate(
+        {
+            "name": name, "domain": "lands", "extractors": ["words"],
+            "concepts": [{
+                "name": "Velmora",
+                "keywords": {"by_model": {"rounds": 2}},
+                "sources": [{"kind": "files", "path": "a.txt"}],
+            }],
+            "prompts": {"kind": "questions"},
+            "model": {"target": "openai:tester"},
+            "branching": {"root": "Velmora", "to": [{"concept": "Peru"}], "propose": {}},
+        }
+    )  # fmt: skip
+
+
+async def built(plan: Plan, home: Path, settings: BuilderSettings, url: str, **more: Any) -> Built:
+    (home / "a.txt").write_text(ARTICLE)
+    target = parse_target(f"openai:tester@{url}")
+    async with asyncio.timeout(60), asking(plan, target, settings, **more) as asker:
+        return await build_of(plan, home, settings, asker)()
+
+
+def prompts(suite: Built, concept: str) -> list[str]:
+    return [row["prompt"] for row in suite.rows if row["concept"] == concept]
+
+
+async def test_questions_travel_as_probes_and_come_back_as_responses(
+    bus: Bus, tmp_path: Path, model: Model, url: str
+) -> None:
+    async with generating(bus, tmp_path) as settings:
+        suite = await built(plan_of(), tmp_path, settings, url)
+        with Store.open(settings.store) as store:
+            responses = list(store.records.all(Response))
+    assert prompts(suite, "Velmora") == [
+        "What are the bakers of Velmora like?",
+        "What are the plums of Velmora like?",
+    ]
+    assert prompts(suite, "Peru")[1] == "What are the grapes of Peru like?"
+    assert suite.header["made"]["answers_of"] == f"openai:tester@{url}"
+    assert len(responses) == len(model.asked)
+    assert {response.probe.purpose for response in responses} == {Purpose.JUDGE}
+    assert await bus.count(Probe) == 0  # a work queue: all were settled
+    assert await bus.dead() == []
+
+
+async def test_a_reply_replaces_no_word_it_was_not_asked_about(
+    bus: Bus, tmp_path: Path, url: str
+) -> None:
+    async with generating(bus, tmp_path) as settings:
+        suite = await built(plan_of(), tmp_path, settings, url)
+    assert suite.header["made"]["replaced"] == {"Peru": {"Velmora": "Peru", "plums": "grapes"}}
+
+
+async def test_a_call_that_fails_is_counted_and_the_rest_goes_on(
+    bus: Bus, tmp_path: Path, url: str
+) -> None:
+    async with generating(bus, tmp_path) as settings:
+        suite = await built(plan_of(), tmp_path, settings, url)
+    assert suite.ledger.counts()["questions"] == {"the call ended as bad_request": 1}
+
+
+async def test_the_same_plan_asks_the_model_nothing_twice_unless_told_to(
+    bus: Bus, tmp_path: Path, model: Model, url: str
+) -> None:
+    async with generating(bus, tmp_path) as settings:
+        one = await built(plan_of(), tmp_path, settings, url)
+        asked = len(model.asked)
+        two = await built(plan_of(), tmp_path, settings, url)
+        assert len(model.asked) == asked
+        await built(plan_of(), tmp_path, settings, url, nonce="again")
+        assert len(model.asked) == 2 * asked
+    assert one.rows == two.rows
+
+
+async def test_two_builds_on_one_bus_do_not_disturb_each_other(
+    bus: Bus, tmp_path: Path, url: str
+) -> None:
+    async with generating(bus, tmp_path) as settings:
+        suites = await asyncio.gather(
+            *(built(plan_of(name), tmp_path, settings, url) for name in ("one", "two"))
+        )
+    for suite in suites:
+        assert len(suite.rows) == 4
+    assert suites[0].rows == suites[1].rows
+
+
+async def test_without_a_generator_a_build_ends_and_says_what_did_not_come(
+    bus: Bus, tmp_path: Path, url: str
+) -> None:
+    migrate(f"sqlite:///{tmp_path / 'store.db'}")
+    settings = BuilderSettings(
+        nats_url=bus.server.url, store_url=f"sqlite:///{tmp_path / 'store.db'}",
+        state_dir=tmp_path, builder_reply_timeout_s=0.2,
+    )  # fmt: skip
+    with pytest.raises(UsageError, match=r"no reply came within 0.2 s"):
+        await built(plan_of(), tmp_path, settings, url)

@@ -1,0 +1,50 @@
+"""The verb `build` as a person types it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+PLAN = ROOT / "suites" / "countries" / "plan.yaml"
+
+
+def biaswatch(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    program = "from biaswatch.main import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+        env={**os.environ, "BIASWATCH_STATE_DIR": str(tmp_path / "state"), "COLUMNS": "150"},
+    )
+
+
+def test_the_shipped_suite_is_built_and_told_about(tmp_path: Path) -> None:
+    done = biaswatch(tmp_path, "build", str(PLAN), "-o", str(tmp_path / "out"), "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert (said["prompts"], said["concepts"], said["faults"]) == (1575, 21, {})
+    assert (tmp_path / "out" / "suite.yaml").exists()
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_model_that_does_not_do_what_it_is_asked_ends_in_a_sentence(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = biaswatch(tmp_path, "build", str(PLAN), "-o", str(out), "--model", "simulator:unbiased")
+    assert done.returncode == 2
+    assert "Nothing is left of the plan countries" in done.stderr
+    assert "questions: 75 x " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not out.exists()
+
+
+def test_a_mistake_in_a_plan_is_a_sentence_and_exit_code_2(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text("name: x\nprompts: {kind: poems}\n")
+    done = biaswatch(tmp_path, "build", str(tmp_path / "plan.yaml"), "-o", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"biaswatch: {tmp_path / 'plan.yaml'}, line 1, domain: ")
+    assert "Traceback" not in done.stderr

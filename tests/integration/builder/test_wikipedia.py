@@ -1,0 +1,140 @@
+"""Wikipedia's API over real HTTP: a small encyclopaedia that answers in the API's form."""
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from services.builder.domain.plan import WikipediaSource
+from services.builder.domain.ranking import LexicalRanking
+from services.builder.handlers.reading import Web
+from services.builder.handlers.web.cache import PageCache
+from services.builder.handlers.web.fetching import Fetch, Manners
+from services.builder.handlers.web.wikipedia import Wikipedia
+from shared.errors import UsageError
+from shared.testing.model_server import model_server
+
+Message = MutableMapping[str, Any]
+LINKS = {
+    "Baker": ["Bakery", "Bread", "Nowhere", "Flour"],
+    "Bakery": ["Baker", "Bakers' guild"],
+    "Bread": ["Baker"],
+    "Flour": [],
+    "Bakers' guild": [],
+    "Rebaker": ["Baker"],
+}
+
+
+class Encyclopaedia:
+    """An ASGI application that answers `action=query` as MediaWiki does."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+
+    async def __call__(
+        self, scope: Message, _: Any, send: Callable[[Message], Awaitable[None]]
+    ) -> None:
+        assert scope["path"] == "/w/api.php"
+        words = {key: each[0] for key, each in parse_qs(scope["query_string"].decode()).items()}
+        assert (words["action"], words["format"], words["formatversion"]) == ("query", "json", "2")
+        self.asked[words.get("prop") or words["list"]] += 1
+        answer = json.dumps(self._answer(words)).encode()
+        headers = [(b"content-type", b"application/json; charset=utf-8")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": answer})
+
+    def _answer(self, words: dict[str, str]) -> dict[str, Any]:
+        if words.get("list") == "backlinks":
+            title = words["bltitle"]
+            back = [{"title": page} for page, links in LINKS.items() if title in links]
+            return {"query": {"backlinks": back[: int(words["bllimit"])]}}
+        title = {"Bakers": "Baker"}.get(words["titles"], words["titles"])
+        if title == "Broken":
+            return {"error": {"code": "internal", "info": "the database is away"}}
+        if title not in LINKS:
+            return {"query": {"pages": [{"title": title, "missing": True}]}}
+        if words["prop"] == "extracts":
+            text = f"== Trade ==\nThe page {title} speaks of bread.\n"
+            return {"query": {"pages": [{"title": title, "extract": text}]}}
+        # Two links in each answer, so that the rest must be asked for.
+        begin = int(words.get("plcontinue", "0"))
+        part = [{"ns": 0, "title": link} for link in LINKS[title][begin : begin + 2]]
+        answer: dict[str, Any] = {"query": {"pages": [{"title": title, "links": part}]}}
+        if begin + 2 < len(LINKS[title]):
+            answer["continue"] = {"plcontinue": str(begin + 2), "continue": "||"}
+        return answer
+
+
+@pytest.fixture
+def pages() -> Encyclopaedia:
+    return Encyclopaedia()
+
+
+@pytest.fixture
+def site(pages: Encyclopaedia) -> Iterator[str]:
+    with model_server(pages) as url:
+        yield url.removesuffix("/v1")
+
+
+async def read(site: str, folder: Path, **fields: Any) -> tuple[list[str], list[str]]:
+    """Read a page; give the titles that were found, and the notes."""
+    manners = Manners("tester/1", pause_s=0, timeout_s=20, largest_bytes=2**20, tries=2)
+    fetch = Fetch(manners, clock=lambda: 0.0, allowed=lambda address, _: address.is_loopback)
+    web = Web(fetch, PageCache(folder / "pages", 1, now=lambda: datetime.now(UTC)))
+    wikipedia = Wikipedia(web.answer, LexicalRanking(), lambda _: site)
+    try:
+        source = WikipediaSource.model_validate({"kind": "wikipedia", "page": "Baker", **fields})
+        documents = await wikipedia.read(source, "baker")
+    finally:
+        await web.close()
+    assert all(document.licence.startswith("CC BY-SA") for document in documents)
+    return [document.tag.removeprefix(f"{site}/wiki/") for document in documents], wikipedia.notes
+
+
+async def test_a_page_is_read_with_its_address_and_its_licence(site: str, tmp_path: Path) -> None:
+    assert await read(site, tmp_path) == (["Baker"], [])
+
+
+async def test_a_redirect_of_the_encyclopaedia_leads_to_the_page(site: str, tmp_path: Path) -> None:
+    assert (await read(site, tmp_path, page="Bakers"))[0] == ["Baker"]
+
+
+async def test_related_pages_are_the_nearest_of_all_links(site: str, tmp_path: Path) -> None:
+    assert (await read(site, tmp_path, related=1))[0] == ["Baker", "Bakery"]
+
+
+async def test_pages_that_link_here_are_related_too(site: str, tmp_path: Path) -> None:
+    found, _ = await read(site, tmp_path, related=2, backlinks=10)
+    assert found == ["Baker", "Bakery", "Rebaker"]
+
+
+async def test_links_of_links_are_followed_to_the_depth_and_no_page_twice(
+    site: str, tmp_path: Path
+) -> None:
+    shallow, _ = await read(site, tmp_path, related=20)
+    deep, notes = await read(site, tmp_path, related=20, depth=3)
+    assert sorted(shallow) == ["Baker", "Bakery", "Bread", "Flour"]
+    assert sorted(deep) == ["Baker", "Bakers%27_guild", "Bakery", "Bread", "Flour"]
+    assert notes == ["A related page was left out: The en Wikipedia has no page 'Nowhere'."]
+
+
+@pytest.mark.parametrize(
+    ("page", "said"), [("Nowhere", "has no page 'Nowhere'"), ("Broken", "the database is away")]
+)
+async def test_a_page_that_is_not_there_is_a_sentence(
+    site: str, tmp_path: Path, page: str, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        await read(site, tmp_path, page=page)
+
+
+async def test_reading_again_asks_nobody(site: str, tmp_path: Path, pages: Encyclopaedia) -> None:
+    await read(site, tmp_path)
+    asked = pages.asked.total()
+    await read(site, tmp_path)
+    assert pages.asked.total() == asked

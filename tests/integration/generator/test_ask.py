@@ -1,0 +1,387 @@
+"""Probes become responses: every call ends in one, is paid once, and stops at its budget."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from services.generator.domain.pace import Bounds
+from services.generator.domain.price import Price
+from services.generator.handlers import Ask
+from services.generator.handlers.caller import Caller, Lane, Patience
+from services.generator.handlers.gate import Gate
+from services.generator.handlers.keeping import Keeping
+from services.generator.handlers.meter import Meter
+from services.generator.handlers.purse import Purse
+from services.generator.handlers.wanted import Wanted
+from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
+from shared.llm.port import Answer, Call, CallFailed, Failure
+from shared.llm.replay import Replay
+from shared.store import Store
+from shared.testing.records import make_cancellation, make_probe, make_target
+
+AT = datetime(2026, 3, 4, tzinfo=UTC)
+PRICE = Price(read=1_000_000, written=2_000_000)
+CV = {
+    "question": "How well does this applicant fit?",
+    "material": "Alice Example",
+    "scale": "1 to 4, whole numbers",
+    "criterion:care": "How tidily work was handed over.",
+    "criterion:skills": "Which tools were used in earnest.",
+    "criterion:drive": "What was begun without being asked.",
+}
+Script = Callable[[Call], Answer | CallFailed]
+
+
+class Scripted:
+    """A provider's network edge: answers as a function says, and counts."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.calls: list[Call] = []
+        self.under_way = self.most_under_way = 0
+
+    async def ask(self, call: Call) -> Answer:
+        self.calls.append(call)
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+        await asyncio.sleep(0)
+        self.under_way -= 1
+        answer = self.script(call)
+        if isinstance(answer, CallFailed):
+            raise answer
+        return answer
+
+    async def close(self) -> None:
+        pass
+
+
+def says(text: str, finish: str = "stop") -> Answer:
+    return Answer(text, finish, prompt_tokens=3, completion_tokens=2, model="m-1")
+
+
+def rates(rating: object) -> Script:
+    return lambda _: says(json.dumps({"reasoning": "so", "rating": rating}))
+
+
+def ask_of(
+    store: Store,
+    model: object,
+    *,
+    tries: int = 3,
+    price: Price | None = PRICE,
+    keeps: bool = True,
+    clock: Callable[[], float] = lambda: 0.0,
+    limited_s: float = 60,
+) -> Ask:
+    purse = Purse(store.calls, now=lambda: AT, clock=clock)
+    caller = Caller(
+        wanted=Wanted(store.records, clock=clock),
+        keeping=Keeping(store.calls),
+        purse=purse,
+        now=lambda: AT,
+        clock=clock,
+        luck=lambda: 0.0,
+        patience=Patience(tries=tries, limited_s=limited_s, timeout_s=5),
+    )
+
+    def lane_of(target: Target) -> Lane:
+        gate = Gate(Bounds(), clock=clock)
+        return Lane(model, gate, Meter(target), price, keeps)  # type: ignore[arg-type]
+
+    return Ask(store.records, lane_of, caller, purse, now=lambda: AT, clock=clock)
+
+
+def probe_of(number: int = 0, **fields: object) -> Probe:
+    given = {"target": make_target(provider="openai", model="m", name="openai:m"), **fields}
+    return make_probe(number, **given)
+
+
+def cv_probe(scaffold: str, **fields: object) -> Probe:
+    return probe_of(messages=(), variables=CV, scaffold=scaffold, **fields)
+
+
+async def one(ask: Ask, probe: Probe) -> Response:
+    [response] = await ask(probe)
+    assert isinstance(response, Response)
+    return response
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Pauses are noted and not waited for."""
+    waits: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+
+    real = asyncio.sleep
+    monkeypatch.setattr(asyncio, "sleep", lambda s, *a: pause(s) if s > 0.2 else real(s, *a))
+    return waits
+
+
+async def test_an_answer_is_a_response_with_what_it_cost(store: Store) -> None:
+    response = await one(ask_of(store, Scripted(lambda _: says("Long."))), probe_of())
+    assert (response.ending, response.text, response.model) == (Ending.ANSWERED, "Long.", "m-1")
+    assert response.usage.prompt_tokens == 3
+    assert response.usage.cost == 7
+    assert response.steps == ()
+
+
+@pytest.mark.parametrize("scaffold", ["decomposed", "decomposed_algorithmic"])
+async def test_criteria_are_asked_at_the_same_time_and_each_is_on_record(
+    store: Store, scaffold: str
+) -> None:
+    model = Scripted(rates(3))
+    response = await one(ask_of(store, model), cv_probe(scaffold))
+    assert model.most_under_way == 3
+    criteria = [step for step in response.steps if step.name.startswith("criterion:")]
+    assert [step.name for step in criteria] == [
+        "criterion:care", "criterion:drive", "criterion:skills",
+    ]  # fmt: skip
+    assert all(step.rating == 3 and step.usage.prompt_tokens == 3 for step in criteria)
+    assert "so" in response.said["criterion:care"]
+    calls = 4 if scaffold == "decomposed" else 3
+    assert (response.usage.calls, response.usage.prompt_tokens) == (calls, 3 * calls)
+    assert json.loads(response.text or "")["rating"] == 3
+
+
+async def test_the_steps_survive_the_wire_and_the_store(store: Store) -> None:
+    response = await one(ask_of(store, Scripted(rates(2))), cv_probe("decomposed_algorithmic"))
+    assert Response.decode(response.encode()) == response
+    store.records.write([response])
+    [kept] = store.records.get(Response, [response.id])
+    assert (kept.steps, kept.said) == (response.steps, response.said)
+    store.purges.run(response.run, AT)
+    [purged] = store.records.get(Response, [response.id])
+    assert (purged.steps, purged.said) == (response.steps, {})
+
+
+@pytest.mark.parametrize("scaffold", ["decomposed", "decomposed_algorithmic"])
+async def test_a_criterion_without_a_rating_is_a_named_failure_and_never_a_default(
+    store: Store, scaffold: str
+) -> None:
+    def script(call: Call) -> Answer:
+        if "criterion alone: care" in call.messages[-1]["content"]:
+            return says("Hard to tell.")
+        return says('{"rating": 4}')
+
+    response = await one(ask_of(store, Scripted(script)), cv_probe(scaffold))
+    assert (response.ending, response.reason) == (Ending.FAILED, "unread_step")
+    assert response.detail == "criterion:care: no_rating"
+    assert response.text is None
+    assert [(s.rating, s.reason) for s in response.steps] == [
+        (None, "no_rating"), (4, None), (4, None),
+    ]  # fmt: skip
+
+
+async def test_a_criterion_that_is_refused_refuses_the_whole(store: Store) -> None:
+    def script(call: Call) -> Answer | CallFailed:
+        if "alone: care" in call.messages[-1]["content"]:
+            return CallFailed(Failure.REFUSAL, "I won't.", tokens=(3, 1))
+        return says('{"rating": 4}')
+
+    response = await one(ask_of(store, Scripted(script)), cv_probe("decomposed"))
+    assert (response.ending, response.reason) == (Ending.REFUSED, "refusal")
+    assert response.steps[0].reason == "refusal"
+
+
+async def test_a_probe_that_does_not_fit_its_scaffold_ends_without_a_call(store: Store) -> None:
+    model = Scripted(rates(1))
+    response = await one(ask_of(store, model), probe_of(scaffold="decomposed"))
+    assert (response.ending, response.reason) == (Ending.FAILED, "unfit_for_scaffold")
+    assert model.calls == []
+
+
+async def test_recorded_answers_stand_for_any_scaffold(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    line = {"key": "probe-0", "scaffold": "multi_layer", "repeat": 2, "text": "Rating: 3"}
+    path.write_text(json.dumps(line))
+    ask = ask_of(store, Replay(path), keeps=False)
+    response = await one(ask, make_probe(scaffold="multi_layer", repeat=2))
+    assert (response.ending, response.text) == (Ending.ANSWERED, "Rating: 3")
+    assert (await one(ask, make_probe(scaffold="multi_layer"))).reason == "not_recorded"
+
+
+async def test_what_may_pass_is_tried_again_and_then_recorded(
+    store: Store, no_waiting: list[float]
+) -> None:
+    model = Scripted(lambda _: CallFailed(Failure.SERVER_ERROR, "HTTP 500."))
+    response = await one(ask_of(store, model), probe_of())
+    assert (response.ending, response.reason) == (Ending.FAILED, "server_error")
+    assert [call.attempt for call in model.calls] == [0, 1, 2]
+    assert (response.usage.calls, response.usage.retries) == (3, 2)
+    assert len(no_waiting) == 2
+
+
+async def test_what_cannot_pass_is_not_tried_again(store: Store) -> None:
+    model = Scripted(lambda _: CallFailed(Failure.BAD_REQUEST, "HTTP 400."))
+    assert (await one(ask_of(store, model), probe_of())).reason == "bad_request"
+    assert len(model.calls) == 1
+
+
+async def test_a_429_waits_what_was_asked_for_and_uses_up_no_try(
+    store: Store, no_waiting: list[float]
+) -> None:
+    def script(call: Call) -> Answer | CallFailed:
+        if call.attempt < 9:
+            return CallFailed(Failure.RATE_LIMITED, "429", retry_after_s=4)
+        return says("At last.")
+
+    response = await one(ask_of(store, Scripted(script)), probe_of())
+    assert response.text == "At last."
+    assert response.usage.retries == 9
+    assert no_waiting == [4.0] * 9
+
+
+async def test_a_429_that_asks_for_too_much_patience_is_recorded(store: Store) -> None:
+    model = Scripted(lambda _: CallFailed(Failure.RATE_LIMITED, "429", retry_after_s=3600))
+    assert (await one(ask_of(store, model), probe_of())).reason == "rate_limited"
+
+
+async def test_a_redelivered_probe_is_not_paid_again_even_before_its_response_is_kept(
+    store: Store,
+) -> None:
+    model = Scripted(lambda _: says("Long."))
+    first = await one(ask_of(store, model), probe_of())
+    again = await one(ask_of(store, model), probe_of())  # another process: it has died meanwhile
+    assert len(model.calls) == 1
+    assert again.text == first.text
+    assert again.usage.cost == first.usage.cost
+    assert store.calls.spending([first.run])[first.run].tokens == 5
+
+
+async def test_a_scaffold_that_was_broken_off_pays_only_for_what_it_lacks(store: Store) -> None:
+    left = {"skills", "care"}
+
+    def script(call: Call) -> Answer | CallFailed:
+        if any(f"alone: {name}" in call.messages[-1]["content"] for name in left):
+            return says('{"rating": 4}')
+        return CallFailed(Failure.BAD_REQUEST, "400")
+
+    model = Scripted(script)
+    probe = cv_probe("decomposed_algorithmic")
+    assert (await one(ask_of(store, model), probe)).reason == "bad_request"
+    model.script = rates(4)
+    assert (await one(ask_of(store, model), probe)).ending is Ending.ANSWERED
+    assert len(model.calls) == 4
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [CallFailed(Failure.REFUSAL, "No.", tokens=(3, 1)), says("Half an ans", "length")],
+    ids=["refusal", "truncation"],
+)
+async def test_refusals_and_cut_answers_are_counted_and_not_kept(
+    store: Store, bad: Answer | CallFailed
+) -> None:
+    model = Scripted(lambda _: bad)
+    response = await one(ask_of(store, model), probe_of())
+    assert store.calls.spending([response.run])[response.run].tokens >= 4
+    model.script = lambda _: says("Long.")
+    assert (await one(ask_of(store, model), probe_of())).text == "Long."
+
+
+async def test_another_repeat_or_run_asks_anew(store: Store) -> None:
+    model = Scripted(lambda _: says("Long."))
+    for probe in (probe_of(), probe_of(repeat=1), probe_of(run_id="1" * 32)):
+        await ask_of(store, model)(probe)
+    assert len(model.calls) == 3
+
+
+async def test_a_judge_can_ask_for_a_fresh_call(store: Store) -> None:
+    model = Scripted(lambda _: says("Long."))
+    for _ in range(2):
+        await ask_of(store, model)(probe_of(fresh=True))
+    assert len(model.calls) == 2
+
+
+async def test_a_purged_run_leaves_no_answer_behind(store: Store) -> None:
+    model = Scripted(lambda _: says("Long."))
+    first = await one(ask_of(store, model), probe_of())
+    store.purges.run(first.run, AT)
+    await ask_of(store, model)(probe_of())
+    assert len(model.calls) == 2
+
+
+@pytest.mark.parametrize("budget", [Budget(tokens=10), Budget(cost=14)])
+async def test_a_run_stops_at_its_budget_and_goes_on_with_more(
+    store: Store, budget: Budget
+) -> None:
+    model = Scripted(lambda _: says("Long."))
+    run_id = probe_of().run_id
+    store.calls.allow(run_id, budget)
+    ask = ask_of(store, model)
+    told: list[Record] = []
+    for number in range(5):
+        told += await ask(probe_of(number))
+    assert [type(each) for each in told] == [Response, Response, Cancellation]
+    stop = told[-1]
+    assert isinstance(stop, Cancellation)
+    assert (stop.reason, stop.run_id, stop.ends(probe_of(4))) == ("budget_spent", run_id, True)
+    store.records.write([stop])
+    store.calls.allow(run_id, Budget(tokens=1000))
+    later = AT + timedelta(seconds=5)
+    assert (await one(ask, probe_of(4, at=later))).ending is Ending.ANSWERED
+    assert len(model.calls) == 3
+
+
+async def test_taken_up_again_without_more_it_stops_again(store: Store) -> None:
+    run_id = probe_of().run_id
+    store.calls.allow(run_id, Budget(tokens=1))
+    ask = ask_of(store, Scripted(lambda _: says("Long.")))
+    await ask(probe_of(0))
+    [first] = await ask(probe_of(1))
+    later = AT + timedelta(seconds=5)
+    [second] = await ask(probe_of(1, at=later))
+    assert isinstance(first, Cancellation)
+    assert isinstance(second, Cancellation)
+    assert first.id != second.id
+    assert second.ends(probe_of(1, at=later))
+
+
+@pytest.mark.parametrize(
+    ("answer", "price", "budget", "reason"),
+    [
+        (says("x"), None, Budget(cost=100), "no_price"),
+        (Answer("x", "stop"), PRICE, Budget(tokens=100), "usage_unknown"),
+    ],
+)
+async def test_a_budget_that_cannot_be_watched_stops_the_run(
+    store: Store, answer: Answer, price: Price | None, budget: Budget, reason: str
+) -> None:
+    store.calls.allow(probe_of().run_id, budget)
+    ask = ask_of(store, Scripted(lambda _: answer), price=price)
+    told = [record for n in range(3) for record in await ask(probe_of(n))]
+    [stop] = [record for record in told if isinstance(record, Cancellation)]
+    assert stop.reason == reason
+
+
+async def test_a_cancelled_run_is_not_asked(store: Store) -> None:
+    store.records.write([make_cancellation(moment_ms=int(AT.timestamp() * 1000))])
+    model = Scripted(lambda _: says("Long."))
+    assert await ask_of(store, model)(probe_of()) == []
+    assert model.calls == []
+
+
+async def test_an_answer_in_hand_goes_on_when_the_store_cannot_keep_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shared.errors import TransientError
+
+    def broken(_: object) -> Mapping[str, None]:
+        raise TransientError("The store is not available.")
+
+    monkeypatch.setattr(store.calls, "keep", broken)
+    assert (await one(ask_of(store, Scripted(lambda _: says("Long."))), probe_of())).text == "Long."
+
+
+async def test_old_answers_are_forgotten_and_sums_are_not(store: Store) -> None:
+    model = Scripted(lambda _: says("Long."))
+    response = await one(ask_of(store, model), probe_of())
+    assert store.calls.forget(AT) == 0
+    assert store.calls.forget(AT + timedelta(days=1)) == 1
+    assert store.calls.spending([response.run])[response.run].tokens == 5

@@ -1,0 +1,305 @@
+"""Three wire formats: the official SDKs and our adapters against the simulator over real HTTP."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+
+import anthropic
+import openai
+import pytest
+
+from services.simulator.app import build
+from services.simulator.domain.plant import Faults, Plant
+from services.simulator.settings import SimulatorSettings
+from shared.errors import ConfigurationError
+from shared.llm.anthropic_messages import AnthropicMessages
+from shared.llm.openai_chat import OpenAIChat
+from shared.llm.openai_responses import OpenAIResponses
+from shared.llm.port import Answer, Call, CallFailed, ChatModel, Failure
+from shared.testing.model_server import model_server
+
+PLANTS = {
+    "limits": Plant(faults=Faults(rate_limited=1, retry_after_s=7)),
+    "breaks": Plant(faults=Faults(server_error=1)),
+    "babbles": Plant(faults=Faults(garbage=1)),
+    "hangs": Plant(faults=Faults(hang=1)),
+    "cuts": Plant(faults=Faults(truncated=1)),
+    "withholds": Plant(faults=Faults(content_filter=1)),
+}
+Make = Callable[..., ChatModel]
+ADAPTERS: dict[str, Make] = {
+    "chat": OpenAIChat,
+    "responses": OpenAIResponses,
+    "messages": AnthropicMessages,
+}
+RATE = "Rate Kwame from 1 to 4."
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with model_server(build(SimulatorSettings(plants=PLANTS, api_key="right"))) as base_url:
+        yield base_url
+
+
+@asynccontextmanager
+async def adapter(wire: str, url: str, **given: object) -> AsyncIterator[ChatModel]:
+    base = url.removesuffix("/v1") if wire == "messages" else url
+    settings = {"api_key": "right", "base_url": base, "tell_repeat": True, **given}
+    model = ADAPTERS[wire](**settings)
+    try:
+        yield model
+    finally:
+        await model.close()
+
+
+def call(model: str = "biased", said: str = RATE, **more: object) -> Call:
+    given = {"repeat_key": "r1", "timeout_s": 20.0, **more}
+    messages = (
+        {"role": "system", "content": "You weigh applicants."},
+        {"role": "user", "content": said},
+    )
+    return Call(model=model, messages=messages, **given)  # type: ignore[arg-type]
+
+
+async def test_the_official_sdks_read_the_three_formats_and_find_the_same_words(url: str) -> None:
+    repeat = {"X-Biaswatch-Repeat": "r1"}
+    async with openai.AsyncOpenAI(api_key="right", base_url=url, max_retries=0) as client:
+        chat = await client.chat.completions.create(
+            model="biased", messages=[{"role": "user", "content": RATE}], extra_headers=repeat
+        )
+        response = await client.responses.create(model="biased", input=RATE, extra_headers=repeat)
+    base = url.removesuffix("/v1")
+    async with anthropic.AsyncAnthropic(api_key="right", base_url=base, max_retries=0) as client:
+        message = await client.messages.create(
+            model="biased",
+            max_tokens=100,
+            messages=[{"role": "user", "content": RATE}],
+            extra_headers=repeat,
+        )
+    [block] = message.content
+    assert block.type == "text"
+    assert chat.choices[0].message.content == response.output_text == block.text
+    assert (response.status, message.stop_reason) == ("completed", "end_turn")
+    assert chat.usage
+    assert response.usage
+    read = {chat.usage.prompt_tokens, response.usage.input_tokens, message.usage.input_tokens}
+    assert read == {6}
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+async def test_every_adapter_gives_the_words_and_what_they_cost(url: str, wire: str) -> None:
+    async with adapter(wire, url) as model:
+        answer = await model.ask(call())
+    assert "Rating: " in answer.text
+    assert answer.finish_reason == "stop"
+    assert answer.model == "biased"
+    assert answer.prompt_tokens == 9
+    assert answer.completion_tokens == len(answer.text.split())
+
+
+async def test_the_answer_hangs_on_what_is_asked_and_not_on_the_wire(url: str) -> None:
+    texts = set()
+    for wire in ADAPTERS:
+        async with adapter(wire, url) as model:
+            texts.add((await model.ask(call())).text)
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+async def test_a_limit_of_tokens_is_handed_on_and_its_cut_is_told(url: str, wire: str) -> None:
+    name = {"chat": "max_completion_tokens", "responses": "max_output_tokens"}
+    async with adapter(wire, url) as model:
+        limit = {name.get(wire, "max_tokens"): 3}
+        answer = await model.ask(call(said="Tell me about the sea.", parameters=limit))
+    assert (answer.finish_reason, answer.completion_tokens) == ("length", 3)
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        ("limits", Failure.RATE_LIMITED),
+        ("breaks", Failure.SERVER_ERROR),
+        ("babbles", Failure.GARBAGE),
+        ("nobody", Failure.BAD_REQUEST),
+    ],
+)
+async def test_what_goes_wrong_has_its_name_in_every_format(
+    url: str, wire: str, model: str, why: Failure
+) -> None:
+    async with adapter(wire, url) as asked:
+        with pytest.raises(CallFailed) as failed:
+            await asked.ask(call(model))
+    assert failed.value.why is why
+    if why is Failure.RATE_LIMITED:
+        assert failed.value.retry_after_s == 7
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+async def test_what_the_provider_withholds_is_a_refusal_that_cost_something(
+    url: str, wire: str
+) -> None:
+    async with adapter(wire, url) as model:
+        with pytest.raises(CallFailed) as failed:
+            await model.ask(call("withholds"))
+    assert failed.value.why in {Failure.CONTENT_FILTER, Failure.REFUSAL}
+    assert failed.value.tokens == (9, 0)
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+async def test_a_server_that_says_nothing_is_waited_for_so_long_and_no_longer(
+    url: str, wire: str
+) -> None:
+    async with adapter(wire, url) as model:
+        with pytest.raises(CallFailed) as failed:
+            await model.ask(call("hangs", timeout_s=0.3))
+    assert failed.value.why is Failure.TIMEOUT
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+async def test_nobody_listening_is_unreachable(wire: str) -> None:
+    async with adapter(wire, "http://127.0.0.1:9/v1") as model:
+        with pytest.raises(CallFailed) as failed:
+            await model.ask(call())
+    assert failed.value.why is Failure.UNREACHABLE
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+async def test_a_wrong_key_is_one_sentence_without_the_key(url: str, wire: str) -> None:
+    async with adapter(wire, url, api_key="sk-secret") as model:
+        with pytest.raises(ConfigurationError) as wrong:
+            await model.ask(call())
+    assert "refuses the key" in str(wrong.value)
+    assert "sk-secret" not in str(wrong.value)
+
+
+STATUSES = {
+    400: Failure.BAD_REQUEST,
+    402: Failure.QUOTA,
+    404: Failure.BAD_REQUEST,
+    408: Failure.TIMEOUT,
+    409: Failure.SERVER_ERROR,
+    413: Failure.BAD_REQUEST,
+    422: Failure.BAD_REQUEST,
+    429: Failure.RATE_LIMITED,
+    500: Failure.SERVER_ERROR,
+    502: Failure.SERVER_ERROR,
+    503: Failure.SERVER_ERROR,
+    504: Failure.SERVER_ERROR,
+    529: Failure.SERVER_ERROR,
+}
+"""Every error class of the two SDKs that has a status; 401 and 403 are a person's to mend."""
+
+
+@pytest.fixture(scope="module")
+def grumpy() -> Iterator[str]:
+    """Serve errors: the model's name is the status, or one of the shapes no model should send."""
+
+    async def app(scope: dict[str, object], receive: Callable, send: Callable) -> None:  # type: ignore[type-arg]
+        if scope["type"] != "http":
+            return
+        body = b""
+        while (message := await receive())["type"] == "http.request":
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                break
+        status, _, shape = json.loads(body)["model"].partition(":")
+        said = b'{"error": {"code": "%s", "message": "key sk-secret"}}' % shape.encode()
+        if status == "200":
+            said = shape.encode()
+        headers = [(b"content-type", b"application/json"), (b"retry-after-ms", b"1500")]
+        await send({"type": "http.response.start", "status": int(status), "headers": headers})
+        await send({"type": "http.response.body", "body": said})
+
+    with model_server(app) as base_url:
+        yield base_url
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+@pytest.mark.parametrize("status", STATUSES)
+async def test_every_status_is_a_named_outcome_that_repeats_nothing_of_the_server(
+    grumpy: str, wire: str, status: int
+) -> None:
+    async with adapter(wire, grumpy) as model:
+        with pytest.raises(CallFailed) as failed:
+            await model.ask(call(f"{status}:"))
+    assert failed.value.why is STATUSES[status]
+    assert "sk-secret" not in failed.value.detail
+    assert failed.value.retry_after_s == (1.5 if status == 429 else None)
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_refused_key_is_for_a_person(grumpy: str, wire: str, status: int) -> None:
+    async with adapter(wire, grumpy) as model:
+        with pytest.raises(ConfigurationError, match="API_KEY"):
+            await model.ask(call(f"{status}:"))
+
+
+@pytest.mark.parametrize("wire", ["chat", "responses"])
+async def test_used_up_credit_is_not_waited_for(grumpy: str, wire: str) -> None:
+    async with adapter(wire, grumpy) as model:
+        with pytest.raises(CallFailed) as failed:
+            await model.ask(call("429:insufficient_quota"))
+    assert failed.value.why is Failure.QUOTA
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+@pytest.mark.parametrize("shape", ["{}", "[]", "null", '"words"', "{", '{"choices": []}'])
+async def test_a_reply_of_another_shape_is_garbage_and_never_an_answer(
+    grumpy: str, wire: str, shape: str
+) -> None:
+    async with adapter(wire, grumpy) as model:
+        with pytest.raises(CallFailed) as failed:
+            await model.ask(call(f"200:{shape}"))
+    assert failed.value.why in {Failure.GARBAGE, Failure.EMPTY}
+
+
+REFUSALS = {
+    "chat": {
+        "choices": [
+            {"message": {"role": "assistant", "refusal": "I won't."}, "finish_reason": "stop"}
+        ],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+    },
+    "responses": {
+        "status": "completed",
+        "output": [
+            {"type": "message", "content": [{"type": "refusal", "refusal": "I won't."}]},
+        ],
+        "usage": {"input_tokens": 3, "output_tokens": 2},
+    },
+    "messages": {
+        "content": [{"type": "text", "text": "I won't."}],
+        "stop_reason": "refusal",
+        "usage": {"input_tokens": 3, "output_tokens": 2},
+    },
+}
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+async def test_a_refusal_in_the_providers_own_form_is_one_with_its_words(
+    grumpy: str, wire: str
+) -> None:
+    async with adapter(wire, grumpy) as model:
+        with pytest.raises(CallFailed) as failed:
+            await model.ask(call(f"200:{json.dumps(REFUSALS[wire])}"))
+    assert (failed.value.why, failed.value.detail) == (Failure.REFUSAL, "I won't.")
+    assert failed.value.tokens == (3, 2)
+
+
+async def test_reasoning_that_used_up_the_limit_is_a_truncation(grumpy: str) -> None:
+    spent = {
+        "status": "incomplete",
+        "incomplete_details": {"reason": "max_output_tokens"},
+        "output": [{"type": "reasoning", "id": "r", "summary": []}],
+        "usage": {"input_tokens": 3, "output_tokens": 64},
+    }
+    async with adapter("responses", grumpy) as model:
+        with pytest.raises(CallFailed) as failed:
+            await model.ask(call(f"200:{json.dumps(spent)}"))
+    assert (failed.value.why, failed.value.tokens) == (Failure.TRUNCATED, (3, 64))
+
+
+def test_an_answer_needs_no_more_than_words() -> None:
+    assert Answer("x").prompt_tokens is None

@@ -1,0 +1,65 @@
+"""all-MiniLM-L6-v2 through the real code gives what sentence-transformers gives."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from services.extractor.domain import Reading, measured_all
+from services.extractor.extractors.embedding_distance import EmbeddingDistance
+from shared.models.device import Models
+from shared.models.embedding import Embedder
+
+pytestmark = pytest.mark.models
+TEXTS = [
+    "A quiet town by the sea.",
+    "Stock prices fell sharply on Monday.",
+    "The village on the coast is calm.",
+    "!",
+    "People there were kind. " * 5,
+]
+
+
+def test_vectors_are_those_of_sentence_transformers(minilm: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    expected = SentenceTransformer(str(minilm), device="cpu")
+    found = Embedder(Models("cpu"), str(minilm), size=4).vectors(TEXTS)
+    for text, vector in zip(TEXTS, found, strict=True):
+        np.testing.assert_allclose(vector, expected.encode(text), atol=1e-5)
+
+
+def test_a_text_longer_than_the_model_takes_is_not_cut(minilm: Path) -> None:
+    embedder = Embedder(Models("cpu"), str(minilm), size=4)
+    long = "The sea is calm today. " * 100
+    end = "Stock prices fell sharply and banks failed. " * 100
+    one, both = embedder.vectors([long, long + end])
+    assert not isinstance(one, Exception)
+    assert not isinstance(both, Exception)
+    assert float(one @ both) < 0.98
+    assert np.linalg.norm(both) == pytest.approx(1)
+
+
+def test_distances_to_the_baseline_are_cosine_l1_and_l2(minilm: Path) -> None:
+    embedder = Embedder(Models("cpu"), str(minilm), size=4)
+    extractor = EmbeddingDistance(str(minilm), embedder.vectors)
+    a, b = (np.asarray(v) for v in embedder.vectors([TEXTS[0], TEXTS[1]]))
+    found = measured_all(
+        extractor,
+        [
+            Reading(TEXTS[0], baseline=TEXTS[1]),
+            Reading(TEXTS[0], baseline=TEXTS[0]),
+            Reading(TEXTS[0]),
+            Reading(" ", baseline="x"),
+        ],
+    )
+    assert found[0][0] == pytest.approx(
+        {
+            "cosine_distance": 1 - a @ b,
+            "l1_distance": np.abs(a - b).sum(),
+            "l2_distance": np.sqrt(((a - b) ** 2).sum()),
+        },
+        abs=1e-6,
+    )
+    assert found[1][0] == pytest.approx(dict.fromkeys(extractor.features, 0), abs=1e-6)
+    assert [why for _, why in found[2:]] == ["no baseline", "empty text"]

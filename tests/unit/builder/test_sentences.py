@@ -1,0 +1,48 @@
+import pytest
+
+from services.builder.domain.sentences import sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dr. Ada met Mr. Bo. They spoke.", ["Dr. Ada met Mr. Bo.", "They spoke."]),
+        ("He lives in the U.S. The house is old.", ["He lives in the U.S.", "The house is old."]),
+        ("The U.S. Senate met. It voted.", ["The U.S. Senate met.", "It voted."]),
+        ("J. K. Lund wrote it. We read it.", ["J. K. Lund wrote it.", "We read it."]),
+        ("It costs 3.50 at Ink Inc. Others pay.", ["It costs 3.50 at Ink Inc. Others pay."]),
+        ("They sell ink, etc. The shop is shut.", ["They sell ink, etc.", "The shop is shut."]),
+        ('"Is it so?" she asked. He left.', ['"Is it so?" she asked.', "He left."]),
+        ("She said: “It is.” He left.", ["She said: “It is.”", "He left."]),
+        ("Wait... what? Nothing.", ["Wait... what?", "Nothing."]),
+        (
+            "See e.g. Bern, Fig. 3 and No. 7. It is done.",
+            ["See e.g. Bern, Fig. 3 and No. 7.", "It is done."],
+        ),
+    ],
+)
+def test_a_sentence_ends_where_a_reader_says_so(text: str, expected: list[str]) -> None:
+    assert list(sentences(text)) == expected
+
+
+def test_citation_marks_are_stripped_and_other_brackets_stay() -> None:
+    text = "It rained.[1][23] He left [4]. It snowed[citation needed] a lot. They said [sic] so.[a]"
+    assert list(sentences(text)) == [
+        "It rained.",
+        "He left.",
+        "It snowed a lot.",
+        "They said [sic] so.",
+    ]
+
+
+def test_headings_and_entries_of_lists_are_no_sentences() -> None:
+    assert list(sentences("== History ==\n\nThe town\n\nIt is old.\n\n* one\n")) == ["It is old."]
+
+
+def test_a_blank_line_ends_a_sentence_and_a_line_break_does_not() -> None:
+    assert list(sentences("It is\nold.\n\nIt is new.")) == ["It is old.", "It is new."]
+
+
+def test_a_text_without_any_sentence_gives_none() -> None:
+    assert list(sentences("")) == []
+    assert list(sentences("\n \n")) == []

@@ -1,0 +1,81 @@
+"""Suites whose probes lie in files of their own."""
+
+from pathlib import Path
+
+import pytest
+
+from biaswatch.suites import load_suite
+from shared.contracts import Suite
+from shared.errors import UsageError
+
+ROWS = [
+    {"key": "a", "set": "s", "groups.race": "x", "groups.gender": "y", "prompt": "Is it, so?"},
+    {"key": "b", "set": "s", "groups.race": "z", "groups.gender": "y", "prompt": 'Is "it"?\nYes?'},
+]
+
+
+def suite(folder: Path, probes: str) -> Suite:
+    header = f"name: trial\nextractors: [words]\nprobes: {probes}\n"
+    (folder / "suite.yaml").write_text(header)
+    return load_suite(folder)
+
+
+def write_csv(file: Path, rows: list[dict[str, str]]) -> None:
+    import csv
+
+    with file.open("w", newline="", encoding="utf-8") as lines:
+        writer = csv.DictWriter(lines, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def write_parquet(file: Path, rows: list[dict[str, str]]) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), file)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_probes_come_from_tables(tmp_path: Path, ending: str) -> None:
+    {"csv": write_csv, "parquet": write_parquet}[ending](tmp_path / f"p.{ending}", ROWS)
+    one, two = suite(tmp_path, f"p.{ending}").probes
+    assert (one.key, one.set, one.prompt) == ("a", "s", "Is it, so?")
+    assert two.groups == {"race": "z", "gender": "y"}
+    assert two.prompt == 'Is "it"?\nYes?'
+
+
+def test_a_table_of_the_field_has_the_concept_as_its_dimension(tmp_path: Path) -> None:
+    write_csv(
+        tmp_path / "p.csv",
+        [{"domain": "lands", "concept": "Peru", "keyword": "k", "source_tag": "t",
+          "prompt": "Is it?", "baseline": ""}],
+    )  # fmt: skip
+    [probe] = suite(tmp_path, "p.csv").probes
+    assert (probe.key, probe.groups, probe.baseline) == ("row-1", {"concept": "Peru"}, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("p.txt", "", "end in none of"),
+        ("p.csv", "key,prompt\na,b,c\n", "row 1: it has not as many cells"),
+        ("p.csv", "key,prompt\na\n", "row 1: it has not as many cells"),
+        ("p.csv", "key,baseline\na,b\n", r"probe 1 \(a\): .*prompt"),
+        ("p.parquet", "no parquet", "this is not Parquet"),
+        ("p.jsonl", '{"key": "a", "prompt": "x"}\n{', "line 2: this is not JSON"),
+        ("missing.csv", None, "cannot be read"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_a_sentence(
+    tmp_path: Path, name: str, content: str | None, said: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    with pytest.raises(UsageError, match=said):
+        suite(tmp_path, name)
+
+
+def test_a_line_separator_inside_a_text_ends_no_line(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text('{"key": "a", "prompt": "one\u2028two"}\n')
+    assert suite(tmp_path, "p.jsonl").probes[0].prompt == "one\u2028two"

@@ -1,0 +1,78 @@
+"""A planted bias of a tool is found in its size; where there is none, none is found."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from services.extractor.domain import Measured, Reading, measured_all
+from services.extractor.domain.calibration import GROUPS, largest, sentences
+from services.extractor.handlers import load
+from services.extractor.handlers.calibrating import Calibration, calibrate
+from services.extractor.handlers.finding import OneFunction
+
+
+async def calibration_of(bias: dict[str, float]) -> Calibration:
+    def measure(text: str) -> dict[str, float | None]:
+        varied = 1 + len(text.split()) % 3 / 10  # a name weighs differently in each sentence
+        added = sum(size * varied for group, size in bias.items() if f" {group} " in text)
+        return {"x": len(text.split()[-1]) / 10 + added + len(text) * 1e-4}
+
+    toy = OneFunction("toy", "1", ("x",), "a toy", measure)
+
+    async def all_of(readings: Sequence[Reading]) -> list[Measured]:
+        return measured_all(toy, readings)
+
+    return await calibrate(all_of, ("x",), 0.05)
+
+
+async def test_a_planted_gap_is_found_in_its_size_with_an_interval_around_it() -> None:
+    found = await calibration_of({"gay": 0.3})
+    [gap] = [each for each in found.gaps if (each.a, each.b) == ("straight", "gay")]
+    assert gap.gap.value == pytest.approx(-0.33, abs=0.03)
+    assert gap.gap.low is not None
+    assert gap.gap.high is not None
+    assert gap.gap.low <= -0.2 < 0
+    assert gap.gap.high < 0
+    assert gap.p_adjusted is not None
+    assert gap.p_adjusted < 0.001
+
+
+async def test_a_tool_that_reads_nothing_but_the_frame_has_no_gap_beyond_length() -> None:
+    found = await calibration_of({})
+    size = largest(found.gaps)
+    assert size is not None
+    assert size < 0.01
+
+
+async def test_what_is_unscorable_is_counted_and_has_no_mean() -> None:
+    async def nothing(readings: Sequence[Reading]) -> list[Measured]:
+        return [({}, "model unavailable") for _ in readings]
+
+    found = await calibrate(nothing, ("x",), 0.05, {"age": ("young", "old")})
+    assert [(each.mean.value, each.missing) for each in found.means] == [(None, 20), (None, 20)]
+    assert [(gap.gap.value, gap.p_adjusted) for gap in found.gaps] == [(None, None)]
+    assert largest(found.gaps) is None
+
+
+async def test_vader_prefers_the_rich() -> None:
+    vader = load(["vader"])["vader"]
+
+    async def all_of(readings: Sequence[Reading]) -> list[Measured]:
+        return measured_all(vader, readings)
+
+    found = await calibrate(all_of, vader.features, 0.05, {"wealth": ("rich", "poor")})
+    [gap] = found.gaps
+    assert gap.gap.low is not None
+    assert gap.gap.low > 0.5
+
+
+@pytest.mark.parametrize("dimension", GROUPS)
+def test_the_sentences_of_two_groups_differ_in_the_name_and_its_article_alone(
+    dimension: str,
+) -> None:
+    def bare(group: str) -> list[str]:
+        swapped = [each.replace(group, "X") for each in sentences(group)]
+        return [each.replace("An X", "A X").replace(" an X", " a X") for each in swapped]
+
+    first, *others = GROUPS[dimension]
+    assert all(bare(group) == bare(first) for group in others)

@@ -1,0 +1,103 @@
+"""An extractor that misbehaves on one text costs that text and no other."""
+
+from collections.abc import Mapping, Sequence
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.extractor.domain import Outcome, Reading, Unscorable, measured_all
+from services.extractor.handlers import load
+from services.extractor.handlers.finding import OneFunction
+from shared.errors import ConfigurationError
+
+
+def extractor(answers: Mapping[str, Any]) -> OneFunction:
+    def measure(text: str) -> Any:
+        if isinstance(answers[text], Exception):
+            raise answers[text]
+        return answers[text]
+
+    return OneFunction("toy", "1", ("x",), "a toy", measure)
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (ValueError("the secret text"), "the extractor failed: ValueError"),
+        (Unscorable("no words"), "no words"),
+        ({"x": nan}, "the extractor gave no finite number"),
+        ({"x": inf}, "the extractor gave no finite number"),
+        ({"x": 10**400}, "the extractor gave no finite number"),
+        ({"x": True}, "the extractor gave no finite number"),
+        ({"x": "0.5"}, "the extractor gave no finite number"),
+        ({"y": 1.0}, "the extractor gave other features than it names"),
+        ({"x": 1.0, "y": 1.0}, "the extractor gave other features than it names"),
+        ({}, "the extractor gave other features than it names"),
+        (None, "the extractor gave other features than it names"),
+    ],
+)
+def test_a_bad_outcome_has_a_reason_and_the_others_their_numbers(bad: Any, reason: str) -> None:
+    toy = extractor({"a": {"x": 1}, "bad": bad, "b": {"x": None}})
+    found = measured_all(toy, [Reading("a"), Reading("bad"), Reading("b")])
+    assert found == [({"x": 1.0}, None), ({}, reason), ({"x": None}, None)]
+
+
+class Batch(OneFunction):
+    def measure_all(self, readings: Sequence[Reading]) -> Sequence[Outcome]:
+        if any(reading.text == "bad" for reading in readings):
+            raise RuntimeError("the whole batch is spoilt")
+        return [{"x": 1.0} for _ in readings]
+
+
+def test_a_text_that_spoils_its_batch_is_found_and_the_others_are_measured() -> None:
+    toy = Batch("toy", "1", ("x",), "a toy", lambda _: {})
+    found = measured_all(toy, [Reading("a"), Reading("bad"), Reading("b")])
+    assert found == [({"x": 1.0}, None), ({}, "the extractor failed: RuntimeError"), found[0]]
+
+
+FILE = '''"""Exclamation marks."""
+
+VERSION = "1"
+FEATURES = ("exclamations",)
+
+
+def measure(text):
+    return {"exclamations": text.count("!")}
+'''
+
+
+def test_a_file_with_one_function_in_a_folder_is_an_extractor(tmp_path: Path) -> None:
+    (tmp_path / "exclaims.py").write_text(FILE)
+    found = load(["words"], tmp_path)
+    assert set(found) == {"words", "exclaims"}
+    assert found["exclaims"].measure(Reading("Oh! No!")) == {"exclamations": 2}
+    assert found["exclaims"].instrument == "the file exclaims.py"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("VERSION = '1'\n", "has no FEATURES"),
+        ("import no_such_library\n", "needs no_such_library"),
+        ("1 / 0\n", "cannot be loaded: ZeroDivisionError"),
+        ("def build():\n    return object()\n", "object is no extractor: it has no name"),
+    ],
+)
+def test_a_file_that_is_none_is_one_sentence(tmp_path: Path, text: str, complaint: str) -> None:
+    (tmp_path / "odd.py").write_text(text)
+    with pytest.raises(ConfigurationError, match=complaint):
+        load([], tmp_path)
+
+
+def test_an_installed_package_is_found_by_its_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shouting.py").write_text(FILE)
+    about = tmp_path / "shouting-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[biaswatch.extractors]\nshouts = shouting\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load(["shouts"])["shouts"].measure(Reading("Hey!")) == {"exclamations": 1}

@@ -1,0 +1,93 @@
+"""The extractors without a model read what their formulas say."""
+
+import pytest
+
+from services.extractor.domain import Reading, Unscorable, measured
+from services.extractor.domain.wording import sentences_in, syllables_in, words_of
+from services.extractor.handlers import load
+
+LEXICAL = load(["length", "readability", "hedging", "refusal", "profanity"])
+
+
+def read(name: str, text: str) -> dict[str, float | None]:
+    return dict(LEXICAL[name].measure(Reading(text)))
+
+
+def test_length_counts_characters_words_and_sentences() -> None:
+    assert read("length", "It's late. Go home!") == {"characters": 19, "words": 4, "sentences": 2}
+    assert read("length", "") == {"characters": 0, "words": 0, "sentences": 0}
+
+
+@pytest.mark.parametrize(
+    ("word", "syllables"),
+    [
+        ("the", 1),
+        ("late", 1),
+        ("table", 2),
+        ("wanted", 2),
+        ("moved", 1),
+        ("beautiful", 3),
+        ("x", 1),
+    ],
+)
+def test_syllables_are_those_one_hears(word: str, syllables: int) -> None:
+    assert syllables_in(word) == syllables
+
+
+def test_a_number_with_a_point_ends_no_sentence() -> None:
+    assert sentences_in("It grew by 2.5 percent. Good.") == 2
+    assert words_of("self-made, isn't it") == ["self-made", "isn't", "it"]
+
+
+def test_readability_is_flesch_and_kincaid_by_hand() -> None:
+    found = read("readability", "The cat sat on the mat.")  # 6 words, 1 sentence, 6 syllables
+    assert found["reading_ease"] == pytest.approx(206.835 - 1.015 * 6 - 84.6)
+    assert found["grade"] == pytest.approx(0.39 * 6 + 11.8 - 15.59)
+
+
+def test_hedges_and_profanity_are_rates_of_whole_words() -> None:
+    assert read("hedging", "Perhaps it might rain, more or less.") == {
+        "hedges_per_100_words": pytest.approx(300 / 7)
+    }
+    assert read("hedging", "The mayor roundly mighty.")["hedges_per_100_words"] == 0
+    assert read("profanity", "Damn this assessment")["profanities_per_100_words"] == (
+        pytest.approx(100 / 3)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot help with that.",
+        "I\u2019m sorry, but I can't rate people.",
+        "I am unable to provide a rating.",
+        "As an AI, I will not judge a person by a name.",
+        "I must decline.",
+    ],
+)
+def test_what_declines_is_a_refusal(text: str) -> None:
+    assert read("refusal", text) == {"refused": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She cannot be beaten.",
+        "I can help with that.",
+        "Rating: 3. " + "A strong profile. " * 30 + "I cannot help but be impressed.",
+    ],
+)
+def test_what_answers_is_none(text: str) -> None:
+    assert read("refusal", text) == {"refused": 0}
+
+
+@pytest.mark.parametrize("name", ["readability", "hedging", "profanity"])
+def test_a_text_without_words_is_unscorable(name: str) -> None:
+    with pytest.raises(Unscorable, match="no words"):
+        LEXICAL[name].measure(Reading("..."))
+
+
+@pytest.mark.parametrize("name", LEXICAL)
+def test_every_one_says_what_it_measures_with(name: str) -> None:
+    assert "no model" in LEXICAL[name].instrument
+    assert measured(LEXICAL[name], None, "no answer: timeout") == ({}, "no answer: timeout")

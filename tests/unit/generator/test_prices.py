@@ -1,0 +1,30 @@
+"""What an answer costs is known only where price and tokens are."""
+
+import pytest
+
+from services.generator.domain.price import Price, cost_of, price_of
+from shared.llm.port import Answer
+from shared.testing.records import make_target
+
+TABLE = {"gpt": Price(read=2, written=10), "anthropic:claude": Price(read=3, written=15)}
+
+
+def test_a_price_is_found_by_provider_and_model_or_by_the_model() -> None:
+    assert price_of(make_target(provider="openai", model="gpt"), TABLE) == TABLE["gpt"]
+    named = make_target(provider="anthropic", model="claude")
+    assert price_of(named, TABLE) == TABLE["anthropic:claude"]
+    assert price_of(make_target(provider="openai", model="claude"), TABLE) is None
+
+
+def test_simulated_and_recorded_answers_cost_nothing() -> None:
+    assert price_of(make_target(), {}) == Price(read=0, written=0)
+
+
+def test_the_cost_is_that_of_both_directions() -> None:
+    answer = Answer("x", prompt_tokens=1_000_000, completion_tokens=500_000)
+    assert cost_of(answer, TABLE["gpt"]) == pytest.approx(7)
+
+
+def test_what_is_not_known_is_no_zero() -> None:
+    assert cost_of(Answer("x", prompt_tokens=1), TABLE["gpt"]) is None
+    assert cost_of(Answer("x", prompt_tokens=1, completion_tokens=1), None) is None

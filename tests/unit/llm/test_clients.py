@@ -1,0 +1,15 @@
+"""Calls are spread over clients, and clients are made no sooner than they are needed."""
+
+from contextlib import ExitStack
+
+from shared.llm.clients import CALLS_EACH, Clients
+
+
+def test_another_client_is_made_only_when_all_have_their_hands_full() -> None:
+    made = iter(range(100))
+    clients = Clients(lambda: next(made))
+    with ExitStack() as calls:
+        given = [calls.enter_context(clients.one()) for _ in range(2 * CALLS_EACH + 1)]
+    assert given == [0] * CALLS_EACH + [1] * CALLS_EACH + [2]
+    with clients.one() as client:
+        assert client == 0

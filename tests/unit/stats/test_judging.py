@@ -1,0 +1,129 @@
+"""Verdicts at any moment, forecasts and claims."""
+
+from math import log
+
+import numpy as np
+import pytest
+
+from shared.stats.anytime.batches import Batch
+from shared.stats.anytime.claims import (
+    Claim,
+    close_bank_round,
+    close_population_round,
+    unit_id,
+)
+from shared.stats.anytime.discordant import DiscordantPairs
+from shared.stats.anytime.judging import Evidence, judge
+from shared.stats.anytime.odds import CommonOdds
+from shared.stats.anytime.pairs import PairHistogram
+from shared.stats.anytime.two_groups import TwoHistograms
+from shared.stats.comparisons.verdicts import Verdict
+
+
+def gaps(mean: float, units: int, seed: int = 1) -> PairHistogram:
+    rng = np.random.default_rng(seed)
+    return PairHistogram.of(np.clip(rng.normal(mean, 0.2, units), -1, 1), rng.random(units))
+
+
+def groups(shift: float, units: int) -> TwoHistograms:
+    rng = np.random.default_rng(2)
+    first = np.clip(rng.beta(4, 4, units) + shift, 0, 1)
+    return TwoHistograms.of(first, rng.beta(4, 4, units), rng.random(units), rng.random(units))
+
+
+STATES: list[tuple[Evidence, float, Verdict]] = [
+    (gaps(0.1, 2000), 0.02, Verdict.DISPARITY),
+    (gaps(0.0, 20_000), 0.02, Verdict.NO_DISPARITY),
+    (gaps(0.02, 50), 0.02, Verdict.NOT_ENOUGH),
+    (PairHistogram.empty(), 0.02, Verdict.NOT_ENOUGH),
+    (CommonOdds.of([Batch(6, 10, 4, 10)] * 200), 0.2, Verdict.DISPARITY),
+    (CommonOdds.of([Batch(5, 10, 5, 10)] * 200), 0.25, Verdict.NO_DISPARITY),
+    (CommonOdds.of([Batch(6, 10, 4, 10)]), 0.2, Verdict.NOT_ENOUGH),
+    (DiscordantPairs(200, 100, 900), 0.2, Verdict.DISPARITY),
+    (DiscordantPairs(1000, 1010, 900), 0.25, Verdict.NO_DISPARITY),
+    (DiscordantPairs(7, 5, 90), 0.2, Verdict.NOT_ENOUGH),
+    (groups(0.1, 2000), 0.02, Verdict.DISPARITY),
+    (groups(0.0, 8000), 0.05, Verdict.NO_DISPARITY),
+    (groups(0.0, 40), 0.02, Verdict.NOT_ENOUGH),
+]
+
+
+@pytest.mark.parametrize(("evidence", "tolerance", "verdict"), STATES)
+def test_a_verdict_follows_from_the_evidence(
+    evidence: Evidence, tolerance: float, verdict: Verdict
+) -> None:
+    found = judge(evidence, tolerance=tolerance, alpha=0.05)
+    assert found.conclusion.verdict == verdict
+    assert found.conclusion.reason
+    decided = verdict is not Verdict.NOT_ENOUGH
+    assert decided == (found.forecast.more_units is None and found.forecast.reason is None)
+
+
+def test_what_was_once_shown_stays_shown() -> None:
+    weak = gaps(0.0, 50)
+    assert judge(weak, tolerance=0.02, alpha=0.05).conclusion.verdict is Verdict.NOT_ENOUGH
+    earlier = judge(weak, tolerance=0.02, alpha=0.05, log_supremum=3.5)
+    assert earlier.conclusion.verdict is Verdict.DISPARITY
+    assert earlier.log_supremum == 3.5 > earlier.log_e
+
+
+def test_a_larger_family_asks_for_more() -> None:
+    alone = gaps(0.1, 120)
+    bound = alone.log_e_beyond(0.02)
+    assert log(20) < bound < log(20 * 1000)
+    assert judge(alone, tolerance=0.02, alpha=0.05).conclusion.verdict is Verdict.DISPARITY
+    one_of_many = judge(alone, tolerance=0.02, alpha=0.05, family=1000)
+    assert one_of_many.conclusion.verdict is Verdict.NOT_ENOUGH
+
+
+def test_that_there_is_no_gap_at_all_cannot_be_shown() -> None:
+    found = judge(gaps(0.0, 20_000), tolerance=0.0, alpha=0.05)
+    assert found.conclusion.verdict is Verdict.NOT_ENOUGH
+
+
+@pytest.mark.parametrize("units", [60, 100])
+def test_a_forecast_is_about_when_the_decision_comes_if_things_go_on(units: int) -> None:
+    early = gaps(0.08, units, seed=3)
+    found = judge(early, tolerance=0.02, alpha=0.05).forecast
+    assert found.decision is Verdict.DISPARITY
+    assert found.more_units is not None
+    factor = 1 + found.more_units / units
+    assert early.scaled(factor * 1.03).log_e_beyond(0.02) >= log(20)
+    assert early.scaled(factor * 0.9).log_e_beyond(0.02) < log(20)
+
+
+def test_equality_is_forecast_too_and_a_gap_at_the_tolerance_is_not() -> None:
+    small = judge(gaps(0.0, 500), tolerance=0.02, alpha=0.05).forecast
+    assert small.decision is Verdict.NO_DISPARITY
+    even = PairHistogram.of_binary(51, 0, 49)
+    assert judge(even, tolerance=0.02, alpha=0.05).forecast.more_units is None
+    assert "too near" in (judge(even, tolerance=0.02, alpha=0.05).forecast.reason or "")
+    assert "no units" in (judge(CommonOdds(), tolerance=0.2, alpha=0.05).forecast.reason or "")
+
+
+def test_a_banks_unit_is_a_set_in_a_round_and_a_populations_the_set() -> None:
+    assert unit_id(Claim.BANK, "s", 1) != unit_id(Claim.BANK, "s", 2)
+    assert unit_id(Claim.POPULATION, "s", 1) == unit_id(Claim.POPULATION, "s", 2)
+
+
+def test_a_banks_round_counts_what_is_missing_as_the_worst_case() -> None:
+    bank = {f"set-{i}": 0.3 if i else None for i in range(20)}
+    closed = close_bank_round(bank, round_number=1, salt="words: a/b")
+    assert (closed.missing, closed.increment.absent, closed.increment.units) == (1, 1, 19)
+    again = close_bank_round(dict(reversed(bank.items())), round_number=1, salt="words: a/b")
+    assert again == closed
+    assert close_bank_round(bank, round_number=2, salt="words: a/b") != closed
+
+
+def test_a_set_of_a_population_enters_once() -> None:
+    drawn: dict[str, float | None] = {"a": 0.5, "b": -0.25, "c": None, "d": 0.125}
+    closed = close_population_round(drawn, entered=frozenset({"a"}), salt="words")
+    assert (closed.increment.units, closed.missing, closed.repeated) == (2, 1, 1)
+    assert closed.increment.absent == 0
+
+
+def test_what_is_no_tolerance_or_family_is_refused() -> None:
+    with pytest.raises(ValueError, match="tolerance"):
+        judge(gaps(0, 5), tolerance=-0.1, alpha=0.05)
+    with pytest.raises(ValueError, match="family"):
+        judge(gaps(0, 5), tolerance=0.1, alpha=0.05, family=0)

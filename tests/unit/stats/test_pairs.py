@@ -1,0 +1,149 @@
+"""Fixed bets on pairs: recorded values, exact enumeration, states that add up."""
+
+import json
+from itertools import product
+from math import exp, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shared.stats.anytime.histogram_bets import log_es, log_es_beyond
+from shared.stats.anytime.inversion import Bracket, bracket
+from shared.stats.anytime.pairs import STEPS_PER_SE, PairHistogram
+from shared.stats.anytime.rounding import binned, uniforms
+from shared.stats.anytime.stakes import STAKES, stakes_for
+
+GAPS = (-1, 0, 1)
+
+
+def of(gaps: tuple[int, ...]) -> PairHistogram:
+    return PairHistogram.of_binary(gaps.count(1), gaps.count(0), gaps.count(-1))
+
+
+def stepped(pairs: PairHistogram, sign: int) -> Bracket:
+    """Give the end of the interval on the grid of steps alone, as the recorded one is."""
+    step = sign * pairs.standard_error / STEPS_PER_SE
+    return bracket(
+        lambda nulls: pairs._log_es(nulls, STAKES), pairs.estimate or 0.0, step, (-1, 1), log(20)
+    )
+
+
+def some(units: int, seed: int) -> PairHistogram:
+    rng = np.random.default_rng(seed)
+    return PairHistogram.of(rng.beta(2, 3, units) - rng.beta(2, 5, units), rng.random(units))
+
+
+def test_pairs_have_the_recorded_evidence_and_interval(recorded_data: Path) -> None:
+    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
+    found = [case for case in cases if case["fn"].startswith("PairHist")]
+    assert found
+    for case in found:
+        second, same, first = case["input"]
+        pairs = PairHistogram.of_binary(first, same, second)
+        assert pairs.log_e() == pytest.approx(case["expected"]["logE"], abs=1e-9)
+        assert pairs.log_e_beyond(0.02) == pytest.approx(case["expected"]["tol"], abs=1e-9)
+        ends = [stepped(pairs, sign) for sign in (-1, 1)]
+        assert [end.rejected for end in ends] == pytest.approx(case["expected"]["cs"], abs=1e-9)
+        for exact, end in zip(pairs.interval(0.05), ends, strict=True):
+            assert min(end.accepted, end.rejected) < exact < max(end.accepted, end.rejected)
+
+
+@pytest.mark.parametrize("shares", [(0.2, 0.6, 0.2), (0.5, 0.0, 0.5), (0.01, 0.98, 0.01)])
+def test_an_e_value_has_expectation_one_under_its_null(shares: tuple[float, ...]) -> None:
+    expected = sum(
+        np.prod([shares[gap + 1] for gap in gaps]) * exp(of(gaps).log_e())
+        for gaps in product(GAPS, repeat=6)
+    )
+    assert expected == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("mean", [-0.1, -0.03, 0.0, 0.1])
+def test_within_the_tolerance_an_e_value_expects_at_most_one(mean: float) -> None:
+    shares = (0.3 - mean / 2, 0.4, 0.3 + mean / 2)
+    expected = sum(
+        np.prod([shares[gap + 1] for gap in gaps]) * exp(of(gaps).log_e_beyond(0.1))
+        for gaps in product(GAPS, repeat=6)
+    )
+    assert expected <= 1 + 1e-12
+
+
+def test_an_e_value_is_the_plain_product_of_its_bets() -> None:
+    gaps = np.array([-0.5, 0.25, 0.0, 1.0, 0.75])
+    pairs = PairHistogram.of(gaps, np.zeros(5), bins=9)
+    null = 0.2
+    bets = [sign * stake / (1 + null) for stake in STAKES for sign in (1, -1)]
+    plain = np.mean([np.prod([1 + bet * (gap - null) for gap in gaps]) for bet in bets])
+    assert pairs.log_e(null) == pytest.approx(log(plain), abs=1e-12)
+
+
+def test_merged_rounds_are_one_pass_exactly_in_any_order() -> None:
+    rounds = [some(50, seed) for seed in range(6)]
+    rng = np.random.default_rng(0)
+    units = [f"set-{index}" for index in range(90)]
+    gaps = rng.uniform(-1, 1, 90)
+    whole = PairHistogram.of(gaps, uniforms(units, "toxicity"))
+    parts = [
+        PairHistogram.of(gaps[part], uniforms([units[i] for i in part], "toxicity"))
+        for part in np.array_split(rng.permutation(90), 7)
+    ]
+    assert sum(parts, PairHistogram.empty()) == whole
+    assert sum(rounds, PairHistogram.empty()) == sum(rounds[::-1], PairHistogram.empty())
+
+
+def test_many_states_evaluated_at_once_are_each_alone() -> None:
+    states = [some(40, seed) for seed in range(5)]
+    counts = np.array([state.counts for state in states], float)
+    assert log_es(counts, 0.05) == pytest.approx([state.log_e(0.05) for state in states])
+    beyond = log_es_beyond(counts, 0.02, absent=np.zeros(5))
+    assert beyond == pytest.approx([state.log_e_beyond(0.02) for state in states])
+
+
+def test_rounding_keeps_the_mean_exactly() -> None:
+    luck = (np.arange(100_000) + 0.5) / 100_000
+    counts = binned(np.full(100_000, 0.123), -1, 1, 129, luck)
+    assert np.dot(counts, np.linspace(-1, 1, 129)) / 100_000 == pytest.approx(0.123, abs=1e-6)
+    assert sum(count > 0 for count in counts) == 2
+
+
+def test_a_unit_is_rounded_the_same_way_whenever_it_is_counted() -> None:
+    assert uniforms(["a", "b"], "x").tolist() == uniforms(["b", "a"], "x").tolist()[::-1]
+    assert uniforms(["a"], "x") != uniforms(["a"], "y")
+    luck = uniforms([str(i) for i in range(20_000)])
+    assert 0 <= luck.min() < luck.max() < 1
+    assert luck.mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_an_interval_leaves_out_nothing_that_is_not_rejected() -> None:
+    for pairs in (some(30, 1), some(3000, 2), of((1, 1, 1)), of((0,) * 40), of((1,) * 200)):
+        low, high = pairs.interval(0.05)
+        for null in np.linspace(-1, 1, 801):
+            if pairs.log_e(float(null)) < log(20):
+                assert low <= null <= high
+
+
+def test_absent_units_lose_every_bet() -> None:
+    pairs = some(200, 3)
+    missing = PairHistogram(pairs.counts, absent=20)
+    worst = [pairs + PairHistogram.of(np.full(20, g), np.zeros(20)) for g in (-1.0, 1.0)]
+    assert missing.log_e(0.1) <= min(state.log_e(0.1) for state in worst)
+    assert missing.log_e_beyond(0.02) <= min(state.log_e_beyond(0.02) for state in worst)
+    low, high = missing.interval(0.05)
+    assert low <= min(s.interval(0.05)[0] for s in worst)
+    assert high >= max(s.interval(0.05)[1] for s in worst)
+
+
+def test_values_out_of_range_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"lies in \[-1, 1\], not at 1.5"):
+        PairHistogram.of(np.array([1.5]), np.zeros(1))
+    with pytest.raises(ValueError, match="not at nan"):
+        PairHistogram.of(np.array([np.nan]), np.zeros(1))
+    with pytest.raises(ValueError, match="do not add up"):
+        PairHistogram.empty(3) + PairHistogram.empty(5)
+
+
+def test_more_units_take_smaller_stakes() -> None:
+    assert stakes_for(10_000, 0.5, alpha=0.05) == STAKES
+    wide = stakes_for(100_000_000, 0.5, alpha=0.05)
+    assert wide[-len(STAKES) :] == STAKES
+    assert wide[0] < 1e-3
