@@ -135,10 +135,10 @@ def build_images() -> None:
     _run(sys.executable, "tools/images.py", "--no-sizes")
 
 
-def make_secrets(directory: Path) -> Path:
+def make_secrets(directory: Path, *words: str) -> Path:
     """Make the secrets of a deployment."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # noqa: TID251 - handed on
-    command = [sys.executable, "tools/deploy_secrets.py", str(directory)]
+    command = [sys.executable, "-m", "tools.deploy_secrets", str(directory), *words]
     subprocess.run(command, check=True, cwd=ROOT, env=environment, capture_output=True)  # noqa: S603
     return directory
 

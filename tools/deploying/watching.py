@@ -51,8 +51,9 @@ def _trigger(service: str, route: Route) -> Object:
 
 def rule() -> Object:
     """Give the alert rules as the Prometheus operator takes them."""
-    rules = yaml.safe_load((ROOT / "deploy" / "prometheus" / "rules.yml").read_text())
-    spec = {"groups": rules["groups"]}
+    files = sorted((ROOT / "deploy" / "prometheus").glob("*rules.yml"))
+    groups = [group for path in files for group in yaml.safe_load(path.read_text())["groups"]]
+    spec = {"groups": groups}
     return made("PrometheusRule", "monitoring.coreos.com/v1", "biaswatch", spec=spec)
 
 
