@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tools.deploying import compose, watching
+from tools.deploying import compose, dashboards, watching
 from tools.deploying.services import ROOT, SIMULATOR, on_the_bus
 from tools.deploying.workloads import Object, provision, workload
 
@@ -49,6 +49,8 @@ def generated() -> dict[Path, str]:
     made[PARTS / "keda" / "scalers.yaml"] = text_of(watching.scalers())
     made[PARTS / "prometheus-operator" / "rules.yaml"] = text_of([watching.rule()])
     made[PARTS / "prometheus-operator" / "monitors.yaml"] = text_of([watching.monitor()])
+    for name, text in dashboards.files().items():
+        made[PARTS / "grafana" / name] = text
     return made
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,24 @@ class Platform:
         for container in self.containers(service):
             os.kill(self.inspect(container)["State"]["Pid"], signal.SIGKILL)
 
+    def inside(self, container: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in a container."""
+        return _run("docker", "exec", container, *words, check=False)
+
+    def cold_start_s(self, service: str) -> float:
+        """Start a service's container again; give the time until it takes work."""
+        [container, *_] = self.containers(service)
+        _run("docker", "restart", "--time", "60", container)
+        began = datetime.fromisoformat(self.inspect(container)["State"]["StartedAt"][:26] + "+00:00")
+
+        def working() -> datetime | None:
+            said = _run("docker", "logs", "--since", began.isoformat(), container).stderr
+            found = [json.loads(line) for line in said.splitlines() if '"working"' in line]
+            return datetime.fromisoformat(found[-1]["at"]) if found else None
+
+        ready: datetime = until(working)
+        return (ready - began).total_seconds()
+
     def scale(self, service: str, number: int) -> None:
         """Have this many containers of a service."""
         words = [*self.compose.compose_command_property, "up", "--detach", "--no-recreate"]
@@ -171,7 +190,9 @@ def platform(directory: Path, **environment: str) -> Iterator[Platform]:
     os.environ.update(given)  # noqa: TID251 - compose reads it, and testcontainers hands no other on
     try:
         with Compose(ROOT, wait=False, profiles=["simulator"]) as compose:
-            yield Platform(compose, project, secrets, ports)
+            up = Platform(compose, project, secrets, ports)
+            with up.http:
+                yield up
     finally:
         for name in given:
             os.environ.pop(name, None)  # noqa: TID251 - as it was found
