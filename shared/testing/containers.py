@@ -31,17 +31,17 @@ def why_no_engine() -> str | None:
     """Say what is missing for these tests, if anything is."""
     if shutil.which("docker") is None:
         return "no `docker` command is installed"
-    if _run("docker", "info", check=False).returncode:
+    if run("docker", "info", check=False).returncode:
         return "no Docker engine answers"
     composes = ("docker-compose",), ("docker", "compose")
     if all(
-        shutil.which(c[0]) is None or _run(*c, "version", check=False).returncode for c in composes
+        shutil.which(c[0]) is None or run(*c, "version", check=False).returncode for c in composes
     ):
         return "neither `docker compose` nor `docker-compose` is installed"
     return None
 
 
-def _run(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+def run(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     environment = {**ENGINE, **os.environ}  # noqa: TID251 - handed on to the command
     return subprocess.run(  # noqa: S603 - our own words
         words, capture_output=True, text=True, check=check, env=environment, cwd=ROOT
@@ -54,7 +54,7 @@ class Compose(DockerCompose):
     @cached_property
     def compose_command_property(self) -> list[str]:
         """Give the command that works on this machine."""
-        plugin = _run("docker", "compose", "version", check=False).returncode == 0
+        plugin = run("docker", "compose", "version", check=False).returncode == 0
         words = ["docker", "compose"] if plugin else ["docker-compose"]
         for profile in self.profiles or ():
             words += ["--profile", profile]
@@ -84,11 +84,11 @@ class Platform:
             f"com.docker.compose.service={service}",
         ]
         words = [word for label in labels for word in ("--filter", f"label={label}")]
-        return _run("docker", "ps", "--quiet", *words).stdout.split()
+        return run("docker", "ps", "--quiet", *words).stdout.split()
 
     def inspect(self, container: str) -> dict[str, Any]:
         """Give what the engine knows of a container."""
-        [found] = json.loads(_run("docker", "inspect", container).stdout)
+        [found] = json.loads(run("docker", "inspect", container).stdout)
         return dict(found)
 
     def crash(self, service: str) -> None:
@@ -98,16 +98,16 @@ class Platform:
 
     def inside(self, container: str, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command in a container."""
-        return _run("docker", "exec", container, *words, check=False)
+        return run("docker", "exec", container, *words, check=False)
 
     def cold_start_s(self, service: str) -> float:
         """Start a service's container again; give the time until it takes work."""
         [container, *_] = self.containers(service)
-        _run("docker", "restart", "--time", "60", container)
+        run("docker", "restart", "--time", "60", container)
         began = datetime.fromisoformat(self.inspect(container)["State"]["StartedAt"][:26] + "+00:00")
 
         def working() -> datetime | None:
-            said = _run("docker", "logs", "--since", began.isoformat(), container).stderr
+            said = run("docker", "logs", "--since", began.isoformat(), container).stderr
             found = [json.loads(line) for line in said.splitlines() if '"working"' in line]
             return datetime.fromisoformat(found[-1]["at"]) if found else None
 
@@ -151,7 +151,7 @@ def _free_port() -> int:
 
 def build_images() -> None:
     """Build every service's image; what is unchanged costs nothing."""
-    _run(sys.executable, "tools/images.py", "--no-sizes")
+    run(sys.executable, "tools/images.py", "--no-sizes")
 
 
 def make_secrets(directory: Path, *words: str) -> Path:
@@ -168,7 +168,7 @@ def platform(directory: Path, **environment: str) -> Iterator[Platform]:
     secrets = make_secrets(directory / "secrets")
     ports = {name: _free_port() for name in ("GATEWAY_PORT", "PROMETHEUS_PORT")}
     project = f"biaswatch-test-{os.getpid()}"
-    probe = _run(
+    probe = run(
         "docker",
         "run",
         "--rm",

@@ -123,9 +123,9 @@ def test_the_bus_refuses_a_service_what_is_not_its_own(house: Platform) -> None:
     """The permissions are in force: the extractor's key may not care for dead letters."""
     [container, *_] = house.containers("extractor")
     said = house.inside(container, "biaswatch", "dead-letters", "list")
-    assert said.returncode == 2
-    assert "Traceback" not in said.stderr
-    assert "Permissions Violation" in said.stderr + said.stdout
+    assert said.returncode != 0
+    assert "permissions violation" in said.stdout.lower()
+    assert "Traceback" not in said.stdout + said.stderr
 
 
 def test_how_long_each_service_takes_from_start_to_ready_is_told(house: Platform) -> None:
