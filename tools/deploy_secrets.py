@@ -58,7 +58,8 @@ def certificates(directory: Path) -> None:
     )  # fmt: skip
     openssl(
         directory, "req", *key, "-subj", "/CN=nats", "-addext", f"subjectAltName={BUS_NAMES}",
-        "-addext", "extendedKeyUsage=serverAuth,clientAuth", "-keyout", "tls.key", "-out", "tls.csr",
+        "-addext", "extendedKeyUsage=serverAuth,clientAuth", "-keyout", "tls.key",
+        "-out", "tls.csr",
     )  # fmt: skip
     openssl(
         directory, "x509", "-req", "-in", "tls.csr", "-CA", "ca.crt", "-CAkey", "ca.key",

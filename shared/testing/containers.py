@@ -42,6 +42,7 @@ def why_no_engine() -> str | None:
 
 
 def run(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run a command of an engine."""
     environment = {**ENGINE, **os.environ}  # noqa: TID251 - handed on to the command
     return subprocess.run(  # noqa: S603 - our own words
         words, capture_output=True, text=True, check=check, env=environment, cwd=ROOT
@@ -104,7 +105,9 @@ class Platform:
         """Start a service's container again; give the time until it takes work."""
         [container, *_] = self.containers(service)
         run("docker", "restart", "--time", "60", container)
-        began = datetime.fromisoformat(self.inspect(container)["State"]["StartedAt"][:26] + "+00:00")
+        began = datetime.fromisoformat(
+            self.inspect(container)["State"]["StartedAt"][:26] + "+00:00"
+        )
 
         def working() -> datetime | None:
             said = run("docker", "logs", "--since", began.isoformat(), container).stderr

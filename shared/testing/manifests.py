@@ -21,7 +21,9 @@ WHERE = {
 def run(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Run a checker, or skip the test with the reason where there is none."""
     if shutil.which(words[0]) is None:
-        pytest.skip(f"{words[0]} is not here: {WHERE.get(words[0], 'make test-deploy installs it')}")
+        pytest.skip(
+            f"{words[0]} is not here: {WHERE.get(words[0], 'make test-deploy installs it')}"
+        )
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)  # noqa: S603
 
 

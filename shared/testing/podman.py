@@ -20,7 +20,7 @@ from shared.testing.pods import PodPlan, plans
 AS_ITSELF = r"""FROM postgres:17-alpine
 RUN groupmod -g 70 postgres && usermod -u 70 postgres
 RUN printf '%s\n' '#!/bin/sh' 'set -e' 'if [ ! -s "$PGDATA/PG_VERSION" ]; then' \
- 'initdb -D "$PGDATA" -U "$POSTGRES_USER" --pwfile="$POSTGRES_PASSWORD_FILE" -A scram-sha-256 -E UTF8' \
+ 'initdb -D "$PGDATA" -U "$POSTGRES_USER" --pwfile="$POSTGRES_PASSWORD_FILE" -A scram-sha-256' \
  'echo "host all all all scram-sha-256" >>"$PGDATA/pg_hba.conf"' \
  'echo "CREATE DATABASE \"$POSTGRES_DB\"" | postgres --single -D "$PGDATA" postgres' 'fi' \
  'exec postgres -D "$PGDATA" -c listen_addresses="*" -c unix_socket_directories=/tmp' \
@@ -76,7 +76,7 @@ class Pods:
     def ended_well(self, pod: str) -> bool:
         """Tell whether a pod that ends has done so."""
         state = self.container(pod)["State"]
-        return state["Status"] == "exited" and state["ExitCode"] == 0
+        return bool(state["Status"] == "exited" and state["ExitCode"] == 0)
 
     def logs(self) -> str:
         """Give what all pods have said."""
@@ -105,7 +105,6 @@ def overlay(name: str, secrets: Path, folder: Path) -> Iterator[Pods]:
             pods.play(pod, folder)
         yield pods
     finally:
-        print(pods.logs()[-20_000:])
         for pod in planned:
             run("podman", "pod", "rm", "--force", "--time", "5", pod, check=False)
         run("podman", "network", "rm", "--force", network, check=False)

@@ -27,13 +27,18 @@ def pods(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pods]:
     folder = tmp_path_factory.mktemp("pods")
     make_secrets(folder / "secrets", "--kubernetes")
     with overlay("dev", folder / "secrets", folder) as running:
-        yield running
+        try:
+            yield running
+        finally:
+            print(running.logs()[-20_000:])
 
 
 @pytest.fixture(scope="module")
 def gateway(pods: Pods) -> Iterator[httpx2.Client]:
     held = pods.plan["gateway"].folders
-    [token] = [files["biaswatch_gateway_run_token"] for files in held.values() if "nats.seed" in files]
+    [token] = [
+        files["biaswatch_gateway_run_token"] for files in held.values() if "nats.seed" in files
+    ]
     url = f"http://{pods.address('gateway')}:8080"
     with httpx2.Client(
         base_url=url, headers={"Authorization": f"Bearer {token.strip()}"}, timeout=10

@@ -29,7 +29,11 @@ def test_compose_holds_to_its_schema() -> None:
 def test_the_bus_accepts_its_settings(folder: str, tmp_path: Path) -> None:
     for path in (ROOT / "deploy" / folder).glob("*.conf"):
         # Paths in the container are this folder here.
-        text = path.read_text().replace("/etc/nats/", f"{tmp_path}/").replace("/var/run/nats", str(tmp_path))
+        text = (
+            path.read_text()
+            .replace("/etc/nats/", f"{tmp_path}/")
+            .replace("/var/run/nats", str(tmp_path))
+        )
         (tmp_path / path.name).write_text(text)
     public = keep_keys(tmp_path / "keys", [*services(), OPERATOR, DROP_IN])
     (tmp_path / "authorization").mkdir()

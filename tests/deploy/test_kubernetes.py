@@ -7,8 +7,7 @@ import jsonschema
 import pytest
 
 from services.extractor.settings import ExtractorSettings
-from shared.bus.topology import durables, streams
-from shared.bus.topology import Sizes
+from shared.bus.topology import Sizes, durables, streams
 from shared.testing.manifests import OVERLAYS, ROOT, clean, objects, pods, rendered
 from tools.deploying.services import on_the_bus
 from tools.deploying.watching import NAMESPACE
@@ -65,7 +64,7 @@ def test_every_pod_keeps_the_restricted_standard_and_a_read_only_root(overlay: s
                 "capabilities": {"drop": ["ALL"]},
             }, name
             assert container["resources"]["limits"]["memory"], name
-    [namespace] = [each for each in objects(overlay, "Namespace")]
+    [namespace] = objects(overlay, "Namespace")
     assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     assert namespace["metadata"]["name"] == NAMESPACE
 
@@ -83,7 +82,9 @@ def test_a_pod_is_given_longer_to_end_than_its_service_takes(overlay: str) -> No
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_nothing_is_reachable_unless_said_and_models_by_the_generator_alone(overlay: str) -> None:
-    policies = {each["metadata"]["name"]: each["spec"] for each in objects(overlay, "NetworkPolicy")}
+    policies = {
+        each["metadata"]["name"]: each["spec"] for each in objects(overlay, "NetworkPolicy")
+    }
     assert policies["nothing"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
     outside = {
         name for name, spec in policies.items()

@@ -80,10 +80,12 @@ def test_promtool_accepts_settings_and_rules() -> None:
 
 
 def test_promtool_accepts_the_expressions_of_the_dashboards(tmp_path: Path) -> None:
-    asked = [
-        {"record": f"dashboard:{number}", "expr": expression.replace("$__rate_interval", "5m").replace("$__range", "1h")}
-        for number, expression in enumerate(expressions().values())
-    ]  # fmt: skip
+    spans = {"$__rate_interval": "5m", "$__range": "1h"}
+    asked = []
+    for number, expression in enumerate(expressions().values()):
+        for name, span in spans.items():
+            expression = expression.replace(name, span)
+        asked.append({"record": f"dashboard:{number}", "expr": expression})
     path = tmp_path / "rules.yml"
     path.write_text(yaml.safe_dump({"groups": [{"name": "dashboards", "rules": asked}]}))
     clean("promtool", "check", "rules", str(path))

@@ -23,6 +23,8 @@ RATE = "[$__rate_interval]"
 RECORDS, CALLS = "biaswatch_stage_records_total", "biaswatch_calls_total"
 HANDLE, CALL = "biaswatch_stage_handle_seconds_bucket", "biaswatch_call_seconds_bucket"
 
+SOURCE = {"name": "source", "type": "datasource", "query": "prometheus", "label": "Source"}
+
 PLATFORM = (
     Panel(
         "Takes work",
@@ -157,9 +159,7 @@ def dashboard(uid: str, title: str, panels: tuple[Panel, ...]) -> str:
         "editable": True,
         "refresh": "30s",
         "time": {"from": "now-6h", "to": "now"},
-        "templating": {
-            "list": [{"name": "source", "type": "datasource", "query": "prometheus", "label": "Source"}]
-        },
+        "templating": {"list": [SOURCE]},
         "panels": [_panel(number, panel) for number, panel in enumerate(panels)],
     }  # fmt: skip
     return json.dumps(asked, indent=2) + "\n"

@@ -3,7 +3,6 @@
 from typing import Any
 
 from tools.deploying.services import (
-    GRACE_S,
     SIMULATOR,
     SPARE_S,
     UNREADY_S,
