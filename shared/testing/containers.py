@@ -44,9 +44,12 @@ def why_no_engine() -> str | None:
 def run(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     """Run a command of an engine."""
     environment = {**ENGINE, **os.environ}  # noqa: TID251 - handed on to the command
-    return subprocess.run(  # noqa: S603 - our own words
-        words, capture_output=True, text=True, check=check, env=environment, cwd=ROOT
+    done = subprocess.run(  # noqa: S603 - our own words
+        words, capture_output=True, text=True, check=False, env=environment, cwd=ROOT
     )
+    if check and done.returncode:
+        raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return done
 
 
 class Compose(DockerCompose):

@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -85,12 +85,20 @@ class Pods:
 
 
 @contextmanager
-def overlay(name: str, secrets: Path, folder: Path) -> Iterator[Pods]:
-    """Run an overlay's workloads: the bus and the database first, then the job, then the rest."""
+def overlay(
+    name: str, secrets: Path, folder: Path, more: Mapping[str, Mapping[str, str]]
+) -> Iterator[Pods]:
+    """Run an overlay's workloads: the bus and the database first, then the job, then the rest.
+
+    `more` are settings by pod, as a patch in an overlay would add them.
+    """
     objects = [each for each in yaml.safe_load_all(rendered(name)) if each]
     objects += yaml.safe_load_all((secrets / "kubernetes.yaml").read_text())
     planned = {plan.name: plan for plan in plans(objects, folder / "volumes")}
     for plan in planned.values():
+        settings = more.get(plan.name, {}).items()
+        env = [{"name": name, "value": value} for name, value in settings]
+        plan.pod["spec"]["containers"][0]["env"] += env
         lend_image(plan)
         lay_out(plan)
     network = f"biaswatch-test-{os.getpid()}"

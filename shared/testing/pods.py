@@ -12,7 +12,8 @@ from typing import Any
 Object = dict[str, Any]
 KINDS = ("Deployment", "StatefulSet", "Job")
 RESTARTED = {"Job": "OnFailure"}
-KEPT = ("image", "command", "args", "ports", "resources", "securityContext")
+# No ports: podman would take them on this machine, too.
+KEPT = ("image", "command", "args", "resources", "securityContext")
 
 
 @dataclass(frozen=True)

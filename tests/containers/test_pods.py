@@ -1,5 +1,6 @@
 """The development overlay's workloads under podman: ready, restricted, and none lost by a death."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,13 @@ pytestmark = [
     pytest.mark.skipif(bool(MISSING), reason=f"no pods: {MISSING}"),
 ]
 REPEATS = 5
+# Slow enough that a death falls into the middle.
+SLOW = {"slow": {"rating_gaps": {"black": -0.6}, "faults": {"latency_s": 0.3}}}
+MORE = {
+    "simulator": {"BIASWATCH_SIMULATOR_PLANTS": json.dumps(SLOW)},
+    "generator": {"BIASWATCH_GENERATOR_SLOTS": "4"},
+    "planner": {"BIASWATCH_PLANNER_RECONCILE_S": "5"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +34,7 @@ def pods(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pods]:
     build_images()
     folder = tmp_path_factory.mktemp("pods")
     make_secrets(folder / "secrets", "--kubernetes")
-    with overlay("dev", folder / "secrets", folder) as running:
+    with overlay("dev", folder / "secrets", folder, MORE) as running:
         try:
             yield running
         finally:
@@ -74,13 +82,14 @@ def test_a_study_is_whole_though_a_pod_dies_in_the_middle(
     suite = yaml.safe_load((ROOT / "suites" / "hiring-demo.yaml").read_text())
     found = until(lambda: ask(gateway, "POST", "/v1/suites", suite))
     asked = {
-        "suite_hash": found["hash"], "targets": ["simulator:biased"],
+        "suite_hash": found["hash"], "targets": ["simulator:slow"],
         "repeats": REPEATS, "nonce": victim,
     }  # fmt: skip
     run_id = until(lambda: ask(gateway, "POST", "/v1/runs", asked)["run"]["id"])
     path = f"/v1/runs/{run_id}"
-    until(lambda: ask(gateway, "GET", path)["responses"] >= 1)
+    until(lambda: ask(gateway, "GET", path)["responses"] >= 10)
     pods.crash(victim)
+    assert ask(gateway, "GET", path)["stand"] == "running"
     until(lambda: ask(gateway, "GET", path)["stand"] in {"complete", "incomplete"})
     stand = ask(gateway, "GET", path)
     probes = len(suite["probes"]) * REPEATS

@@ -27,22 +27,18 @@ def test_compose_holds_to_its_schema() -> None:
 
 @pytest.mark.parametrize("folder", ["nats", "k8s/components/nats"])
 def test_the_bus_accepts_its_settings(folder: str, tmp_path: Path) -> None:
-    for path in (ROOT / "deploy" / folder).glob("*.conf"):
-        # Paths in the container are this folder here.
-        text = (
-            path.read_text()
-            .replace("/etc/nats/", f"{tmp_path}/")
-            .replace("/var/run/nats", str(tmp_path))
-        )
-        (tmp_path / path.name).write_text(text)
-    public = keep_keys(tmp_path / "keys", [*services(), OPERATOR, DROP_IN])
-    (tmp_path / "authorization").mkdir()
-    for place in (tmp_path, tmp_path / "authorization"):
-        (place / "authorization.conf").write_text(server_config(public))
     if shutil.which("openssl") is None:
         pytest.skip("openssl makes this test's certificates; install it")
-    (tmp_path / "tls").mkdir()
-    certificates(tmp_path / "tls")
-    words = [str(find_binary()), "-t", "-c", str(tmp_path / "nats-server.conf")]
+    settings, keys = tmp_path / "nats", tmp_path / "keys"
+    public = keep_keys(keys, [*services(), OPERATOR, DROP_IN])
+    for place in (settings, tmp_path / "nats-authorization", tmp_path / "nats-tls"):
+        place.mkdir()
+        (place / "authorization.conf").write_text(server_config(public))
+    certificates(tmp_path / "nats-tls")
+    for path in (ROOT / "deploy" / folder).glob("*.conf"):
+        # Paths in the container are folders here.
+        text = path.read_text().replace("/etc/", f"{tmp_path}/")
+        (settings / path.name).write_text(text.replace("/var/run/nats", str(tmp_path)))
+    words = [str(find_binary()), "-t", "-c", str(settings / "nats-server.conf")]
     done = subprocess.run(words, capture_output=True, text=True, env={"POD_NAME": "nats-0"})
     assert done.returncode == 0, done.stderr
