@@ -39,12 +39,14 @@ def arguments(settings: dict[str, str]) -> list[str]:
     return given
 
 
-def lend_wheels(settings: dict[str, str], wanted: str) -> None:
-    """Copy wheels that lie on this machine to where a build can see them."""
+def lend_wheels(settings: dict[str, str], wanted: str) -> list[Path]:
+    """Copy wheels that lie on this machine to where a build can see them; give the copies."""
+    lent = []
     for folder in settings.get("find-links", "").replace("\\n", " ").split():
         for wheel in Path(folder.removeprefix("file://")).glob(wanted):
             if not (WHEELS / wheel.name).exists():
-                shutil.copy(wheel, WHEELS / wheel.name)
+                lent.append(Path(shutil.copy(wheel, WHEELS / wheel.name)))
+    return lent
 
 
 def revision() -> str:
@@ -84,17 +86,27 @@ def main() -> int:
     parser.add_argument("--no-sizes", action="store_true")
     asked = parser.parse_args()
     more = ["--build-arg", f"BASE={asked.base}"] if asked.base else []
+    lent: list[Path] = []
     if asked.torch != "none":
-        lend_wheels(pip_configured(), "torch-*+cpu-*.whl" if asked.torch == "cpu" else "none")
+        lent = lend_wheels(
+            pip_configured(), "torch-*+cpu-*.whl" if asked.torch == "cpu" else "none"
+        )
         more += ["--build-arg", f"TORCH={asked.torch}"]
         more += ["--build-arg", f"TORCH_VERSION={asked.torch_version or ''}"]
     suffix = "" if asked.torch == "none" else f"-{asked.torch}"
-    for service in asked.services:
-        tag = f"{asked.prefix}-{service}:{asked.version}{suffix}"
-        build(service, tag, *more)
-        size = "" if asked.no_sizes else f"  {compressed_bytes(tag) / MEGABYTE:.0f} MB compressed"
-        print(f"{tag}{size}", flush=True)
+    try:
+        for service in asked.services:
+            tag = f"{asked.prefix}-{service}:{asked.version}{suffix}"
+            build(service, tag, *more)
+            print(tag if asked.no_sizes else f"{tag}{_size(tag)}", flush=True)
+    finally:
+        for wheel in lent:
+            wheel.unlink()  # it would travel with every other build
     return 0
+
+
+def _size(tag: str) -> str:
+    return f"  {compressed_bytes(tag) / MEGABYTE:.0f} MB compressed"
 
 
 if __name__ == "__main__":
