@@ -43,9 +43,9 @@ def lend_wheels(settings: dict[str, str], wanted: str) -> list[Path]:
     """Copy wheels that lie on this machine to where a build can see them; give the copies."""
     lent = []
     for folder in settings.get("find-links", "").replace("\\n", " ").split():
-        for wheel in Path(folder.removeprefix("file://")).glob(wanted):
-            if not (WHEELS / wheel.name).exists():
-                lent.append(Path(shutil.copy(wheel, WHEELS / wheel.name)))
+        there = Path(folder.removeprefix("file://")).glob(wanted)
+        new = [wheel for wheel in there if not (WHEELS / wheel.name).exists()]
+        lent += [Path(shutil.copy(wheel, WHEELS / wheel.name)) for wheel in new]
     return lent
 
 
