@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-models check format bench bench-models calibration chaos contracts suites locks clean
+.PHONY: help setup demo test test-models check format bench bench-models calibration chaos contracts suites locks images manifests secrets up test-containers test-deploy clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -75,5 +75,28 @@ suites: .venv/.laptop ## Build the shipped suites again from their plans: the sa
 locks: .venv/bin/uv ## Compile the locks again; UPGRADE=--upgrade takes newer versions
 	$(BIN)/python tools/locks.py $(UPGRADE)
 
+images: .venv/.laptop ## Build the image of every service and print how large each is
+	$(BIN)/python tools/images.py
+
+manifests: .venv/.laptop ## Write what follows from the code: Kubernetes, compose, dashboards
+	$(BIN)/python -m tools.manifests
+
+secrets: .venv/.laptop ## Make a deployment's keys, certificate, password and tokens in deploy/secrets
+	$(BIN)/python -m tools.deploy_secrets deploy/secrets --kubernetes
+
+up: secrets ## Start the whole platform in containers, with the simulated model
+	COMPOSE="$$(docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)"; $$COMPOSE --profile simulator up --detach
+
+test-containers: .venv/.dev ## Build the images, bring the platform up in containers, kill some
+	$(BIN)/python -m pytest tests/containers -m containers -s
+
+.venv-deploy/.installed: .venv/bin/uv deploy/checks.txt
+	$(PYTHON) -m venv .venv-deploy
+	.venv-deploy/bin/python -m pip install --quiet --disable-pip-version-check -r deploy/checks.txt
+	@touch $@
+
+test-deploy: .venv/.dev .venv-deploy/.installed ## Check what deploys: Kubernetes, compose, rules, dashboards
+	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest tests/deploy
+
 clean: ## Remove what the commands made
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-deploy .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -140,8 +140,11 @@ async def _send_again(store: Store, url: str, name: str, since: datetime, run: s
 
 @asynccontextmanager
 async def _connected(url: str, name: str) -> AsyncIterator[Connection]:
-    seed = load(Settings).nats_seed_file
-    connection = await Connection.open(url, name=name, seed_file=seed, patience_s=2)
+    settings = load(Settings)
+    seed, authority = settings.nats_seed_file, settings.nats_ca_file
+    connection = await Connection.open(
+        url, name=name, seed_file=seed, ca_file=authority, patience_s=2
+    )
     try:
         yield connection
     finally:

@@ -157,7 +157,11 @@ def _on_the_bus(work: Callable[[Bus], Coroutine[Any, Any, None]]) -> None:
 @asynccontextmanager
 async def _connected(settings: Settings, url: str) -> AsyncIterator[Bus]:
     connection = await Connection.open(
-        url, name=OPERATOR, seed_file=settings.nats_seed_file, patience_s=2
+        url,
+        name=OPERATOR,
+        seed_file=settings.nats_seed_file,
+        ca_file=settings.nats_ca_file,
+        patience_s=2,
     )
     try:
         yield Bus(Admin(connection), JetStreamPublisher(connection))

@@ -69,7 +69,7 @@ def _parquet(file: Path) -> list[Probe]:
         import pyarrow.parquet as parquet
     except ImportError:
         raise UsageError(
-            "Probes in Parquet need pyarrow: install biaswatch with the extra `diagnoser`."
+            "Probes in Parquet need pyarrow: install biaswatch with the extra `tables`."
         ) from None
     try:
         rows = parquet.read_table(file).to_pylist()

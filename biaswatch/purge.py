@@ -87,7 +87,11 @@ def _refuse_running(store: Store, run: str | None) -> None:
 
 async def _purge_bus(settings: Settings, url: str, store: Store) -> Removed:
     connection = await Connection.open(
-        url, name=OPERATOR, seed_file=settings.nats_seed_file, patience_s=2
+        url,
+        name=OPERATOR,
+        seed_file=settings.nats_seed_file,
+        ca_file=settings.nats_ca_file,
+        patience_s=2,
     )
     try:
         return await purge_messages(Admin(connection), store.purges.so_far().covers)

@@ -127,8 +127,10 @@ async def _of_drop_in(
     from services.extractor.handlers.calibrating import calibrate
     from services.extractor.handlers.tally import Tally
 
-    seed = settings.nats_seed_file
-    connection = await Connection.open(url, name=OPERATOR, seed_file=seed, patience_s=2)
+    seed, authority = settings.nats_seed_file, settings.nats_ca_file
+    connection = await Connection.open(
+        url, name=OPERATOR, seed_file=seed, ca_file=authority, patience_s=2
+    )
     caller = Caller(connection)
     call_s = settings.extractor_call_s
     try:

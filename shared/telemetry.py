@@ -29,6 +29,11 @@ LAST_SUCCESS = Gauge(
     ["stage"],
 )
 PUBLISHED = Counter("biaswatch_published_records_total", "Records the bus has taken.", ["record"])
+COMPARISONS = Counter(
+    "biaswatch_comparisons_total",
+    "Comparisons of groups the diagnoser has concluded, by verdict.",
+    ["verdict"],
+)
 CALLS = Counter(
     "biaswatch_calls_total",
     "Calls to a target, every try, by how they ended: answered, or the failure's name.",

@@ -56,7 +56,10 @@ async def asking(
     nonce everything is asked afresh.
     """
     connection = await Connection.open(
-        settings.nats_url, name="builder", seed_file=settings.nats_seed_file
+        settings.nats_url,
+        name="builder",
+        seed_file=settings.nats_seed_file,
+        ca_file=settings.nats_ca_file,
     )
     store = Store.open(settings.store)
     hear = Hear(store.records)

@@ -17,11 +17,13 @@ from shared.contracts import (
     Response,
     Run,
     Suite,
+    Verdict,
     features_id_of,
     probes_of,
 )
 from shared.errors import PoisonError, TransientError
 from shared.store import Store
+from shared.telemetry import COMPARISONS
 
 CLAIMS = {
     Claim.POPULATION: "the population these prompts were drawn from; the prompt is the unit",
@@ -39,6 +41,9 @@ class Diagnose:
         self._store = store
         self._now = now
         self._plan = plan
+        for verdict in Verdict:
+            # From nought on: Prometheus sees no increase in what begins with the first.
+            COMPARISONS.labels(verdict)
 
     def __call__(self, completion: Completion) -> Sequence[Record]:
         """Give the diagnoses and assessments of a run that has closed.
@@ -63,6 +68,8 @@ class Diagnose:
         # Seeded by the run: whoever diagnoses it again draws the same labels.
         rng = np.random.default_rng(int(run.id, 16))
         found = [self._beside_own_gaps(each, run) for each in diagnose(cases, plan, rng)]
+        for gap in (gap for finding in found for gap in finding.gaps):
+            COMPARISONS.labels(gap.verdict).inc()
         more = assess(cases, plan, rng) if plan.assessed else []
         together = len(found) + len(more)
         return [

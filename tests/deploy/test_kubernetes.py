@@ -1,0 +1,124 @@
+"""The manifests render, hold to Kubernetes' schemas, and keep the restricted standard."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from services.extractor.settings import ExtractorSettings
+from shared.bus.topology import Sizes, durables, streams
+from shared.testing.manifests import OVERLAYS, ROOT, clean, objects, pods, rendered
+from tools.deploying.services import on_the_bus
+from tools.deploying.watching import NAMESPACE
+
+CUSTOM = json.loads((Path(__file__).parent / "custom_resources.json").read_text())
+WAIVED = {
+    "CKV_K8S_43": "who deploys names the digests of their registry, under `images`",
+    "CKV_K8S_15": "a version's image never changes, so it is not fetched again",
+}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_an_overlay_holds_to_the_schemas_of_kubernetes(overlay: str, tmp_path: Path) -> None:
+    path = tmp_path / "rendered.yaml"
+    path.write_text(rendered(overlay))
+    clean("kubernetes-validate", "--strict", str(path))
+    for each in objects(overlay):
+        if schema := CUSTOM.get(f"{each['apiVersion']} {each['kind']}"):
+            jsonschema.validate(each["spec"], schema)
+        else:
+            assert each["apiVersion"].split("/")[0] in {
+                "v1", "apps", "batch", "policy", "networking.k8s.io",
+            }, f"no schema knows {each['apiVersion']} {each['kind']}"  # fmt: skip
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_checkov_finds_nothing(overlay: str, tmp_path: Path) -> None:
+    path = tmp_path / "rendered.yaml"
+    path.write_text(rendered(overlay))
+    words = ["checkov", "--skip-download", "--quiet", "--compact", "--framework", "kubernetes"]
+    clean(*words, "--skip-check", ",".join(WAIVED), "--file", str(path))
+
+
+@pytest.mark.parametrize("component", sorted((ROOT / "deploy" / "k8s" / "components").iterdir()))
+def test_every_component_is_part_of_an_overlay(component: Path) -> None:
+    used = [
+        path for path in (ROOT / "deploy" / "k8s" / "overlays").glob("*/kustomization.yaml")
+        if f"components/{component.name}" in path.read_text()
+    ]  # fmt: skip
+    assert used
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_pod_keeps_the_restricted_standard_and_a_read_only_root(overlay: str) -> None:
+    for name, pod in pods(overlay).items():
+        assert pod["securityContext"]["runAsNonRoot"] is True, name
+        assert pod["securityContext"]["runAsUser"] > 0, name
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}, name
+        assert pod["automountServiceAccountToken"] is False, name
+        for container in pod["containers"]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+            }, name
+            assert container["resources"]["limits"]["memory"], name
+    [namespace] = objects(overlay, "Namespace")
+    assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    assert namespace["metadata"]["name"] == NAMESPACE
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_a_pod_is_given_longer_to_end_than_its_service_takes(overlay: str) -> None:
+    for name in on_the_bus():
+        pod = pods(overlay)[name]
+        [container] = pod["containers"]
+        env = {each["name"]: each["value"] for each in container["env"]}
+        takes_s = float(env["BIASWATCH_UNREADY_S"]) + float(env["BIASWATCH_GRACE_S"])
+        assert pod["terminationGracePeriodSeconds"] > takes_s
+        assert float(env["BIASWATCH_UNREADY_S"]) > container["readinessProbe"]["periodSeconds"]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_nothing_is_reachable_unless_said_and_models_by_the_generator_alone(overlay: str) -> None:
+    policies = {
+        each["metadata"]["name"]: each["spec"] for each in objects(overlay, "NetworkPolicy")
+    }
+    assert policies["nothing"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    outside = {
+        name for name, spec in policies.items()
+        for rule in spec.get("egress", ()) for to in rule.get("to", ())
+        if "0.0.0.0/0" in to.get("ipBlock", {}).get("cidr", "")
+    }  # fmt: skip
+    assert outside == {"models"}
+    chosen = policies["models"]["podSelector"]["matchLabels"]
+    assert chosen == {"app.kubernetes.io/name": "generator"}
+
+
+def test_a_scaler_looks_at_durables_that_are_there() -> None:
+    known = {(each.stream, each.name) for each in durables()}
+    asked = [
+        (trigger["metadata"]["stream"], trigger["metadata"]["consumer"])
+        for scaler in objects("production", "ScaledObject")
+        for trigger in scaler["spec"]["triggers"]
+        if trigger["type"] == "nats-jetstream"
+    ]
+    assert asked
+    assert set(asked) <= known
+    assert {stream for stream, _ in asked} <= {each.name for each in streams(Sizes())}
+
+
+def test_a_gpu_extractor_runs_extractors_there_are_and_scales_to_zero() -> None:
+    [container] = pods("production-gpu")["extractor"]["containers"]
+    env = {each["name"]: each["value"] for each in container["env"]}
+    names = set(env["BIASWATCH_EXTRACTOR_NAMES"].split(","))
+    folder = ROOT / "services" / "extractor" / "extractors"
+    assert names <= {path.stem for path in folder.glob("[a-z]*.py")}
+    assert names > set(ExtractorSettings.model_fields["extractor_names"].default.split(","))
+    assert container["resources"]["limits"]["nvidia.com/gpu"] == "1"
+    least = {
+        each["metadata"]["name"]: each["spec"]["minReplicaCount"]
+        for each in objects("production-gpu", "ScaledObject")
+    }
+    assert least["extractor"] == 0

@@ -1,0 +1,75 @@
+"""Every service is deployed everywhere, and what is written from the code is up to date."""
+
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from shared.bus.permissions import services as with_a_key
+from shared.testing.manifests import OVERLAYS, ROOT, objects, pods
+from tools.deploying.services import on_the_bus, peculiar, secrets_of, startable
+
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+PROMETHEUS = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text())
+
+
+def test_what_is_written_from_the_code_is_up_to_date() -> None:
+    words = [sys.executable, "-m", "tools.manifests", "--check"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, env={"PYTHONPATH": "."})
+    assert done.returncode == 0, f"`make manifests` is due: {done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("service", startable())
+def test_a_service_is_in_compose_kubernetes_prometheus_and_the_docs(service: str) -> None:
+    assert service in COMPOSE["services"]
+    assert service in pods("dev")
+    assert f"`{service}`" in (ROOT / "docs" / "operations.md").read_text()
+    if service in on_the_bus():
+        [found] = PROMETHEUS["scrape_configs"][0]["dns_sd_configs"]
+        assert service in found["names"]
+        [monitor] = objects("production", "PodMonitor")
+        assert service in monitor["spec"]["selector"]["matchExpressions"][0]["values"]
+
+
+@pytest.mark.parametrize("service", on_the_bus())
+def test_a_service_holds_its_own_secrets_and_nobody_elses(service: str) -> None:
+    held = COMPOSE["services"][service]["secrets"]
+    names = {each if isinstance(each, str) else each["source"] for each in held}
+    assert names == {f"{service}_seed", *secrets_of(service)}
+    assert service in with_a_key()
+    for overlay in OVERLAYS:
+        if service in (found := pods(overlay)):
+            volumes = [each["secret"] for each in found[service]["volumes"] if "secret" in each]
+            assert [each["secretName"] for each in volumes] == [f"biaswatch-{service}", "nats-tls"]
+            assert volumes[1]["items"] == [{"key": "ca.crt", "path": "ca.crt"}]
+
+
+def test_only_the_generator_holds_the_keys_of_model_providers() -> None:
+    holders = {name for name in startable() if any("api_key" in key for key in secrets_of(name))}
+    assert holders == {"generator"}
+    outside = {
+        name for name, each in COMPOSE["services"].items() if "models" in each.get("networks", ())
+    }
+    assert outside == {"generator"}
+
+
+def test_a_container_is_given_longer_to_end_than_its_service_takes() -> None:
+    for name, own in COMPOSE["services"].items():
+        given = own.get("environment", {})
+        if "BIASWATCH_GRACE_S" in given:
+            patience_s = float(own.get("stop_grace_period", "10s").removesuffix("s"))
+            assert patience_s > float(given["BIASWATCH_GRACE_S"]), name
+
+
+def test_the_longest_call_of_the_generator_ends_within_its_grace() -> None:
+    from services.generator.settings import GeneratorSettings
+
+    longest_s = GeneratorSettings.model_fields["generator_timeout_s"].default
+    assert peculiar("generator").grace_s > longest_s
+    assert float(COMPOSE["services"]["generator"]["environment"]["BIASWATCH_GRACE_S"]) > longest_s
+
+
+def test_what_one_starts_without_being_asked_needs_no_profile() -> None:
+    with_profile = {name for name, each in COMPOSE["services"].items() if "profiles" in each}
+    assert with_profile == {"simulator", "extractor-gpu"}

@@ -1,0 +1,52 @@
+"""The pods that stand in for the workloads where podman runs them are the workloads' own."""
+
+from pathlib import Path
+
+import yaml
+
+from shared.testing.manifests import objects, pods
+from shared.testing.pods import plans
+from tools.deploy_secrets import certificates, kubernetes, write
+
+
+def planned(folder: Path) -> dict:
+    secrets = folder / "secrets"
+    write(secrets, "postgres")
+    certificates(secrets)
+    found = [*objects("dev"), *yaml.safe_load_all(kubernetes(secrets))]
+    return {plan.name: plan for plan in plans(found, folder / "volumes")}
+
+
+def test_every_workload_becomes_a_pod_with_its_security_contexts(tmp_path: Path) -> None:
+    found, workloads = planned(tmp_path), pods("dev")
+    assert set(found) == set(workloads)
+    for name, spec in workloads.items():
+        made = found[name].pod["spec"]
+        assert made["securityContext"] == spec["securityContext"]
+        for ours, theirs in zip(made["containers"], spec["containers"], strict=True):
+            assert ours["securityContext"] == theirs["securityContext"]
+            assert ours["image"] == f"localhost/{theirs['image']}"
+
+
+def test_a_service_is_a_name_of_its_pod(tmp_path: Path) -> None:
+    found = planned(tmp_path)
+    assert set(found["nats"].aliases) == {"nats", "nats-headless"}
+    assert found["gateway"].aliases == ("gateway",)
+
+
+def test_a_pod_sees_its_own_secrets_and_settings(tmp_path: Path) -> None:
+    recorder = planned(tmp_path)["recorder"]
+    files = {path.name: set(held) for path, held in recorder.folders.items()}
+    assert files == {
+        "tmp": set(), "secrets": {"nats.seed", "biaswatch_store_url"}, "nats-ca": {"ca.crt"},
+    }  # fmt: skip
+    [container] = recorder.pod["spec"]["containers"]
+    env = {each["name"]: each["value"] for each in container["env"]}
+    assert env["BIASWATCH_NATS_URL"] == "tls://nats:4222"
+    assert env["BIASWATCH_GRACE_S"] == "30"
+
+
+def test_arguments_have_their_variables(tmp_path: Path) -> None:
+    job = planned(tmp_path)["provision"].pod["spec"]
+    assert job["containers"][0]["args"] == ["--replicas", "1"]
+    assert job["restartPolicy"] == "OnFailure"

@@ -1,0 +1,72 @@
+"""The Kubernetes objects that watch and scale: KEDA scalers, monitors, alert rules."""
+
+import yaml
+
+from shared.contracts import Route
+from tools.deploying.services import ROOT, on_the_bus, read_by
+from tools.deploying.workloads import Object, made
+
+NAMESPACE = "biaswatch"
+BUS = f"nats-headless.{NAMESPACE}.svc.cluster.local:8222"
+PROMETHEUS = "http://prometheus-operated.monitoring.svc.cluster.local:9090"
+MOST_REPLICAS = 8
+WAITING_PER_REPLICA = "500"
+
+
+def scalers() -> list[Object]:
+    """Give a KEDA scaler for every service that reads records, on what its durables say waits."""
+    return [_scaler(service) for service in on_the_bus() if read_by(service)]
+
+
+def _scaler(service: str) -> Object:
+    spec = {
+        "scaleTargetRef": {"name": service},
+        "minReplicaCount": 1,
+        "maxReplicaCount": MOST_REPLICAS,
+        "pollingInterval": 15,
+        "cooldownPeriod": 300,
+        "fallback": {"failureThreshold": 4, "replicas": 1},
+        "triggers": [_trigger(service, route) for route in read_by(service)],
+    }
+    return made("ScaledObject", "keda.sh/v1alpha1", service, spec=spec)
+
+
+def _trigger(service: str, route: Route) -> Object:
+    stage = route.durable(service)
+    if route.by_lane:
+        # The durables of lanes have names nobody knows beforehand; the service tells their sum.
+        query = f'max(biaswatch_stage_lag_records{{stage="{stage}"}})'
+        meta = {"serverAddress": PROMETHEUS, "query": query, "threshold": WAITING_PER_REPLICA}
+        return {"type": "prometheus", "metadata": meta}
+    meta = {
+        "natsServerMonitoringEndpoint": BUS,
+        "account": "$G",
+        "stream": route.stream,
+        "consumer": stage,
+        "lagThreshold": WAITING_PER_REPLICA,
+        "activationLagThreshold": "0",
+    }
+    return {"type": "nats-jetstream", "metadata": meta}
+
+
+def rule() -> Object:
+    """Give the alert rules as the Prometheus operator takes them."""
+    files = sorted((ROOT / "deploy" / "prometheus").glob("*rules.yml"))
+    groups = [group for path in files for group in yaml.safe_load(path.read_text())["groups"]]
+    spec = {"groups": groups}
+    return made("PrometheusRule", "monitoring.coreos.com/v1", "biaswatch", spec=spec)
+
+
+def monitor() -> Object:
+    """Give what tells the Prometheus operator which pods to scrape."""
+    name = "app.kubernetes.io/name"
+    named = {"key": name, "operator": "In", "values": on_the_bus()}
+    label = "__meta_kubernetes_pod_label_app_kubernetes_io_name"
+    endpoint = {
+        "port": "health",
+        "path": "/metrics",
+        "interval": "15s",
+        "relabelings": [{"sourceLabels": [label], "targetLabel": "service"}],
+    }
+    spec = {"selector": {"matchExpressions": [named]}, "podMetricsEndpoints": [endpoint]}
+    return made("PodMonitor", "monitoring.coreos.com/v1", "biaswatch", spec=spec)

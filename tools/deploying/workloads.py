@@ -1,0 +1,203 @@
+"""The Kubernetes objects of one service: account, address, Deployment, disruption budget."""
+
+from typing import Any
+
+from tools.deploying.services import (
+    SIMULATOR,
+    SPARE_S,
+    UNREADY_S,
+    peculiar,
+)
+
+HEALTH_PORT = 9797
+USER = 10001
+SECRETS, AUTHORITY = "/run/secrets/biaswatch", "/run/secrets/nats"
+USES_BUS = "biaswatch.io/bus"
+
+Object = dict[str, Any]
+
+
+def labels(service: str) -> Object:
+    """Give the labels everything of a service carries."""
+    return {"app.kubernetes.io/name": service, "app.kubernetes.io/part-of": "biaswatch"}
+
+
+def made(kind: str, version: str, name: str, **more: Any) -> Object:
+    """Give an object with its name and labels."""
+    meta = {"name": name, "labels": labels(name)}
+    return {"apiVersion": version, "kind": kind, "metadata": meta, **more}
+
+
+def workload(service: str) -> list[Object]:
+    """Give everything one service consists of."""
+    only = {"matchLabels": {"app.kubernetes.io/name": service}}
+    ports = [
+        {"name": port["name"], "port": port["containerPort"], "targetPort": port["name"]}
+        for port in _ports(service)
+    ]
+    address = {"selector": only["matchLabels"], "ports": ports}
+    budget = {"maxUnavailable": 1, "selector": only}
+    return [
+        made("ServiceAccount", "v1", service, automountServiceAccountToken=False),
+        made("Service", "v1", service, spec=address),
+        _deployment(service, only),
+        made("PodDisruptionBudget", "policy/v1", service, spec=budget),
+    ]
+
+
+def _deployment(service: str, only: Object) -> Object:
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": only,
+    }
+    pod = {
+        **_pod(service, [_container(service)]),
+        "terminationGracePeriodSeconds": UNREADY_S + peculiar(service).grace_s + SPARE_S,
+        "topologySpreadConstraints": [spread],
+    }
+    surge = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
+    spec = {
+        "replicas": 1,
+        "revisionHistoryLimit": 3,
+        "selector": only,
+        "strategy": surge,
+        "template": {"metadata": {"labels": _pod_labels(service)}, "spec": pod},
+    }
+    return made("Deployment", "apps/v1", service, spec=spec)
+
+
+def provision() -> list[Object]:
+    """Give the job that brings streams, durables and tables into this version's shape."""
+    name = "provision"
+    job = {
+        "name": name,
+        "image": "biaswatch-recorder:dev",
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["biaswatch", "provision"],
+        "args": ["--replicas", "$(BIASWATCH_STREAM_REPLICAS)"],
+        **_on_the_bus({}),
+        "resources": _resources("recorder"),
+        "securityContext": _restricted(),
+        "volumeMounts": _mounts(name),
+    }
+    pod = {**_pod("operator", [job]), "serviceAccountName": name, "restartPolicy": "OnFailure"}
+    spec = {
+        "backoffLimit": 20,
+        "ttlSecondsAfterFinished": 3600,
+        "template": {"metadata": {"labels": _pod_labels(name)}, "spec": pod},
+    }
+    account = made("ServiceAccount", "v1", name, automountServiceAccountToken=False)
+    return [account, made("Job", "batch/v1", name, spec=spec)]
+
+
+def _pod(service: str, containers: list[Object]) -> Object:
+    volumes: list[Object] = [{"name": "tmp", "emptyDir": {"sizeLimit": "64Mi"}}]
+    if service != SIMULATOR:
+        own = {"secretName": f"biaswatch-{service}", "defaultMode": 0o440}
+        # The certificate's issuer alone: the key beside it stays with the bus.
+        issuer = {"secretName": "nats-tls", "items": [{"key": "ca.crt", "path": "ca.crt"}]}
+        volumes.append({"name": "secrets", "secret": own})
+        volumes.append({"name": "nats-ca", "secret": {**issuer, "defaultMode": 0o440}})
+    return {
+        "serviceAccountName": service,
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": USER,
+            "runAsGroup": USER,
+            "fsGroup": USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": containers,
+        "volumes": volumes,
+    }
+
+
+def _pod_labels(service: str) -> Object:
+    return labels(service) | ({} if service == SIMULATOR else {USES_BUS: "client"})
+
+
+def _container(service: str) -> Object:
+    return {
+        "name": service,
+        "image": f"biaswatch-{service}:dev",
+        "imagePullPolicy": "IfNotPresent",
+        "ports": _ports(service),
+        **_environment(service),
+        "resources": _resources(service),
+        **_probes(service),
+        "securityContext": _restricted(),
+        "volumeMounts": _mounts(service),
+    }
+
+
+def _restricted() -> Object:
+    return {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+def _resources(service: str) -> Object:
+    least, most = peculiar(service).memory
+    return {
+        "requests": {"cpu": peculiar(service).cpu, "memory": least},
+        "limits": {"cpu": "2", "memory": most},
+    }
+
+
+def _mounts(service: str) -> list[Object]:
+    mounts: list[Object] = [{"name": "tmp", "mountPath": "/tmp"}]  # noqa: S108 - its own
+    if service != SIMULATOR:
+        mounts.append({"name": "secrets", "mountPath": SECRETS, "readOnly": True})
+        mounts.append({"name": "nats-ca", "mountPath": AUTHORITY, "readOnly": True})
+    return mounts
+
+
+def _ports(service: str) -> list[Object]:
+    http = peculiar(service).port
+    ports = [] if http is None else [{"name": "http", "containerPort": http}]
+    if service != SIMULATOR:
+        ports.append({"name": "health", "containerPort": HEALTH_PORT})
+    return ports
+
+
+def _environment(service: str) -> Object:
+    everywhere = "0.0.0.0"  # noqa: S104 - in a pod of its own
+    host = {f"BIASWATCH_{service.upper()}_HOST": everywhere} if peculiar(service).port else {}
+    if service == SIMULATOR:
+        return {"env": _variables(host)}
+    waits = {
+        "BIASWATCH_UNREADY_S": str(UNREADY_S),
+        "BIASWATCH_GRACE_S": str(peculiar(service).grace_s),
+    }
+    return _on_the_bus(waits | host)
+
+
+def _on_the_bus(more: Object) -> Object:
+    env = {"BIASWATCH_NATS_SEED_FILE": f"{SECRETS}/nats.seed", "BIASWATCH_SECRETS_DIR": SECRETS}
+    return {
+        "envFrom": [{"configMapRef": {"name": "biaswatch"}}],
+        "env": _variables(env | more),
+    }
+
+
+def _variables(values: Object) -> list[Object]:
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def _probes(service: str) -> Object:
+    port, ready = ("http", "/healthz") if service == SIMULATOR else ("health", "/readyz")
+
+    def probe(path: str, **more: int) -> Object:
+        return {"httpGet": {"path": path, "port": port}, "timeoutSeconds": 3, **more}
+
+    return {
+        "startupProbe": probe("/healthz", periodSeconds=1, failureThreshold=60),
+        "livenessProbe": probe("/healthz", periodSeconds=10, failureThreshold=3),
+        "readinessProbe": probe(ready, periodSeconds=UNREADY_S - 1, failureThreshold=1),
+    }
