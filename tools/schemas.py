@@ -6,12 +6,17 @@ from pathlib import Path
 from services.builder.domain.plan import Plan
 from shared.contracts import ROUTES, Record
 from shared.testing.records import (
+    make_alarm,
     make_cancellation,
     make_completion,
     make_diagnosis,
+    make_evidence,
     make_features,
+    make_increment,
+    make_monitor,
     make_probe,
     make_response,
+    make_round,
     make_run,
 )
 
@@ -25,6 +30,11 @@ SAMPLES: list[Record] = [
     make_features(1),
     make_completion(),
     make_diagnosis(),
+    make_monitor(),
+    make_round(),
+    make_increment(),
+    make_evidence(),
+    make_alarm(),
 ]
 
 

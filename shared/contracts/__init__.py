@@ -1,5 +1,6 @@
 """The records that travel, one per file, and the address book of where they go."""
 
+from shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion
 from shared.contracts.diagnosis import (
@@ -11,9 +12,21 @@ from shared.contracts.diagnosis import (
     MissingTest,
     Verdict,
 )
-from shared.contracts.expansion import expected_of, probes_of
+from shared.contracts.evidence import Change, Evidence, Increment, Round
+from shared.contracts.expansion import asked_of, expected_of, probes_of, shuffled_sets
 from shared.contracts.features import Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
+from shared.contracts.monitor import (
+    MISSING,
+    Comparison,
+    Method,
+    Monitor,
+    MonitorPlan,
+    MonitorState,
+    Upkeep,
+    WatchedFeature,
+    WatchedPair,
+)
 from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part, Purpose, Record
 from shared.contracts.response import Ending, Response, Step, Usage
@@ -32,23 +45,35 @@ from shared.contracts.target import Target
 
 __all__ = [
     "FEATURES",
+    "MISSING",
     "ROUTES",
     "RUN_GATHER",
+    "Alarm",
+    "AlarmKind",
+    "AlarmState",
     "Budget",
     "Cancellation",
+    "Change",
     "Claim",
     "ClosedBy",
+    "Comparison",
     "Completion",
     "Diagnosis",
     "Ending",
     "Estimate",
+    "Evidence",
     "ExtractorPin",
     "Features",
     "Gap",
     "GroupDisparity",
     "GroupSummary",
+    "Increment",
     "Message",
+    "Method",
     "MissingTest",
+    "Monitor",
+    "MonitorPlan",
+    "MonitorState",
     "Part",
     "Probe",
     "Purpose",
@@ -56,6 +81,7 @@ __all__ = [
     "RecordId",
     "Response",
     "Role",
+    "Round",
     "Route",
     "Run",
     "Step",
@@ -63,8 +89,13 @@ __all__ = [
     "SuiteProbe",
     "Target",
     "Token",
+    "Twins",
+    "Upkeep",
     "Usage",
     "Verdict",
+    "WatchedFeature",
+    "WatchedPair",
+    "asked_of",
     "derived_id",
     "expected_of",
     "features_id_of",
@@ -72,6 +103,7 @@ __all__ = [
     "record_of",
     "response_id_of",
     "route_of",
+    "shuffled_sets",
     "subject_of",
     "token_of",
 ]

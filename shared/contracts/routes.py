@@ -5,11 +5,14 @@ Streams, durables, permissions, tables and documents are all derived from this o
 
 from dataclasses import dataclass
 
+from shared.contracts.alarm import Alarm
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import Completion
 from shared.contracts.diagnosis import Diagnosis
+from shared.contracts.evidence import Evidence, Increment, Round
 from shared.contracts.features import Features
 from shared.contracts.identity import derived_id
+from shared.contracts.monitor import Monitor
 from shared.contracts.probe import Probe
 from shared.contracts.record import Record
 from shared.contracts.response import Response
@@ -72,6 +75,11 @@ ROUTES = (
         consumers=("diagnoser", "oracle", "recorder"),
     ),
     Route(Diagnosis, "DIAGNOSES", producers=("diagnoser",), consumers=("recorder",)),
+    Route(Monitor, "MONITORS", producers=("gateway",), consumers=("planner", "recorder")),
+    Route(Round, "ROUNDS", producers=("diagnoser",), consumers=("recorder",)),
+    Route(Increment, "INCREMENTS", producers=("diagnoser",), consumers=("recorder",)),
+    Route(Evidence, "EVIDENCE", producers=("diagnoser",), consumers=("recorder",)),
+    Route(Alarm, "ALARMS", producers=("diagnoser",), consumers=("diagnoser", "recorder")),
 )
 
 _BY_RECORD = {route.record: route for route in ROUTES}

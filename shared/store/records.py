@@ -86,6 +86,11 @@ class Records:
         table = RECORDS[kind.kind]
         yield from self._read(kind, select(table).where(table.c.run_id == run_id), texts=texts)
 
+    def of_monitor(self, kind: type[R], monitor_id: str) -> Iterator[R]:
+        """Give the records of a monitor, in the order of their ids."""
+        table = RECORDS[kind.kind]
+        yield from self._read(kind, select(table).where(table.c.monitor_id == monitor_id))
+
     def all(self, kind: type[R]) -> Iterator[R]:
         """Give every record of a kind, in the order of their ids."""
         yield from self._read(kind, select(RECORDS[kind.kind]))

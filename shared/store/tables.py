@@ -25,6 +25,11 @@ KEYS: dict[str, tuple[str, ...]] = {
     "features": ("probe_id", "response_id", "extractor", "extractor_version"),
     "completion": ("stage",),
     "diagnosis": ("completion_id",),
+    "monitor": ("name",),
+    "round": ("monitor_id",),
+    "increment": ("monitor_id",),
+    "evidence": ("monitor_id",),
+    "alarm": ("monitor_id",),
 }
 """What queries look for, besides id, run and unit."""
 
@@ -184,3 +189,17 @@ SPENDING = Table(
     Column("most_cost", Float(53)),
 )
 """What each run has spent, and what it may."""
+
+SCHEDULE = Table(
+    "schedule",
+    metadata,
+    Column("name", String(96), primary_key=True),
+    Column("moment_ms", BigInteger, nullable=False),
+    Column("monitor_id", String(32), nullable=False),
+    Column("monitor", Text, nullable=False),
+    Column("next_round", Integer, nullable=False),
+    Column("due_at", Moment, nullable=False),
+    Column("run", Text),
+    Column("ended", Text),
+)
+"""Where each monitor stands: the round that comes next, when, and the run of the one before."""
