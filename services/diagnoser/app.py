@@ -4,7 +4,7 @@ import sys
 from datetime import UTC, datetime
 
 from services.diagnoser.domain import Plan
-from services.diagnoser.handlers import Diagnose
+from services.diagnoser.handlers import Complete, Diagnose, Watch
 from services.diagnoser.settings import DiagnoserSettings
 from shared.bus.stage import Stage
 from shared.contracts import Completion
@@ -18,7 +18,9 @@ def build(settings: DiagnoserSettings) -> Service:
     store = Store.open(settings.store)
     plan = Plan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
     diagnose = Diagnose(store, now=lambda: datetime.now(UTC), plan=plan)
-    stage = Stage("diagnoser", Completion, diagnose, slots=1)
+    complete = Complete(store, diagnose, Watch(store, now=lambda: datetime.now(UTC)))
+    # One at a time: the rounds of a monitor are added up in their order.
+    stage = Stage("diagnoser", Completion, complete, slots=1)
     return Service("diagnoser", settings, stages=[stage], close=[store.close])
 
 

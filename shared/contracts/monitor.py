@@ -144,6 +144,17 @@ class MonitorPlan(Part):
                 "sets_per_round belongs to the claim `population` and is needed there: a bank is"
                 " asked whole every round"
             )
+        for each in self.features:
+            if self.claim is Claim.BANK and each.method is not Method.PAIRS:
+                raise ValueError(
+                    f"{each.feature}: a claim about a bank takes the method `pairs` alone; `odds`,"
+                    " `discordant` and `two_groups` need the claim `population`"
+                )
+            if each.method.of_selections and self.repeats > 1:
+                raise ValueError(
+                    f"{each.feature}: the method `{each.method}` takes each prompt once; set"
+                    " repeats to 1, or take the method `pairs`"
+                )
         keys = [each.key for each in self.watched]
         if twice := sorted({key for key in keys if keys.count(key) > 1}):
             raise ValueError(f"the comparison {twice[0]} is declared twice")

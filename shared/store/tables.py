@@ -25,7 +25,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "features": ("probe_id", "response_id", "extractor", "extractor_version"),
     "completion": ("stage",),
     "diagnosis": ("completion_id",),
-    "monitor": ("name",),
+    "monitor": ("name", "monitor_id"),
     "round": ("monitor_id",),
     "increment": ("monitor_id",),
     "evidence": ("monitor_id",),

@@ -39,6 +39,7 @@ class Rounds:
 
     def want(self, monitor: Monitor) -> Sequence[Record]:
         """Note what is wanted of a monitor from now on."""
+        self._store.records.write([monitor])  # before any round that the diagnoser closes
         self._store.schedule.want(monitor)
         return ()
 

@@ -7,17 +7,17 @@ revision = "0008"
 down_revision = "0005"
 
 KEYS = {
-    "monitor": "name",
-    "round": "monitor_id",
-    "increment": "monitor_id",
-    "evidence": "monitor_id",
-    "alarm": "monitor_id",
+    "monitor": ("name", "monitor_id"),
+    "round": ("monitor_id",),
+    "increment": ("monitor_id",),
+    "evidence": ("monitor_id",),
+    "alarm": ("monitor_id",),
 }
 
 
 def upgrade() -> None:
     """Make a table for each record of monitors, and the schedule."""
-    for kind, key in KEYS.items():
+    for kind, keys in KEYS.items():
         op.create_table(
             kind,
             sa.Column("id", sa.String(32), primary_key=True),
@@ -27,12 +27,11 @@ def upgrade() -> None:
             sa.Column("run_id", sa.String(32)),
             sa.Column("unit_id", sa.Text),
             sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-            sa.Column(key, sa.String(96), nullable=False),
+            *(sa.Column(key, sa.String(96), nullable=False) for key in keys),
             sa.Column("body", sa.Text, nullable=False),
         )
         op.create_index(f"{kind}_run", kind, ["run_id"])
-        if key.endswith("_id"):
-            op.create_index(f"{kind}_{key}", kind, [key])
+        op.create_index(f"{kind}_monitor_id", kind, ["monitor_id"])
     op.create_table(
         "schedule",
         sa.Column("name", sa.String(96), primary_key=True),

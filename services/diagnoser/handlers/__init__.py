@@ -1,0 +1,7 @@
+"""What the diagnoser does: runs diagnosed, monitors' rounds added up, alarms told."""
+
+from services.diagnoser.handlers.completing import Complete
+from services.diagnoser.handlers.diagnosing import Diagnose
+from services.diagnoser.handlers.monitoring import Watch
+
+__all__ = ["Complete", "Diagnose", "Watch"]
