@@ -10,6 +10,7 @@ from biaswatch import (
     clusters,
     diagnose,
     extractors,
+    monitors,
     operate,
     purge,
     report,
@@ -43,6 +44,7 @@ extractors.register(app)
 tool_bias.register()
 clusters.register()
 build.register(app)
+monitors.register(app)
 
 
 def main() -> None:

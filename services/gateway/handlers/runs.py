@@ -108,6 +108,7 @@ class Desk:
         waiting = self._store.gathers(RUN_GATHER).look(run.id)
         opening = waiting.opening if waiting else 0
         diagnosed = self._diagnosed(run.id, opening) or not compares(suite)
+        diagnosed = diagnosed or run.monitor_id is not None  # a round becomes evidence instead
         stand = stand_of(waiting, diagnosed=diagnosed)
         return Progress(
             run_id=run.id,
