@@ -21,7 +21,7 @@ Send = Callable[[Monitor], Awaitable[None]]
 
 def monitor_routes(desk: MonitorDesk, send: Send, tokens: Tokens) -> APIRouter:
     """Give the routes of monitors."""
-    router = APIRouter(prefix="/v1/monitors")
+    router = APIRouter(prefix="/v1")
     router.include_router(_reading(desk, tokens))
     router.include_router(_changing(desk, send, tokens))
     return router
@@ -31,15 +31,15 @@ def _reading(desk: MonitorDesk, tokens: Tokens) -> APIRouter:
     """Give what shows."""
     router = APIRouter(dependencies=[Depends(tokens.may_read)])
 
-    @router.get("")
+    @router.get("/monitors")
     async def list_monitors() -> list[MonitorStand]:
         return await in_thread(desk.stands)
 
-    @router.get("/{name}")
+    @router.get("/monitors/{name}")
     async def show_monitor(name: str) -> MonitorView:
         return await in_thread(desk.show, name)
 
-    @router.get("/{name}/alarms")
+    @router.get("/monitors/{name}/alarms")
     async def show_alarms(name: str) -> list[ShownAlarm]:
         return await in_thread(desk.alarms, name)
 
@@ -50,7 +50,7 @@ def _changing(desk: MonitorDesk, send: Send, tokens: Tokens) -> APIRouter:
     """Give what spends money, or ends the spending."""
     router = APIRouter(dependencies=[Depends(tokens.may_run)])
 
-    @router.post("")
+    @router.post("/monitors")
     async def apply_monitor(asked: MonitorRequest) -> Applied:
         applied = await in_thread(desk.apply, asked)
         # Sent even where nothing changed: whoever died before sending it is helped by the repeat.
@@ -62,15 +62,15 @@ def _changing(desk: MonitorDesk, send: Send, tokens: Tokens) -> APIRouter:
         await send(monitor)
         return monitor
 
-    @router.post("/{name}/pause", status_code=202)
+    @router.post("/monitors/{name}/pause", status_code=202)
     async def pause_monitor(name: str) -> Monitor:
         return await turn(name, MonitorState.PAUSED)
 
-    @router.post("/{name}/resume", status_code=202)
+    @router.post("/monitors/{name}/resume", status_code=202)
     async def resume_monitor(name: str) -> Monitor:
         return await turn(name, MonitorState.ACTIVE)
 
-    @router.delete("/{name}", status_code=202)
+    @router.delete("/monitors/{name}", status_code=202)
     async def delete_monitor(name: str) -> Monitor:
         return await turn(name, MonitorState.DELETED)
 
