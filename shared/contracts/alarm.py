@@ -15,6 +15,8 @@ class AlarmKind(StrEnum):
 
     DISPARITY = "disparity"
     CHANGE = "change"
+    LEVEL = "level"
+    """The gap may be the same; the answers to both groups are not."""
 
 
 class AlarmState(StrEnum):

@@ -143,5 +143,7 @@ class Evidence(_OfComparison):
     """The ratio of selection rates, for the four-fifths rule; it never alarms."""
     change: Change | None = None
     """Whether the gap is still what it was; null during the reference rounds."""
+    level_change: Change | None = None
+    """Whether the level of both groups is still what it was."""
     before: Estimate | None = None
     """The gap at the end of the epoch before."""

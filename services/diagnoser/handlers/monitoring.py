@@ -161,6 +161,7 @@ def _evidence(
         missing=(same.missing if same else 0) + increment.missing,
         bound=plan.bound,
         change=_change(same, increment, counts, monitor, rounds),
+        level_change=_change(same, increment, counts, monitor, rounds, level=True),
         before=same.before if same else (latest.gap if latest else None),
         **vars(found),
     )
@@ -175,9 +176,10 @@ def _change(
     counts: dict[str, tuple[int, ...]],
     monitor: Monitor,
     rounds: int,
+    *,
+    level: bool = False,
 ) -> Change | None:
     if rounds == monitor.plan.reference_rounds:
-        return reference_of(increment.comparison, counts, monitor.plan)
-    if same is None or same.change is None:
-        return None
-    return next_change(same.change, increment.counts)
+        return reference_of(increment.comparison, counts, monitor.plan, level=level)
+    last = None if same is None else same.level_change if level else same.change
+    return None if last is None else next_change(last, increment.counts, level=level)

@@ -230,6 +230,7 @@ class Shown(BaseModel):
     no_forecast: str | None
     impact_ratio: Estimate | None
     change_log_evidence: float | None
+    level_log_evidence: float | None
     before: Estimate | None
     stands_out: bool
     """Whether it is flagged now among the monitor's comparisons (e-BH)."""
@@ -242,6 +243,7 @@ def shown(evidence: Evidence, *, stands_out: bool) -> Shown:
         comparison=evidence.comparison_key,
         tolerance=evidence.comparison.watched.tolerance,
         change_log_evidence=evidence.change.log_evidence if evidence.change else None,
+        level_log_evidence=evidence.level_change.log_evidence if evidence.level_change else None,
         stands_out=stands_out,
         **{name: getattr(evidence, name) for name in names - {"comparison"}},
     )

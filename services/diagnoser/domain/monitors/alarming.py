@@ -9,8 +9,10 @@ from shared.contracts import (
     Alarm,
     AlarmKind,
     AlarmState,
+    Change,
     Evidence,
     Monitor,
+    MonitorPlan,
     Round,
     Verdict,
 )
@@ -67,14 +69,24 @@ def _raised(evidence: Evidence, monitor: Monitor) -> Iterator[News]:
         reason = f"{evidence.reason}: its logarithm reached {evidence.log_supremum:.2f} of the"
         told = f"{reason} {evidence.bound:.2f} needed"
         yield News(key, AlarmKind.DISPARITY, AlarmState.RAISED, told, evidence, evidence.epoch)
-    change = evidence.change
-    bound = change_bound(monitor.plan)
-    if change and change.log_evidence is not None and change.log_evidence >= bound:
-        reason = (
-            f"the gap is not what it was in the first {monitor.plan.reference_rounds} rounds of the"
-            f" epoch: the log evidence is {change.log_evidence:.2f} of the {bound:.2f} needed"
-        )
-        yield News(key, AlarmKind.CHANGE, AlarmState.RAISED, reason, evidence, evidence.epoch)
+    yield from _changed(evidence, monitor.plan)
+
+
+def _changed(evidence: Evidence, plan: MonitorPlan) -> Iterator[News]:
+    bound = change_bound(plan)
+    for what, change in _changes(evidence).items():
+        if change and change.log_evidence is not None and change.log_evidence >= bound:
+            told = "gap" if what is AlarmKind.CHANGE else "level of both groups"
+            reason = (
+                f"the {told} is not what it was in the first {plan.reference_rounds} rounds of the"
+                f" epoch: the log evidence is {change.log_evidence:.2f} of the {bound:.2f} needed"
+            )
+            key = evidence.comparison_key
+            yield News(key, what, AlarmState.RAISED, reason, evidence, evidence.epoch)
+
+
+def _changes(evidence: Evidence) -> dict[AlarmKind, Change | None]:
+    return {AlarmKind.CHANGE: evidence.change, AlarmKind.LEVEL: evidence.level_change}
 
 
 def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[News]:
@@ -96,7 +108,7 @@ def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[Ne
 def _alarm(news: News, monitor: Monitor, closed: Round, seen: Mapping[str, Sorted]) -> Alarm:
     evidence = news.evidence
     raised = news.state is AlarmState.RAISED
-    change = evidence.change if news.what is AlarmKind.CHANGE else None
+    change = _changes(evidence).get(news.what)
     log_evidence = evidence.log_e if change is None else change.log_evidence or 0.0
     return Alarm(
         tenant=closed.tenant,

@@ -69,6 +69,12 @@ class Twins:
         a, b = self.a.mean, self.b.mean
         return None if a is None or b is None else a - b
 
+    @property
+    def level(self) -> float | None:
+        """The mean of both groups, in the feature's units."""
+        a, b = self.a.mean, self.b.mean
+        return None if a is None or b is None else (a + b) / 2
+
 
 @dataclass(frozen=True)
 class Sorted:

@@ -11,12 +11,17 @@ from shared.stats.anytime.batches import Batch
 from shared.stats.anytime.claims import Claim as StatedClaim
 from shared.stats.anytime.claims import close_bank_round, close_population_round, unit_id
 from shared.stats.anytime.odds import CommonOdds
+from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.rounding import uniforms
 from shared.stats.anytime.two_groups import TwoHistograms
 
 Counts = dict[str, tuple[int, ...]]
 SELECTIONS = "selections"
 """Pairs of selections for the four-fifths rule: both, first only, second only, neither."""
+
+
+LEVEL = "level"
+"""The means of sets over both groups, from -1 to 1: a model may change and its gap stay."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,18 @@ def _pairs(comparison: Comparison, seen: Sorted, place: Place) -> Counted:
     else:
         closed = close_population_round(gaps, entered=frozenset(), salt=key)
     counts = {"counts": closed.increment.counts, "absent": (closed.increment.absent,)}
+    counts[LEVEL] = _levels(comparison, sets, place)
     if watched.selected_at_least is not None:
         counts[SELECTIONS] = _selections(sets, watched.selected_at_least)
     return Counted(counts, closed.missing)
+
+
+def _levels(comparison: Comparison, sets: Mapping[str, Twins], place: Place) -> tuple[int, ...]:
+    low, span = comparison.watched.low, comparison.watched.high - comparison.watched.low
+    there = {n: t.level for n, t in sets.items() if t.level is not None}
+    ids = [unit_id(StatedClaim(place.claim), name, place.round) for name in there]
+    values = np.clip([2 * (level - low) / span - 1 for level in there.values()], -1.0, 1.0)
+    return PairHistogram.of(values, uniforms(ids, f"{comparison.key}/{LEVEL}")).counts
 
 
 def _share(gap: float | None, span: float) -> float | None:
