@@ -7,6 +7,7 @@ import typer
 
 from biaswatch import (
     build,
+    calibrate,
     clusters,
     diagnose,
     extractors,
@@ -45,6 +46,7 @@ tool_bias.register()
 clusters.register()
 build.register(app)
 monitors.register(app)
+calibrate.register(app)
 
 
 def main() -> None:
