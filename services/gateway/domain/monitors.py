@@ -1,10 +1,20 @@
 """Monitors as people ask for them, and how they stand."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, PositiveFloat
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PositiveFloat,
+    ValidationError,
+)
 
 from shared.contracts import (
     Alarm,
@@ -123,14 +133,27 @@ def plan_of(asked: MonitorRequest, suite: Suite) -> MonitorPlan:
     target = parse_target(
         asked.target, parameters=asked.parameters, system_prompt=asked.system_prompt
     )
-    return MonitorPlan(
-        suite=suite.name,
-        suite_hash=suite.hash,
-        target=target,
-        features=tuple(WatchedFeature(**each.model_dump()) for each in asked.features),
-        comparisons=tuple(WatchedPair(**each.model_dump()) for each in asked.comparisons),
-        **asked.model_dump(include=AS_THEY_ARE),
-    )
+    with _in_a_sentence():
+        return MonitorPlan(
+            suite=suite.name,
+            suite_hash=suite.hash,
+            target=target,
+            features=tuple(WatchedFeature(**each.model_dump()) for each in asked.features),
+            comparisons=tuple(WatchedPair(**each.model_dump()) for each in asked.comparisons),
+            **asked.model_dump(include=AS_THEY_ARE),
+        )
+
+
+@contextmanager
+def _in_a_sentence() -> Iterator[None]:
+    """Turn what the parts say of one another into a mistake of the user."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        said = first["msg"].removeprefix("Value error, ")
+        raise UsageError(f"The monitor, {field + ': ' if field else ''}{said}.") from None
 
 
 AS_THEY_ARE = {
@@ -141,14 +164,15 @@ AS_THEY_ARE = {
 
 def upkeep_of(asked: MonitorRequest) -> Upkeep:
     """Give how the monitor is to be run."""
-    return Upkeep(
-        cadence_s=asked.cadence,
-        deadline_s=asked.deadline,
-        budget=Budget(**asked.budget.model_dump()),
-        most_rounds=asked.most_rounds,
-        owners=asked.owners,
-        webhook=asked.webhook,
-    )
+    with _in_a_sentence():
+        return Upkeep(
+            cadence_s=asked.cadence,
+            deadline_s=asked.deadline,
+            budget=Budget(**asked.budget.model_dump()),
+            most_rounds=asked.most_rounds,
+            owners=asked.owners,
+            webhook=asked.webhook,
+        )
 
 
 def _check(pair: WatchedPair, suite: Suite, features: tuple[Feature, ...]) -> None:
