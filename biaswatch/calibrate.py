@@ -7,21 +7,23 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.calibration_rows import Row, row_of
 from biaswatch.client import Client
 from biaswatch.suites import load_suite
 from services.simulator.domain.plant import Plant
 from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Suite
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load
-from shared.store import Store
 from shared.telemetry import configure_logs
+
+if TYPE_CHECKING:
+    from biaswatch.calibration_rows import Row
+    from shared.store import Store
 
 SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
 HOUR_S = 3600
@@ -66,7 +68,7 @@ def calibrate(
 
 async def _calibrated(
     settings: Settings, effects: Sequence[float], monitors: int, rounds: int
-) -> list[Row]:
+) -> "list[Row]":
     from biaswatch.house import house
 
     plants = {_model(effect): Plant(rating_gaps={"black": -effect}) for effect in effects}
@@ -81,6 +83,8 @@ async def _calibrated(
             await _ended(client, rounds)
         finally:
             await client.close()
+    from shared.store import Store
+
     with Store.open(settings.store) as store:
         return [_row(store, effect, suite) for effect in effects]
 
@@ -118,7 +122,9 @@ def _asked(effect: float, number: int, suite: Suite, rounds: int) -> dict[str, o
     }
 
 
-def _row(store: Store, effect: float, suite: Suite) -> Row:
+def _row(store: "Store", effect: float, suite: Suite) -> "Row":
+    from biaswatch.calibration_rows import row_of
+
     sets = len({probe.set for probe in suite.probes})
     alarmed_at: list[int | None] = []
     evidence: list[Evidence] = []
@@ -137,6 +143,6 @@ def _row(store: Store, effect: float, suite: Suite) -> Row:
     return row_of(effect, alarmed_at, evidence, _of(store, effect)[0].plan)
 
 
-def _of(store: Store, effect: float) -> list[Monitor]:
+def _of(store: "Store", effect: float) -> list[Monitor]:
     found = store.records.all(Monitor)
     return [each for each in found if each.upkeep.owners == (f"{effect:g}",)]

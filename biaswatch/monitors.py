@@ -15,7 +15,6 @@ from rich.table import Table
 
 from biaswatch.checks import check_scaffolds
 from biaswatch.client import Client
-from biaswatch.monitor_plans import planned
 from biaswatch.runs import Json, Server, Token, connected
 from biaswatch.suites import load_suite
 from services.gateway.domain.monitors import MonitorRequest, plan_of
@@ -182,6 +181,8 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Say how long a monitor needs to find a gap: units, rounds, tokens, money."""
+    from biaswatch.monitor_plans import planned  # the mathematics is slow to load
+
     asked, suite = load_monitor(file)
     rows = planned(asked, suite, effect, sd, answer_tokens, (price_read, price_written))
     if as_json:

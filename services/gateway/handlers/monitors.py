@@ -4,18 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
-from services.gateway.domain.monitors import (
+from services.gateway.domain.monitor_views import (
     Applied,
-    MonitorRequest,
     MonitorStand,
     MonitorView,
     Said,
     ShownAlarm,
     ShownTwins,
-    plan_of,
     shown,
-    upkeep_of,
 )
+from services.gateway.domain.monitors import MonitorRequest, plan_of, upkeep_of
 from services.gateway.handlers.runs import NotThereError
 from shared.contracts import (
     Alarm,

@@ -4,13 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Depends
 
-from services.gateway.domain.monitors import (
-    Applied,
-    MonitorRequest,
-    MonitorStand,
-    MonitorView,
-    ShownAlarm,
-)
+from services.gateway.domain.monitor_views import Applied, MonitorStand, MonitorView, ShownAlarm
+from services.gateway.domain.monitors import MonitorRequest
 from services.gateway.handlers import MonitorDesk
 from services.gateway.routes.tokens import Tokens
 from shared.contracts import Monitor, MonitorState
