@@ -77,6 +77,7 @@ async def _calibrated(
         client = Client(here.url)
         try:
             await client.keep(suite)
+            await _measurable(settings, suite)
             for effect in effects:
                 for number in range(monitors):
                     await client.ask("POST", "/v1/monitors", _asked(effect, number, suite, rounds))
@@ -93,6 +94,15 @@ def _fast(began: datetime) -> Callable[[], datetime]:
     """Give a clock on which hours pass in half seconds."""
     start = time.monotonic()
     return lambda: began + timedelta(seconds=(time.monotonic() - start) * SPEED)
+
+
+async def _measurable(settings: Settings, suite: Suite) -> None:
+    """Wait until every extractor of the suite has said that it runs."""
+    from shared.store import Store
+
+    with Store.open(settings.store) as store:
+        while not set(suite.extractors) <= {each.name for each in store.instruments.ever()}:
+            await asyncio.sleep(LOOK_S)
 
 
 async def _ended(client: Client, rounds: int) -> None:
