@@ -19,6 +19,7 @@ from services.simulator.domain.plant import Plant
 from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Suite
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load
+from shared.runtime.threads import in_thread
 from shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ async def _measurable(settings: Settings, suite: Suite) -> None:
     from shared.store import Store
 
     with Store.open(settings.store) as store:
-        while not set(suite.extractors) <= {each.name for each in store.instruments.ever()}:
+        while set(suite.extractors) - {e.name for e in await in_thread(store.instruments.ever)}:
             await asyncio.sleep(LOOK_S)
 
 
