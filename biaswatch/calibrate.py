@@ -102,7 +102,11 @@ async def _measurable(settings: Settings, suite: Suite) -> None:
     from shared.store import Store
 
     with Store.open(settings.store) as store:
-        while set(suite.extractors) - {e.name for e in await in_thread(store.instruments.ever)}:
+
+        def absent() -> set[str]:
+            return set(suite.extractors) - {each.name for each in store.instruments.ever()}
+
+        while await in_thread(absent):
             await asyncio.sleep(LOOK_S)
 
 
