@@ -102,11 +102,10 @@ async def _measurable(settings: Settings, suite: Suite) -> None:
     from shared.store import Store
 
     with Store.open(settings.store) as store:
-
-        def absent() -> set[str]:
-            return set(suite.extractors) - {each.name for each in store.instruments.ever()}
-
-        while await in_thread(absent):
+        while True:
+            running = {each.name for each in await in_thread(store.instruments.ever)}
+            if running.issuperset(suite.extractors):
+                return
             await asyncio.sleep(LOOK_S)
 
 
