@@ -29,16 +29,16 @@ class Client:
     async def keep(self, suite: Suite) -> str:
         """Upload a suite; give its hash."""
         body = suite.model_dump(mode="json", exclude_none=True)
-        return str((await self._ask("POST", "/v1/suites", body))["hash"])
+        return str((await self.ask("POST", "/v1/suites", body))["hash"])
 
     async def start(self, asked: Mapping[str, Any]) -> tuple[str, int]:
         """Start or resume a run; give its id, and the opening with which its news begin."""
-        started = await self._ask("POST", "/v1/runs", asked)
+        started = await self.ask("POST", "/v1/runs", asked)
         return str(started["run"]["id"]), int(started["opening"])
 
     async def cancel(self, run_id: str) -> None:
         """End a run before its time."""
-        await self._ask("POST", f"/v1/runs/{run_id}/cancel")
+        await self.ask("POST", f"/v1/runs/{run_id}/cancel")
 
     async def follow(self, run_id: str, opening: int = 0) -> AsyncIterator[dict[str, Any]]:
         """Give a run's progress whenever it changes, until it has ended."""
@@ -57,50 +57,51 @@ class Client:
 
     async def runs(self) -> list[dict[str, Any]]:
         """Give every run, the latest first."""
-        found: list[dict[str, Any]] = await self._ask("GET", "/v1/runs")
+        found: list[dict[str, Any]] = await self.ask("GET", "/v1/runs")
         return found
 
     async def progress(self, run_id: str) -> dict[str, Any]:
         """Tell how a run stands."""
-        found: dict[str, Any] = await self._ask("GET", f"/v1/runs/{run_id}")
+        found: dict[str, Any] = await self.ask("GET", f"/v1/runs/{run_id}")
         return found
 
     async def diagnoses(self, run_id: str) -> list[dict[str, Any]]:
         """Give what a run shows."""
-        found: list[dict[str, Any]] = await self._ask("GET", f"/v1/runs/{run_id}/diagnoses")
+        found: list[dict[str, Any]] = await self.ask("GET", f"/v1/runs/{run_id}/diagnoses")
         return found
 
     async def assessments(self, run_id: str) -> list[dict[str, Any]]:
         """Give what else was looked at: quality, consistency, who is treated how."""
-        found: list[dict[str, Any]] = await self._ask("GET", f"/v1/runs/{run_id}/assessments")
+        found: list[dict[str, Any]] = await self.ask("GET", f"/v1/runs/{run_id}/assessments")
         return found
 
     async def studies(self, run_id: str) -> dict[str, Any]:
         """Give scores, pairs and judges of a run."""
-        found: dict[str, Any] = await self._ask("GET", f"/v1/runs/{run_id}/studies")
+        found: dict[str, Any] = await self.ask("GET", f"/v1/runs/{run_id}/studies")
         return found
 
     async def flagged(self, run_id: str) -> list[dict[str, Any]]:
         """Give every flagged pair of a run, with its texts."""
         found: list[dict[str, Any]] = []
-        while some := await self._ask("GET", f"/v1/runs/{run_id}/flagged?offset={len(found)}"):
+        while some := await self.ask("GET", f"/v1/runs/{run_id}/flagged?offset={len(found)}"):
             found += some
         return found
 
     async def interpret(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Have statistics interpreted and judged; give the evaluation once it is there."""
-        found = await self._ask("POST", "/v1/interpretations", asked)
+        found = await self.ask("POST", "/v1/interpretations", asked)
         path = f"/v1/interpretations/{found['brief_id']}"
         while found["evaluation"] is None:
             await asyncio.sleep(LOOK_EVERY_S)
-            found = await self._ask("GET", path)
+            found = await self.ask("GET", path)
         return dict(found["evaluation"])
 
     async def close(self) -> None:
         """Let go of the connection."""
         await self._http.aclose()
 
-    async def _ask(self, verb: str, path: str, body: Any = None) -> Any:
+    async def ask(self, verb: str, path: str, body: Any = None) -> Any:
+        """Ask the gateway anything; what it refuses becomes its sentence."""
         try:
             reply = await self._http.request(verb, path, json=body)
         except httpx2.HTTPError as error:

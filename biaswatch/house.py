@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from services.planner.settings import PlannerSettings
 from services.recorder import app as recorder
 from services.recorder.settings import RecorderSettings
 from services.simulator import app as simulator
+from services.simulator.domain.plant import Plant
 from services.simulator.settings import SimulatorSettings
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from shared.bus.provision import provision
@@ -43,6 +44,7 @@ ROOMS = (
 )
 LOOK_S = 0.02
 HERE = "127.0.0.1"
+Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,30 @@ class Where:
     store_url: str
     simulator_url: str
     log_level: str
+    clock: Clock
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _simulated(plants: Mapping[str, Plant]) -> SimulatorSettings:
+    given = SimulatorSettings()
+    return given.model_copy(update={"plants": {**given.plants, **plants}})
 
 
 @asynccontextmanager
-async def house(settings: Settings, *, port: int = 0, apart: bool = False) -> AsyncIterator[House]:
+async def house(
+    settings: Settings,
+    *,
+    port: int = 0,
+    apart: bool = False,
+    plants: Mapping[str, Plant] | None = None,
+    clock: Clock | None = None,
+) -> AsyncIterator[House]:
     """Run everything while the context lasts; with `apart`, each service as its own process.
+
+    Plants are more models of the simulator; another clock lets monitors live faster.
 
     Raises
     ------
@@ -68,11 +89,13 @@ async def house(settings: Settings, *, port: int = 0, apart: bool = False) -> As
     with EmbeddedServer(settings.state_dir / "nats") as server:
         migrate(settings.store)
         await _provision(server.url)
-        simulated = simulator.build(SimulatorSettings())
+        simulated = simulator.build(_simulated(plants or {}))
         with Store.open(settings.store) as store:
             async with web_server(simulated, HERE, 0) as simulator_port:
                 simulator_url = f"http://{HERE}:{simulator_port}/v1"
-                where = Where(server.url, settings.store, simulator_url, settings.log_level)
+                where = Where(
+                    server.url, settings.store, simulator_url, settings.log_level, clock or _now
+                )
                 serve = _apart if apart else _together
                 async with serve(where, store, port) as url:
                     while not await in_thread(store.instruments.running, began):
@@ -121,11 +144,11 @@ async def _together(where: Where, store: Store, port: int) -> AsyncIterator[str]
     """Run every service in this process."""
     given: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
     services = [
-        planner.build(PlannerSettings(**given)),
+        planner.build(PlannerSettings(**given), where.clock),
         generator.build(GeneratorSettings(**given, simulator_url=where.simulator_url)),
         extractor.build(ExtractorSettings(**given)),
         recorder.build(RecorderSettings(**given)),
-        diagnoser.build(DiagnoserSettings(**given)),
+        diagnoser.build(DiagnoserSettings(**given), where.clock),
         oracle.build(OracleSettings(**given)),
         evaluator.build(EvaluatorSettings(**given)),
     ]

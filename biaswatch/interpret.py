@@ -20,9 +20,8 @@ from biaswatch.case_options import (
     cases_given,
 )
 from biaswatch.client import Client
-from biaswatch.connecting import Server, Token, connected
+from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.interpretation_output import lines_of
-from biaswatch.runs import Json
 from shared.errors import UsageError
 
 if TYPE_CHECKING:

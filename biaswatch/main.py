@@ -7,10 +7,12 @@ import typer
 
 from biaswatch import (
     build,
+    calibrate,
     clusters,
     diagnose,
     extractors,
     interpret,
+    monitors,
     operate,
     purge,
     report,
@@ -47,6 +49,8 @@ tool_bias.register()
 clusters.register()
 build.register(app)
 suite_verbs.register(app)
+monitors.register(app)
+calibrate.register(app)
 
 
 def main() -> None:

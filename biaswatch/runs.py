@@ -25,7 +25,7 @@ from rich.progress import (
 from biaswatch import assessments, findings, study_findings
 from biaswatch.checks import check_means, check_scaffolds
 from biaswatch.client import Client
-from biaswatch.connecting import Server, Token, connected
+from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.outcome import Found, Outcome, outcome_of
 from biaswatch.place import Address
 from biaswatch.suites import load_suite
@@ -46,8 +46,6 @@ STOPPED = {
 }
 """Why a run was stopped, where nobody cancelled it."""
 DEMO_SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
 Apart = Annotated[bool, typer.Option("--processes", help="Each service as its own process.")]

@@ -59,6 +59,42 @@ ALLOWED = Gauge(
 KEPT = Counter(
     "biaswatch_calls_kept_total", "Calls answered by what was kept, and not paid again.", ["target"]
 )
+OF_COMPARISON = ["monitor", "feature", "comparison"]
+MONITOR_GAP = Gauge("biaswatch_monitor_gap", "Gap of a monitored comparison.", OF_COMPARISON)
+MONITOR_GAP_LOW = Gauge(
+    "biaswatch_monitor_gap_low", "Lower end of the gap's confidence sequence.", OF_COMPARISON
+)
+MONITOR_GAP_HIGH = Gauge(
+    "biaswatch_monitor_gap_high", "Upper end of the gap's confidence sequence.", OF_COMPARISON
+)
+MONITOR_EVIDENCE = Gauge(
+    "biaswatch_monitor_log_evidence", "Log e-value against gaps within tolerance.", OF_COMPARISON
+)
+MONITOR_VERDICT = Gauge(
+    "biaswatch_monitor_verdict",
+    "1 for a disparity, -1 for none beyond the tolerance, 0 for not enough evidence.",
+    OF_COMPARISON,
+)
+MONITOR_ALARM = Gauge(
+    "biaswatch_monitor_alarm",
+    "1 while an alarm of this kind stands: disparity or change.",
+    [*OF_COMPARISON, "what"],
+)
+MONITOR_LAST_ROUND = Gauge(
+    "biaswatch_monitor_last_round_timestamp_seconds",
+    "When a round was last added to the evidence (Unix time); its age is time() minus this.",
+    ["monitor"],
+)
+MONITOR_MISSED = Gauge(
+    "biaswatch_monitor_round_missed_records",
+    "Measurements the last round expected and did not get.",
+    ["monitor"],
+)
+MONITOR_OVERDUE = Gauge(
+    "biaswatch_monitor_next_round_timestamp_seconds",
+    "When the next round is due (Unix time); long past, where rounds do not begin.",
+    ["monitor"],
+)
 READY = Gauge("biaswatch_ready", "1 while the service takes work.", ["service"])
 
 

@@ -6,15 +6,20 @@ from pathlib import Path
 from services.builder.domain.plan import Plan
 from shared.contracts import ROUTES, Record
 from shared.testing.records import (
+    make_alarm,
     make_assessment,
     make_brief,
     make_cancellation,
     make_completion,
     make_diagnosis,
     make_evaluation,
+    make_evidence,
     make_features,
+    make_increment,
+    make_monitor,
     make_probe,
     make_response,
+    make_round,
     make_run,
     make_verdict,
 )
@@ -33,6 +38,11 @@ SAMPLES: list[Record] = [
     make_verdict(),
     make_brief(),
     make_evaluation(),
+    make_monitor(),
+    make_round(),
+    make_increment(),
+    make_evidence(),
+    make_alarm(),
 ]
 
 

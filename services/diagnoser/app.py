@@ -1,25 +1,44 @@
 """The diagnoser's composition root."""
 
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from services.diagnoser.domain import Plan
-from services.diagnoser.handlers import Diagnose
+from services.diagnoser.handlers import Complete, Diagnose, Gauges, Tell, Watch
 from services.diagnoser.settings import DiagnoserSettings
+from shared.bus.port import Publisher
 from shared.bus.stage import Stage
-from shared.contracts import Completion
+from shared.contracts import Alarm, Completion
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
 
 
-def build(settings: DiagnoserSettings) -> Service:
-    """Give the diagnoser on the store its settings name."""
+def now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
+
+
+def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> Service:
+    """Give the diagnoser on the store its settings name; the clock dates what it makes."""
     store = Store.open(settings.store)
     plan = Plan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
-    diagnose = Diagnose(store, now=lambda: datetime.now(UTC), plan=plan)
-    stage = Stage("diagnoser", Completion, diagnose, slots=1)
-    return Service("diagnoser", settings, stages=[stage], close=[store.close])
+    diagnose = Diagnose(store, now=clock, plan=plan)
+    complete = Complete(store, diagnose, Watch(store, now=clock))
+    tell = Tell(settings.diagnoser_private_hosts, now=clock)
+    gauges = Gauges(store)
+
+    async def show(publisher: Publisher) -> None:
+        await gauges.show(publisher, settings.diagnoser_gauge_s)
+
+    stages: list[Stage[Any]] = [
+        # One at a time: the rounds of a monitor are added up in their order.
+        Stage("diagnoser", Completion, complete, slots=1),
+        Stage("diagnoser", Alarm, tell, slots=4),
+    ]
+    return Service("diagnoser", settings, stages=stages, jobs=[show], close=[store.close])
 
 
 if __name__ == "__main__":

@@ -12,3 +12,7 @@ class DiagnoserSettings(Settings):
     """The level of a run's family of comparisons."""
     diagnoser_tolerance: float = Field(default=0.0, ge=0)
     """The largest difference that does not matter."""
+    diagnoser_private_hosts: tuple[str, ...] = ()
+    """Hosts of webhooks that may have private addresses, as JSON."""
+    diagnoser_gauge_s: float = Field(default=15, gt=0)
+    """How often the metrics of monitors are read anew from the store."""

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 from fastapi import FastAPI
 
-from services.gateway.handlers import Desk, Studies
-from services.gateway.routes import Tokens, as_sentence, routes
+from services.gateway.handlers import Desk, MonitorDesk, Studies
+from services.gateway.routes import Tokens, as_sentence, monitor_routes, routes
 from services.gateway.settings import GatewaySettings
 from shared.bus.port import Publisher
-from shared.contracts import Brief, Cancellation, Run
+from shared.contracts import Brief, Cancellation, Monitor, Run
 from shared.errors import BiaswatchError, ConfigurationError
 from shared.runtime.process import serve
 from shared.runtime.service import Service
@@ -30,12 +30,14 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     tokens = Tokens(settings.gateway_read_token, settings.gateway_run_token)
     desk = Desk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
 
-    async def send(record: Run | Cancellation | Brief) -> None:
+    async def send(record: Run | Cancellation | Brief | Monitor) -> None:
         # The moment is the publication: a run started again must not be dropped as a duplicate.
         await publisher.publish(record, publication=int(record.at.timestamp() * 1000))
 
+    monitors = MonitorDesk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
     app = FastAPI(title="biaswatch", version="1")
     app.include_router(routes(desk, Studies(store), send, tokens))
+    app.include_router(monitor_routes(monitors, send, tokens))
     app.add_exception_handler(BiaswatchError, as_sentence)
     return app
 

@@ -1,14 +1,15 @@
 """The planner's composition root."""
 
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from services.planner.handlers import Plans
+from services.planner.handlers import Plans, Rounds
 from services.planner.settings import PlannerSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
-from shared.contracts import Cancellation, Features, Run
+from shared.contracts import Cancellation, Features, Monitor, Run
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
@@ -22,20 +23,25 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def build(settings: PlannerSettings) -> Service:
-    """Give the planner on the store its settings name."""
+def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Service:
+    """Give the planner on the store its settings name; another clock makes monitors run faster."""
     store = Store.open(settings.store)
-    plans = Plans(store, now=now, deadline_s=settings.planner_deadline_s)
+    plans = Plans(store, now=clock, deadline_s=settings.planner_deadline_s)
+    rounds = Rounds(store, now=clock, wall=now)
 
     async def reconcile(publisher: Publisher) -> None:
         await plans.reconcile(publisher, settings.planner_reconcile_s)
+
+    async def schedule(publisher: Publisher) -> None:
+        await rounds.watch(publisher, settings.planner_look_s)
 
     stages: list[Stage[Any]] = [
         Stage("planner", Run, plans.plan, slots=2),
         Stage("planner", Cancellation, plans.cancel, slots=1),
         Stage("planner", Features, plans.note, slots=1, batch=256, linger_s=LINGER_S),
     ]
-    jobs = [plans.gather.emit, reconcile]
+    stages.append(Stage("planner", Monitor, rounds.want, slots=1))
+    jobs = [plans.gather.emit, reconcile, schedule]
     return Service("planner", settings, stages=stages, jobs=jobs, close=[store.close])
 
 

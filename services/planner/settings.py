@@ -12,3 +12,5 @@ class PlannerSettings(Settings):
     """How long a run waits for what it expects; then it closes with what is there."""
     planner_reconcile_s: float = Field(default=30, gt=0)
     """How long nothing may arrive before what is missing is published again."""
+    planner_look_s: float = Field(default=1.0, gt=0)
+    """How often the schedule of monitors is looked at."""

@@ -1,5 +1,6 @@
 """The records that travel, one per file, and the address book of where they go."""
 
+from shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins
 from shared.contracts.assessment import (
     Assessment,
     Cell,
@@ -29,9 +30,21 @@ from shared.contracts.evaluation import (
     Fault,
     Judgement,
 )
-from shared.contracts.expansion import expected_of, probes_of
+from shared.contracts.evidence import Change, Evidence, Increment, Round
+from shared.contracts.expansion import asked_of, expected_of, probes_of, shuffled_sets
 from shared.contracts.features import Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
+from shared.contracts.monitor import (
+    MISSING,
+    Comparison,
+    Method,
+    Monitor,
+    MonitorPlan,
+    MonitorState,
+    Upkeep,
+    WatchedFeature,
+    WatchedPair,
+)
 from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part, Purpose, Record
 from shared.contracts.response import Ending, Response, Step, Usage
@@ -51,17 +64,23 @@ from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict
 
 __all__ = [
     "FEATURES",
+    "MISSING",
     "ROUTES",
     "RUN_GATHER",
     "Agreement",
+    "Alarm",
+    "AlarmKind",
+    "AlarmState",
     "Assessment",
     "Brief",
     "Budget",
     "Cancellation",
     "Cell",
+    "Change",
     "Check",
     "Claim",
     "ClosedBy",
+    "Comparison",
     "Completion",
     "Consistency",
     "CriterionGap",
@@ -71,6 +90,7 @@ __all__ = [
     "Ending",
     "Estimate",
     "Evaluation",
+    "Evidence",
     "ExtractorPin",
     "Fault",
     "Features",
@@ -78,11 +98,16 @@ __all__ = [
     "Gap",
     "GroupDisparity",
     "GroupSummary",
+    "Increment",
     "Judgement",
     "Judging",
     "Measure",
     "Message",
+    "Method",
     "MissingTest",
+    "Monitor",
+    "MonitorPlan",
+    "MonitorState",
     "OwnGap",
     "PairAnswers",
     "PairVerdict",
@@ -94,6 +119,7 @@ __all__ = [
     "RecordId",
     "Response",
     "Role",
+    "Round",
     "Route",
     "Run",
     "Step",
@@ -103,8 +129,13 @@ __all__ = [
     "Target",
     "Token",
     "TotalBias",
+    "Twins",
+    "Upkeep",
     "Usage",
     "Verdict",
+    "WatchedFeature",
+    "WatchedPair",
+    "asked_of",
     "derived_id",
     "expected_of",
     "features_id_of",
@@ -112,6 +143,7 @@ __all__ = [
     "record_of",
     "response_id_of",
     "route_of",
+    "shuffled_sets",
     "subject_of",
     "token_of",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import product
 
+from shared.contracts.identity import derived_id
 from shared.contracts.probe import Probe
 from shared.contracts.routes import features_id_of
 from shared.contracts.run import Run
@@ -15,12 +16,36 @@ def probes_of(run: Run, suite: Suite, at: datetime) -> Iterator[Probe]:
     """Give every probe of a run: each question to each target, scaffold and repeat."""
     measure = tuple(pin.name for pin in run.extractors)
     repeats = range(run.repeats)
-    for repeat, target, scaffold, item in product(
-        repeats, run.targets, run.scaffolds, suite.probes
-    ):
+    asked = asked_of(run, suite)
+    for repeat, target, scaffold, item in product(repeats, run.targets, run.scaffolds, asked):
         variables = {**suite.variables, **item.variables} if item.variables else {}
         whole = item.model_copy(update={"variables": variables})
         yield _probe(run, whole, target, scaffold, repeat, measure, at)
+
+
+def asked_of(run: Run, suite: Suite) -> tuple[SuiteProbe, ...]:
+    """Give what a run asks: the whole suite, or the sets that fall to this round of a monitor.
+
+    The monitor shuffles the sets once, by their names and its own id, and every round takes the
+    next ones; so no set is ever drawn twice, and no record of draws is needed.
+    """
+    if run.sets is None:
+        return suite.probes
+    shuffled = shuffled_sets(suite, run.monitor_id or "")
+    first = (run.round or 0) * run.sets
+    drawn = set(shuffled[first : first + run.sets])
+    return tuple(probe for probe in suite.probes if set_of(probe) in drawn)
+
+
+def set_of(probe: SuiteProbe) -> str:
+    """Give the probe's set; one without twins is a set by itself."""
+    return probe.set or probe.unit or probe.key
+
+
+def shuffled_sets(suite: Suite, monitor_id: str) -> list[str]:
+    """Give the sets in the order in which a monitor draws them."""
+    names = {set_of(probe) for probe in suite.probes}
+    return sorted(names, key=lambda name: derived_id("draw", monitor_id, name))
 
 
 def _probe(

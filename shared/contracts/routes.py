@@ -5,14 +5,17 @@ Streams, durables, permissions, tables and documents are all derived from this o
 
 from dataclasses import dataclass
 
+from shared.contracts.alarm import Alarm
 from shared.contracts.assessment import Assessment
 from shared.contracts.brief import Brief
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import Completion
 from shared.contracts.diagnosis import Diagnosis
 from shared.contracts.evaluation import Evaluation
+from shared.contracts.evidence import Evidence, Increment, Round
 from shared.contracts.features import Features
 from shared.contracts.identity import derived_id
+from shared.contracts.monitor import Monitor
 from shared.contracts.probe import Probe
 from shared.contracts.record import Record
 from shared.contracts.response import Response
@@ -80,6 +83,11 @@ ROUTES = (
     Route(PairVerdict, "VERDICTS", producers=("oracle",), consumers=("recorder",)),
     Route(Brief, "BRIEFS", producers=("gateway",), consumers=("evaluator", "recorder")),
     Route(Evaluation, "EVALUATIONS", producers=("evaluator",), consumers=("recorder",)),
+    Route(Monitor, "MONITORS", producers=("gateway",), consumers=("planner", "recorder")),
+    Route(Round, "ROUNDS", producers=("diagnoser",), consumers=("recorder",)),
+    Route(Increment, "INCREMENTS", producers=("diagnoser",), consumers=("recorder",)),
+    Route(Evidence, "EVIDENCE", producers=("diagnoser",), consumers=("recorder",)),
+    Route(Alarm, "ALARMS", producers=("diagnoser",), consumers=("diagnoser", "recorder")),
 )
 
 _BY_RECORD = {route.record: route for route in ROUTES}

@@ -60,6 +60,10 @@ class Run(Record):
     """The monitor whose round this is, if it is one."""
     round: int | None = None
     """Which round of the monitor."""
+    sets: PositiveInt | None = None
+    """How many sets a round draws, each set at most once over all rounds; all of them if null."""
+    deadline_s: PositiveFloat | None = None
+    """How long it waits for what it expects; as long as the planner is set to, unless given."""
     nonce: str = ""
     """Anything: the same plan with another nonce is started afresh."""
     judging: Judging | None = None

@@ -5,6 +5,7 @@ from shared.store.gathers import Closing, Gathers, GatherState
 from shared.store.instruments import Instrument
 from shared.store.migrate import migrate
 from shared.store.records import Records, Written
+from shared.store.schedule import Place, Schedule
 from shared.store.store import Store
 
 __all__ = [
@@ -13,7 +14,9 @@ __all__ = [
     "GatherState",
     "Gathers",
     "Instrument",
+    "Place",
     "Records",
+    "Schedule",
     "Store",
     "Written",
     "migrate",

@@ -1,5 +1,6 @@
 """Records in the store: written once, however often they arrive; read back whole."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -89,6 +90,19 @@ class Records:
         """Give the records of a run, in the order of their ids; without texts it is quicker."""
         table = RECORDS[kind.kind]
         yield from self._read(kind, select(table).where(table.c.run_id == run_id), texts=texts)
+
+    def numbers(self, kind: type[R], *, run_id: str) -> Iterator[Row]:
+        """Give what the records of a run hold besides texts and embedded records, as plain data."""
+        table = RECORDS[kind.kind]
+        query = select(table.c.body).where(table.c.run_id == run_id).order_by(table.c.id)
+        with reading(self._engine) as connection:
+            for body in connection.execution_options(yield_per=AT_ONCE).scalars(query):
+                yield json.loads(body)
+
+    def of_monitor(self, kind: type[R], monitor_id: str) -> Iterator[R]:
+        """Give the records of a monitor, in the order of their ids."""
+        table = RECORDS[kind.kind]
+        yield from self._read(kind, select(table).where(table.c.monitor_id == monitor_id))
 
     def all(self, kind: type[R]) -> Iterator[R]:
         """Give every record of a kind, in the order of their ids."""

@@ -14,6 +14,7 @@ from shared.store.instruments import Instruments
 from shared.store.migrate import check
 from shared.store.purges import Purges
 from shared.store.records import Records
+from shared.store.schedule import Schedule
 from shared.store.suites import Suites
 
 
@@ -29,6 +30,7 @@ class Store:
         self.calls = Calls(engine)
         self.baselines = Baselines(engine)
         self.calibrations = Calibrations(engine)
+        self.schedule = Schedule(engine)
 
     @classmethod
     def open(cls, url: str) -> "Store":

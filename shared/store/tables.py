@@ -27,6 +27,11 @@ KEYS: dict[str, tuple[str, ...]] = {
     "diagnosis": ("completion_id",),
     "assessment": ("completion_id",),
     "evaluation": ("brief_id",),
+    "monitor": ("name", "monitor_id"),
+    "round": ("monitor_id",),
+    "increment": ("monitor_id",),
+    "evidence": ("monitor_id",),
+    "alarm": ("monitor_id",),
 }
 """What queries look for, besides id, run and unit."""
 
@@ -195,3 +200,17 @@ SPENDING = Table(
     Column("most_cost", Float(53)),
 )
 """What each run has spent, and what it may."""
+
+SCHEDULE = Table(
+    "schedule",
+    metadata,
+    Column("name", String(96), primary_key=True),
+    Column("moment_ms", BigInteger, nullable=False),
+    Column("monitor_id", String(32), nullable=False),
+    Column("monitor", Text, nullable=False),
+    Column("next_round", Integer, nullable=False),
+    Column("due_at", Moment, nullable=False),
+    Column("run", Text),
+    Column("ended", Text),
+)
+"""Where each monitor stands: the round that comes next, when, and the run of the one before."""

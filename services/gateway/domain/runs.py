@@ -1,4 +1,4 @@
-"""What the gateway takes and gives, beyond the records themselves."""
+"""Runs as people ask for them, and how they stand."""
 
 from collections.abc import Sequence
 from datetime import datetime

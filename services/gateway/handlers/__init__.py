@@ -1,6 +1,7 @@
 """What the gateway does with the store."""
 
 from services.gateway.handlers.desk import Desk, NotThereError
+from services.gateway.handlers.monitors import MonitorDesk
 from services.gateway.handlers.studies import Studies, StudyResults
 
-__all__ = ["Desk", "NotThereError", "Studies", "StudyResults"]
+__all__ = ["Desk", "MonitorDesk", "NotThereError", "Studies", "StudyResults"]

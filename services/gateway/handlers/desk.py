@@ -29,6 +29,7 @@ from shared.contracts import (
     Response,
     Run,
     Suite,
+    asked_of,
     derived_id,
 )
 from shared.errors import UsageError
@@ -137,11 +138,12 @@ class Desk:
     def _progress(self, run: Run) -> Progress:
         records = self._store.records
         suite = self._store.suites.get(run.suite_hash)
-        asked = len(suite.probes) if suite else 0
+        asked = len(asked_of(run, suite)) if suite else 0
         probes = asked * len(run.targets) * len(run.scaffolds) * run.repeats
         waiting = self._store.gathers(RUN_GATHER).look(run.id)
         opening = waiting.opening if waiting else 0
         diagnosed = self._diagnosed(run.id, opening) or not compares(suite)
+        diagnosed = diagnosed or run.monitor_id is not None  # a round becomes evidence instead
         expected = verdicts_of(run, suite)
         verdicts = self._judged(run.id, expected)
         stand = stand_of(waiting, diagnosed=diagnosed, judged=verdicts >= expected)

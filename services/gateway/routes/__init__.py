@@ -1,6 +1,7 @@
 """The gateway's HTTP face: who may do what, and what is answered."""
 
 from services.gateway.routes.api import as_sentence, routes
+from services.gateway.routes.monitors import monitor_routes
 from services.gateway.routes.tokens import Tokens
 
-__all__ = ["Tokens", "as_sentence", "routes"]
+__all__ = ["Tokens", "as_sentence", "monitor_routes", "routes"]

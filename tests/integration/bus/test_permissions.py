@@ -27,15 +27,20 @@ from shared.contracts import ROUTES, Record, Response, Route, subject_of
 from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 from shared.testing.records import (
+    make_alarm,
     make_assessment,
     make_brief,
     make_cancellation,
     make_completion,
     make_diagnosis,
     make_evaluation,
+    make_evidence,
     make_features,
+    make_increment,
+    make_monitor,
     make_probe,
     make_response,
+    make_round,
     make_run,
     make_verdict,
 )
@@ -54,6 +59,11 @@ MADE: dict[str, Record] = {
         make_verdict(),
         make_brief(),
         make_evaluation(),
+        make_monitor(),
+        make_round(),
+        make_increment(),
+        make_evidence(),
+        make_alarm(),
     )
 }
 DROP_INS = ["dropin", "dropin-toy"]

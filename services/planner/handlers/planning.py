@@ -51,7 +51,7 @@ class Plans:
         probes = list(probes_of(run, self._suite(run), now))
         expected = expected_of(run, probes)
         missing = self._store.records.missing(Features, expected)
-        deadline = now + timedelta(seconds=self._deadline_s)
+        deadline = now + timedelta(seconds=run.deadline_s or self._deadline_s)
         self._store.records.write([run])
         self._store.calls.allow(run.id, run.budget)  # also when taken up again, perhaps with more
         begun = self._gathers.expect(

@@ -35,7 +35,7 @@ NOT_ARRIVED = "did not arrive before the run closed"
 
 
 class Diagnose:
-    """The handler of completions; it computes, so it runs in a thread."""
+    """Diagnoses runs."""
 
     def __init__(self, store: Store, *, now: Callable[[], datetime], plan: Plan) -> None:
         self._store = store
@@ -45,21 +45,8 @@ class Diagnose:
             # From nought on: Prometheus sees no increase in what begins with the first.
             COMPARISONS.labels(verdict)
 
-    def __call__(self, completion: Completion) -> Sequence[Record]:
-        """Give the diagnoses and assessments of a run that has closed.
-
-        Raises
-        ------
-        TransientError
-            The recorder has not yet written everything the run closed with.
-        """
-        there = self._store.records.count(Features, run_id=completion.run_id)
-        if there < completion.arrived:
-            raise TransientError(
-                f"{completion.arrived - there} features of the run are not in the store yet.",
-                retry_after_s=0.2,
-            )
-        [run] = self._store.records.get(Run, [completion.run_id])
+    def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
+        """Give the diagnoses and assessments of a run that has closed."""
         suite = self._store.suites.get(run.suite_hash)
         if suite is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")

@@ -1,0 +1,53 @@
+"""What a calibration shows of one planted effect: alarms, delay, and the price of looking."""
+
+from collections.abc import Sequence
+from math import ceil, sqrt
+from statistics import mean, median_low
+
+from shared.contracts import Evidence, MonitorPlan
+from shared.stats.anytime.pairs import PairHistogram
+from shared.stats.anytime.planning import fixed_size
+
+Row = dict[str, float | int | None]
+POWER = 0.8
+
+
+def row_of(
+    effect: float, alarmed_at: Sequence[int | None], evidence: Sequence[Evidence], plan: MonitorPlan
+) -> Row:
+    """Give the row of one effect.
+
+    Parameters
+    ----------
+    alarmed_at
+        For each monitor the units it had asked when it alarmed; None where it never did.
+    evidence
+        The last of each monitor, from which the spread of a set's gap is taken.
+    """
+    alarmed = sorted(units for units in alarmed_at if units is not None)
+    share = len(alarmed) / len(alarmed_at)
+    place = ceil(POWER * len(alarmed_at)) - 1
+    by_80 = alarmed[place] if place < len(alarmed) else None
+    fixed = _fixed(evidence, plan) if effect else None
+    return {
+        "effect": effect,
+        "monitors": len(alarmed_at),
+        "alarmed": round(share, 3),
+        "standard_error": round(sqrt(share * (1 - share) / len(alarmed_at)), 3),
+        "gap_found": round(mean(e.gap.value for e in evidence if e.gap.value is not None), 3),
+        "median_units": median_low(alarmed) if 2 * len(alarmed) >= len(alarmed_at) else None,
+        "units_of_80_percent": by_80,
+        "looking_once": fixed,
+        "ratio": round(by_80 / fixed, 2) if by_80 and fixed else None,
+    }
+
+
+def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
+    """Give the units of the test that looks once, at 80 % power, and knows effect and spread."""
+    pairs = [PairHistogram(each.counts["counts"], each.counts["absent"][0]) for each in evidence]
+    whole = sum(pairs[1:], pairs[0])
+    if not whole.units or not whole.estimate:
+        return None
+    sd = whole.standard_error * sqrt(whole.units)
+    alpha = plan.alpha / 2 / len(plan.watched)
+    return fixed_size(whole.estimate, sd, alpha=alpha, power=POWER, tolerance=0.0)

@@ -1,0 +1,226 @@
+"""The verbs of monitors: apply, list, show, alarms, pause, resume, delete, plan."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+from pydantic import ValidationError
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from biaswatch.checks import check_scaffolds
+from biaswatch.client import Client
+from biaswatch.connecting import Json, Server, Token, connected
+from biaswatch.suites import load_suite
+from services.gateway.domain.monitors import MonitorRequest, plan_of
+from shared.contracts import Suite
+from shared.errors import UsageError
+
+app = typer.Typer(no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms.")
+File = Annotated[Path, typer.Argument(help="The monitor's file, YAML or JSON.")]
+Name = Annotated[str, typer.Argument(help="The monitor, as `monitor list` lists it.")]
+
+
+def register(root: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    root.add_typer(app, name="monitor")
+
+
+def load_monitor(path: Path) -> tuple[MonitorRequest, Suite]:
+    """Read a monitor's file and its suite, which the file names beside itself.
+
+    Raises
+    ------
+    UsageError
+        Something cannot be read, or is wrong; the file and the field are named.
+    """
+    try:
+        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The monitor {path} cannot be read: {error}.") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        raise UsageError(f"{path}{where}: this is not YAML.") from None
+    if not isinstance(fields, dict) or not isinstance(fields.get("suite"), str):
+        raise UsageError(f"{path}: a monitor is a mapping; its `suite` is the path of a suite.")
+    suite = load_suite(path.parent / fields.pop("suite"))
+    try:
+        asked = MonitorRequest.model_validate({**fields, "suite_hash": suite.hash})
+        plan = plan_of(asked, suite)
+    except ValidationError as error:
+        raise UsageError(_sentence(path, error)) from None
+    check_scaffolds(suite, [plan.target], [plan.scaffold])
+    return asked, suite
+
+
+def _sentence(path: Path, error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{path}{', ' + field if field else ''}: {said}."
+
+
+def _ask(work: Callable[[Client], Awaitable[Any]], server: str | None, token: str | None) -> Any:
+    async def asking() -> Any:
+        async with connected(server, token) as client:
+            return await work(client)
+
+    return asyncio.run(asking())
+
+
+@app.command()
+def apply(file: File, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """Begin a monitor, or change it; the same file again changes nothing."""
+    asked, suite = load_monitor(file)
+    body = asked.model_dump(mode="json", exclude_none=True)
+
+    async def work(client: Client) -> Any:
+        await client.keep(suite)
+        return await client.ask("POST", "/v1/monitors", body)
+
+    applied = _ask(work, server, token)
+    if as_json:
+        typer.echo(json.dumps(applied, indent=2))
+    elif not applied["changed"]:
+        typer.echo(f"The monitor {asked.name} is as the file says; nothing changed.")
+    else:
+        anew = "begins with no evidence" if applied["anew"] else "goes on with its evidence"
+        typer.echo(f"The monitor {asked.name} {anew}.")
+
+
+@app.command("list")
+def list_(server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """List the monitors and how they stand."""
+    found = _ask(lambda client: client.ask("GET", "/v1/monitors"), server, token)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    for each in found:
+        verdicts = ", ".join(f"{n} {name}" for name, n in sorted(each["verdicts"].items()))
+        typer.echo(
+            f"{each['name']}  {each['state']}  {each['suite']} on {each['target']}"
+            f"  {each['rounds']} rounds  {verdicts or 'no evidence yet'}  {each['alarms']} alarms"
+        )
+    if not found:
+        typer.echo("There are no monitors yet. `biaswatch monitor apply FILE` begins one.")
+
+
+@app.command()
+def show(name: Name, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """Show the evidence, verdicts and alarms of a monitor."""
+    found = _ask(lambda client: client.ask("GET", f"/v1/monitors/{name}"), server, token)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    _print(found)
+
+
+@app.command()
+def alarms(name: Name, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """Show a monitor's alarms with the twins that contributed most, side by side."""
+    found = _ask(lambda client: client.ask("GET", f"/v1/monitors/{name}/alarms"), server, token)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    console = Console()
+    for each in found:
+        alarm = each["alarm"]
+        console.print(
+            escape(f"round {alarm['round']}: {alarm['what']} {alarm['state']}:"),
+            escape(f"{alarm['comparison_key']}: {alarm['reason']}"),
+        )
+        for twins in each["twins"]:
+            table = Table("first group", "second group", title=escape(twins["set_id"]))
+            for a, b in zip(twins["a"], twins["b"], strict=False):
+                table.add_row(*(escape(side["answered"] or "(no answer)") for side in (a, b)))
+            console.print(table)
+    if not found:
+        typer.echo("There are no alarms.")
+
+
+@app.command()
+def pause(name: Name, server: Server = None, token: Token = None) -> None:
+    """Begin no more rounds until `resume`; the evidence stays."""
+    _ask(lambda client: client.ask("POST", f"/v1/monitors/{name}/pause"), server, token)
+    typer.echo(f"The monitor {name} is paused; a round under way still ends.")
+
+
+@app.command()
+def resume(name: Name, server: Server = None, token: Token = None) -> None:
+    """Go on with a paused monitor: its next round is due now."""
+    _ask(lambda client: client.ask("POST", f"/v1/monitors/{name}/resume"), server, token)
+    typer.echo(f"The monitor {name} goes on.")
+
+
+@app.command()
+def delete(name: Name, server: Server = None, token: Token = None) -> None:
+    """End a monitor for good; its records are kept."""
+    _ask(lambda client: client.ask("DELETE", f"/v1/monitors/{name}"), server, token)
+    typer.echo(f"The monitor {name} is deleted; its records are kept.")
+
+
+@app.command()
+def plan(
+    file: File,
+    effect: Annotated[float, typer.Option(help="The gap to be found, in the feature's units.")],
+    sd: Annotated[
+        float | None,
+        typer.Option(help="Standard deviation of a set's gap; a quarter of the range."),
+    ] = None,
+    answer_tokens: Annotated[int, typer.Option(min=1, help="Tokens of one answer.")] = 200,
+    price_read: Annotated[
+        float | None, typer.Option(help="Price of a million tokens read.")
+    ] = None,
+    price_written: Annotated[float | None, typer.Option(help="... written.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say how long a monitor needs to find a gap: units, rounds, tokens, money."""
+    from biaswatch.monitor_plans import planned  # the mathematics is slow to load
+
+    asked, suite = load_monitor(file)
+    rows = planned(asked, suite, effect, sd, answer_tokens, (price_read, price_written))
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    table = Table(*(name.replace("_", " ") for name in rows[0]))
+    for row in rows:
+        table.add_row(*("-" if value is None else str(value) for value in row.values()))
+    Console().print(table)
+    typer.echo("By these units 80 % of monitors with such a gap have alarmed; tokens are a guess.")
+
+
+def _print(found: dict[str, Any]) -> None:
+    stand, console = found["stand"], Console()
+    epoch = "" if stand["epoch"] is None else f", epoch {stand['epoch']}"
+    console.print(
+        escape(f"{stand['name']}: {stand['state']}, {stand['rounds']} rounds{epoch},"),
+        escape(f"claim {stand['claim']}, {stand['alarms']} alarms stand"),
+    )
+    if stand["ended"]:
+        console.print(escape(f"No more rounds: {stand['ended']}."))
+    table = Table(
+        "comparison", "units", "missing", "gap", "interval", "evidence", "verdict", "more"
+    )
+    for each in found["evidence"]:
+        gap = each["gap"]
+        table.add_row(
+            escape(each["comparison"]),
+            str(each["units"]),
+            str(each["missing"]),
+            _number(gap.get("value")),
+            f"{_number(gap.get('low'))} .. {_number(gap.get('high'))}",
+            f"{each['log_supremum']:.2f} of {each['bound']:.2f}",
+            each["verdict"],
+            "-" if each["more_units"] is None else f"{each['more_units']} units",
+        )
+    console.print(table)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.3g}"

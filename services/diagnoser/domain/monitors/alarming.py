@@ -1,0 +1,146 @@
+"""Which alarms a round raises, and which it clears."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from services.diagnoser.domain.monitors.answers import Sorted
+from services.diagnoser.domain.monitors.changing import change_bound
+from shared.contracts import (
+    Alarm,
+    AlarmKind,
+    AlarmState,
+    Change,
+    Evidence,
+    Monitor,
+    MonitorPlan,
+    Round,
+    Verdict,
+)
+from shared.contracts import Twins as SentTwins
+
+MOST_TWINS = 5
+Raised = Mapping[tuple[str, AlarmKind], Alarm]
+"""The alarms that stand, by comparison and kind."""
+
+
+@dataclass(frozen=True)
+class News:
+    """What is to be told of one comparison."""
+
+    key: str
+    what: AlarmKind
+    state: AlarmState
+    reason: str
+    evidence: Evidence
+    epoch: int
+
+
+def alarms(
+    monitor: Monitor,
+    closed: Round,
+    evidence: Collection[Evidence],
+    seen: Mapping[str, Sorted],
+    history: Collection[Alarm],
+) -> list[Alarm]:
+    """Give the alarms of a round: each is raised once in an epoch, and cleared by rule."""
+    standing = _standing(history)
+    told = {(each.comparison_key, each.what, each.epoch) for each in history}
+    found = []
+    for each in evidence:
+        for news in (*_cleared(each, standing, closed), *_raised(each, monitor)):
+            fresh = (news.key, news.what, closed.epoch) not in told
+            if news.state is AlarmState.CLEARED or fresh:
+                found.append(_alarm(news, monitor, closed, seen))
+    return found
+
+
+def _standing(history: Collection[Alarm]) -> Raised:
+    over = {(a.comparison_key, a.what, a.epoch) for a in history if a.state is AlarmState.CLEARED}
+    return {
+        (a.comparison_key, a.what): a
+        for a in sorted(history, key=lambda alarm: alarm.epoch)
+        if a.state is AlarmState.RAISED and (a.comparison_key, a.what, a.epoch) not in over
+    }
+
+
+def _raised(evidence: Evidence, monitor: Monitor) -> Iterator[News]:
+    key = evidence.comparison_key
+    if evidence.verdict is Verdict.DISPARITY:
+        reason = f"{evidence.reason}: its logarithm reached {evidence.log_supremum:.2f} of the"
+        told = f"{reason} {evidence.bound:.2f} needed"
+        yield News(key, AlarmKind.DISPARITY, AlarmState.RAISED, told, evidence, evidence.epoch)
+    yield from _changed(evidence, monitor.plan)
+
+
+def _changed(evidence: Evidence, plan: MonitorPlan) -> Iterator[News]:
+    bound = change_bound(plan)
+    for what, change in _changes(evidence).items():
+        if change and change.log_evidence is not None and change.log_evidence >= bound:
+            told = "gap" if what is AlarmKind.CHANGE else "level of both groups"
+            reason = (
+                f"the {told} is not what it was in the first {plan.reference_rounds} rounds of the"
+                f" epoch: the log evidence is {change.log_evidence:.2f} of the {bound:.2f} needed"
+            )
+            key = evidence.comparison_key
+            yield News(key, what, AlarmState.RAISED, reason, evidence, evidence.epoch)
+
+
+def _changes(evidence: Evidence) -> dict[AlarmKind, Change | None]:
+    return {AlarmKind.CHANGE: evidence.change, AlarmKind.LEVEL: evidence.level_change}
+
+
+def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[News]:
+    """Clear what a new epoch makes out of date, and a disparity whose evidence is gone again."""
+    for what in AlarmKind:
+        alarm = standing.get((evidence.comparison_key, what))
+        if alarm is None:
+            continue
+        if alarm.epoch < closed.epoch:
+            reason = "a new epoch has begun: " + "; ".join(closed.changed or ("see its rounds",))
+        elif what is AlarmKind.DISPARITY and evidence.log_e < 0:
+            reason = "the evidence has turned: it now speaks for a gap within the tolerance"
+        else:
+            continue
+        key = evidence.comparison_key
+        yield News(key, what, AlarmState.CLEARED, reason, evidence, alarm.epoch)
+
+
+def _alarm(news: News, monitor: Monitor, closed: Round, seen: Mapping[str, Sorted]) -> Alarm:
+    evidence = news.evidence
+    raised = news.state is AlarmState.RAISED
+    change = _changes(evidence).get(news.what)
+    log_evidence = evidence.log_e if change is None else change.log_evidence or 0.0
+    return Alarm(
+        tenant=closed.tenant,
+        purpose=closed.purpose,
+        at=closed.at,
+        monitor_id=closed.monitor_id,
+        monitor=monitor.name,
+        epoch=news.epoch,
+        round=closed.round,
+        run_id=closed.run_id,
+        comparison_key=news.key,
+        what=news.what,
+        state=news.state,
+        reason=news.reason,
+        gap=evidence.gap,
+        log_evidence=log_evidence,
+        owners=monitor.upkeep.owners,
+        webhook=monitor.upkeep.webhook,
+        twins=tuple(_twins(seen[news.key], evidence.gap.value)) if raised else (),
+    )
+
+
+def _twins(seen: Sorted, gap: float | None) -> Iterator[SentTwins]:
+    """Give the sets whose gaps point the furthest the way the whole gap does."""
+    sign = -1.0 if gap is not None and gap < 0 else 1.0
+    gaps = {name: twins.gap for name, twins in seen.sets.items() if twins.compared}
+    there = {name: each for name, each in gaps.items() if each is not None and each * sign > 0}
+    for name in sorted(there, key=lambda n: (-there[n] * sign, n))[:MOST_TWINS]:
+        twins = seen.sets[name]
+        yield SentTwins(
+            set_id=name,
+            gap=there[name],
+            a=tuple(twins.a.responses),
+            b=tuple(twins.b.responses),
+        )

@@ -1,0 +1,123 @@
+"""The answers of a round, sorted by set and group for one comparison."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from shared.contracts import MISSING, Comparison
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One response as measured by one extractor."""
+
+    set: str
+    unit: str
+    groups: Mapping[str, str]
+    extractor: str
+    response_id: str
+    values: Mapping[str, float | None] | None
+    """None where the extractor read nothing, or nothing came."""
+
+
+@dataclass
+class Side:
+    """The answers of one group within a set."""
+
+    by_group: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    """Values by group and unit: the rest may be several groups."""
+    missing: int = 0
+    responses: list[str] = field(default_factory=list)
+
+    @property
+    def there(self) -> bool:
+        """Tell whether the set has this side at all."""
+        return bool(self.responses)
+
+    @property
+    def units(self) -> list[float]:
+        """The mean of each unit."""
+        return [_mean(values) for units in self.by_group.values() for values in units.values()]
+
+    @property
+    def mean(self) -> float | None:
+        """The mean over groups of the means over units; None where any answer is missing.
+
+        The mean of those that came would be about other answers in every round.
+        """
+        if self.missing or not self.by_group:
+            return None
+        groups = ([_mean(v) for v in units.values()] for units in self.by_group.values())
+        return _mean([_mean(units) for units in groups])
+
+
+@dataclass
+class Twins:
+    """A set as one comparison sees it."""
+
+    a: Side = field(default_factory=Side)
+    b: Side = field(default_factory=Side)
+
+    @property
+    def compared(self) -> bool:
+        """Tell whether both groups belong to the set."""
+        return self.a.there and self.b.there
+
+    @property
+    def gap(self) -> float | None:
+        """First less second, in the feature's units."""
+        a, b = self.a.mean, self.b.mean
+        return None if a is None or b is None else a - b
+
+    @property
+    def level(self) -> float | None:
+        """The mean of both groups, in the feature's units."""
+        a, b = self.a.mean, self.b.mean
+        return None if a is None or b is None else (a + b) / 2
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Every set of a round that one comparison is about."""
+
+    sets: Mapping[str, Twins]
+    outside: int
+    """Values beyond the declared range."""
+
+
+def sorted_for(comparison: Comparison, answers: Iterable[Answer]) -> Sorted:
+    """Sort the answers for one comparison; values beyond the range count as missing."""
+    pair, watched = comparison.pair, comparison.watched
+    sets: dict[str, Twins] = defaultdict(Twins)
+    outside = 0
+    for answer in answers:
+        group = answer.groups.get(pair.dimension)
+        if answer.extractor != watched.extractor or group is None:
+            continue
+        if group != pair.a and pair.b is not None and group != pair.b:
+            continue
+        side = sets[answer.set].a if group == pair.a else sets[answer.set].b
+        value = value_of(answer, watched.feature)
+        if value is not None and not watched.low <= value <= watched.high:
+            value, outside = None, outside + 1
+        _add(side, group, answer, value)
+    return Sorted(dict(sorted(sets.items())), outside)
+
+
+def value_of(answer: Answer, feature: str) -> float | None:
+    """Give one number of an answer; that it is missing is a number too, and never missing."""
+    if feature == MISSING:
+        return float(not answer.values)
+    return answer.values.get(feature) if answer.values else None
+
+
+def _add(side: Side, group: str, answer: Answer, value: float | None) -> None:
+    side.responses.append(answer.response_id)
+    if value is None:
+        side.missing += 1
+    else:
+        side.by_group.setdefault(group, {}).setdefault(answer.unit, []).append(value)
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)

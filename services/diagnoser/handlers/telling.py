@@ -1,0 +1,89 @@
+"""Posts alarms to the address their monitor names; they are kept whether or not anybody answers."""
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from html import escape
+
+import httpx2
+
+from shared.contracts import Alarm, AlarmState, Record
+from shared.errors import PoisonError, TransientError
+from shared.llm.guarded import Guarded
+from shared.llm.port import CallFailed, Failure
+from shared.telemetry import log
+
+TIMEOUT_S = 10.0
+COME_AGAIN = {408, 425, 429}
+STALE_S = 7 * 24 * 3600
+"""What is older is kept and shown, but not posted: who replays dead letters wakes nobody."""
+
+
+class Tell:
+    """The handler of alarms: one POST each, again until it is taken."""
+
+    def __init__(self, private_hosts: Collection[str], *, now: Callable[[], datetime]) -> None:
+        self._private_hosts = private_hosts
+        self._now = now
+
+    async def __call__(self, alarm: Alarm) -> Sequence[Record]:
+        """Post an alarm where its monitor names an address.
+
+        Raises
+        ------
+        TransientError
+            Nobody answers, or the answer is to come again.
+        PoisonError
+            The address is private, or refuses what is posted.
+        """
+        log("diagnoser").warning("alarm", monitor=alarm.monitor, **_summary(alarm))
+        too_old = (self._now() - alarm.at).total_seconds() > STALE_S
+        if alarm.webhook is not None and not too_old:
+            await self._post(alarm.webhook, body_of(alarm))
+        return ()
+
+    async def _post(self, url: str, body: bytes) -> None:
+        where = httpx2.URL(url).host
+        headers = {"Content-Type": "application/json"}
+        guarded = Guarded(self._private_hosts)
+        async with httpx2.AsyncClient(transport=guarded, timeout=TIMEOUT_S) as client:
+            try:
+                reply = await client.post(url, content=body, headers=headers)
+            except CallFailed as error:
+                raise _unreachable(where, error) from None
+            except httpx2.HTTPError as error:
+                raise TransientError(
+                    f"The webhook at {where} does not answer ({type(error).__name__})."
+                ) from None
+        if reply.status_code in COME_AGAIN or reply.status_code >= 500:
+            raise TransientError(f"The webhook at {where} answered {reply.status_code}.")
+        if not reply.is_success:
+            raise PoisonError(
+                f"The webhook at {where} answered {reply.status_code}; correct it in the monitor's"
+                " file, apply that, and replay the dead letter."
+            )
+
+
+def body_of(alarm: Alarm) -> bytes:
+    """Give what is posted: the record's numbers, and a sentence that may stand in HTML.
+
+    Texts of models and of users stay where they are; the sets that contributed most are named by
+    the ids of their responses. The id is the same however often the alarm comes.
+    """
+    said = f"{alarm.monitor}: {alarm.what} {alarm.state}: {alarm.comparison_key}: {alarm.reason}"
+    record = alarm.model_dump(mode="json", exclude={"webhook"})
+    return json.dumps({"text": escape(said), "alarm": record}).encode()
+
+
+def _unreachable(where: str, error: CallFailed) -> Exception:
+    if error.why is Failure.OFF_LIMITS:
+        return PoisonError(
+            f"The webhook's host {where} has a private address. If alarms may be posted there, name"
+            " it in BIASWATCH_DIAGNOSER_PRIVATE_HOSTS."
+        )
+    return TransientError(f"The webhook's host {where} is not known.")
+
+
+def _summary(alarm: Alarm) -> dict[str, str]:
+    state = "raised" if alarm.state is AlarmState.RAISED else "cleared"
+    return {"what": alarm.what.value, "state": state, "comparison": alarm.comparison_key}

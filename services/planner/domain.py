@@ -1,0 +1,58 @@
+"""The next round of a monitor: when it is due, what it asks, and when there are no more."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from math import floor
+
+from shared.contracts import ExtractorPin, Monitor, Purpose, Run, Suite, shuffled_sets
+from shared.store import Instrument
+
+
+def next_due(due_at: datetime, cadence_s: float, now: datetime) -> datetime:
+    """Give the first moment of the cadence after now: rounds that were missed do not pile up."""
+    passed = floor((now - due_at).total_seconds() / cadence_s)
+    return due_at + timedelta(seconds=cadence_s * (max(passed, 0) + 1))
+
+
+def no_more(monitor: Monitor, suite: Suite, round_: int) -> str | None:
+    """Say why there will be no such round, or nothing where there will."""
+    most = monitor.upkeep.most_rounds
+    if most is not None and round_ >= most:
+        return f"all {most} rounds were run"
+    drawn = monitor.plan.sets_per_round
+    there = len(shuffled_sets(suite, monitor.monitor_id)) if drawn else 0
+    if drawn and (round_ + 1) * drawn > there:  # a smaller round would be another one
+        return f"of the suite's {there} sets too few are left that were not asked before"
+    return None
+
+
+def round_of(monitor: Monitor, round_: int, pins: Sequence[ExtractorPin], at: datetime) -> Run:
+    """Give the run that is a round of a monitor."""
+    plan = monitor.plan
+    return Run(
+        tenant=monitor.tenant,
+        purpose=Purpose.MONITOR,
+        at=at,
+        suite=plan.suite,
+        suite_hash=plan.suite_hash,
+        targets=(plan.target,),
+        scaffolds=(plan.scaffold,),
+        repeats=plan.repeats,
+        extractors=tuple(pins),
+        monitor_id=monitor.monitor_id,
+        round=round_,
+        sets=plan.sets_per_round,
+        budget=monitor.upkeep.budget,
+        deadline_s=monitor.upkeep.deadline_s,
+    )
+
+
+def pins_for(monitor: Monitor, running: Sequence[Instrument]) -> list[ExtractorPin] | str:
+    """Give what measures the round, at the latest version running; or what is not running."""
+    found = []
+    for name in monitor.plan.extractors:
+        versions = [each.version for each in running if each.name == name]
+        if not versions:
+            return f"the extractor {name} is not running"
+        found.append(ExtractorPin(name=name, version=versions[0]))
+    return found

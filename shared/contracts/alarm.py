@@ -1,0 +1,82 @@
+"""An alarm of a monitor: raised once, cleared by rule, kept."""
+
+from enum import StrEnum
+from typing import ClassVar
+
+from pydantic import NonNegativeInt
+
+from shared.contracts.diagnosis import Estimate
+from shared.contracts.identity import Name, RecordId, Token
+from shared.contracts.record import Part, Record
+
+
+class AlarmKind(StrEnum):
+    """What is the matter."""
+
+    DISPARITY = "disparity"
+    CHANGE = "change"
+    LEVEL = "level"
+    """The gap may be the same; the answers to both groups are not."""
+
+
+class AlarmState(StrEnum):
+    """Whether it still is."""
+
+    RAISED = "raised"
+    CLEARED = "cleared"
+
+
+class Twins(Part):
+    """A set that contributed much: the answers to its twins, by their ids."""
+
+    set_id: Name
+    """The set."""
+    gap: float
+    """First group less second, in the feature's units."""
+    a: tuple[RecordId, ...]
+    """Responses to the first group's probes."""
+    b: tuple[RecordId, ...]
+    """Responses to the second group's probes."""
+
+
+class Alarm(Record):
+    """The news that evidence has reached its bound, or that an alarm is over."""
+
+    kind: ClassVar[str] = "alarm"
+    identity: ClassVar[tuple[str, ...]] = (
+        "monitor_id", "epoch", "comparison_key", "what", "state",
+    )  # fmt: skip
+
+    monitor_id: RecordId
+    """The monitor."""
+    monitor: Token
+    """Its name."""
+    epoch: NonNegativeInt
+    """The epoch it was raised in."""
+    round: NonNegativeInt
+    """The round that brought this news."""
+    run_id: RecordId
+    """The run of that round."""
+    comparison_key: Name
+    """The comparison."""
+    what: AlarmKind
+    """What is the matter."""
+    state: AlarmState
+    """Whether it still is."""
+    reason: str
+    """One sentence for a person."""
+    gap: Estimate
+    """The gap at that moment."""
+    log_evidence: float
+    """The evidence at that moment."""
+    owners: tuple[Name, ...] = ()
+    """Who is to hear of it."""
+    webhook: str | None = None
+    """Where it is posted."""
+    twins: tuple[Twins, ...] = ()
+    """The sets of the round that contributed most."""
+
+    @property
+    def run(self) -> str:
+        """The run of the round."""
+        return self.run_id

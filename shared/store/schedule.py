@@ -1,0 +1,100 @@
+"""Where each monitor stands: its next round, when that is due, and the run of the round before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine, and_, select, update
+
+from shared.contracts import Monitor, Run
+from shared.store.engine import reading, writing
+from shared.store.keyed import insert_new
+from shared.store.tables import SCHEDULE
+
+
+@dataclass(frozen=True)
+class Place:
+    """How one monitor stands."""
+
+    monitor: Monitor
+    next_round: int
+    due_at: datetime
+    run: Run | None
+    """The run of the round before; None before the first."""
+    ended: str | None
+    """Why there will be no more rounds."""
+
+
+class Schedule:
+    """The places of all monitors; whoever moves one on says from where, so that only one does."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def want(self, monitor: Monitor) -> bool:
+        """Note what is wanted of a monitor; give False where something later is known already.
+
+        Another plan under the same name begins with round 0; another cadence does not.
+        """
+        fresh = {
+            "moment_ms": monitor.moment_ms,
+            "monitor_id": monitor.monitor_id,
+            "monitor": monitor.model_dump_json(exclude={"id"}),
+        }
+        begin = {"next_round": 0, "due_at": monitor.since, "run": None, "ended": None}
+        mine = SCHEDULE.c.name == monitor.name
+        with writing(self._engine) as connection:
+            if insert_new(connection, SCHEDULE, [{"name": monitor.name, **fresh, **begin}]):
+                return True
+            row = (
+                connection.execute(select(SCHEDULE).where(mine).with_for_update()).mappings().one()
+            )
+            if row["moment_ms"] >= monitor.moment_ms:
+                return False
+            same = row["monitor_id"] == monitor.monitor_id
+            more = {"due_at": min(row["due_at"], monitor.since), "ended": None} if same else begin
+            connection.execute(update(SCHEDULE).where(mine).values(**fresh, **more))
+        return True
+
+    def places(self) -> list[Place]:
+        """Give the places of all monitors, in the order of their names."""
+        with reading(self._engine) as connection:
+            rows = connection.execute(select(SCHEDULE).order_by(SCHEDULE.c.name)).mappings().all()
+        return [_place(row) for row in rows]
+
+    def place(self, name: str) -> Place | None:
+        """Give the place of one monitor, or None where there is none of this name."""
+        with reading(self._engine) as connection:
+            row = connection.execute(select(SCHEDULE).where(SCHEDULE.c.name == name)).mappings()
+            found = row.first()
+        return _place(found) if found else None
+
+    def begin(self, place: Place, run: Run, due_at: datetime) -> bool:
+        """Begin the next round; give False where somebody else has moved the monitor on."""
+        values = {"next_round": place.next_round + 1, "due_at": due_at}
+        return self._move(place, run=run.model_dump_json(exclude={"id"}), **values)
+
+    def end(self, place: Place, why: str) -> bool:
+        """Say that there will be no more rounds."""
+        return self._move(place, ended=why)
+
+    def _move(self, place: Place, **values: object) -> bool:
+        still_there = and_(
+            SCHEDULE.c.name == place.monitor.name,
+            SCHEDULE.c.moment_ms == place.monitor.moment_ms,
+            SCHEDULE.c.next_round == place.next_round,
+        )
+        with writing(self._engine) as connection:
+            moved = connection.execute(update(SCHEDULE).where(still_there).values(**values))
+            return moved.rowcount == 1
+
+
+def _place(row: Mapping[Any, Any]) -> Place:
+    return Place(
+        monitor=Monitor.model_validate_json(row["monitor"]),
+        next_round=row["next_round"],
+        due_at=row["due_at"],
+        run=Run.model_validate_json(row["run"]) if row["run"] else None,
+        ended=row["ended"],
+    )

@@ -1,0 +1,159 @@
+"""Monitors over HTTP: applied, shown, paused, deleted; every mistake is a sentence."""
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from pydantic import SecretStr
+
+from services.diagnoser.handlers import Watch
+from services.gateway.app import web_app
+from services.gateway.settings import GatewaySettings
+from shared.contracts import Monitor, Suite, SuiteProbe
+from shared.runtime.web import web_server
+from shared.store import Store, migrate
+from shared.store.instruments import Instrument
+from shared.testing.bus import Bus
+from shared.testing.monitored import play
+
+SUITE = Suite(
+    name="coasts",
+    extractors=("words",),
+    probes=tuple(
+        SuiteProbe(key=f"{set_}-{group}", prompt="?", set=f"s{set_}", groups={"concept": group})
+        for set_ in range(30)
+        for group in ("France", "Peru")
+    ),
+)
+ASKED: dict[str, Any] = {
+    "name": "coasts",
+    "suite_hash": SUITE.hash,
+    "target": "simulator:unbiased",
+    "cadence": "6h",
+    "features": [{"extractor": "words", "feature": "words", "high": 10}],
+    "comparisons": [{"dimension": "concept", "a": "France", "b": "Peru"}],
+}
+RUNNER = {"Authorization": "Bearer runner"}
+READER = {"Authorization": "Bearer reader"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        store.suites.keep(SUITE, datetime.now(UTC))
+        store.instruments.announce(Instrument("words", "1", ("words",), datetime.now(UTC)))
+        yield store
+
+
+@pytest.fixture
+async def api(bus: Bus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
+    settings = GatewaySettings(
+        gateway_read_token=SecretStr("reader"), gateway_run_token=SecretStr("runner")
+    )
+    app = web_app(settings, store, bus.publisher)
+    async with (
+        web_server(app, "127.0.0.1", 0) as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=RUNNER) as client,
+    ):
+        yield client
+
+
+async def test_applying_the_same_file_again_changes_nothing(api: httpx2.AsyncClient) -> None:
+    first = (await api.post("/v1/monitors", json=ASKED)).json()
+    again = (await api.post("/v1/monitors", json=ASKED)).json()
+    assert (first["changed"], first["anew"]) == (True, True)
+    assert (again["changed"], again["anew"]) == (False, False)
+    assert again["monitor"]["id"] == first["monitor"]["id"]
+
+
+async def test_another_cadence_keeps_the_evidence_and_another_tolerance_does_not(
+    api: httpx2.AsyncClient,
+) -> None:
+    await api.post("/v1/monitors", json=ASKED)
+    slower = (await api.post("/v1/monitors", json={**ASKED, "cadence": "1d"})).json()
+    assert (slower["changed"], slower["anew"]) == (True, False)
+    other = (await api.post("/v1/monitors", json={**ASKED, "alpha": 0.01})).json()
+    assert (other["changed"], other["anew"]) == (True, True)
+
+
+async def test_a_monitor_is_paused_goes_on_and_is_deleted(api: httpx2.AsyncClient) -> None:
+    await api.post("/v1/monitors", json=ASKED)
+    for verb, state in (("pause", "paused"), ("resume", "active")):
+        assert (await api.post(f"/v1/monitors/coasts/{verb}")).status_code == 202
+        [stand] = (await api.get("/v1/monitors")).json()
+        assert stand["state"] == state
+    assert (await api.delete("/v1/monitors/coasts")).status_code == 202
+    assert (await api.get("/v1/monitors")).json() == []
+    gone = await api.get("/v1/monitors/coasts")
+    assert gone.status_code == 404
+    assert "There is no monitor coasts" in gone.json()["detail"]
+
+
+async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient) -> None:
+    assert (await api.post("/v1/monitors", json=ASKED, headers=READER)).status_code == 401
+    assert (await api.get("/v1/monitors", headers=READER)).status_code == 200
+    assert (await api.get("/v1/monitors", headers={"Authorization": ""})).status_code == 401
+    for path in ("/v1/monitors/coasts/pause", "/v1/monitors/coasts/resume"):
+        assert (await api.post(path, headers=READER)).status_code == 401
+    assert (await api.delete("/v1/monitors/coasts", headers=READER)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"cadence": "often"}, "a duration is a number and one of s, m, h, d, w"),
+        ({"cadense": "6h"}, "Extra inputs are not permitted"),
+        ({"claim": "population"}, "sets_per_round belongs to the claim `population`"),
+        ({"webhook": "ftp://x/"}, "webhook"),
+        ({"target": "nowhere"}, "provider"),
+        ({"comparisons": [{"dimension": "concept", "a": "Atlantis"}]}, "has no probe of concept"),
+        ({"comparisons": [{"dimension": "concept", "a": "Peru", "b": "Peru"}]}, "with itself"),
+        ({"features": [{"extractor": "vader", "feature": "x"}]}, "vader is not running"),
+        (
+            {"features": [{"extractor": "words", "feature": "words", "high": 0}]},
+            "low must be below high",
+        ),
+        (
+            {"features": [{"extractor": "words", "feature": "words", "method": "odds"}]},
+            "selected_at_least",
+        ),
+        ({"suite_hash": "f" * 32}, "Upload it first"),
+    ],
+)
+async def test_a_mistake_in_the_file_is_a_sentence(
+    api: httpx2.AsyncClient, wrong: dict[str, Any], said: str
+) -> None:
+    reply = await api.post("/v1/monitors", json={**ASKED, **wrong})
+    assert reply.status_code in {404, 422}
+    assert said in reply.text
+
+
+async def test_evidence_and_alarms_are_shown_with_the_answers_side_by_side(
+    api: httpx2.AsyncClient, store: Store
+) -> None:
+    await api.post("/v1/monitors", json=ASKED)
+    [monitor] = store.records.all(Monitor)
+    watch = Watch(store, now=lambda: datetime.now(UTC))
+    for number in range(6):
+        play(
+            store, watch, monitor, number,
+            lambda probe, _: {"words": 7.0 if probe.groups["concept"] == "France" else 4.0},
+        )  # fmt: skip
+    view = (await api.get("/v1/monitors/coasts")).json()
+    [words] = [e for e in view["evidence"] if e["comparison"].startswith("words.words")]
+    assert words["verdict"] == "disparity"
+    assert words["stands_out"]
+    assert view["stand"]["rounds"] == 6
+    assert view["stand"]["alarms"] == 1
+    assert "counts" not in words
+    [alarm] = (await api.get("/v1/monitors/coasts/alarms")).json()
+    twins = alarm["twins"][0]
+    assert (twins["a"][0]["group"], twins["b"][0]["group"]) == ("France", "Peru")
+    assert twins["a"][0]["answered"].startswith("<b>")
+    [stand] = (await api.get("/v1/monitors")).json()
+    assert stand["flagged"] == 1

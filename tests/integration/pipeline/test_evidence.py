@@ -1,0 +1,207 @@
+"""Closed rounds on a real store: each counts once, whatever comes twice, late or out of order."""
+
+from datetime import UTC, datetime
+from functools import reduce
+from random import Random
+
+import pytest
+
+from services.diagnoser.domain.monitors.counting import added
+from services.diagnoser.handlers import Watch
+from shared.contracts import (
+    Alarm,
+    AlarmKind,
+    AlarmState,
+    Evidence,
+    Increment,
+    Monitor,
+    Probe,
+    Record,
+    Round,
+    Suite,
+    SuiteProbe,
+    Verdict,
+    WatchedFeature,
+)
+from shared.errors import TransientError
+from shared.store import Store
+from shared.testing.monitored import Values, answered, closing, play, round_run
+from shared.testing.records import AT, make_monitor, make_plan
+
+SUITE = Suite(
+    name="coasts",
+    extractors=("words",),
+    probes=tuple(
+        SuiteProbe(key=f"{set_}-{group}", prompt="?", set=f"s{set_}", groups={"concept": group})
+        for set_ in range(30)
+        for group in ("France", "Peru")
+    ),
+)
+KINDS: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm)
+
+
+def gap_of(size: float, seed: int = 1) -> Values:
+    """Give ratings from 0 to 10 with this gap between the groups."""
+
+    def values(probe: Probe, round_: int) -> dict[str, float | None]:
+        luck = Random(f"{seed}/{probe.key}/{round_}")
+        shift = size / 2 if probe.groups["concept"] == "France" else -size / 2
+        return {"words": min(10.0, max(0.0, 5 + shift + luck.gauss(0, 1)))}
+
+    return values
+
+
+def monitor_of(**fields: object) -> Monitor:
+    features = (WatchedFeature(extractor="words", feature="words", high=10.0, tolerance=0.3),)
+    plan = make_plan(suite_hash=SUITE.hash, **{"features": features, **fields})
+    return make_monitor(plan=plan)
+
+
+def prepared(store: Store, monitor: Monitor) -> Watch:
+    store.suites.keep(SUITE, AT)
+    store.records.write([monitor])
+    return Watch(store, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
+
+
+def kept(store: Store, monitor: Monitor) -> list[str]:
+    """Give everything the rounds left behind, as text."""
+    found = [r for kind in KINDS for r in store.records.of_monitor(kind, monitor.monitor_id)]
+    return sorted(record.model_dump_json() for record in found)
+
+
+def latest(store: Store, monitor: Monitor) -> dict[str, Evidence]:
+    found = list(store.records.of_monitor(Evidence, monitor.monitor_id))
+    last = max(each.round for each in found)
+    return {e.comparison.watched.feature: e for e in found if e.round == last}
+
+
+@pytest.fixture
+def monitor() -> Monitor:
+    return monitor_of()
+
+
+def test_evidence_is_exactly_the_sum_of_the_increments(store: Store, monitor: Monitor) -> None:
+    watch = prepared(store, monitor)
+    for number in range(6):
+        play(store, watch, monitor, number, gap_of(0.5))
+    increments = list(store.records.of_monitor(Increment, monitor.monitor_id))
+    for evidence in latest(store, monitor).values():
+        mine = [each.counts for each in increments if each.comparison == evidence.comparison]
+        assert len(mine) == 6
+        assert reduce(added, mine) == evidence.counts
+        assert evidence.units == 6 * 30
+
+
+def test_a_round_that_closes_twice_or_whose_answers_come_late_changes_nothing(
+    store: Store, monitor: Monitor
+) -> None:
+    watch = prepared(store, monitor)
+    run = round_run(monitor, 0)
+    records = answered(store, run, gap_of(1.0))
+    store.records.write([run, *records[:-20]])
+    first = watch(closing(run, records[:-20]), run)
+    before = kept(store, monitor)
+    store.records.write(records)
+    again = closing(run, records).model_copy(update={"opening": 1})
+    assert [r.id for r in watch(again, run)] == [r.id for r in first]
+    assert kept(store, monitor) == before
+    assert latest(store, monitor)["words"].missing == 5
+
+
+def test_a_round_waits_for_the_one_before(store: Store, monitor: Monitor) -> None:
+    watch = prepared(store, monitor)
+    with pytest.raises(TransientError, match="waits for the round before"):
+        play(store, watch, monitor, 1, gap_of(0))
+    play(store, watch, monitor, 0, gap_of(0))
+    play(store, watch, monitor, 1, gap_of(0))
+    assert latest(store, monitor)["words"].rounds == 2
+
+
+def test_a_disparity_is_alarmed_once_with_the_twins_that_show_it_most(
+    store: Store, monitor: Monitor
+) -> None:
+    watch = prepared(store, monitor)
+    for number in range(8):
+        play(store, watch, monitor, number, gap_of(3.0))
+    [alarm] = store.records.of_monitor(Alarm, monitor.monitor_id)
+    assert (alarm.what, alarm.state) == (AlarmKind.DISPARITY, AlarmState.RAISED)
+    assert alarm.comparison_key == "words.words:concept:France-Peru"
+    assert len(alarm.twins) == 5
+    assert [t.gap for t in alarm.twins] == sorted((t.gap for t in alarm.twins), reverse=True)
+    found = latest(store, monitor)
+    assert found["words"].verdict is Verdict.DISPARITY
+    assert found["words"].gap.value == pytest.approx(3.0, abs=0.3)
+    assert found["missing"].verdict is not Verdict.DISPARITY
+
+
+def test_no_gap_ends_in_no_disparity_beyond_the_tolerance(store: Store) -> None:
+    features = (WatchedFeature(extractor="words", feature="words", high=10.0, tolerance=1.0),)
+    monitor = monitor_of(features=features)
+    watch = prepared(store, monitor)
+    for number in range(25):
+        play(store, watch, monitor, number, gap_of(0.0))
+    assert latest(store, monitor)["words"].verdict is Verdict.NO_DISPARITY
+    assert not list(store.records.of_monitor(Alarm, monitor.monitor_id))
+
+
+def test_another_model_begins_an_epoch_with_evidence_of_its_own_and_clears_the_alarm(
+    store: Store, monitor: Monitor
+) -> None:
+    watch = prepared(store, monitor)
+    for number in range(8):
+        play(store, watch, monitor, number, gap_of(3.0))
+    play(store, watch, monitor, 8, gap_of(0.0), model="m-2")
+    found = latest(store, monitor)["words"]
+    assert (found.epoch, found.rounds, found.units) == (1, 1, 30)
+    assert found.before is not None
+    assert found.before.value == pytest.approx(3.0, abs=0.3)
+    states = [a.state for a in store.records.of_monitor(Alarm, monitor.monitor_id)]
+    assert sorted(states) == [AlarmState.CLEARED, AlarmState.RAISED]
+
+
+def test_an_extractor_of_another_version_begins_an_epoch(store: Store, monitor: Monitor) -> None:
+    watch = prepared(store, monitor)
+    play(store, watch, monitor, 0, gap_of(0))
+    run = round_run(monitor, 1, version="2")
+    records = answered(store, run, gap_of(0))
+    store.records.write([run, *records])
+    watch(closing(run, records), run)
+    [last] = [r for r in store.records.of_monitor(Round, monitor.monitor_id) if r.round == 1]
+    assert last.epoch == 1
+    assert last.changed == ("it is now measured by words@2",)
+
+
+def test_a_gap_that_appears_is_reported_as_a_change(store: Store, monitor: Monitor) -> None:
+    watch = prepared(store, monitor)
+    for number in range(25):
+        play(store, watch, monitor, number, gap_of(0.0 if number < 10 else 3.0))
+    kinds = {a.what: a.round for a in store.records.of_monitor(Alarm, monitor.monitor_id)}
+    assert kinds[AlarmKind.CHANGE] >= 10
+
+
+def test_one_group_refused_more_often_is_found_even_where_nothing_can_be_measured(
+    store: Store, monitor: Monitor
+) -> None:
+    def values(probe: Probe, round_: int) -> dict[str, float | None] | None:
+        refused = (
+            probe.groups["concept"] == "Peru" and Random(f"{probe.key}{round_}").random() < 0.5
+        )
+        return None if refused else {"words": 5.0}
+
+    watch = prepared(store, monitor)
+    for number in range(8):
+        play(store, watch, monitor, number, values)
+    found = latest(store, monitor)
+    assert found["missing"].verdict is Verdict.DISPARITY
+    assert found["words"].verdict is Verdict.NOT_ENOUGH  # absent sets count as the worst case
+    assert found["words"].missing > 60
+
+
+def test_values_beyond_the_declared_range_are_counted_and_never_moved_inside(
+    store: Store, monitor: Monitor
+) -> None:
+    watch = prepared(store, monitor)
+    play(store, watch, monitor, 0, lambda probe, _: {"words": 11.0 if probe.set_id == "s1" else 5})
+    found = list(store.records.of_monitor(Increment, monitor.monitor_id))
+    [mine] = [each for each in found if each.comparison.watched.feature == "words"]
+    assert (mine.outside, mine.missing) == (2, 1)

@@ -1,0 +1,207 @@
+"""The schedule of monitors on a real store: each round once, none piling up, none lost."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.planner.handlers import Plans, Rounds
+from shared.contracts import (
+    RUN_GATHER,
+    Claim,
+    Monitor,
+    MonitorState,
+    Purpose,
+    Run,
+    Suite,
+    SuiteProbe,
+    Upkeep,
+    asked_of,
+    probes_of,
+)
+from shared.store import Store
+from shared.store.instruments import Instrument
+from shared.testing.records import make_monitor, make_plan
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SUITE = Suite(
+    name="coasts",
+    extractors=("words",),
+    probes=tuple(
+        SuiteProbe(key=f"{set_}-{group}", prompt="?", set=f"s{set_}", groups={"concept": group})
+        for set_ in range(10)
+        for group in ("France", "Peru")
+    ),
+)
+
+
+class Clock:
+    """A clock the test moves."""
+
+    def __init__(self) -> None:
+        self.time = NOON
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def pass_(self, **by: float) -> None:
+        self.time += timedelta(**by)
+
+
+class Planner:
+    """The schedule and the planner of one process."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self.store = store
+        self.clock = clock
+        self.rounds = Rounds(store, now=clock, wall=clock)
+        self.plans = Plans(store, now=clock, deadline_s=60)
+
+    def look(self) -> list[int | None]:
+        """Begin what is due and plan it; give the numbers of the rounds."""
+        due = self.rounds.due()
+        for run in due:
+            asyncio.run(self.plans.plan(run))
+        return [run.round for run in due]
+
+    def finish(self, monitor: Monitor) -> None:
+        place = self.store.schedule.place(monitor.name)
+        assert place is not None
+        assert place.run is not None
+        self.store.gathers(RUN_GATHER).cancel(place.run.id, self.clock())
+
+
+@pytest.fixture
+def planner(store: Store) -> Planner:
+    clock = Clock()
+    store.suites.keep(SUITE, NOON)
+    store.instruments.announce(Instrument("words", "1", ("words",), NOON + timedelta(days=365)))
+    return Planner(store, clock)
+
+
+def monitor_of(planner: Planner, moment: int = 1, **fields: object) -> Monitor:
+    plan = make_plan(suite_hash=SUITE.hash, **fields)
+    monitor = make_monitor(plan=plan, since=NOON, moment_ms=moment)
+    planner.rounds.want(monitor)
+    return monitor
+
+
+def test_a_round_begins_by_cadence_and_only_when_the_one_before_has_closed(
+    planner: Planner,
+) -> None:
+    monitor = monitor_of(planner)
+    assert planner.look() == [0]
+    assert planner.look() == []
+    planner.clock.pass_(hours=1)
+    assert planner.look() == []  # the first is still under way
+    planner.finish(monitor)
+    assert planner.look() == [1]
+    planner.finish(monitor)
+    planner.clock.pass_(minutes=59)
+    assert planner.look() == []
+    planner.clock.pass_(minutes=1)
+    assert planner.look() == [2]
+
+
+def test_after_a_week_of_standstill_one_round_begins_and_not_a_hundred(planner: Planner) -> None:
+    monitor = monitor_of(planner)
+    planner.look()
+    planner.finish(monitor)
+    planner.clock.pass_(days=7, minutes=10)
+    assert planner.look() == [1]
+    planner.finish(monitor)
+    assert planner.look() == []
+    planner.clock.pass_(minutes=50)
+    assert planner.look() == [2]  # the cadence keeps its hour
+
+
+def test_a_planner_that_dies_before_publishing_leaves_the_same_round_to_the_next(
+    planner: Planner,
+) -> None:
+    monitor_of(planner)
+    [lost] = planner.rounds.due()
+    again = Planner(planner.store, planner.clock)
+    [found] = again.rounds.due()
+    assert (found.id, found.round) == (lost.id, 0)
+    ids = {probe.id for probe in probes_of(lost, SUITE, NOON)}
+    assert {probe.id for probe in probes_of(found, SUITE, planner.clock())} == ids
+
+
+def test_of_two_planners_one_begins_the_round(planner: Planner) -> None:
+    monitor = monitor_of(planner)
+    place = planner.store.schedule.place(monitor.name)
+    assert place is not None
+    assert len(planner.rounds.due()) == 1
+    run = Run(at=NOON, suite="coasts", suite_hash=SUITE.hash, targets=())
+    assert not planner.store.schedule.begin(place, run, NOON)
+
+
+def test_rounds_ask_anew_and_their_traffic_is_told_from_that_of_users(planner: Planner) -> None:
+    monitor = monitor_of(planner)
+    [first] = planner.rounds.due()
+    planner.look()
+    planner.finish(monitor)
+    planner.clock.pass_(hours=1)
+    [second] = planner.rounds.due()
+    one, two = ({p.id for p in probes_of(run, SUITE, NOON)} for run in (first, second))
+    assert len(one) == len(two) == 20
+    assert not one & two
+    assert {p.purpose for p in probes_of(first, SUITE, NOON)} == {Purpose.MONITOR}
+
+
+def test_a_population_draws_each_set_once_and_then_ends(planner: Planner) -> None:
+    monitor = monitor_of(planner, claim=Claim.POPULATION, sets_per_round=3)
+    drawn: list[str | None] = []
+    for _ in range(5):
+        for run in planner.rounds.due():
+            drawn += {probe.set for probe in asked_of(run, SUITE)}
+            asyncio.run(planner.plans.plan(run))
+            planner.finish(monitor)
+        planner.clock.pass_(hours=1)
+    assert len(drawn) == len(set(drawn)) == 9
+    place = planner.store.schedule.place(monitor.name)
+    assert place is not None
+    assert place.ended == ("of the suite's 10 sets too few are left that were not asked before")
+
+
+def test_a_paused_monitor_rests_and_another_cadence_keeps_its_rounds(planner: Planner) -> None:
+    monitor = monitor_of(planner)
+    planner.look()
+    planner.finish(monitor)
+    fields = {"plan": monitor.plan, "since": NOON}
+    planner.rounds.want(make_monitor(moment_ms=2, state=MonitorState.PAUSED, **fields))
+    planner.clock.pass_(hours=5)
+    assert planner.look() == []
+    quick = Upkeep(cadence_s=60, most_rounds=2)
+    planner.rounds.want(make_monitor(moment_ms=3, upkeep=quick, **fields))
+    assert planner.look() == [1]
+    planner.finish(monitor)
+    planner.clock.pass_(minutes=1)
+    assert planner.look() == []
+    place = planner.store.schedule.place(monitor.name)
+    assert place is not None
+    assert place.ended == "all 2 rounds were run"
+
+
+def test_what_was_asked_earlier_but_comes_later_is_ignored(planner: Planner) -> None:
+    monitor = monitor_of(planner, moment=5)
+    planner.rounds.want(make_monitor(moment_ms=4, state=MonitorState.DELETED, plan=monitor.plan))
+    assert planner.look() == [0]
+
+
+def test_another_plan_begins_with_round_0(planner: Planner) -> None:
+    monitor = monitor_of(planner)
+    planner.look()
+    planner.finish(monitor)
+    monitor_of(planner, moment=2, alpha=0.01)
+    assert planner.look() == [0]
+
+
+def test_without_its_extractor_a_round_waits_and_then_begins(planner: Planner) -> None:
+    monitor = make_monitor(plan=make_plan(suite_hash=SUITE.hash), since=NOON)
+    planner.rounds.want(monitor)
+    planner.clock.pass_(days=800)
+    assert planner.look() == []
+    planner.store.instruments.announce(Instrument("words", "2", ("words",), planner.clock()))
+    [run] = planner.rounds.due()
+    assert [pin.version for pin in run.extractors] == ["2"]
