@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import yaml
@@ -17,9 +17,11 @@ from biaswatch.checks import check_scaffolds
 from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.suites import load_suite
-from services.gateway.domain.monitors import MonitorRequest, plan_of
 from shared.contracts import Suite
 from shared.errors import UsageError
+
+if TYPE_CHECKING:
+    from services.gateway.domain.monitors import MonitorRequest
 
 app = typer.Typer(no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms.")
 File = Annotated[Path, typer.Argument(help="The monitor's file, YAML or JSON.")]
@@ -31,7 +33,7 @@ def register(root: typer.Typer) -> None:
     root.add_typer(app, name="monitor")
 
 
-def load_monitor(path: Path) -> tuple[MonitorRequest, Suite]:
+def load_monitor(path: Path) -> "tuple[MonitorRequest, Suite]":
     """Read a monitor's file and its suite, which the file names beside itself.
 
     Raises
@@ -39,6 +41,8 @@ def load_monitor(path: Path) -> tuple[MonitorRequest, Suite]:
     UsageError
         Something cannot be read, or is wrong; the file and the field are named.
     """
+    from services.gateway.domain.monitors import MonitorRequest, plan_of
+
     try:
         fields = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

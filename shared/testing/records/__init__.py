@@ -1,0 +1,53 @@
+"""Makers of records for tests: deterministic, complete, every field open to override."""
+
+from shared.testing.records.findings import (
+    make_assessment,
+    make_brief,
+    make_diagnosis,
+    make_evaluation,
+    make_subject,
+    make_verdict,
+)
+from shared.testing.records.monitoring import (
+    make_alarm,
+    make_evidence,
+    make_increment,
+    make_monitor,
+    make_plan,
+    make_round,
+)
+from shared.testing.records.pipeline import (
+    AT,
+    RUN_ID,
+    make_cancellation,
+    make_completion,
+    make_features,
+    make_probe,
+    make_response,
+    make_run,
+    make_target,
+)
+
+__all__ = [
+    "AT",
+    "RUN_ID",
+    "make_alarm",
+    "make_assessment",
+    "make_brief",
+    "make_cancellation",
+    "make_completion",
+    "make_diagnosis",
+    "make_evaluation",
+    "make_evidence",
+    "make_features",
+    "make_increment",
+    "make_monitor",
+    "make_plan",
+    "make_probe",
+    "make_response",
+    "make_round",
+    "make_run",
+    "make_subject",
+    "make_target",
+    "make_verdict",
+]
