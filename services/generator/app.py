@@ -55,7 +55,9 @@ def build(settings: GeneratorSettings) -> Service:
             await in_thread(store.calls.forget, before)
             await asyncio.sleep(FORGET_EVERY_S)
 
-    return Service("generator", settings, lane_stage=lane_stage, jobs=[forget], close=[store.close])
+    return Service(
+        "generator", settings, lane_stage=lane_stage, jobs=[forget], close=[ask.close, store.close]
+    )
 
 
 def ask_of(store: Store, settings: GeneratorSettings, prices: dict[str, Price]) -> Ask:

@@ -52,7 +52,7 @@ class Service:
         lane_stage: Callable[[str], Stage[Any]] | None = None,
         jobs: Sequence[Job] = (),
         overseers: Sequence[Overseer] = (),
-        close: Sequence[Callable[[], None]] = (),
+        close: Sequence[Callable[[], Awaitable[None] | None]] = (),
         policy: RetryPolicy | None = None,
     ) -> None:
         self.name = name
@@ -115,7 +115,8 @@ class Service:
             await self._work()
         finally:
             for close in self._close:
-                close()
+                if (closing := close()) is not None:
+                    await closing
             if health:
                 health.close()
 

@@ -63,6 +63,11 @@ class Ask:
         except Spent as spent:
             return self._purse.news(probe, str(spent))
 
+    async def close(self) -> None:
+        """Let go of the connections to every target."""
+        for lane in self._lanes.values():
+            await lane.model.close()
+
     async def _response(self, probe: Probe) -> Response:
         lane = await self._lane(probe.target)
         began = self._clock()

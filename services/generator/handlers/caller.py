@@ -10,9 +10,10 @@ from services.generator.domain.plan import Heard, SubCall
 from services.generator.domain.price import Price, cost_of
 from services.generator.domain.reading import Unread, rating_in
 from services.generator.handlers.gate import Gate
-from services.generator.handlers.keeping import Keeping
+from services.generator.handlers.keeping import Keeping, call_id
 from services.generator.handlers.meter import Meter
 from services.generator.handlers.purse import Purse
+from services.generator.handlers.turns import Turns
 from services.generator.handlers.wanted import Wanted
 from shared.contracts import Probe, Usage
 from shared.llm.port import MAY_PASS, Answer, Call, CallFailed, ChatModel, Failure
@@ -63,9 +64,17 @@ class Caller:
         self._wanted, self._keeping, self._purse = wanted, keeping, purse
         self._now, self._clock, self._luck = now, clock, luck
         self._patience = patience
+        self._turns = Turns()
 
     async def hear(self, probe: Probe, sub: SubCall, lane: Lane) -> Heard:
-        """Give what a call brings; raise NotWanted or Spent where it shall not be made."""
+        """Give what a call brings; raise NotWanted or Spent where it shall not be made.
+
+        Two copies of a probe may be in hand at once: the second waits for what the first pays for.
+        """
+        async with self._turns.one(call_id(probe, sub.name)):
+            return await self._hear(probe, sub, lane)
+
+    async def _hear(self, probe: Probe, sub: SubCall, lane: Lane) -> Heard:
         if lane.keeps and (known := await self._keeping.known(probe, sub.name)):
             lane.meter.kept()
             cost = cost_of(known, lane.price)

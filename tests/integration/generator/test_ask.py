@@ -254,6 +254,14 @@ async def test_a_redelivered_probe_is_not_paid_again_even_before_its_response_is
     assert store.calls.spending([first.run])[first.run].tokens == 5
 
 
+async def test_two_copies_of_a_probe_at_once_are_paid_once(store: Store) -> None:
+    model = Scripted(lambda _: says("It is long."))
+    ask = ask_of(store, model)
+    first, second = await asyncio.gather(one(ask, probe_of()), one(ask, probe_of()))
+    assert len(model.calls) == 1
+    assert first.text == second.text == "It is long."
+
+
 async def test_a_scaffold_that_was_broken_off_pays_only_for_what_it_lacks(store: Store) -> None:
     left = {"skills", "care"}
 
