@@ -1,4 +1,4 @@
-"""What a model is asked to write: the statistics, the structure, and the rules of ADR 0014."""
+"""What a model is asked to write: the statistics, the structure, and the rules of ADR 0012."""
 
 from services.evaluator.domain.figures import told
 from services.evaluator.domain.outline import OUTLINE, Section
