@@ -104,10 +104,13 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> object:
         yield Guarded(server, directory / "keys")
 
 
-@pytest.fixture
-async def provisioned(guarded: Guarded) -> Guarded:
-    async with guarded.as_service(OPERATOR) as connection:
-        await provision(Admin(connection))
+@pytest.fixture(scope="module")
+def provisioned(guarded: Guarded) -> Guarded:
+    async def prepare() -> None:
+        async with guarded.as_service(OPERATOR) as connection:
+            await provision(Admin(connection))
+
+    asyncio.run(prepare())  # once: two dozen streams for each of hundreds of tests take a while
     return guarded
 
 
