@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from services.simulator.app import build
-from services.simulator.domain.plant import Faults, Plant
+from services.simulator.domain.plant import DEFAULT_PLANTS, Faults, Plant
 from services.simulator.settings import SimulatorSettings
 from shared.testing.model_server import model_server
 
@@ -64,7 +64,7 @@ async def test_the_official_sdk_reads_a_whole_completion(client: openai.AsyncOpe
 
 async def test_the_models_are_listed(client: openai.AsyncOpenAI) -> None:
     names = {model.id async for model in client.models.list()}
-    assert {"unbiased", "biased", "refusing", *ALWAYS} == names
+    assert {*DEFAULT_PLANTS, *ALWAYS} == names
 
 
 async def test_many_at_once_get_the_answers_each_gets_alone(client: openai.AsyncOpenAI) -> None:
