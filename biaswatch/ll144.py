@@ -55,7 +55,7 @@ def ll144_table(rows: Sequence[ImpactRow]) -> Iterator[str]:
     """Give the table's lines; rates are rounded to one decimal, ratios to two."""
     from biaswatch.markdown import plain
 
-    yield "| category | cases | selection rate | impact ratio | remark |"
+    yield "| category | cases | rate | impact ratio | remark |"
     yield "|---|---|---|---|---|"
     for row in rows:
         rate = "-" if row.rate is None else f"{100 * row.rate:.1f} %"

@@ -12,6 +12,7 @@ from biaswatch import (
     diagnose,
     extractors,
     interpret,
+    ll144_tables,
     monitors,
     operate,
     purge,
@@ -50,6 +51,7 @@ clusters.register()
 build.register(app)
 suite_verbs.register(app)
 monitors.register(app)
+ll144_tables.register(app)
 calibrate.register(app)
 
 

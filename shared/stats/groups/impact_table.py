@@ -1,6 +1,6 @@
 """Selection or scoring rates with impact ratios, as New York City's Local Law 144 lays them out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -68,6 +68,19 @@ def _row(each: Category, counted: bool, highest: float, small_share: float) -> I
     return ImpactRow(each.name, each.cases, rate, rate / highest)
 
 
+def selected_from(
+    scores: Sequence[float | None], names: Sequence[str | None], least: float
+) -> tuple[list[Category], int]:
+    """Give categories with the cases scored at least so high, and the cases of no category.
+
+    Raises
+    ------
+    ValueError
+        There are not as many scores as names.
+    """
+    return _counted(scores, names, lambda score: score >= least)
+
+
 def above_median(
     scores: Sequence[float | None], names: Sequence[str | None]
 ) -> tuple[list[Category], int]:
@@ -82,11 +95,17 @@ def above_median(
     """
     known = [score for score in scores if score is not None]
     middle = median(known) if known else 0.0
+    return _counted(scores, names, lambda score: score > middle)
+
+
+def _counted(
+    scores: Sequence[float | None], names: Sequence[str | None], meets: Callable[[float], bool]
+) -> tuple[list[Category], int]:
     cases: dict[str, list[bool]] = {}
     unknown = 0
     for score, name in zip(scores, names, strict=True):
         if name is None:
             unknown += 1
         elif score is not None:
-            cases.setdefault(name, []).append(score > middle)
+            cases.setdefault(name, []).append(meets(score))
     return [Category(name, len(met), sum(met)) for name, met in sorted(cases.items())], unknown
