@@ -1,16 +1,77 @@
-"""The command line as a person uses it, on a state directory of its own."""
+"""The command line as a person uses it: processes of their own, on a state directory of their own.
+
+A fork server loads the platform once, and every command is a fork of it: starting hundreds of
+commands would otherwise be most of what the tests do. `tests/e2e/test_demo.py` starts one the long
+way.
+"""
 
 import json
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-COMMAND = Path(sys.executable).parent / "biaswatch"
 PATIENCE_S = 60.0
+COMMAND_S = 100.0
+LOOK_S = 0.02
+
+
+class Begun:
+    """A command under way, with the part of `subprocess.Popen` that tests need."""
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str], near: Path) -> None:
+        self._words = words
+        folder = Path(tempfile.mkdtemp(prefix="said-", dir=near))
+        self._said = [folder / name for name in ("stdout", "stderr")]
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["shared.testing.preloaded"])
+        told = (list(words), dict(environment), str(Path.cwd()), [str(p) for p in self._said])
+        self._process: Any = context.Process(target=_command, args=told)
+        self._process.start()
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return int(self._process.pid)
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, once it has ended."""
+        code = self._process.exitcode
+        return None if code is None else int(code)
+
+    def poll(self) -> int | None:
+        """Give its exit code, or None while it runs."""
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float = COMMAND_S) -> tuple[str, str]:
+        """Wait for its end; give what it printed and what it complained of."""
+        self._process.join(timeout)
+        if self.poll() is None:
+            raise subprocess.TimeoutExpired(list(self._words), timeout, *map(_read, self._said))
+        out, err = map(_read, self._said)
+        return out, err
 
 
 class CommandLine:
@@ -29,29 +90,28 @@ class CommandLine:
         """Change the environment of the commands that come."""
         self._environment.update(environment)
 
-    def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
-        return subprocess.run(  # noqa: S603 - our own command
-            [COMMAND, *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=100,
-            env=self._environment,
-        )
+    def without(self, ending: str) -> "CommandLine":
+        """Leave out the variables whose names end so, which are the tester's own; give itself."""
+        mine = self._environment.items()
+        self._environment = {name: v for name, v in mine if not name.endswith(ending)}
+        return self
 
-    def begin(self, *words: str) -> "subprocess.Popen[str]":
+    def __call__(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Run a command to its end."""
+        begun = self.begin(*words)
+        try:
+            out, err = begun.communicate()
+        except subprocess.TimeoutExpired:
+            begun.kill()
+            raise
+        return subprocess.CompletedProcess(list(words), begun.returncode or 0, out, err)
+
+    def begin(self, *words: str) -> Begun:
         """Begin a command, and let it run."""
-        return subprocess.Popen(  # noqa: S603 - our own command
-            [COMMAND, *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=self._environment,
-        )
+        return Begun(words, self._environment, self.state.parent)
 
     @contextmanager
-    def up(self, *words: str) -> Iterator["subprocess.Popen[str]"]:
+    def up(self, *words: str) -> Iterator[Begun]:
         """Keep the platform up while the context lasts."""
         process = self.begin("up", "--port", "0", *words)
         try:
@@ -59,8 +119,7 @@ class CommandLine:
             assert process.poll() is None, process.communicate()[1]  # noqa: S101 - a test's own
             yield process
         finally:
-            if process.poll() is None:
-                process.terminate()
+            process.terminate()
             process.communicate(timeout=PATIENCE_S)
 
     def bus(self) -> str:
@@ -74,4 +133,23 @@ def until(there: Callable[[], bool]) -> None:
     while not there():
         if time.monotonic() > deadline:
             raise TimeoutError(f"It did not come about in {PATIENCE_S:g} s.")
-        time.sleep(0.05)
+        time.sleep(LOOK_S)
+
+
+def _command(words: list[str], environment: dict[str, str], folder: str, said: list[str]) -> None:
+    """Be the command, in a process of its own."""
+    os.environ.clear()  # noqa: TID251 - a process of its own
+    os.environ.update(environment)  # noqa: TID251
+    os.chdir(folder)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, path in enumerate(said, start=1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+    sys.argv = ["biaswatch", *words]
+    import_module("biaswatch.main").main()
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""

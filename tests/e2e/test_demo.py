@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from shared.testing.commands import CommandLine
+
 COMMAND = Path(sys.executable).parent / "biaswatch"
 SUITE = """
 name: coasts
@@ -21,19 +23,24 @@ probes:
 """
 
 
-def biaswatch(state: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def biaswatch(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return CommandLine(folder / "state")(*words)
+
+
+def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the installed command, as a shell would."""
     return subprocess.run(
         [COMMAND, *words],
         capture_output=True,
         text=True,
         check=False,
         timeout=100,
-        env={**os.environ, "BIASWATCH_STATE_DIR": str(state), "COLUMNS": "150"},
+        env={**os.environ, "BIASWATCH_STATE_DIR": str(folder / "state"), "COLUMNS": "150"},
     )
 
 
 def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: Path) -> None:
-    said = biaswatch(tmp_path, "demo", "--json")
+    said = started(tmp_path, "demo", "--json")
     assert said.returncode == 0, said.stderr
     found = {
         (d["target"].split(":")[1], d["dimension"]): d["gaps"][0]
@@ -74,7 +81,7 @@ def test_models_that_misbehave_end_as_recorded_outcomes_by_group(
     monkeypatch.setenv("BIASWATCH_SIMULATOR_PLANTS", json.dumps(plants))
     (tmp_path / "suite.yaml").write_text(SUITE)
     targets = [word for model in REASONS for word in ("--target", f"simulator:{model}")]
-    said = biaswatch(tmp_path / "state", "run", str(tmp_path), *targets, "--json")
+    said = biaswatch(tmp_path, "run", str(tmp_path), *targets, "--json")
     assert said.returncode == 0, said.stderr
     outcome = json.loads(said.stdout)
     assert outcome["run"]["stand"] == "complete"
@@ -107,7 +114,7 @@ def test_a_slip_is_one_sentence_with_code_2(
     (tmp_path / "bad.yaml").write_text(SUITE.replace("{concept: France}", "France", 1))
     (tmp_path / "broken.yaml").write_text("name: x\nprobes: }")
     (tmp_path / "absent.yaml").write_text(SUITE.replace("[vader, words]", "[regard]"))
-    said = biaswatch(tmp_path / "state", "run", str(tmp_path / suite), "--target", target)
+    said = biaswatch(tmp_path, "run", str(tmp_path / suite), "--target", target)
     assert said.returncode == 2, said.stdout + said.stderr
     assert sentence in said.stderr
     assert "Traceback" not in said.stderr

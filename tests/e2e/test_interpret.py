@@ -1,22 +1,16 @@
 """Interpretation as a person asks for it: written, checked and graded on the simulator."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from shared.testing.commands import CommandLine
+
 BOTH = ["--target", "simulator:unbiased", "--judge", "simulator:unbiased"]
-MAIN = "import sys; sys.argv[0] = 'biaswatch'; from biaswatch.main import main; main()"
 
 
 def biaswatch(state: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", MAIN, *words],
-        capture_output=True, text=True, check=False, timeout=100, cwd=ROOT,
-        env={**os.environ, "BIASWATCH_STATE_DIR": str(state), "COLUMNS": "150"},
-    )  # fmt: skip
+    return CommandLine(state / "state")(*words)
 
 
 def test_a_table_is_interpreted_and_a_careless_report_is_caught(tmp_path: Path) -> None:

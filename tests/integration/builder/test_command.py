@@ -1,26 +1,17 @@
 """The verb `build` as a person types it."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
+
+from shared.testing.commands import CommandLine
 
 ROOT = Path(__file__).parents[3]
 PLAN = ROOT / "suites" / "countries" / "plan.yaml"
 
 
 def biaswatch(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    program = "from biaswatch.main import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=100,
-        env={**os.environ, "BIASWATCH_STATE_DIR": str(tmp_path / "state"), "COLUMNS": "150"},
-    )
+    return CommandLine(tmp_path / "state")(*words)
 
 
 def test_the_shipped_suite_is_built_and_told_about(tmp_path: Path) -> None:

@@ -12,19 +12,19 @@ from shared.bus.stage import Stage
 from shared.contracts import Response
 from shared.errors import PoisonError
 from shared.testing.bus import Bus, Seen
+from shared.testing.commands import CommandLine
 from shared.testing.records import make_response
 
-COMMAND = Path(sys.executable).parent / "biaswatch"
+HERE: dict[str, Path] = {}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path) -> None:
+    HERE["folder"] = tmp_path
 
 
 def biaswatch(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "160", **environment},
-    )
+    return CommandLine(HERE["folder"] / "state", **{"COLUMNS": "160", **environment})(*words)
 
 
 def recorder(**environment: str) -> subprocess.CompletedProcess[str]:

@@ -1,13 +1,13 @@
 """What `run` says before it begins, and a run that stops at its budget and goes on."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from shared.testing.commands import CommandLine
 
 ROOT = Path(__file__).parents[3]
 CV = {
@@ -23,8 +23,6 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        kept = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")}
-        self._environment = {**kept, "BIASWATCH_STATE_DIR": str(folder / "state")}
 
     def suite(self, *probes: dict[str, Any], **fields: Any) -> str:
         path = self.folder / "suite.json"
@@ -33,15 +31,8 @@ class Run:
         return str(path)
 
     def __call__(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", "from biaswatch.main import main; main()", "run", *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=100,
-            cwd=ROOT,
-            env={**self._environment, **environment},
-        )
+        command = CommandLine(self.folder / "state", **environment)
+        return command.without("_API_KEY")("run", *words)
 
 
 @pytest.fixture
