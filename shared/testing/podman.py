@@ -16,6 +16,9 @@ from shared.testing.containers import run, until
 from shared.testing.manifests import rendered
 from shared.testing.pods import PodPlan, plans
 
+PROVISION_S = 300.0
+"""A database makes its files first, on a machine that is busy with images."""
+
 # A stand-in for the official image, whose script cannot run as the image's own user 70.
 AS_ITSELF = r"""FROM postgres:17-alpine
 RUN groupmod -g 70 postgres && usermod -u 70 postgres
@@ -108,7 +111,7 @@ def overlay(
         for pod in ("nats", "postgres"):
             pods.play(pod, folder)
         pods.play("provision", folder)
-        until(lambda: pods.ended_well("provision"))
+        until(lambda: pods.ended_well("provision"), PROVISION_S)
         for pod in planned.keys() - {"nats", "postgres", "provision"}:
             pods.play(pod, folder)
         yield pods
