@@ -76,7 +76,7 @@ def test_a_mistake_in_a_monitors_file_is_a_sentence_that_names_it(
 def test_what_is_no_monitors_file_is_refused_by_its_name(tmp_path: Path, text: str) -> None:
     path = tmp_path / "monitor.yaml"
     path.write_text(text)
-    with pytest.raises(UsageError, match="monitor.yaml"):
+    with pytest.raises(UsageError, match=r"monitor\.yaml"):
         load_monitor(path)
     with pytest.raises(UsageError, match="cannot be read"):
         load_monitor(tmp_path / "nowhere.yaml")
