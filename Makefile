@@ -59,7 +59,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.generator
 
 calibration: .venv/.dev ## Simulate the evidence of monitors at full length: false alarms, delay
-	$(BIN)/python tools/calibration.py
+	$(BIN)/python -m tools.calibration
 
 bench-models: .venv/.models ## Measure texts a second, batched against one by one
 	$(BIN)/python -m benchmarks.extractors

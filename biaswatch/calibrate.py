@@ -16,7 +16,7 @@ from rich.table import Table
 from biaswatch.client import Client
 from biaswatch.suites import load_suite
 from services.simulator.domain.plant import Plant
-from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Suite
+from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Round, Suite
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load
 from shared.runtime.threads import in_thread
@@ -31,6 +31,8 @@ HOUR_S = 3600
 SPEED = 7200.0
 """Hours pass in half seconds; a round still takes as long as the bus needs."""
 LOOK_S = 0.5
+CALLS = 4
+"""In flight to a model: it answers at once, and every open connection costs each call time."""
 PATIENCE_S = 3600.0
 
 
@@ -74,7 +76,8 @@ async def _calibrated(
 
     plants = {_model(effect): Plant(rating_gaps={"black": -effect}) for effect in effects}
     suite = load_suite(SUITE)
-    async with house(settings, plants=plants, clock=_fast(datetime.now(UTC))) as here:
+    clock = _fast(datetime.now(UTC))
+    async with house(settings, plants=plants, clock=clock, calls=CALLS) as here:
         client = Client(here.url)
         try:
             await client.keep(suite)
@@ -82,7 +85,7 @@ async def _calibrated(
             for effect in effects:
                 for number in range(monitors):
                     await client.ask("POST", "/v1/monitors", _asked(effect, number, suite, rounds))
-            await _ended(client, rounds)
+            await _ended(settings, len(effects) * monitors * rounds)
         finally:
             await client.close()
     from shared.store import Store
@@ -109,13 +112,16 @@ async def _measurable(settings: Settings, suite: Suite) -> None:
             await asyncio.sleep(LOOK_S)
 
 
-async def _ended(client: Client, rounds: int) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            stands = await client.ask("GET", "/v1/monitors")
-            if all(each["rounds"] == rounds for each in stands):
-                return
-            await asyncio.sleep(LOOK_S)
+async def _ended(settings: Settings, rounds: int) -> None:
+    """Wait until so many rounds are added up; counting them costs little, however many they are."""
+    from shared.store import Store
+
+    with Store.open(settings.store) as store:
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                if await in_thread(store.records.count, Round) >= rounds:
+                    return
+                await asyncio.sleep(LOOK_S)
 
 
 def _model(effect: float) -> str:

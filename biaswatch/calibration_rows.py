@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import ceil, sqrt
-from statistics import mean, median_low
+from statistics import mean
 
 from shared.contracts import Evidence, MonitorPlan
 from shared.stats.anytime.pairs import PairHistogram
@@ -24,22 +24,28 @@ def row_of(
     evidence
         The last of each monitor, from which the spread of a set's gap is taken.
     """
-    alarmed = sorted(units for units in alarmed_at if units is not None)
-    share = len(alarmed) / len(alarmed_at)
-    place = ceil(POWER * len(alarmed_at)) - 1
-    by_80 = alarmed[place] if place < len(alarmed) else None
+    share = sum(units is not None for units in alarmed_at) / len(alarmed_at)
+    by_80 = _reached(alarmed_at, POWER)
+    gaps = [each.gap.value for each in evidence if each.gap.value is not None]
     fixed = _fixed(evidence, plan) if effect else None
     return {
         "effect": effect,
         "monitors": len(alarmed_at),
         "alarmed": round(share, 3),
         "standard_error": round(sqrt(share * (1 - share) / len(alarmed_at)), 3),
-        "gap_found": round(mean(e.gap.value for e in evidence if e.gap.value is not None), 3),
-        "median_units": median_low(alarmed) if 2 * len(alarmed) >= len(alarmed_at) else None,
+        "gap_found": round(mean(gaps), 3) if gaps else None,
+        "median_units": _reached(alarmed_at, 0.5),
         "units_of_80_percent": by_80,
         "looking_once": fixed,
         "ratio": round(by_80 / fixed, 2) if by_80 and fixed else None,
     }
+
+
+def _reached(alarmed_at: Sequence[int | None], share: float) -> int | None:
+    """Give the units by which this share of all monitors had alarmed; None where it never had."""
+    alarmed = sorted(units for units in alarmed_at if units is not None)
+    place = ceil(share * len(alarmed_at)) - 1
+    return alarmed[place] if place < len(alarmed) else None
 
 
 def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:

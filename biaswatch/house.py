@@ -56,6 +56,7 @@ class Where:
     simulator_url: str
     log_level: str
     clock: Clock
+    calls: int | None
 
 
 def _now() -> datetime:
@@ -75,10 +76,12 @@ async def house(
     apart: bool = False,
     plants: Mapping[str, Plant] | None = None,
     clock: Clock | None = None,
+    calls: int | None = None,
 ) -> AsyncIterator[House]:
     """Run everything while the context lasts; with `apart`, each service as its own process.
 
-    Plants are more models of the simulator; another clock lets monitors live faster.
+    Plants are more models of the simulator; another clock lets monitors live faster; calls are the
+    most in flight to one target. Clock and calls are for services in this process.
 
     Raises
     ------
@@ -94,7 +97,9 @@ async def house(
             async with web_server(simulated, HERE, 0) as simulator_port:
                 simulator_url = f"http://{HERE}:{simulator_port}/v1"
                 where = Where(
-                    server.url, settings.store, simulator_url, settings.log_level, clock or _now
+                    *(server.url, settings.store, simulator_url, settings.log_level),
+                    clock or _now,
+                    calls,
                 )
                 serve = _apart if apart else _together
                 async with serve(where, store, port) as url:
@@ -145,7 +150,7 @@ async def _together(where: Where, store: Store, port: int) -> AsyncIterator[str]
     given: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
     services = [
         planner.build(PlannerSettings(**given), where.clock),
-        generator.build(GeneratorSettings(**given, simulator_url=where.simulator_url)),
+        generator.build(_asking(where, given)),
         extractor.build(ExtractorSettings(**given)),
         recorder.build(RecorderSettings(**given)),
         diagnoser.build(DiagnoserSettings(**given), where.clock),
@@ -159,6 +164,14 @@ async def _together(where: Where, store: Store, port: int) -> AsyncIterator[str]
             yield f"http://{HERE}:{chosen}"
     finally:
         await connection.close()
+
+
+def _asking(where: Where, given: Mapping[str, Any]) -> GeneratorSettings:
+    settings = GeneratorSettings(**given, simulator_url=where.simulator_url)
+    if where.calls is None:
+        return settings
+    fewer = {"generator_slots": where.calls, "generator_start": where.calls}
+    return settings.model_copy(update=fewer)
 
 
 @asynccontextmanager

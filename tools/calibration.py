@@ -10,15 +10,19 @@ from shared.testing.evidence_checks import (
     CLAIMS,
     DELAYS,
     FALSE_ALARMS,
+    ROUNDS,
     delay_ratio,
     detector_times,
     most_allowed,
     share_alarmed,
 )
 from shared.testing.evidence_streams import ALPHA
+from tools.simulated_changes import STILL, mean_time, plan_of_one, share_of
+from tools.simulated_changes import false_alarms as changes_alarmed
 
 TIMES = 2000
 CLAIM_TIMES = 1000
+CHANGE_TIMES, LOOSE = 200, 0.8
 DETECTORS, STEPS = 4000, 20_000
 MOST_DELAY = 2.5
 
@@ -42,6 +46,21 @@ def detectors() -> Iterator[Line]:
         yield name, f"{found:,.0f} steps to a false alarm", found >= threshold
 
 
+def changes() -> Iterator[Line]:
+    """Simulate a year of monitors whose gap and level stay, by the diagnoser's own code."""
+    for still in STILL:
+        for alpha in (ALPHA, LOOSE):
+            plan = plan_of_one(alpha)
+            share, rng = share_of(plan), np.random.default_rng(4)
+            found = changes_alarmed(still, plan, rng, CHANGE_TIMES, ROUNDS)
+            for detector, alarms in found.items():
+                rate, mean = float(np.isfinite(alarms).mean()), mean_time(alarms, ROUNDS)
+                bar = most_allowed(CHANGE_TIMES, share)
+                told = f"{rate:.4f} alarm (at most {bar:.4f}), mean {mean:.0f} rounds or more"
+                name = f"{detector} of {still.name}, share {share:.5f}"
+                yield name, f"{told} (at least {1 / share:.0f})", rate <= bar and mean >= 1 / share
+
+
 def delays() -> Iterator[Line]:
     """Simulate differences and compare with the test that looks once and knows them."""
     for delay in DELAYS:
@@ -53,7 +72,7 @@ def delays() -> Iterator[Line]:
 def main() -> int:
     """Print every check; 1 where one misses its bar."""
     missed, start = 0, time.perf_counter()
-    for part in (false_alarms, detectors, delays):
+    for part in (false_alarms, detectors, changes, delays):
         for name, told, holds in part():
             missed += not holds
             print(f"{'ok' if holds else 'MISSED':7}{name:58}{told}", flush=True)

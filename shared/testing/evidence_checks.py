@@ -48,9 +48,9 @@ def share_alarmed(check: Check, rng: np.random.Generator, times: int, length: in
     return float(np.mean([check.alarm(rng, length) < inf for _ in range(times)]))
 
 
-def most_allowed(times: int) -> float:
-    """Give alpha and two standard errors of a simulation of so many streams."""
-    return ALPHA + 2 * sqrt(ALPHA * (1 - ALPHA) / times)
+def most_allowed(times: int, level: float = ALPHA) -> float:
+    """Give a level and two standard errors of a simulation of so many streams."""
+    return level + 2 * sqrt(level * (1 - level) / times)
 
 
 FALSE_ALARMS = [

@@ -30,10 +30,12 @@ from shared.testing.evidence_checks import (
 )
 from shared.testing.evidence_claims import bank
 from shared.testing.evidence_streams import ALPHA
+from tools.simulated_changes import STILL, Still, false_alarms, mean_time, plan_of_one, share_of
 
 TIMES, FEW = 200, 40
 MOST_DELAY = 2.5
 UNITS = 400
+LOOSE, SOME_ROUNDS = 0.8, 60
 
 
 @pytest.mark.parametrize("check", FALSE_ALARMS, ids=lambda check: check.name)
@@ -79,6 +81,23 @@ def test_most_differences_are_found_soon_after_a_test_that_knows_them(delay: Del
 def test_a_change_detector_runs_long_before_a_false_alarm(threshold: float) -> None:
     times = detector_times(np.random.default_rng(6), 1000, 20 * int(threshold), threshold)
     assert times.mean() >= threshold
+
+
+@pytest.mark.parametrize("still", STILL, ids=lambda still: still.name)
+def test_the_detectors_of_gap_and_level_keep_to_their_share_of_alpha(still: Still) -> None:
+    plan = plan_of_one(LOOSE)  # a larger share shows a detector that exceeds it in fewer runs
+    found = false_alarms(still, plan, np.random.default_rng(8), FEW, SOME_ROUNDS)
+    for alarms in found.values():
+        assert np.isfinite(alarms).mean() <= most_allowed(FEW, share_of(plan))
+        assert mean_time(alarms, SOME_ROUNDS) >= 1 / share_of(plan)
+
+
+def test_a_reference_taken_for_the_truth_alarms_falsely() -> None:
+    """Why what the reference rounds leave open is no change."""
+    plan = plan_of_one(LOOSE)
+    rng = np.random.default_rng(9)
+    found = false_alarms(STILL[2], plan, rng, FEW, SOME_ROUNDS, doubted=False)
+    assert all(np.isfinite(alarms).mean() > 2 * share_of(plan) for alarms in found.values())
 
 
 def test_what_is_simulated_is_what_the_states_say() -> None:

@@ -1,0 +1,70 @@
+"""The verbs of monitors and `calibrate` as a person types them, on a platform that is up."""
+
+import json
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from shared.testing.commands import CommandLine, until
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "monitor.yaml"
+
+
+@pytest.mark.timeout(180)
+def test_a_monitor_is_applied_shown_paused_and_deleted(tmp_path: Path) -> None:
+    biaswatch = CommandLine(tmp_path)
+    with biaswatch.up():
+        applied = biaswatch("monitor", "apply", str(EXAMPLE))
+        assert applied.stdout == "The monitor hiring begins with no evidence.\n", applied.stderr
+        again = biaswatch("monitor", "apply", str(EXAMPLE)).stdout
+        assert again == "The monitor hiring is as the file says; nothing changed.\n"
+
+        until(lambda: stand(tmp_path)["rounds"] == 1)
+        listed = biaswatch("monitor", "list").stdout
+        assert listed.startswith("hiring  active  hiring-demo on simulator:biased  1 rounds")
+        shown = biaswatch("monitor", "show", "hiring").stdout
+        assert "hiring: active, 1 rounds, epoch 0" in shown
+        assert "rating.rating:race:black-white" in shown
+        assert "is paused" in biaswatch("monitor", "pause", "hiring").stdout
+        until(lambda: stand(tmp_path)["state"] == "paused")
+        unknown = biaswatch("monitor", "delete", "nobody")
+        assert unknown.returncode == 2
+        assert "nobody" in unknown.stderr
+        assert unknown.stderr.count("\n") == 1
+        assert "is deleted" in biaswatch("monitor", "delete", "hiring").stdout
+
+
+def stand(state: Path) -> dict[str, object]:
+    """Say how the one monitor stands, without the second that a command takes to start."""
+    url = json.loads((state / "house.json").read_text())["url"]
+    found: list[dict[str, object]] = httpx2.get(f"{url}/v1/monitors").json()
+    return found[0] if found else {"rounds": 0, "state": "unheard of"}
+
+
+def test_a_plan_is_told_without_any_platform(tmp_path: Path) -> None:
+    biaswatch = CommandLine(tmp_path)
+    told = biaswatch("monitor", "plan", str(EXAMPLE), "--effect", "0.5", "--json")
+    [row] = json.loads(told.stdout)
+    assert row["feature"] == "rating"
+    assert row["rounds"] * 12 >= row["units"] > row["looking_once"] > 0
+    refused = biaswatch("monitor", "plan", str(EXAMPLE), "--effect", "0.05")
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.timeout(180)
+def test_calibrate_finds_what_it_planted_and_nothing_where_it_planted_nothing(
+    tmp_path: Path,
+) -> None:
+    biaswatch = CommandLine(tmp_path)
+    words = ("--effect", "2", "--monitors", "2", "--rounds", "3", "--json")
+    told = biaswatch("calibrate", *words)
+    none, planted = json.loads(told.stdout)
+    assert (none["effect"], none["alarmed"]) == (0.0, 0.0)
+    assert (planted["effect"], planted["alarmed"]) == (2.0, 1.0)
+    assert planted["gap_found"] == pytest.approx(-2.0, abs=0.3)
+    assert 0 < planted["median_units"] <= 36
+    refused = biaswatch("calibrate", "--effect", "-1")
+    assert refused.returncode == 2
+    assert "at least 0" in refused.stderr

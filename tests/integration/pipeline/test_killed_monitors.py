@@ -1,0 +1,207 @@
+"""Planner and diagnoser are killed at random while monitors run: the evidence does not show it."""
+
+import asyncio
+import json
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from services.diagnoser.handlers import Watch
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
+from shared.bus.provision import provision
+from shared.bus.server import EmbeddedServer
+from shared.contracts import (
+    Alarm,
+    Claim,
+    Evidence,
+    Increment,
+    Monitor,
+    MonitorState,
+    Probe,
+    Record,
+    Round,
+    Run,
+    Suite,
+    SuiteProbe,
+    Upkeep,
+    WatchedFeature,
+    WatchedPair,
+)
+from shared.errors import TransientError
+from shared.llm.target import parse_target
+from shared.store import Store, migrate
+from shared.testing.fleet import Fleet
+from shared.testing.monitored import answered, closing
+from shared.testing.records import AT, make_monitor, make_plan
+
+STEADY = ("generator", "extractor", "recorder")
+KILLED = ("planner", "diagnoser")
+MODEL = "m-1"
+CADENCE_S = 0.7
+SETS_PER_ROUND = 2
+BANK_SETS = 8
+CATCHING_UP_S = 420
+"""A round that came before its turn is tried again ever more rarely, at the end once a minute."""
+KINDS: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm)
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "least_rounds"),
+    [
+        pytest.param(6, 3, marks=pytest.mark.timeout(600)),
+        pytest.param(600, 60, marks=[pytest.mark.slow, pytest.mark.timeout(1800)]),
+    ],
+)
+async def test_evidence_equals_an_undisturbed_runs_however_planner_and_diagnoser_die(
+    tmp_path: Path, duration_s: float, least_rounds: int
+) -> None:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    monitors = [bank(tmp_path), population(tmp_path, int(duration_s))]
+    environment = {
+        **os.environ,
+        "BIASWATCH_STORE_URL": url,
+        "BIASWATCH_HEALTH_PORT": "0",
+        "BIASWATCH_ACK_WAIT_S": "2",
+        "BIASWATCH_PLANNER_RECONCILE_S": "2",
+        "BIASWATCH_PLANNER_LOOK_S": "0.2",
+    }
+    with EmbeddedServer(tmp_path / "nats") as server, Store.open(url) as store:
+        environment["NATS_URL"] = server.url
+        connection = await Connection.open(server.url, name="test")
+        await provision(Admin(connection))
+        publisher = JetStreamPublisher(connection)
+        for suite, monitor in monitors:
+            store.suites.keep(suite, datetime.now(UTC))
+            await publisher.publish(monitor)
+        steady = Fleet(server, [[f"services.{room}.app"] for room in STEADY], environment, seed=1)
+        killed = Fleet(server, [[f"services.{room}.app"] for room in KILLED], environment, seed=2)
+        kills = 0
+        try:
+            async with asyncio.timeout(duration_s + 120):
+                while killed.age_s < duration_s or await fewest(store, monitors) < least_rounds:
+                    await killed.suffer(1, 0)
+                    kills += 1
+            for _, monitor in monitors:
+                await publisher.publish(paused(monitor))
+            async with asyncio.timeout(CATCHING_UP_S):
+                while not all([await at_rest(store, monitor) for _, monitor in monitors]):
+                    await asyncio.sleep(0.2)
+        finally:
+            killed.end()
+            steady.end()
+        await connection.close()
+        rounds = [compare(store, tmp_path, suite, monitor) for suite, monitor in monitors]
+        alarms = len(list(store.records.all(Alarm)))
+    assert alarms  # they are among what was compared
+    print(
+        f"\n{kills} planners and diagnosers killed: {sum(rounds)} rounds and {alarms} alarms exact"
+        f" after {killed.age_s:.0f} s."
+    )
+
+
+def compare(store: Store, folder: Path, suite: Suite, monitor: Monitor) -> int:
+    """Close the same rounds once each, in order, without any service; give how many there were."""
+    rounds = sorted(store.records.of_monitor(Round, monitor.monitor_id), key=lambda r: r.round)
+    assert [each.round for each in rounds] == list(range(len(rounds)))
+    assert len({each.run_id for each in rounds}) == len(rounds)
+    url = f"sqlite:///{folder / f'{monitor.name}.db'}"
+    migrate(url)
+    with Store.open(url) as apart:
+        apart.suites.keep(suite, AT)
+        apart.records.write([monitor])
+        watch = Watch(apart, now=lambda: AT)
+        for each in rounds:
+            [run] = store.records.get(Run, [each.run_id])
+            records = answered(apart, run, said, MODEL)
+            apart.records.write([run, *records])
+            watch(closing(run, records), run)
+        assert left_behind(store, monitor) == left_behind(apart, monitor)
+    return len(rounds)
+
+
+def left_behind(store: Store, monitor: Monitor) -> list[str]:
+    """Give all that rounds left, as text, but for the moments at which it was written."""
+    found = [each for kind in KINDS for each in store.records.of_monitor(kind, monitor.monitor_id)]
+    return sorted(each.model_dump_json(exclude={"at"}) for each in found)
+
+
+async def fewest(store: Store, monitors: Sequence[tuple[Suite, Monitor]]) -> int:
+    return min([len(await closed(store, monitor)) for _, monitor in monitors])
+
+
+async def closed(store: Store, monitor: Monitor) -> list[Round]:
+    try:
+        return await asyncio.to_thread(
+            lambda: list(store.records.of_monitor(Round, monitor.monitor_id))
+        )
+    except TransientError:
+        return []
+
+
+async def at_rest(store: Store, monitor: Monitor) -> bool:
+    """Tell whether the pause has reached the planner and every round begun has been added up."""
+    try:
+        place = await asyncio.to_thread(store.schedule.place, monitor.name)
+    except TransientError:
+        return False
+    if place is None or place.monitor.state is not MonitorState.PAUSED:
+        return False
+    return len(await closed(store, monitor)) == place.next_round
+
+
+def paused(monitor: Monitor) -> Monitor:
+    fields = {"state": MonitorState.PAUSED, "moment_ms": monitor.moment_ms + 1}
+    return Monitor.model_validate({**monitor.model_dump(exclude={"id"}), **fields})
+
+
+def rating_of(key: str) -> float:
+    """Give a rating that the bins of a histogram round by luck, lower for one group."""
+    luck = Random(key).uniform(-0.4, 0.4)
+    return round(3.0 + luck + (0.5 if key.endswith("a") else -0.5), 2)
+
+
+def said(probe: Probe, _: int) -> dict[str, float | None]:
+    return {"rating": rating_of(probe.key)}
+
+
+def bank(folder: Path) -> tuple[Suite, Monitor]:
+    return watched(folder, "bank", BANK_SETS, {})
+
+
+def population(folder: Path, duration_s: int) -> tuple[Suite, Monitor]:
+    sets = max(40, 2 * duration_s) * SETS_PER_ROUND
+    fields = {"claim": Claim.POPULATION, "sets_per_round": SETS_PER_ROUND}
+    return watched(folder, "population", sets, fields)
+
+
+def watched(folder: Path, name: str, sets: int, fields: dict[str, object]) -> tuple[Suite, Monitor]:
+    """Make a suite of twins, recorded answers to them, and a monitor that asks in fast time."""
+    items = [
+        SuiteProbe(key=f"{n}-{side}", set=f"s{n}", groups={"side": side}, prompt="?")
+        for n in range(sets)
+        for side in ("a", "b")
+    ]
+    lines = [
+        json.dumps({"key": p.key, "text": f"Rating: {rating_of(p.key):.2f}", "model": MODEL})
+        for p in items
+    ]
+    answers = folder / f"{name}.jsonl"
+    answers.write_text("\n".join(lines))
+    suite = Suite(name=name, extractors=("rating",), probes=tuple(items))
+    plan = make_plan(
+        suite=name,
+        suite_hash=suite.hash,
+        target=parse_target(f"replay:{answers}"),
+        features=(WatchedFeature(extractor="rating", feature="rating", low=1.0, high=5.0),),
+        comparisons=(WatchedPair(dimension="side", a="a", b="b"),),
+        reference_rounds=2,
+        **fields,
+    )
+    since = datetime.now(UTC) - timedelta(seconds=1)
+    upkeep = Upkeep(cadence_s=CADENCE_S)
+    return suite, make_monitor(name=name, plan=plan, upkeep=upkeep, since=since)
