@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-models test-calibration check format bench bench-models calibration chaos contracts suites locks images manifests secrets up test-containers test-deploy clean
+.PHONY: help setup demo test test-models test-studies check format bench bench-models calibration chaos contracts suites locks images manifests secrets up test-containers test-deploy clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,11 +31,11 @@ setup: .venv/.laptop ## Install everything a laptop needs; leaves .venv/bin/bias
 demo: .venv/.laptop ## Find a planted bias with simulated models; nothing to set up
 	$(BIN)/biaswatch demo
 
-test: .venv/.dev ## Run all tests but the slow ones, on real servers
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow and not models and not containers" --ignore=tests/calibration --ignore=tests/deploy
+test: .venv/.dev ## Run the tests, on real servers; those that take longer have commands of their own
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow and not models and not containers" --ignore=tests/calibration --ignore=tests/integration/pipeline --ignore=tests/deploy
 
-test-calibration: .venv/.dev ## Simulate every test and interval: do they err as rarely as they say?
-	$(BIN)/pytest -n 2 -m "not slow" tests/calibration
+test-studies: .venv/.dev ## Replay published studies, kill services, simulate how often the statistics err
+	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/calibration
 
 test-models: .venv/.models ## Run the tests that load real models, on a torch for the CPU
 	$(BIN)/python -m pytest tests/models -m models
