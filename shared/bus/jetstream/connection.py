@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from nats.aio.client import Client
+from nats.errors import UnexpectedEOF
 
 from shared.errors import ConfigurationError
 from shared.telemetry import log
@@ -15,6 +16,8 @@ from shared.telemetry import log
 DEFAULT_PORT = 4222
 RECONNECT_WAIT_S = 1
 CONNECT_S = 10.0
+KNOCK_AGAIN_S = 0.1
+DIED = (ConnectionError, UnexpectedEOF)
 
 
 class Connection:
@@ -44,10 +47,20 @@ class Connection:
         ConfigurationError
             Nobody answers, or the server refuses the key.
         """
-        await _answers(url, patience_s)
-        connection = cls(Client(), name)
-        await connection._connect(url, seed_file, ca_file)
-        return connection
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + patience_s
+        while True:
+            await _answers(url, max(0.0, deadline - loop.time()))
+            connection = cls(Client(), name)
+            try:
+                await connection._connect(url, seed_file, ca_file)
+            except ConfigurationError as refusal:
+                # A server that dies between the knock and the handshake has refused nobody.
+                if not _died(refusal.__cause__) or loop.time() >= deadline:
+                    raise
+                await asyncio.sleep(KNOCK_AGAIN_S)
+            else:
+                return connection
 
     async def _connect(self, url: str, seed_file: Path | None, ca_file: Path | None) -> None:
         complaint: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -55,7 +68,7 @@ class Connection:
         async def on_error(error: Exception) -> None:
             log("bus").warning("the bus reports an error", error=str(error), client=self.name)
             if not complaint.done():
-                complaint.set_result(str(error))
+                complaint.set_result(error)
 
         connecting: asyncio.Future[Any] = asyncio.ensure_future(
             self.client.connect(
@@ -81,11 +94,12 @@ class Connection:
         connecting.cancel()
         await asyncio.gather(connecting, return_exceptions=True)
         await self.close()
-        why = complaint.result() if complaint.done() else f"no answer in {CONNECT_S:g} s"
+        cause = complaint.result() if complaint.done() else None
+        why = str(cause) if cause else f"no answer in {CONNECT_S:g} s"
         raise ConfigurationError(
             f"The NATS server at {address_of(url)} refuses {self.name}: {why}. Check the key"
             " (BIASWATCH_NATS_SEED_FILE) and the server's permissions (`biaswatch keys`)."
-        )
+        ) from cause
 
     def on_reconnect(self, call: Callable[[], None]) -> None:
         """Have `call` called each time the connection has come back."""
@@ -107,6 +121,11 @@ class Connection:
         """Close; what was sent is flushed first if the server is there."""
         if not self.client.is_closed:
             await self.client.close()
+
+
+def _died(error: BaseException | None) -> bool:
+    """Tell whether this is what a client hears of a server that goes away as it says hello."""
+    return isinstance(error, DIED) or "empty response from server" in str(error)
 
 
 def inbox_prefix(name: str) -> str:
@@ -134,7 +153,7 @@ async def _answers(url: str, patience_s: float) -> None:
                     f"No NATS server answers at {host}:{port}. Start one with `biaswatch up`, or"
                     " set NATS_URL to the address of yours."
                 ) from None
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(KNOCK_AGAIN_S)
         else:
             writer.close()
             return
