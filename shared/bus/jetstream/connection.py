@@ -119,8 +119,12 @@ class Connection:
 
     async def close(self) -> None:
         """Close; what was sent is flushed first if the server is there."""
-        if not self.client.is_closed:
+        if self.client.is_closed:
+            return
+        try:
             await self.client.close()
+        except ConnectionError as error:  # the server went first; nothing waits to be sent
+            log("bus").warning("the bus was gone at the end", error=str(error), client=self.name)
 
 
 def _died(error: BaseException | None) -> bool:
