@@ -16,6 +16,8 @@ from shared.errors import ConfigurationError, TransientError
 DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 BUSY_TIMEOUT_S = 30
 BUSY_PAUSE_S = 0.01
+# A database that was made without a locale has no encoding, and the driver then gives bytes.
+POSTGRESQL = {"connect_timeout": 5, "client_encoding": "utf8"}
 READS = "reads"
 """The execution option of transactions that only read, so that they hold no writer up."""
 
@@ -35,7 +37,7 @@ def engine_of(url: str) -> Engine:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
-    return create_engine(parsed, pool_pre_ping=True, connect_args={"connect_timeout": 5})
+    return create_engine(parsed, pool_pre_ping=True, connect_args=POSTGRESQL)
 
 
 def shown(url: str) -> str:

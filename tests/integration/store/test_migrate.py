@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -29,6 +30,20 @@ def test_migrating_again_keeps_everything(store_url: str) -> None:
     assert migrate(store_url) == migrate(store_url)
     with Store.open(store_url) as store:
         assert store.records.count(Response) == 1
+
+
+def test_a_database_that_was_made_without_an_encoding_keeps_every_text(
+    postgresql_server: Any,
+) -> None:
+    made = "CREATE DATABASE plain ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'"
+    postgresql_server.psql(f"{made} TEMPLATE template0")
+    url = postgresql_server.get_uri().replace("/postgres?", "/plain?")
+    migrate(url)
+    said = make_response(1, text="Zoë says: 東京")
+    with Store.open(url) as store:
+        store.records.write([said])
+        [found] = store.records.get(Response, [said.id])
+    assert found.text == said.text
 
 
 def test_processes_that_start_at_once_migrate_once(empty_store_url: str) -> None:
