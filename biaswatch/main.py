@@ -11,6 +11,7 @@ from biaswatch import (
     clusters,
     diagnose,
     extractors,
+    ingest,
     interpret,
     ll144_tables,
     monitors,
@@ -51,6 +52,7 @@ clusters.register()
 build.register(app)
 suite_verbs.register(app)
 monitors.register(app)
+ingest.register(app)
 ll144_tables.register(app)
 calibrate.register(app)
 

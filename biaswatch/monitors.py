@@ -7,21 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import yaml
-from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from biaswatch.checks import check_scaffolds
 from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
-from biaswatch.suites import load_suite
-from shared.contracts import Suite
+from biaswatch.monitor_files import load_monitor
+from biaswatch.monitor_tables import print_monitor
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
-    from services.gateway.domain.monitors import MonitorRequest
+    pass
 
 app = typer.Typer(no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms.")
 File = Annotated[Path, typer.Argument(help="The monitor's file, YAML or JSON.")]
@@ -31,43 +28,6 @@ Name = Annotated[str, typer.Argument(help="The monitor, as `monitor list` lists 
 def register(root: typer.Typer) -> None:
     """Add the verbs to the command line."""
     root.add_typer(app, name="monitor")
-
-
-def load_monitor(path: Path) -> "tuple[MonitorRequest, Suite]":
-    """Read a monitor's file and its suite, which the file names beside itself.
-
-    Raises
-    ------
-    UsageError
-        Something cannot be read, or is wrong; the file and the field are named.
-    """
-    from services.gateway.domain.monitors import MonitorRequest, plan_of
-
-    try:
-        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The monitor {path} cannot be read: {error}.") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        raise UsageError(f"{path}{where}: this is not YAML.") from None
-    if not isinstance(fields, dict) or not isinstance(fields.get("suite"), str):
-        raise UsageError(f"{path}: a monitor is a mapping; its `suite` is the path of a suite.")
-    suite = load_suite(path.parent / fields.pop("suite"))
-    try:
-        asked = MonitorRequest.model_validate({**fields, "suite_hash": suite.hash})
-        plan = plan_of(asked, suite)
-    except ValidationError as error:
-        raise UsageError(_sentence(path, error)) from None
-    check_scaffolds(suite, [plan.target], [plan.scaffold])
-    return asked, suite
-
-
-def _sentence(path: Path, error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    field = ".".join(str(part) for part in first["loc"])
-    said = first["msg"].removeprefix("Value error, ")
-    return f"{path}{', ' + field if field else ''}: {said}."
 
 
 def _ask(work: Callable[[Client], Awaitable[Any]], server: str | None, token: str | None) -> Any:
@@ -85,7 +45,8 @@ def apply(file: File, server: Server = None, token: Token = None, as_json: Json 
     body = asked.model_dump(mode="json", exclude_none=True)
 
     async def work(client: Client) -> Any:
-        await client.keep(suite)
+        if suite is not None:
+            await client.keep(suite)
         return await client.ask("POST", "/v1/monitors", body)
 
     applied = _ask(work, server, token)
@@ -108,11 +69,15 @@ def list_(server: Server = None, token: Token = None, as_json: Json = False) -> 
     for each in found:
         verdicts = ", ".join(f"{n} {name}" for name, n in sorted(each["verdicts"].items()))
         typer.echo(
-            f"{each['name']}  {each['state']}  {each['suite']} on {each['target']}"
+            f"{each['name']}  {each['state']}  {_watched(each)}"
             f"  {each['rounds']} rounds  {verdicts or 'no evidence yet'}  {each['alarms']} alarms"
         )
     if not found:
         typer.echo("There are no monitors yet. `biaswatch monitor apply FILE` begins one.")
+
+
+def _watched(stand: dict[str, Any]) -> str:
+    return f"{stand['suite']} on {stand['target']}" if stand["suite"] else str(stand["target"])
 
 
 @app.command()
@@ -122,7 +87,7 @@ def show(name: Name, server: Server = None, token: Token = None, as_json: Json =
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
-    _print(found)
+    print_monitor(found)
 
 
 @app.command()
@@ -186,8 +151,11 @@ def plan(
 ) -> None:
     """Say how long a monitor needs to find a gap: units, rounds, tokens, money."""
     from biaswatch.monitor_plans import planned  # the mathematics is slow to load
+    from services.gateway.domain.monitors import MonitorRequest
 
     asked, suite = load_monitor(file)
+    if suite is None or not isinstance(asked, MonitorRequest):
+        raise UsageError("How long traffic takes depends on who comes; only what asks is planned.")
     rows = planned(asked, suite, effect, sd, answer_tokens, (price_read, price_written))
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
@@ -197,34 +165,3 @@ def plan(
         table.add_row(*("-" if value is None else str(value) for value in row.values()))
     Console().print(table)
     typer.echo("By these units 80 % of monitors with such a gap have alarmed; tokens are a guess.")
-
-
-def _print(found: dict[str, Any]) -> None:
-    stand, console = found["stand"], Console()
-    epoch = "" if stand["epoch"] is None else f", epoch {stand['epoch']}"
-    console.print(
-        escape(f"{stand['name']}: {stand['state']}, {stand['rounds']} rounds{epoch},"),
-        escape(f"claim {stand['claim']}, {stand['alarms']} alarms stand"),
-    )
-    if stand["ended"]:
-        console.print(escape(f"No more rounds: {stand['ended']}."))
-    table = Table(
-        "comparison", "units", "missing", "gap", "interval", "evidence", "verdict", "more"
-    )
-    for each in found["evidence"]:
-        gap = each["gap"]
-        table.add_row(
-            escape(each["comparison"]),
-            str(each["units"]),
-            str(each["missing"]),
-            _number(gap.get("value")),
-            f"{_number(gap.get('low'))} .. {_number(gap.get('high'))}",
-            f"{each['log_supremum']:.2f} of {each['bound']:.2f}",
-            each["verdict"],
-            "-" if each["more_units"] is None else f"{each['more_units']} units",
-        )
-    console.print(table)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.3g}"

@@ -18,7 +18,7 @@ from biaswatch.place import bus_url
 from shared.bus.deadletters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from shared.bus.jetstream.keys import keep_keys
-from shared.bus.permissions import DROP_IN, OPERATOR, server_config, services
+from shared.bus.permissions import DROP_IN, OPERATOR, key_names, server_config
 from shared.bus.provision import provision
 from shared.bus.topology import Sizes
 from shared.errors import UsageError
@@ -75,7 +75,7 @@ def keys(
     """Make a key for each service and the server's permissions; existing keys stay."""
     known = {path.stem for path in directory.glob(f"{DROP_IN}-*.seed")}
     own = sorted(known | {f"{DROP_IN}-{_token(name)}" for name in drop_in or ()})
-    public = keep_keys(directory, [*services(), OPERATOR, DROP_IN, *own])
+    public = keep_keys(directory, [*key_names(), *own])
     config = directory / "authorization.conf"
     config.write_text(server_config(public))
     typer.echo(

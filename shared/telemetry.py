@@ -95,6 +95,11 @@ MONITOR_OVERDUE = Gauge(
     "When the next round is due (Unix time); long past, where rounds do not begin.",
     ["monitor"],
 )
+EXCHANGES = Counter(
+    "biaswatch_exchanges_total",
+    "Production answers by monitor and outcome: taken, or late for their window.",
+    ["monitor", "outcome"],
+)
 READY = Gauge("biaswatch_ready", "1 while the service takes work.", ["service"])
 
 

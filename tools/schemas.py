@@ -4,46 +4,13 @@ import json
 from pathlib import Path
 
 from services.builder.domain.plan import Plan
+from services.gateway.domain.traffic_monitors import ASKED
 from shared.contracts import ROUTES, Record
-from shared.testing.records import (
-    make_alarm,
-    make_assessment,
-    make_brief,
-    make_cancellation,
-    make_completion,
-    make_diagnosis,
-    make_evaluation,
-    make_evidence,
-    make_features,
-    make_increment,
-    make_monitor,
-    make_probe,
-    make_response,
-    make_round,
-    make_run,
-    make_verdict,
-)
+from shared.testing.records import EVERY_KIND
 
 FOLDER = Path("shared/contracts")
 PLAN_SCHEMA = Path("docs/plan.schema.json")
-SAMPLES: list[Record] = [
-    make_run(),
-    make_cancellation(),
-    make_probe(1),
-    make_response(1),
-    make_features(1),
-    make_completion(),
-    make_diagnosis(),
-    make_assessment(),
-    make_verdict(),
-    make_brief(),
-    make_evaluation(),
-    make_monitor(),
-    make_round(),
-    make_increment(),
-    make_evidence(),
-    make_alarm(),
-]
+MONITOR_SCHEMA = Path("docs/monitor.schema.json")
 
 
 def schema_text(record: type[Record]) -> str:
@@ -57,6 +24,17 @@ def plan_schema_text() -> str:
     return json.dumps(Plan.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
+def monitor_schema_text() -> str:
+    """Give the schema of a monitor's file: there, a suite is named by its path."""
+    schema = ASKED.json_schema()
+    asking = schema["$defs"]["MonitorRequest"]
+    del asking["properties"]["suite_hash"]
+    path = {"type": "string", "description": "The path of the suite, from the file's folder."}
+    asking["properties"]["suite"] = path
+    asking["required"] = [each.replace("suite_hash", "suite") for each in asking["required"]]
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
 def main() -> None:
     """Write schemas anew; leave samples alone: an old one must decode for ever."""
     for route in ROUTES:
@@ -64,8 +42,9 @@ def main() -> None:
         (FOLDER / "schemas" / name).write_text(schema_text(route.record))
         print(FOLDER / "schemas" / name)
     PLAN_SCHEMA.write_text(plan_schema_text())
-    print(PLAN_SCHEMA)
-    for sample in SAMPLES:
+    MONITOR_SCHEMA.write_text(monitor_schema_text())
+    print(PLAN_SCHEMA, MONITOR_SCHEMA)
+    for sample in EVERY_KIND:
         path = FOLDER / "samples" / f"{sample.kind}.v{sample.version}.json"
         if not path.exists():
             path.write_text(json.dumps(json.loads(sample.encode()), indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""The gateway's composition root: a web application that publishes runs."""
+"""The gateway's composition root: a web application, and the stage of production answers."""
 
 import asyncio
 import sys
@@ -6,17 +6,25 @@ from datetime import UTC, datetime
 
 from fastapi import FastAPI
 
-from services.gateway.handlers import Desk, MonitorDesk, Studies
-from services.gateway.routes import Tokens, as_sentence, monitor_routes, routes
+from services.gateway.handlers import Desk, Ingest, MonitorDesk, Studies
+from services.gateway.routes import (
+    Tokens,
+    as_sentence,
+    ingestion_routes,
+    monitor_routes,
+    routes,
+)
 from services.gateway.settings import GatewaySettings
 from shared.bus.port import Publisher
-from shared.contracts import Brief, Cancellation, Monitor, Run
+from shared.bus.stage import Stage
+from shared.contracts import Brief, Cancellation, Exchange, Monitor, Run
 from shared.errors import BiaswatchError, ConfigurationError
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.runtime.web import web_server
 from shared.store import Store
 
+INGESTED_AT_ONCE = 256
 ON_THIS_MACHINE = {"127.0.0.1", "localhost"}
 
 
@@ -27,7 +35,9 @@ def now() -> datetime:
 
 def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> FastAPI:
     """Give the API on a store and a bus."""
-    tokens = Tokens(settings.gateway_read_token, settings.gateway_run_token)
+    tokens = Tokens(
+        settings.gateway_read_token, settings.gateway_run_token, settings.gateway_ingest_token
+    )
     desk = Desk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
 
     async def send(record: Run | Cancellation | Brief | Monitor) -> None:
@@ -38,6 +48,7 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     app = FastAPI(title="biaswatch", version="1")
     app.include_router(routes(desk, Studies(store), send, tokens))
     app.include_router(monitor_routes(monitors, send, tokens))
+    app.include_router(ingestion_routes(Ingest(store, now=now), publisher.publish, tokens))
     app.add_exception_handler(BiaswatchError, as_sentence)
     return app
 
@@ -50,7 +61,8 @@ def build(settings: GatewaySettings) -> Service:
     ConfigurationError
         It would listen beyond this machine without any token.
     """
-    guarded = settings.gateway_read_token or settings.gateway_run_token
+    tokens = (settings.gateway_read_token, settings.gateway_run_token)
+    guarded = any((*tokens, settings.gateway_ingest_token))
     if settings.gateway_host not in ON_THIS_MACHINE and not guarded:
         raise ConfigurationError(
             f"The gateway would serve everybody who reaches {settings.gateway_host}. Set"
@@ -63,7 +75,8 @@ def build(settings: GatewaySettings) -> Service:
         async with web_server(app, settings.gateway_host, settings.gateway_port):
             await asyncio.Event().wait()
 
-    return Service("gateway", settings, jobs=[listen], close=[store.close])
+    ingest = Stage("gateway", Exchange, Ingest(store, now=now), slots=1, batch=INGESTED_AT_ONCE)
+    return Service("gateway", settings, stages=[ingest], jobs=[listen], close=[store.close])
 
 
 if __name__ == "__main__":

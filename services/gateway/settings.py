@@ -16,5 +16,7 @@ class GatewaySettings(Settings):
     """Who shows it may read; without any token, everybody on this machine may."""
     gateway_run_token: SecretStr | None = None
     """Who shows it may also start runs, which spends money."""
+    gateway_ingest_token: SecretStr | None = None
+    """Who shows it may send production answers in, and nothing else."""
     gateway_extractor_age_s: float = Field(default=60, gt=0)
     """How long ago an extractor may last have said that it runs."""

@@ -4,8 +4,17 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from math import floor
 
-from shared.contracts import ExtractorPin, Monitor, Purpose, Run, Suite, shuffled_sets
-from shared.store import Instrument
+from shared.contracts import (
+    ExtractorPin,
+    Monitor,
+    Purpose,
+    Run,
+    Suite,
+    next_window,
+    shuffled_sets,
+    window_run,
+)
+from shared.store import Instrument, Place
 
 
 def next_due(due_at: datetime, cadence_s: float, now: datetime) -> datetime:
@@ -14,11 +23,14 @@ def next_due(due_at: datetime, cadence_s: float, now: datetime) -> datetime:
     return due_at + timedelta(seconds=cadence_s * (max(passed, 0) + 1))
 
 
-def no_more(monitor: Monitor, suite: Suite, round_: int) -> str | None:
-    """Say why there will be no such round, or nothing where there will."""
+def all_run(monitor: Monitor, round_: int) -> str | None:
+    """Say that all rounds were run that were asked for."""
     most = monitor.upkeep.most_rounds
-    if most is not None and round_ >= most:
-        return f"all {most} rounds were run"
+    return f"all {most} rounds were run" if most is not None and round_ >= most else None
+
+
+def too_few_left(monitor: Monitor, suite: Suite, round_: int) -> str | None:
+    """Say that the suite has not enough sets for another round."""
     drawn = monitor.plan.sets_per_round
     there = len(shuffled_sets(suite, monitor.monitor_id)) if drawn else 0
     if drawn and (round_ + 1) * drawn > there:  # a smaller round would be another one
@@ -26,14 +38,18 @@ def no_more(monitor: Monitor, suite: Suite, round_: int) -> str | None:
     return None
 
 
-def round_of(monitor: Monitor, round_: int, pins: Sequence[ExtractorPin], at: datetime) -> Run:
-    """Give the run that is a round of a monitor."""
-    plan = monitor.plan
+def round_of(place: Place, pins: Sequence[ExtractorPin], at: datetime) -> Run:
+    """Give the run that is the next round of a monitor."""
+    monitor, round_ = place.monitor, place.next_round
+    plan, before = monitor.plan, place.run.id if place.run else None
+    if plan.traffic is not None:
+        window = next_window(plan.traffic, monitor, place.run)
+        return window_run(monitor, window, at, round_=round_, pins=pins, before=before)
     return Run(
         tenant=monitor.tenant,
         purpose=Purpose.MONITOR,
         at=at,
-        suite=plan.suite,
+        suite=plan.suite or "",
         suite_hash=plan.suite_hash,
         targets=(plan.target,),
         scaffolds=(plan.scaffold,),
@@ -41,6 +57,7 @@ def round_of(monitor: Monitor, round_: int, pins: Sequence[ExtractorPin], at: da
         extractors=tuple(pins),
         monitor_id=monitor.monitor_id,
         round=round_,
+        before=before,
         sets=plan.sets_per_round,
         budget=monitor.upkeep.budget,
         deadline_s=monitor.upkeep.deadline_s,

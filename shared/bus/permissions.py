@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shared.bus.purging import text_routes
 from shared.bus.topology import DEAD_LETTERS, DEAD_ROOT
-from shared.contracts import ROUTES, Response, Route, route_of
+from shared.contracts import ROUTES, Exchange, Response, Route, route_of
 from shared.contracts.dropin import ROOT, service_name
 
 OPERATOR = "operator"
@@ -15,6 +15,8 @@ HOST = "extractor"
 """Which service reads and asks for drop-in extractors."""
 DROP_IN = "dropin"
 """The key all drop-in extractors share; `dropin-<name>` is one of its own."""
+INGEST = "ingest"
+"""Who sends production answers in over the bus, instead of over HTTP; it can do nothing else."""
 CALLS = (f"{ROOT}.>", "$SRV.PING", "$SRV.INFO", "$SRV.STATS")
 """How drop-ins are found and asked."""
 
@@ -35,6 +37,11 @@ def services() -> tuple[str, ...]:
     """Give every service that stands in the address book."""
     names = {name for route in ROUTES for name in (*route.producers, *route.consumers)}
     return tuple(sorted(names))
+
+
+def key_names() -> list[str]:
+    """Give everybody who has a key from the start."""
+    return [*services(), OPERATOR, DROP_IN, INGEST]
 
 
 def permissions_of(service: str) -> Permissions:
@@ -75,6 +82,11 @@ def drop_in_permissions(name: str) -> Permissions:
         ]
         heard = (f"{ROOT}.{mine}.>", *about)
     return Permissions(publish=(), subscribe=(*heard, f"_INBOX_{name}.>"), replies=True)
+
+
+def ingest_permissions() -> Permissions:
+    """Give what a live system needs that sends its answers in: to publish them, and hear that."""
+    return Permissions(publish=(route_of(Exchange).subjects,), subscribe=(f"_INBOX_{INGEST}.>",))
 
 
 def _guests() -> tuple[str, ...]:
@@ -149,6 +161,8 @@ def server_config(public_keys: Mapping[str, str]) -> str:
 def _allowed(name: str) -> Permissions:
     if name == OPERATOR:
         return operator_permissions()
+    if name == INGEST:
+        return ingest_permissions()
     return drop_in_permissions(name) if name.startswith(DROP_IN) else permissions_of(name)
 
 

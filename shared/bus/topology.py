@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from shared.bus.port import MAX_RECORD_BYTES
 from shared.bus.stage import R, Stage
-from shared.contracts import ROUTES, Probe, Route, route_of
+from shared.contracts import ROUTES, Route, route_of
 
 DAY_S = 86_400
 DEAD_LETTERS = "DEAD_LETTERS"
@@ -24,9 +24,11 @@ class Sizes:
     dead_kept_days: int = 30
     """How long dead letters wait for somebody to look at them."""
     stream_bytes: int = 2 * 1024**3
-    """The most one stream holds on disk."""
-    probes_outstanding: int = 20_000
-    """The most probes that wait at once; the planner is held back beyond it."""
+    """The most a stream holds on disk that has a record for every answer or comparison."""
+    small_stream_bytes: int = 256 * 1024**2
+    """The most any other stream holds on disk."""
+    outstanding: int = 20_000
+    """The most probes, or exchanges, that wait at once; who sends more is held back."""
     dedupe_window_s: int = 600
     """How long a repeated `<id>/<publication>` is recognised and dropped."""
 
@@ -68,13 +70,12 @@ def streams(sizes: Sizes) -> tuple[StreamSpec, ...]:
 
 
 def _stream_of(route: Route, sizes: Sizes) -> StreamSpec:
-    queue = route.record is Probe
     return StreamSpec(
         name=route.stream,
         subjects=(route.subjects,),
-        work_queue=queue,
-        max_messages=sizes.probes_outstanding if queue else None,
-        max_bytes=sizes.stream_bytes,
+        work_queue=route.queue,
+        max_messages=sizes.outstanding if route.queue else None,
+        max_bytes=sizes.stream_bytes if route.many else sizes.small_stream_bytes,
         max_age_s=sizes.kept_days * DAY_S,
         max_message_bytes=MAX_RECORD_BYTES + HEADER_ROOM_BYTES,
         dedupe_window_s=sizes.dedupe_window_s,

@@ -13,7 +13,9 @@ from shared.contracts.assessment import (
 from shared.contracts.brief import Brief, Measure, Subject
 from shared.contracts.calibration import OwnGap
 from shared.contracts.cancellation import Cancellation
+from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
 from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion
+from shared.contracts.description import Described, Description
 from shared.contracts.diagnosis import (
     Diagnosis,
     Estimate,
@@ -31,20 +33,11 @@ from shared.contracts.evaluation import (
     Judgement,
 )
 from shared.contracts.evidence import Change, Evidence, Increment, Round
+from shared.contracts.exchange import Exchange
 from shared.contracts.expansion import asked_of, expected_of, probes_of, shuffled_sets
 from shared.contracts.features import Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
-from shared.contracts.monitor import (
-    MISSING,
-    Comparison,
-    Method,
-    Monitor,
-    MonitorPlan,
-    MonitorState,
-    Upkeep,
-    WatchedFeature,
-    WatchedPair,
-)
+from shared.contracts.monitor import Monitor, MonitorPlan, MonitorState, Upkeep
 from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part, Purpose, Record
 from shared.contracts.response import Ending, Response, Step, Usage
@@ -60,13 +53,17 @@ from shared.contracts.routes import (
 from shared.contracts.run import Budget, ExtractorPin, Judging, Run
 from shared.contracts.suite import Claim, Suite, SuiteProbe
 from shared.contracts.target import Target
+from shared.contracts.traffic import MENTIONED, TRAFFIC, Traffic, Window, window_at
 from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict
+from shared.contracts.windowing import next_window, read_at, window_run
 
 __all__ = [
     "FEATURES",
+    "MENTIONED",
     "MISSING",
     "ROUTES",
     "RUN_GATHER",
+    "TRAFFIC",
     "Agreement",
     "Alarm",
     "AlarmKind",
@@ -84,6 +81,8 @@ __all__ = [
     "Completion",
     "Consistency",
     "CriterionGap",
+    "Described",
+    "Description",
     "Deviation",
     "Diagnosis",
     "DimensionScore",
@@ -91,6 +90,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Evidence",
+    "Exchange",
     "ExtractorPin",
     "Fault",
     "Features",
@@ -129,21 +129,27 @@ __all__ = [
     "Target",
     "Token",
     "TotalBias",
+    "Traffic",
     "Twins",
     "Upkeep",
     "Usage",
     "Verdict",
     "WatchedFeature",
     "WatchedPair",
+    "Window",
     "asked_of",
     "derived_id",
     "expected_of",
     "features_id_of",
+    "next_window",
     "probes_of",
+    "read_at",
     "record_of",
     "response_id_of",
     "route_of",
     "shuffled_sets",
     "subject_of",
     "token_of",
+    "window_at",
+    "window_run",
 ]

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 from pydantic import NonNegativeInt
 
+from shared.contracts.comparison import Comparison
 from shared.contracts.completion import ClosedBy
 from shared.contracts.diagnosis import Estimate, Verdict
 from shared.contracts.identity import RecordId, Token
-from shared.contracts.monitor import Comparison
 from shared.contracts.record import Part, Record
 
 Counts = dict[str, tuple[int, ...]]

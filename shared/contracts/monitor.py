@@ -14,106 +14,24 @@ from pydantic import (
     model_validator,
 )
 
+from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
 from shared.contracts.identity import Name, RecordId, Token, derived_id
 from shared.contracts.record import Part, Record
 from shared.contracts.run import Budget
 from shared.contracts.suite import Claim
 from shared.contracts.target import Target
-
-MISSING = "missing"
-"""The feature every extractor has: 1 where it could measure nothing, otherwise 0."""
-
-
-class Method(StrEnum):
-    """How evidence about a comparison is gathered."""
-
-    PAIRS = "pairs"
-    """Fixed bets on the differences of twins, within their set."""
-    ODDS = "odds"
-    """A common odds ratio of being selected; a set is a batch."""
-    DISCORDANT = "discordant"
-    """McNemar: twins of which one is selected."""
-    TWO_GROUPS = "two_groups"
-    """Two histograms, where there are no twins."""
-
-    @property
-    def of_selections(self) -> bool:
-        """Tell whether it compares selections, in log odds."""
-        return self in {Method.ODDS, Method.DISCORDANT}
-
-
-class WatchedFeature(Part):
-    """One number of the answers, and which gap in it matters."""
-
-    extractor: Token
-    """What measures it."""
-    feature: Name
-    """Its name."""
-    low: float = 0.0
-    """The least it can be; a value outside is counted as missing, never moved inside."""
-    high: float = 1.0
-    """The most it can be."""
-    tolerance: NonNegativeFloat = 0.0
-    """The largest gap that does not matter: in the feature's units, or in log odds."""
-    method: Method = Method.PAIRS
-    """How evidence is gathered."""
-    selected_at_least: float | None = None
-    """From which value on an answer is a selection."""
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        if not self.low < self.high:
-            raise ValueError(f"{self.feature}: low must be below high")
-        if not self.method.of_selections and self.tolerance >= self.high - self.low:
-            raise ValueError(f"{self.feature}: the tolerance must be smaller than high less low")
-        if self.method.of_selections and self.selected_at_least is None:
-            raise ValueError(
-                f"{self.feature}: the method {self.method} needs selected_at_least, the value from"
-                " which on an answer is a selection"
-            )
-        return self
-
-
-class WatchedPair(Part):
-    """Two groups of a dimension, or one and all others."""
-
-    dimension: Name
-    """Which grouping: race, gender, concept."""
-    a: Name
-    """The first group."""
-    b: Name | None = None
-    """The second group; without it, all others together."""
-
-    @model_validator(mode="after")
-    def _differ(self) -> Self:
-        if self.a == self.b:
-            raise ValueError(f"the group {self.a!r} cannot be compared with itself")
-        return self
-
-
-class Comparison(Part):
-    """One feature of two groups: what has evidence, a verdict and perhaps an alarm of its own."""
-
-    watched: WatchedFeature
-    """The number."""
-    pair: WatchedPair
-    """The groups."""
-
-    @property
-    def key(self) -> str:
-        """Its name within the monitor: `vader.sentiment:race:black-white`."""
-        seen, pair = self.watched, self.pair
-        how = "" if seen.method is Method.PAIRS else f"/{seen.method}"
-        return f"{seen.extractor}.{seen.feature}{how}:{pair.dimension}:{pair.a}-{pair.b or 'rest'}"
+from shared.contracts.traffic import TRAFFIC, Traffic
 
 
 class MonitorPlan(Part):
     """What a monitor watches; another plan is another monitor, with evidence of its own."""
 
-    suite: Name
-    """The suite's name."""
-    suite_hash: RecordId
+    suite: Name | None = None
+    """The suite's name; None where traffic is watched."""
+    suite_hash: RecordId | None = None
     """The hash of everything in the suite."""
+    traffic: Traffic | None = None
+    """How production traffic is watched, where nothing is asked."""
     target: Target
     """The model that is watched."""
     scaffold: Token = "direct"
@@ -139,6 +57,32 @@ class MonitorPlan(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.traffic is None:
+            self._check_asking()
+        else:
+            self._check_traffic()
+        keys = [each.key for each in self.watched]
+        if twice := sorted({key for key in keys if keys.count(key) > 1}):
+            raise ValueError(f"the comparison {twice[0]} is declared twice")
+        return self
+
+    def _check_traffic(self) -> None:
+        if self.suite_hash is not None or self.target.provider != TRAFFIC:
+            raise ValueError("traffic has a target `traffic:NAME` and no suite")
+        if self.claim is not Claim.POPULATION or self.sets_per_round is not None:
+            raise ValueError(
+                "traffic is evidence about the population its users come from: the claim is"
+                " `population`, and there is no sets_per_round"
+            )
+        for each in self.features:
+            if each.method is not Method.TWO_GROUPS:
+                raise ValueError(
+                    f"{each.feature}: traffic has no twins, so the method is `two_groups`"
+                )
+
+    def _check_asking(self) -> None:
+        if self.suite_hash is None or self.target.provider == TRAFFIC:
+            raise ValueError("a suite is asked, traffic is not: give `suite` and a target to ask")
         if (self.claim is Claim.POPULATION) != (self.sets_per_round is not None):
             raise ValueError(
                 "sets_per_round belongs to the claim `population` and is needed there: a bank is"
@@ -155,10 +99,6 @@ class MonitorPlan(Part):
                     f"{each.feature}: the method `{each.method}` takes each prompt once; set"
                     " repeats to 1, or take the method `pairs`"
                 )
-        keys = [each.key for each in self.watched]
-        if twice := sorted({key for key in keys if keys.count(key) > 1}):
-            raise ValueError(f"the comparison {twice[0]} is declared twice")
-        return self
 
     @property
     def extractors(self) -> tuple[str, ...]:
@@ -176,8 +116,12 @@ class MonitorPlan(Part):
         )
 
     def _missing(self, extractor: str) -> WatchedFeature:
-        tolerance = self.missing_tolerance
-        return WatchedFeature(extractor=extractor, feature=MISSING, tolerance=tolerance)
+        return WatchedFeature(
+            extractor=extractor,
+            feature=MISSING,
+            tolerance=self.missing_tolerance,
+            method=Method.PAIRS if self.traffic is None else Method.TWO_GROUPS,
+        )
 
     @property
     def bound(self) -> float:
@@ -192,6 +136,8 @@ class Upkeep(Part):
     """From the start of one round to the start of the next."""
     deadline_s: PositiveFloat = 24 * 3600
     """How long a round waits for its answers; then it closes with what is there."""
+    lateness_s: NonNegativeFloat = 60.0
+    """How long after a window's end its answers may still be sent in."""
     budget: Budget = Budget()
     """What one round may spend."""
     most_rounds: PositiveInt | None = None
@@ -232,4 +178,7 @@ class Monitor(Record):
     @property
     def monitor_id(self) -> str:
         """The monitor its evidence belongs to: another plan is another one."""
-        return derived_id("watch", self.tenant, self.name, self.plan.model_dump(mode="json"))
+        # Monitors from before there was traffic keep their evidence.
+        without = {"traffic"} if self.plan.traffic is None else set()
+        plan = self.plan.model_dump(mode="json", exclude=without)
+        return derived_id("watch", self.tenant, self.name, plan)

@@ -10,9 +10,11 @@ from shared.contracts.assessment import Assessment
 from shared.contracts.brief import Brief
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import Completion
+from shared.contracts.description import Description
 from shared.contracts.diagnosis import Diagnosis
 from shared.contracts.evaluation import Evaluation
 from shared.contracts.evidence import Evidence, Increment, Round
+from shared.contracts.exchange import Exchange
 from shared.contracts.features import Features
 from shared.contracts.identity import derived_id
 from shared.contracts.monitor import Monitor
@@ -35,6 +37,10 @@ class Route:
     consumers: tuple[str, ...]
     by_lane: bool = False
     """Whether each lane has a durable of its own, so that a slow one blocks no other."""
+    queue: bool = False
+    """Whether a record leaves the bus once it is settled, and a full stream refuses new ones."""
+    many: bool = False
+    """Whether there is about one for every answer or comparison, so that the stream needs room."""
 
     @property
     def subjects(self) -> str:
@@ -64,14 +70,22 @@ ROUTES = (
         producers=("planner", "oracle", "evaluator", "builder"),
         consumers=("generator",),
         by_lane=True,
+        queue=True,
+        many=True,
     ),
     Route(
         Response,
         "RESPONSES",
         producers=("generator", "gateway"),
         consumers=("extractor", "recorder", "oracle", "evaluator", "builder"),
+        many=True,
     ),
-    Route(Features, "FEATURES", producers=("extractor",), consumers=("planner", "recorder")),
+    Route(
+        Exchange, "EXCHANGES", producers=("gateway",), consumers=("gateway",), queue=True, many=True
+    ),
+    Route(
+        Features, "FEATURES", producers=("extractor",), consumers=("planner", "recorder"), many=True
+    ),
     Route(
         Completion,
         "COMPLETIONS",
@@ -80,13 +94,14 @@ ROUTES = (
     ),
     Route(Diagnosis, "DIAGNOSES", producers=("diagnoser",), consumers=("recorder",)),
     Route(Assessment, "ASSESSMENTS", producers=("diagnoser",), consumers=("recorder",)),
-    Route(PairVerdict, "VERDICTS", producers=("oracle",), consumers=("recorder",)),
+    Route(PairVerdict, "VERDICTS", producers=("oracle",), consumers=("recorder",), many=True),
     Route(Brief, "BRIEFS", producers=("gateway",), consumers=("evaluator", "recorder")),
     Route(Evaluation, "EVALUATIONS", producers=("evaluator",), consumers=("recorder",)),
     Route(Monitor, "MONITORS", producers=("gateway",), consumers=("planner", "recorder")),
     Route(Round, "ROUNDS", producers=("diagnoser",), consumers=("recorder",)),
-    Route(Increment, "INCREMENTS", producers=("diagnoser",), consumers=("recorder",)),
-    Route(Evidence, "EVIDENCE", producers=("diagnoser",), consumers=("recorder",)),
+    Route(Increment, "INCREMENTS", producers=("diagnoser",), consumers=("recorder",), many=True),
+    Route(Evidence, "EVIDENCE", producers=("diagnoser",), consumers=("recorder",), many=True),
+    Route(Description, "DESCRIPTIONS", producers=("diagnoser",), consumers=("recorder",)),
     Route(Alarm, "ALARMS", producers=("diagnoser",), consumers=("diagnoser", "recorder")),
 )
 

@@ -7,6 +7,7 @@ from pydantic import PositiveFloat, PositiveInt
 from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Part, Record
 from shared.contracts.target import Target
+from shared.contracts.traffic import Window
 
 
 class Budget(Part):
@@ -41,13 +42,13 @@ class Run(Record):
 
     kind: ClassVar[str] = "run"
     identity: ClassVar[tuple[str, ...]] = (
-        "suite_hash", "plan_hash", "scaffolds", "repeats", "monitor_id", "round", "nonce",
+        "suite_hash", "plan_hash", "scaffolds", "repeats", "monitor_id", "turn", "nonce",
     )  # fmt: skip
 
     suite: Name
-    """The suite's name."""
-    suite_hash: RecordId
-    """The hash of everything in the suite; an edited suite is another run."""
+    """The suite's name; that of the live system for a window of traffic."""
+    suite_hash: RecordId | None = None
+    """The hash of everything in the suite; an edited suite is another run. None for a window."""
     targets: tuple[Target, ...]
     """The models under test."""
     scaffolds: tuple[Token, ...] = ("direct",)
@@ -60,6 +61,10 @@ class Run(Record):
     """The monitor whose round this is, if it is one."""
     round: int | None = None
     """Which round of the monitor."""
+    window: Window | None = None
+    """The window of production traffic that the round reads, instead of asking anything."""
+    before: RecordId | None = None
+    """The run of the round before."""
     sets: PositiveInt | None = None
     """How many sets a round draws, each set at most once over all rounds; all of them if null."""
     deadline_s: PositiveFloat | None = None
@@ -77,8 +82,18 @@ class Run(Record):
         return self.id
 
     @property
+    def turn(self) -> str | int | None:
+        """What tells a monitor's runs apart: the round, or the beginning of the window."""
+        return self.round if self.window is None else self.window.begins.isoformat()
+
+    @property
     def plan_hash(self) -> list[str]:
-        """What the id takes from targets, extractors and judges, in whatever order they came."""
+        """What the id takes from targets, extractors and judges, in whatever order they came.
+
+        Nothing of what measures a window: its answers come before anybody knows the versions.
+        """
+        if self.window is not None:
+            return sorted(target.lane for target in self.targets)
         pins = [f"{pin.name}@{pin.version}" for pin in self.extractors]
         judged = self.judging
         judges = (

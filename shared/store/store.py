@@ -9,6 +9,7 @@ from shared.store.baselines import Baselines
 from shared.store.calibrations import Calibrations
 from shared.store.calls import Calls
 from shared.store.engine import engine_of
+from shared.store.entries import Entries
 from shared.store.gathers import Gathers
 from shared.store.instruments import Instruments
 from shared.store.migrate import check
@@ -31,6 +32,7 @@ class Store:
         self.baselines = Baselines(engine)
         self.calibrations = Calibrations(engine)
         self.schedule = Schedule(engine)
+        self.entries = Entries(engine)
 
     @classmethod
     def open(cls, url: str) -> "Store":

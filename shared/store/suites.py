@@ -23,8 +23,8 @@ class Suites:
             insert_new(connection, SUITES, [row])
         return suite.hash
 
-    def get(self, hash_: str) -> Suite | None:
-        """Give the suite with this hash, or None."""
+    def get(self, hash_: str | None) -> Suite | None:
+        """Give the suite with this hash, or None; a window of traffic has none."""
         with reading(self._engine) as connection:
             body = connection.scalar(select(SUITES.c.body).where(SUITES.c.hash == hash_))
         return None if body is None else Suite.model_validate_json(body)

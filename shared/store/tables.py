@@ -18,7 +18,7 @@ from sqlalchemy import (
     TypeDecorator,
 )
 
-from shared.contracts import ROUTES
+from shared.contracts import ROUTES, Probe
 
 KEYS: dict[str, tuple[str, ...]] = {
     "response": ("probe_id",),
@@ -31,6 +31,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "round": ("monitor_id",),
     "increment": ("monitor_id",),
     "evidence": ("monitor_id",),
+    "description": ("monitor_id",),
     "alarm": ("monitor_id",),
 }
 """What queries look for, besides id, run and unit."""
@@ -75,7 +76,11 @@ def _record_table(kind: str) -> Table:
     )
 
 
-RECORDS = {route.record.kind: _record_table(route.record.kind) for route in ROUTES}
+RECORDS = {
+    route.record.kind: _record_table(route.record.kind)
+    for route in ROUTES
+    if "recorder" in route.consumers or route.record is Probe  # a probe rides its response
+}
 
 TEXTS = Table(
     "text",
@@ -214,3 +219,14 @@ SCHEDULE = Table(
     Column("ended", Text),
 )
 """Where each monitor stands: the round that comes next, when, and the run of the one before."""
+
+ENTRIES = Table(
+    "entry",
+    metadata,
+    Column("monitor_id", String(32), primary_key=True),
+    Column("epoch", Integer, primary_key=True),
+    Column("dimension", Text, primary_key=True),
+    Column("unit", String(32), primary_key=True),
+    Column("round", Integer, nullable=False),
+)
+"""In which round a user, as a digest, entered the evidence of an epoch of a monitor of traffic."""

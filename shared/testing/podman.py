@@ -111,7 +111,7 @@ def overlay(
         for pod in ("nats", "postgres"):
             pods.play(pod, folder)
         pods.play("provision", folder)
-        until(lambda: pods.ended_well("provision"), PROVISION_S)
+        _provisioned(pods)
         for pod in planned.keys() - {"nats", "postgres", "provision"}:
             pods.play(pod, folder)
         yield pods
@@ -119,6 +119,13 @@ def overlay(
         for pod in planned:
             run("podman", "pod", "rm", "--force", "--time", "5", pod, check=False)
         run("podman", "network", "rm", "--force", network, check=False)
+
+
+def _provisioned(pods: Pods) -> None:
+    try:
+        until(lambda: pods.ended_well("provision"), PROVISION_S)
+    except TimeoutError:
+        raise TimeoutError(f"The provision job does not end well:\n{pods.logs()}") from None
 
 
 def lay_out(plan: PodPlan) -> None:

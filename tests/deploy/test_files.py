@@ -1,5 +1,6 @@
 """The files that deploy are clean to the programs that check such files."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from shared.bus.jetstream.keys import keep_keys
-from shared.bus.permissions import DROP_IN, OPERATOR, server_config, services
+from shared.bus.permissions import key_names, server_config
 from shared.bus.server import find_binary
-from shared.testing.manifests import ROOT, clean
+from shared.bus.topology import Sizes, streams
+from shared.testing.manifests import ROOT, clean, objects
 from tools.deploy_secrets import certificates
 
 
@@ -30,7 +32,7 @@ def test_the_bus_accepts_its_settings(folder: str, tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
         pytest.skip("openssl makes this test's certificates; install it")
     settings, keys = tmp_path / "nats", tmp_path / "keys"
-    public = keep_keys(keys, [*services(), OPERATOR, DROP_IN])
+    public = keep_keys(keys, key_names())
     for place in (settings, tmp_path / "nats-authorization", tmp_path / "nats-tls"):
         place.mkdir()
         (place / "authorization.conf").write_text(server_config(public))
@@ -42,3 +44,13 @@ def test_the_bus_accepts_its_settings(folder: str, tmp_path: Path) -> None:
     words = [str(find_binary()), "-t", "-c", str(settings / "nats-server.conf")]
     done = subprocess.run(words, capture_output=True, text=True, env={"POD_NAME": "nats-0"})
     assert done.returncode == 0, done.stderr
+
+
+def test_the_bus_has_room_for_all_that_its_streams_reserve() -> None:
+    reserved = sum(each.max_bytes for each in streams(Sizes()))
+    settings = ROOT / "deploy" / "k8s" / "components" / "nats" / "nats-server.conf"
+    [stored] = re.findall(r"max_file_store: (\d+)GB", settings.read_text())
+    [bus] = [each for each in objects("dev", "StatefulSet") if each["metadata"]["name"] == "nats"]
+    [claim] = bus["spec"]["volumeClaimTemplates"]
+    volume = int(claim["spec"]["resources"]["requests"]["storage"].removesuffix("Gi")) * 1024**3
+    assert reserved < int(stored) * 1000**3 < volume

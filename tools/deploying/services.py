@@ -38,7 +38,12 @@ PECULIAR = {
     "extractor": Peculiar(cpu="500m", memory=("192Mi", "768Mi")),
     "diagnoser": Peculiar(cpu="500m", memory=("384Mi", "2Gi")),
     "gateway": Peculiar(
-        port=8080, secrets=("biaswatch_gateway_run_token", "biaswatch_gateway_read_token")
+        port=8080,
+        secrets=(
+            "biaswatch_gateway_run_token",
+            "biaswatch_gateway_read_token",
+            "biaswatch_gateway_ingest_token",
+        ),
     ),
     "planner": Peculiar(variables=("BIASWATCH_PLANNER_RECONCILE_S",)),
     SIMULATOR: Peculiar(port=8090),

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from services.diagnoser.domain.monitors.adding import evidence_of, increment_of
 from services.diagnoser.domain.monitors.alarming import alarms
-from services.diagnoser.domain.monitors.answers import Answer, Sorted, sorted_for
-from services.diagnoser.domain.monitors.changing import next_change, reference_of
-from services.diagnoser.domain.monitors.counting import Place, added, count
+from services.diagnoser.domain.monitors.answers import Answer, sorted_for
+from services.diagnoser.domain.monitors.counting import Place, count
 from services.diagnoser.domain.monitors.epochs import closed_round, models_of
-from services.diagnoser.domain.monitors.reading import read
+from services.diagnoser.domain.monitors.seen import Seen
+from services.diagnoser.handlers.windows import Windows
 from shared.contracts import (
     Alarm,
-    Change,
-    Comparison,
     Completion,
+    Description,
     Evidence,
     Features,
     Increment,
@@ -42,27 +42,58 @@ class Watch:
 
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
+        self._windows = Windows(store)
         self._now = now
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
-        """Give what a closed round leaves behind.
+        """Give what a closed round leaves behind, and those before it that nobody has closed.
+
+        The completion of an earlier round may lie among the dead letters, or come later. Rounds
+        are added up in their order, so this one closes the earlier ones first.
 
         Raises
         ------
         TransientError
-            The round before is not added up yet.
+            A round before is not over yet, or not all of it is in the store.
         """
         monitor = self._monitor(run)
         rounds = {each.round: each for each in self._rounds(monitor)}
-        if run.round not in rounds:
-            before = rounds.get((run.round or 0) - 1)
-            if run.round and before is None:
-                raise TransientError(
-                    f"Round {run.round} of the monitor {monitor.name} waits for the round before.",
-                    retry_after_s=SOON_S,
-                )
-            self._store.records.write(self._closed(completion, run, monitor, before))
-        return self._kept(run)
+        waiting = self._not_closed(run, rounds)
+        for each in waiting:
+            ended = completion if each.id == run.id else self._completion(each, monitor)
+            before = rounds.get((each.round or 0) - 1)
+            closed = closed_round(each, monitor, ended, self._models(each), before, self._now())
+            self._store.records.write([closed, *self._left(closed, each, monitor, before)])
+            rounds[closed.round] = closed
+        return [record for each in waiting or [run] for record in self._kept(each)]
+
+    def _not_closed(self, run: Run, rounds: Mapping[int, Round]) -> list[Run]:
+        """Give this round's run and those right before it that are not closed, in their order."""
+        found: list[Run] = []
+        current: Run | None = run
+        while current is not None and current.round not in rounds:
+            found.append(current)
+            current = next(self._store.records.get(Run, filter(None, [current.before])), None)
+        first = found[-1] if found else run
+        if first.round and first.round not in rounds and first.round - 1 not in rounds:
+            raise TransientError(
+                f"Round {run.round} of the monitor {run.monitor_id} waits for the round before"
+                f" round {first.round}, whose run is not in the store.",
+                retry_after_s=SOON_S,
+            )
+        return found[::-1]
+
+    def _completion(self, run: Run, monitor: Monitor) -> Completion:
+        """Give how an earlier round ended, once all that came of it is in the store."""
+        ended = list(self._store.records.read(Completion, run_id=run.id))
+        last = max(ended, key=lambda each: each.opening) if ended else None
+        if last is None or self._store.records.count(Features, run_id=run.id) < last.arrived:
+            raise TransientError(
+                f"Round {run.round} of the monitor {monitor.name} has to be closed first, and is"
+                " not in the store whole.",
+                retry_after_s=SOON_S,
+            )
+        return last
 
     def _monitor(self, run: Run) -> Monitor:
         found = list(self._store.records.of_monitor(Monitor, run.monitor_id or ""))
@@ -75,24 +106,32 @@ class Watch:
 
     def _kept(self, run: Run) -> list[Record]:
         """Give what the store keeps of a round: the first copy, whoever made it."""
-        kinds: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm)
+        kinds: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm, Description)
         return [each for kind in kinds for each in self._store.records.read(kind, run_id=run.id)]
 
-    def _closed(
-        self, completion: Completion, run: Run, monitor: Monitor, before: Round | None
-    ) -> list[Record]:
+    def _models(self, run: Run) -> tuple[str, ...]:
         reported = self._store.records.numbers(Response, run_id=run.id)
-        models = models_of((each.get("model"), each.get("fingerprint")) for each in reported)
-        closed = closed_round(run, monitor, completion, models, before, self._now())
-        answers = self._answers(run)
-        seen = {each.key: sorted_for(each, answers) for each in monitor.plan.watched}
-        place = Place(monitor.plan.claim, closed.round)
+        return models_of((each.get("model"), each.get("fingerprint")) for each in reported)
+
+    def _left(
+        self, closed: Round, run: Run, monitor: Monitor, before: Round | None
+    ) -> list[Record]:
+        seen = self._seen(run, monitor, closed)
         last = self._last(before)
-        increments = [_increment(closed, each, seen, place) for each in monitor.plan.watched]
-        evidence = [_evidence(each, last, closed, monitor) for each in increments]
+        increments = [increment_of(closed, each, seen) for each in monitor.plan.watched]
+        evidence = [evidence_of(each, last, closed, monitor) for each in increments]
         history = list(self._store.records.of_monitor(Alarm, closed.monitor_id))
-        told = alarms(monitor, closed, evidence, seen, history)
-        return [closed, *increments, *evidence, *told]
+        told = alarms(monitor, closed, evidence, seen.sets, history)
+        return [*increments, *evidence, *told, *seen.described]
+
+    def _seen(self, run: Run, monitor: Monitor, closed: Round) -> Seen:
+        if run.window is not None:
+            return self._windows.read(run, monitor, closed)
+        answers = self._answers(run)
+        sets = {each.key: sorted_for(each, answers) for each in monitor.plan.watched}
+        place = Place(monitor.plan.claim, closed.round)
+        counted = {each.key: count(each, sets[each.key], place) for each in monitor.plan.watched}
+        return Seen(counted, {key: each.outside for key, each in sets.items()}, sets)
 
     def _last(self, before: Round | None) -> dict[str, Evidence]:
         if before is None:
@@ -122,64 +161,3 @@ class Watch:
 
 def _values(features: Features | None) -> Mapping[str, float | None] | None:
     return None if features is None or features.unscorable else features.values
-
-
-def _increment(
-    closed: Round, comparison: Comparison, seen: Mapping[str, Sorted], place: Place
-) -> Increment:
-    mine = seen[comparison.key]
-    counted = count(comparison, mine, place)
-    return Increment(
-        tenant=closed.tenant,
-        purpose=closed.purpose,
-        at=closed.at,
-        monitor_id=closed.monitor_id,
-        run_id=closed.run_id,
-        epoch=closed.epoch,
-        round=closed.round,
-        comparison=comparison,
-        counts=counted.counts,
-        missing=counted.missing,
-        outside=mine.outside,
-    )
-
-
-def _evidence(
-    increment: Increment, last: Mapping[str, Evidence], closed: Round, monitor: Monitor
-) -> Evidence:
-    plan, comparison = monitor.plan, increment.comparison
-    latest = last.get(comparison.key)
-    same = latest if latest is not None and latest.epoch == closed.epoch else None
-    counts = added(same.counts, increment.counts) if same else increment.counts
-    found = read(comparison, counts, plan, same.log_supremum if same else 0.0)
-    rounds = (same.rounds if same else 0) + 1
-    return Evidence(
-        **increment.model_dump(include=CARRIED),
-        comparison=comparison,
-        rounds=rounds,
-        counts=counts,
-        missing=(same.missing if same else 0) + increment.missing,
-        bound=plan.bound,
-        change=_change(same, increment, counts, monitor, rounds),
-        level_change=_change(same, increment, counts, monitor, rounds, level=True),
-        before=same.before if same else (latest.gap if latest else None),
-        **vars(found),
-    )
-
-
-CARRIED = {"tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"}
-
-
-def _change(
-    same: Evidence | None,
-    increment: Increment,
-    counts: dict[str, tuple[int, ...]],
-    monitor: Monitor,
-    rounds: int,
-    *,
-    level: bool = False,
-) -> Change | None:
-    if rounds == monitor.plan.reference_rounds:
-        return reference_of(increment.comparison, counts, monitor.plan, level=level)
-    last = None if same is None else same.level_change if level else same.change
-    return None if last is None else next_change(last, increment.counts, level=level)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from shared.contracts import Alarm, Claim, Estimate, Evidence, Monitor, Verdict
+from shared.contracts import Alarm, Claim, Description, Estimate, Evidence, Monitor, Verdict
 
 
 class Applied(BaseModel):
@@ -26,7 +26,8 @@ class MonitorStand(BaseModel):
     """active, paused, deleted or ended."""
     ended: str | None = None
     """Why there will be no more rounds."""
-    suite: str
+    suite: str | None
+    """What is asked; None where traffic is watched."""
     target: str
     claim: Claim
     rounds: int
@@ -112,3 +113,5 @@ class MonitorView(BaseModel):
     stand: MonitorStand
     evidence: list[Shown]
     alarms: list[Alarm]
+    window: Description | None = None
+    """What the last window of traffic looked like."""

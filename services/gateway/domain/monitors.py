@@ -13,6 +13,7 @@ from pydantic import (
     JsonValue,
     PositiveFloat,
     ValidationError,
+    WithJsonSchema,
 )
 
 from shared.contracts import (
@@ -43,7 +44,13 @@ def seconds_of(given: Any) -> Any:
     return float(found[1]) * UNITS_S[found[2]]
 
 
-Duration = Annotated[PositiveFloat, BeforeValidator(seconds_of)]
+WRITTEN = {
+    "anyOf": [
+        {"type": "number", "exclusiveMinimum": 0},
+        {"type": "string", "pattern": f"^{DURATION.pattern}$"},
+    ]
+}
+Duration = Annotated[PositiveFloat, BeforeValidator(seconds_of), WithJsonSchema(WRITTEN)]
 STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -65,13 +72,32 @@ class Money(Budget):
     model_config = STRICT
 
 
-class MonitorRequest(BaseModel):
-    """A monitor's file, its suite uploaded."""
+class Watching(BaseModel):
+    """What every monitor's file says."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     name: Token
     """The monitor's name."""
+    features: tuple[Feature, ...] = Field(min_length=1)
+    """Which numbers are watched."""
+    comparisons: tuple[Pair, ...] = Field(min_length=1)
+    """Which groups are compared."""
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+    """The chance of any false alarm, ever."""
+    missing_tolerance: float = Field(default=0.05, ge=0, lt=1)
+    """The largest gap between shares of missing answers that does not matter."""
+    most_rounds: int | None = Field(default=None, ge=1)
+    """After so many rounds it ends."""
+    owners: tuple[str, ...] = ()
+    """Who is to hear of alarms."""
+    webhook: str | None = None
+    """Where alarms are posted."""
+
+
+class MonitorRequest(Watching):
+    """The file of a monitor that asks, its suite uploaded."""
+
     suite_hash: str
     """The suite that was uploaded."""
     target: str
@@ -88,14 +114,6 @@ class MonitorRequest(BaseModel):
     """What the evidence is about: `bank` or `population`."""
     sets_per_round: int | None = Field(default=None, ge=1)
     """How many new sets a round draws, for the claim `population`."""
-    features: tuple[Feature, ...] = Field(min_length=1)
-    """Which numbers are watched."""
-    comparisons: tuple[Pair, ...] = Field(min_length=1)
-    """Which groups are compared."""
-    alpha: float = Field(default=0.05, gt=0, lt=1)
-    """The chance of any false alarm, ever."""
-    missing_tolerance: float = Field(default=0.05, ge=0, lt=1)
-    """The largest gap between shares of missing answers that does not matter."""
     change_tolerance: float = Field(default=0.0, ge=0, lt=1)
     """The largest change of a gap that does not matter, as a share of the range."""
     reference_rounds: int = Field(default=5, ge=1)
@@ -106,12 +124,6 @@ class MonitorRequest(BaseModel):
     """How long a round waits for answers."""
     budget: Money = Money()
     """What one round may spend."""
-    most_rounds: int | None = Field(default=None, ge=1)
-    """After so many rounds it ends."""
-    owners: tuple[str, ...] = ()
-    """Who is to hear of alarms."""
-    webhook: str | None = None
-    """Where alarms are posted."""
 
 
 def plan_of(asked: MonitorRequest, suite: Suite) -> MonitorPlan:
@@ -127,19 +139,24 @@ def plan_of(asked: MonitorRequest, suite: Suite) -> MonitorPlan:
     target = parse_target(
         asked.target, parameters=asked.parameters, system_prompt=asked.system_prompt
     )
-    with _in_a_sentence():
+    with in_a_sentence():
         return MonitorPlan(
             suite=suite.name,
             suite_hash=suite.hash,
             target=target,
             features=tuple(WatchedFeature(**each.model_dump()) for each in asked.features),
-            comparisons=tuple(WatchedPair(**each.model_dump()) for each in asked.comparisons),
+            comparisons=compared(asked),
             **asked.model_dump(include=AS_THEY_ARE),
         )
 
 
+def compared(asked: Watching) -> tuple[WatchedPair, ...]:
+    """Give what is compared."""
+    return tuple(WatchedPair(**each.model_dump()) for each in asked.comparisons)
+
+
 @contextmanager
-def _in_a_sentence() -> Iterator[None]:
+def in_a_sentence() -> Iterator[None]:
     """Turn what the parts say of one another into a mistake of the user."""
     try:
         yield
@@ -158,7 +175,7 @@ AS_THEY_ARE = {
 
 def upkeep_of(asked: MonitorRequest) -> Upkeep:
     """Give how the monitor is to be run."""
-    with _in_a_sentence():
+    with in_a_sentence():
         return Upkeep(
             cadence_s=asked.cadence,
             deadline_s=asked.deadline,

@@ -1,7 +1,8 @@
 """What the gateway does with the store."""
 
 from services.gateway.handlers.desk import Desk, NotThereError
+from services.gateway.handlers.ingesting import Ingest
 from services.gateway.handlers.monitors import MonitorDesk
 from services.gateway.handlers.studies import Studies, StudyResults
 
-__all__ = ["Desk", "MonitorDesk", "NotThereError", "Studies", "StudyResults"]
+__all__ = ["Desk", "Ingest", "MonitorDesk", "NotThereError", "Studies", "StudyResults"]

@@ -138,8 +138,10 @@ class Desk:
     def _progress(self, run: Run) -> Progress:
         records = self._store.records
         suite = self._store.suites.get(run.suite_hash)
+        responses = records.count(Response, run_id=run.id, purpose=run.purpose)
         asked = len(asked_of(run, suite)) if suite else 0
         probes = asked * len(run.targets) * len(run.scaffolds) * run.repeats
+        probes = responses if run.window else probes  # users asked, not we
         waiting = self._store.gathers(RUN_GATHER).look(run.id)
         opening = waiting.opening if waiting else 0
         diagnosed = self._diagnosed(run.id, opening) or not compares(suite)
@@ -156,7 +158,7 @@ class Desk:
             stopped_by=self._stopped_by(run.id) if stand is Stand.CANCELLED else None,
             opening=opening,
             probes=probes,
-            responses=records.count(Response, run_id=run.id, purpose=run.purpose),
+            responses=responses,
             features=records.count(Features, run_id=run.id),
             features_expected=probes * len(run.extractors),
             diagnoses=records.count(Diagnosis, run_id=run.id),

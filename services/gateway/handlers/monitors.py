@@ -13,21 +13,27 @@ from services.gateway.domain.monitor_views import (
     ShownTwins,
     shown,
 )
-from services.gateway.domain.monitors import MonitorRequest, plan_of, upkeep_of
+from services.gateway.domain.monitors import MonitorRequest
+from services.gateway.domain.traffic_monitors import TrafficRequest, declared, kept_up
 from services.gateway.handlers.desk import NotThereError
 from shared.contracts import (
     Alarm,
     AlarmState,
+    Description,
     Evidence,
     Monitor,
+    MonitorPlan,
     MonitorState,
     Purpose,
     Response,
     Round,
+    Suite,
+    next_window,
+    read_at,
 )
 from shared.errors import UsageError
 from shared.stats.anytime.families import e_bh
-from shared.store import Store
+from shared.store import Place, Store
 
 DEPLOYMENT_ALPHA = 0.05
 
@@ -42,12 +48,9 @@ class MonitorDesk:
         self._now = now
         self._extractor_age_s = extractor_age_s
 
-    def apply(self, asked: MonitorRequest) -> Applied:
+    def apply(self, asked: MonitorRequest | TrafficRequest) -> Applied:
         """Keep what is asked of a monitor; the same file again changes nothing."""
-        suite = self._store.suites.get(asked.suite_hash)
-        if suite is None:
-            raise NotThereError(f"There is no suite {asked.suite_hash}. Upload it first.")
-        plan, upkeep = plan_of(asked, suite), upkeep_of(asked)
+        plan, upkeep = declared(asked, self._suite(asked)), kept_up(asked)
         self._running(plan.extractors)
         last = self._last(asked.name)
         if last and (last.plan, last.upkeep, last.state) == (plan, upkeep, MonitorState.ACTIVE):
@@ -60,11 +63,19 @@ class MonitorDesk:
             moment_ms=_after(last, now),
             plan=plan,
             upkeep=upkeep,
-            since=now,
+            since=_since(last, plan, now),
         )
         self._store.records.write([monitor])
         anew = last is None or last.monitor_id != monitor.monitor_id
         return Applied(monitor=monitor, changed=True, anew=anew)
+
+    def _suite(self, asked: MonitorRequest | TrafficRequest) -> Suite | None:
+        if isinstance(asked, TrafficRequest):
+            return None
+        suite = self._store.suites.get(asked.suite_hash)
+        if suite is None:
+            raise NotThereError(f"There is no suite {asked.suite_hash}. Upload it first.")
+        return suite
 
     def _running(self, names: Iterable[str]) -> None:
         since = self._now() - timedelta(seconds=self._extractor_age_s)
@@ -129,7 +140,13 @@ class MonitorDesk:
                 shown(each, stands_out=flag) for each, flag in zip(evidence, flags, strict=True)
             ],
             alarms=self._alarms(monitor),
+            window=self._window(monitor),
         )
+
+    def _window(self, monitor: Monitor) -> Description | None:
+        rounds = self._rounds(monitor)
+        run_id = rounds[-1].run_id if rounds else ""
+        return next(self._store.records.read(Description, run_id=run_id), None)
 
     def alarms(self, name: str) -> list[ShownAlarm]:
         """Give a monitor's alarms, the latest first, with the answers that contributed most."""
@@ -184,13 +201,26 @@ class MonitorDesk:
             rounds=len(rounds),
             epoch=rounds[-1].epoch if rounds else None,
             last_round_at=rounds[-1].at if rounds else None,
-            next_round_at=here.due_at if going_on and here else None,
+            next_round_at=_due_at(here) if going_on and here else None,
             comparisons=len(monitor.plan.watched),
             verdicts=Counter(each.verdict for each in evidence),
             alarms=_standing(self._alarms(monitor)),
             flagged=flagged,
             since=monitor.since,
         )
+
+
+def _due_at(place: Place) -> datetime:
+    traffic = place.monitor.plan.traffic
+    if traffic is None:
+        return place.due_at
+    return read_at(next_window(traffic, place.monitor, place.run), place.monitor)
+
+
+def _since(last: Monitor | None, plan: MonitorPlan, now: datetime) -> datetime:
+    """Give when the first round is due; windows of traffic that wait to be read are not lost."""
+    goes_on = last is not None and last.plan == plan and last.state is MonitorState.ACTIVE
+    return last.since if last is not None and goes_on and plan.traffic is not None else now
 
 
 def _after(last: Monitor | None, now: datetime) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from fastapi import APIRouter, Depends
 
 from services.gateway.domain.monitor_views import Applied, MonitorStand, MonitorView, ShownAlarm
-from services.gateway.domain.monitors import MonitorRequest
+from services.gateway.domain.traffic_monitors import Asked
 from services.gateway.handlers import MonitorDesk
 from services.gateway.routes.tokens import Tokens
 from shared.contracts import Monitor, MonitorState
@@ -46,7 +46,7 @@ def _changing(desk: MonitorDesk, send: Send, tokens: Tokens) -> APIRouter:
     router = APIRouter(dependencies=[Depends(tokens.may_run)])
 
     @router.post("/monitors")
-    async def apply_monitor(asked: MonitorRequest) -> Applied:
+    async def apply_monitor(asked: Asked) -> Applied:
         applied = await in_thread(desk.apply, asked)
         # Sent even where nothing changed: whoever died before sending it is helped by the repeat.
         await send(applied.monitor)

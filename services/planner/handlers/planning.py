@@ -48,7 +48,7 @@ class Plans:
         if any(each.ends(run) for each in self._store.records.read(Cancellation, run_id=run.id)):
             return []
         now = self._now()
-        probes = list(probes_of(run, self._suite(run), now))
+        probes = self._probes(run, now)
         expected = expected_of(run, probes)
         missing = self._store.records.missing(Features, expected)
         deadline = now + timedelta(seconds=run.deadline_s or self._deadline_s)
@@ -60,6 +60,13 @@ class Plans:
         if not begun:
             self._gathers.reopen(run.id, deadline=deadline, now=now)
         return self._unanswered(probes)
+
+    def _probes(self, run: Run, now: datetime) -> list[Probe]:
+        """Give what a run asks; what a window of traffic holds was asked by users."""
+        if run.window is None:
+            return list(probes_of(run, self._suite(run), now))
+        said = self._store.records.read(Response, run_id=run.id, texts=False)
+        return [response.probe for response in said]
 
     def _suite(self, run: Run) -> Suite:
         suite = self._store.suites.get(run.suite_hash)
@@ -125,15 +132,26 @@ class Plans:
         arrived = missing - self._store.records.missing(Features, missing)
         if arrived:  # the features are there; only the news of them was lost
             self._gathers.arrive(arrived, self._now())
-        expected = expected_of(run, probes_of(run, self._suite(run), self._now()))
+        expected = expected_of(run, self._probes(run, self._now()))
         probes = {probe.id: probe for id_, probe in expected.items() if id_ in missing - arrived}
         unasked = self._unanswered(list(probes.values()))
         asked = probes.keys() - {probe.id for probe in unasked}
-        answers = self._store.records.get(Response, [response_id_of(probes[id_]) for id_ in asked])
+        found = self._store.records.get(Response, [response_id_of(probes[id_]) for id_ in asked])
+        answers = [_to_measure(response, run) for response in found]
         log("planner").warning(
             "a run is stuck: publishing again", run=run_id, probes=len(unasked), answers=len(asked)
         )
         return [*unasked, *answers]
+
+
+def _to_measure(response: Response, run: Run) -> Response:
+    """Give a response as it is published again: to be measured by all that the run is.
+
+    What was sent in before somebody watched it was to be measured by less.
+    """
+    measure = tuple(sorted({*response.probe.measure, *(pin.name for pin in run.extractors)}))
+    probe = response.probe.model_copy(update={"measure": measure})
+    return response.model_copy(update={"probe": probe})
 
 
 def completion_of(closing: Closing) -> list[Completion]:

@@ -4,9 +4,19 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from services.planner.domain import next_due, no_more, pins_for, round_of
+from services.planner.domain import all_run, next_due, pins_for, round_of, too_few_left
 from shared.bus.port import Publisher
-from shared.contracts import RUN_GATHER, Monitor, MonitorState, Record, Run
+from shared.contracts import (
+    RUN_GATHER,
+    ExtractorPin,
+    Monitor,
+    MonitorState,
+    Record,
+    Run,
+    Suite,
+    next_window,
+    read_at,
+)
 from shared.errors import TransientError
 from shared.runtime.threads import in_thread
 from shared.store import Place, Store
@@ -67,27 +77,48 @@ class Rounds:
             if waiting.closed_by is None:
                 return  # the round before is under way: the next one waits for its turn
         wanted = place.monitor.state is MonitorState.ACTIVE and not place.ended
-        if wanted and place.due_at <= self._now():
+        if wanted and self._due_at(place) <= self._now():
             yield from self._begun(place)
+
+    def _due_at(self, place: Place) -> datetime:
+        """Give when the next round is due; a window of traffic is when it is over."""
+        traffic = place.monitor.plan.traffic
+        if traffic is None:
+            return place.due_at
+        return read_at(next_window(traffic, place.monitor, place.run), place.monitor)
 
     def _begun(self, place: Place) -> Iterator[Run]:
         monitor = place.monitor
-        suite = self._store.suites.get(monitor.plan.suite_hash)
-        if suite is None:
-            self._tell(monitor, f"the suite {monitor.plan.suite} is not in the store")
-            return
-        if why := no_more(monitor, suite, place.next_round):
+        if why := self._over(place):
             self._store.schedule.end(place, why)
             return
-        pins = pins_for(monitor, self._store.instruments.running(self._wall() - HEARD_WITHIN))
-        if isinstance(pins, str):
+        if isinstance(pins := self._pins(monitor), str):
             self._tell(monitor, pins)
             return
         self._told.pop(monitor.name, None)
-        run = round_of(monitor, place.next_round, pins, self._now())
-        due_at = next_due(place.due_at, monitor.upkeep.cadence_s, self._now())
-        if self._store.schedule.begin(place, run, due_at):
+        run = round_of(place, pins, self._now())
+        if self._store.schedule.begin(place, run, self._due_after(place, run)):
             yield run
+
+    def _due_after(self, place: Place, run: Run) -> datetime:
+        if run.window is not None:
+            return read_at(run.window.next, place.monitor)
+        return next_due(place.due_at, place.monitor.upkeep.cadence_s, self._now())
+
+    def _over(self, place: Place) -> str | None:
+        """Say why there will be no more rounds, or nothing where there will."""
+        why = all_run(place.monitor, place.next_round)
+        suite = self._suite(place.monitor)
+        return why or (too_few_left(place.monitor, suite, place.next_round) if suite else None)
+
+    def _pins(self, monitor: Monitor) -> list[ExtractorPin] | str:
+        """Give what measures the round, or say what a round waits for."""
+        if monitor.plan.traffic is None and self._suite(monitor) is None:
+            return f"the suite {monitor.plan.suite} is not in the store"
+        return pins_for(monitor, self._store.instruments.running(self._wall() - HEARD_WITHIN))
+
+    def _suite(self, monitor: Monitor) -> Suite | None:
+        return self._store.suites.get(monitor.plan.suite_hash)
 
     def _tell(self, monitor: Monitor, why: str) -> None:
         """Say once why a round cannot begin; it begins as soon as it can."""

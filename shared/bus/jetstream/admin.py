@@ -14,6 +14,7 @@ from shared.errors import BiaswatchError, ConfigurationError, TransientError
 
 STREAM_NOT_FOUND = 10059
 MESSAGE_NOT_FOUND = 10037
+NO_ROOM = 10047
 SECOND_NS = 1_000_000_000
 
 
@@ -51,11 +52,31 @@ class Admin:
         self._timeout_s = timeout_s
 
     async def ensure_stream(self, spec: StreamSpec) -> None:
-        """Make the stream, or bring an existing one into line."""
+        """Make the stream, or bring an existing one into line.
+
+        Raises
+        ------
+        ConfigurationError
+            There is a stream of another make, or the server has no room for what it reserves.
+        """
+        try:
+            await self._ensure_stream(spec)
+        except Refused as refusal:
+            if refusal.code != NO_ROOM:
+                raise
+            raise ConfigurationError(
+                f"The bus has no room left for the stream {spec.name}, which reserves"
+                f" {spec.max_bytes / 1024**3:g} GiB: {refusal} Raise max_file_store in the"
+                " server's configuration, and its volume with it."
+            ) from refusal
+
+    async def _ensure_stream(self, spec: StreamSpec) -> None:
         config = stream_config(spec)
         try:
             await self._api(f"STREAM.UPDATE.{spec.name}", config)
         except Refused as refusal:
+            if refusal.code == NO_ROOM:
+                raise
             if refusal.code != STREAM_NOT_FOUND:
                 raise ConfigurationError(
                     f"The stream {spec.name} cannot be brought into line: {refusal} Look at it with"

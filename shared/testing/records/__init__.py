@@ -1,5 +1,6 @@
 """Makers of records for tests: deterministic, complete, every field open to override."""
 
+from shared.contracts import Record
 from shared.testing.records.findings import (
     make_assessment,
     make_brief,
@@ -27,18 +28,48 @@ from shared.testing.records.pipeline import (
     make_run,
     make_target,
 )
+from shared.testing.records.traffic import (
+    make_description,
+    make_exchange,
+    make_traffic_monitor,
+)
+
+EVERY_KIND: tuple[Record, ...] = (
+    make_run(),
+    make_cancellation(),
+    make_probe(1),
+    make_response(1),
+    make_exchange(1),
+    make_features(1),
+    make_completion(),
+    make_diagnosis(),
+    make_assessment(),
+    make_verdict(),
+    make_brief(),
+    make_evaluation(),
+    make_monitor(),
+    make_round(),
+    make_increment(),
+    make_evidence(),
+    make_description(),
+    make_alarm(),
+)
+"""One record of each kind, as the committed samples show them."""
 
 __all__ = [
     "AT",
+    "EVERY_KIND",
     "RUN_ID",
     "make_alarm",
     "make_assessment",
     "make_brief",
     "make_cancellation",
     "make_completion",
+    "make_description",
     "make_diagnosis",
     "make_evaluation",
     "make_evidence",
+    "make_exchange",
     "make_features",
     "make_increment",
     "make_monitor",
@@ -49,5 +80,6 @@ __all__ = [
     "make_run",
     "make_subject",
     "make_target",
+    "make_traffic_monitor",
     "make_verdict",
 ]

@@ -18,7 +18,7 @@ from shared.bus.jetstream import (
     served,
 )
 from shared.bus.jetstream.keys import keep_keys
-from shared.bus.permissions import OPERATOR, server_config, services
+from shared.bus.permissions import INGEST, OPERATOR, server_config, services
 from shared.bus.provision import provision
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
@@ -26,46 +26,9 @@ from shared.bus.topology import DurableSpec, dead_subject, durable_of
 from shared.contracts import ROUTES, Record, Response, Route, subject_of
 from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
-from shared.testing.records import (
-    make_alarm,
-    make_assessment,
-    make_brief,
-    make_cancellation,
-    make_completion,
-    make_diagnosis,
-    make_evaluation,
-    make_evidence,
-    make_features,
-    make_increment,
-    make_monitor,
-    make_probe,
-    make_response,
-    make_round,
-    make_run,
-    make_verdict,
-)
+from shared.testing.records import EVERY_KIND, make_exchange, make_response
 
-MADE: dict[str, Record] = {
-    record.kind: record
-    for record in (
-        make_run(),
-        make_cancellation(),
-        make_probe(),
-        make_response(),
-        make_features(),
-        make_completion(),
-        make_diagnosis(),
-        make_assessment(),
-        make_verdict(),
-        make_brief(),
-        make_evaluation(),
-        make_monitor(),
-        make_round(),
-        make_increment(),
-        make_evidence(),
-        make_alarm(),
-    )
-}
+MADE: dict[str, Record] = {record.kind: record for record in EVERY_KIND}
 DROP_INS = ["dropin", "dropin-toy"]
 PRODUCING = [(service, route) for route in ROUTES for service in route.producers]
 CONSUMING = [(service, route) for route in ROUTES for service in route.consumers]
@@ -98,7 +61,7 @@ class Guarded:
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> object:
     directory = tmp_path_factory.mktemp("guarded")
-    public = keep_keys(directory / "keys", [*services(), OPERATOR, *DROP_INS])
+    public = keep_keys(directory / "keys", [*services(), OPERATOR, INGEST, *DROP_INS])
     server = EmbeddedServer(directory / "nats", extra_config=server_config(public))
     with server:
         yield Guarded(server, directory / "keys")
@@ -234,6 +197,19 @@ def test_keys_are_made_once_and_readable_by_their_owner_alone(tmp_path: Path) ->
 def test_every_service_of_the_address_book_has_a_room(request: pytest.FixtureRequest) -> None:
     rooms = {p.parent.name for p in (request.config.rootpath / "services").glob("*/__init__.py")}
     assert set(services()) <= rooms
+
+
+async def test_a_live_system_can_send_its_answers_in_and_nothing_else(
+    provisioned: Guarded,
+) -> None:
+    async with provisioned.as_service(INGEST) as connection:
+        await JetStreamPublisher(connection).publish(make_exchange(7))
+        publisher = JetStreamPublisher(connection, timeout_s=0.2, tries=1)
+        for record in (MADE["response"], MADE["run"]):
+            with pytest.raises(TransientError):
+                await publisher.publish(record)
+        with pytest.raises(BiaswatchError):
+            await Admin(connection, timeout_s=0.2).subjects("EXCHANGES", "bias.>")
 
 
 @pytest.mark.parametrize("key", ["dropin", "dropin-toy"])

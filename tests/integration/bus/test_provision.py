@@ -25,7 +25,7 @@ async def test_provisioning_again_changes_nothing_and_keeps_the_records(bus: Bus
 
 
 async def test_other_sizes_are_brought_to_an_existing_stream(bus: Bus) -> None:
-    await provision(bus.admin, Sizes(probes_outstanding=2))
+    await provision(bus.admin, Sizes(outstanding=2))
     await bus.publish(make_probe(0), make_probe(1))
     with pytest.raises(BackPressureError):
         await bus.publish(make_probe(2))
@@ -40,6 +40,13 @@ async def test_a_stream_of_another_make_is_refused_with_what_to_do(bus: Bus) -> 
     )
     with pytest.raises(ConfigurationError, match=r"The stream PROBES cannot be brought into line"):
         await provision(bus.admin)
+
+
+async def test_a_server_without_room_for_the_streams_is_named_with_what_to_raise(
+    bus: Bus,
+) -> None:
+    with pytest.raises(ConfigurationError, match=r"no room left .* Raise max_file_store"):
+        await provision(bus.admin, Sizes(stream_bytes=2**55))
 
 
 async def test_a_server_without_jetstream_is_named_as_the_problem() -> None:

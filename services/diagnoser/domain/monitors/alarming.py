@@ -127,7 +127,7 @@ def _alarm(news: News, monitor: Monitor, closed: Round, seen: Mapping[str, Sorte
         log_evidence=log_evidence,
         owners=monitor.upkeep.owners,
         webhook=monitor.upkeep.webhook,
-        twins=tuple(_twins(seen[news.key], evidence.gap.value)) if raised else (),
+        twins=tuple(_twins(seen[news.key], evidence.gap.value)) if raised and seen else (),
     )
 
 

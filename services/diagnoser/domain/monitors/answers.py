@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from shared.contracts import MISSING, Comparison
 
+Values = Mapping[str, float | None] | None
+"""What an extractor read from an answer; None where it read nothing, or nothing came."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -16,8 +19,7 @@ class Answer:
     groups: Mapping[str, str]
     extractor: str
     response_id: str
-    values: Mapping[str, float | None] | None
-    """None where the extractor read nothing, or nothing came."""
+    values: Values
 
 
 @dataclass
@@ -97,18 +99,18 @@ def sorted_for(comparison: Comparison, answers: Iterable[Answer]) -> Sorted:
         if group != pair.a and pair.b is not None and group != pair.b:
             continue
         side = sets[answer.set].a if group == pair.a else sets[answer.set].b
-        value = value_of(answer, watched.feature)
+        value = value_of(answer.values, watched.feature)
         if value is not None and not watched.low <= value <= watched.high:
             value, outside = None, outside + 1
         _add(side, group, answer, value)
     return Sorted(dict(sorted(sets.items())), outside)
 
 
-def value_of(answer: Answer, feature: str) -> float | None:
+def value_of(values: Values, feature: str) -> float | None:
     """Give one number of an answer; that it is missing is a number too, and never missing."""
     if feature == MISSING:
-        return float(not answer.values)
-    return answer.values.get(feature) if answer.values else None
+        return float(not values)
+    return values.get(feature) if values else None
 
 
 def _add(side: Side, group: str, answer: Answer, value: float | None) -> None:

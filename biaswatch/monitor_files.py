@@ -1,0 +1,66 @@
+"""Monitors as files: read, checked, and told what is wrong with them in one sentence."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from pydantic import ValidationError
+
+from biaswatch.checks import check_scaffolds
+from biaswatch.suites import load_suite
+from shared.contracts import TRAFFIC, Suite
+from shared.errors import UsageError
+
+if TYPE_CHECKING:
+    from services.gateway.domain.monitors import MonitorRequest
+    from services.gateway.domain.traffic_monitors import TrafficRequest
+
+
+def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | None]":
+    """Read a monitor's file and its suite, which the file names beside itself.
+
+    A monitor of production traffic has none.
+
+    Raises
+    ------
+    UsageError
+        Something cannot be read, or is wrong; the file and the field are named.
+    """
+    from services.gateway.domain.traffic_monitors import ASKED, declared
+
+    fields = _fields(path)
+    suite = None
+    if not str(fields.get("target")).startswith(f"{TRAFFIC}:"):
+        if not isinstance(fields.get("suite"), str):
+            raise UsageError(f"{path}: `suite` is the path of a suite; only traffic has none.")
+        suite = load_suite(path.parent / fields.pop("suite"))
+        fields["suite_hash"] = suite.hash
+    try:
+        asked = ASKED.validate_python(fields)
+        plan = declared(asked, suite)
+    except ValidationError as error:
+        raise UsageError(_sentence(path, error)) from None
+    if suite is not None:
+        check_scaffolds(suite, [plan.target], [plan.scaffold])
+    return asked, suite
+
+
+def _fields(path: Path) -> dict[str, Any]:
+    try:
+        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The monitor {path} cannot be read: {error}.") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        raise UsageError(f"{path}{where}: this is not YAML.") from None
+    if not isinstance(fields, dict):
+        raise UsageError(f"{path}: a monitor is a mapping of its fields.")
+    return fields
+
+
+def _sentence(path: Path, error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    field = ".".join(str(part) for part in first["loc"][1:])  # the first says which kind it is
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{path}{', ' + field if field else ''}: {said}."

@@ -1,0 +1,66 @@
+"""How a monitor is printed."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+
+def print_monitor(found: dict[str, Any]) -> None:
+    """Print a monitor: how it stands, its evidence, and the last window where it has any."""
+    stand, console = found["stand"], Console()
+    epoch = "" if stand["epoch"] is None else f", epoch {stand['epoch']}"
+    console.print(
+        escape(f"{stand['name']}: {stand['state']}, {stand['rounds']} rounds{epoch},"),
+        escape(f"claim {stand['claim']}, {stand['alarms']} alarms stand"),
+    )
+    if stand["ended"]:
+        console.print(escape(f"No more rounds: {stand['ended']}."))
+    table = Table(
+        "comparison", "units", "missing", "gap", "interval", "evidence", "verdict", "more"
+    )
+    for each in found["evidence"]:
+        gap = each["gap"]
+        table.add_row(
+            escape(each["comparison"]),
+            str(each["units"]),
+            str(each["missing"]),
+            _number(gap.get("value")),
+            f"{_number(gap.get('low'))} .. {_number(gap.get('high'))}",
+            f"{each['log_supremum']:.2f} of {each['bound']:.2f}",
+            each["verdict"],
+            "-" if each["more_units"] is None else f"{each['more_units']} units",
+        )
+    console.print(table)
+    if found["window"]:
+        _print_window(found["window"], console)
+
+
+def _print_window(window: dict[str, Any], console: Console) -> None:
+    begins, ends = window["window"]["begins"], window["window"]["ends"]
+    console.print(escape(f"The last window, {begins} to {ends}: {window['answers']} answers."))
+    if window["without_unit"]:
+        console.print(
+            f"{window['without_unit']} of them name no user or conversation: they are described"
+            " here, and are no evidence."
+        )
+    table = Table("number", "dimension", "group", "answers", "missing", "users", "mean", "interval")
+    for each in window["described"]:
+        for group in each["groups"]:
+            mean = group["mean"]
+            table.add_row(
+                escape(f"{each['extractor']}.{each['feature']}"),
+                escape(each["dimension"]),
+                escape(group["group"]),
+                str(group["responses"]),
+                str(group["missing"]),
+                str(group["units"]),
+                _number(mean.get("value")),
+                f"{_number(mean.get('low'))} .. {_number(mean.get('high'))}",
+            )
+    console.print(table)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.3g}"

@@ -1,0 +1,140 @@
+"""Production answers: as they are sent in, and as the responses that monitors watch."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from services.gateway.domain.mentions import mentioned
+from shared.contracts import (
+    Ending,
+    Exchange,
+    Message,
+    Monitor,
+    Probe,
+    Purpose,
+    Response,
+    Role,
+    Token,
+    Traffic,
+    read_at,
+    window_at,
+    window_run,
+)
+from shared.contracts.identity import Name
+
+MOST_AT_ONCE = 1000
+AHEAD = timedelta(minutes=10)
+"""How much the caller's clock may be ahead of ours."""
+
+
+class SentExchange(BaseModel):
+    """One answer of a live system, as its owner sends it."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    id: Name
+    """Your name of this exchange; sent again under it in the same window, it counts once."""
+    at: AwareDatetime | None = None
+    """When the answer was given; now, unless you say. Say it, if you may have to send it again."""
+    prompt: str | None = None
+    """What the user said, where we may know; or `messages`."""
+    messages: tuple[Message, ...] = ()
+    """The conversation, where we may know."""
+    text: str | None = None
+    """The answer."""
+    reason: Token | None = None
+    """Why there is none: content_filter, timeout, ..."""
+    groups: dict[Name, Name] = {}
+    """Whom it is about or for, by dimension, as far as you know."""
+    unit: Name | None = None
+    """The user or the conversation, best as a pseudonym; without it, it is no evidence."""
+    model: Name | None = None
+    """What answered."""
+    fingerprint: Name | None = None
+    """Which version of it."""
+    finish_reason: Name | None = None
+    """Why the answer ended."""
+
+
+class SentResponses(BaseModel):
+    """A batch of production answers."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    source: Token
+    """The live system: `support` for monitors with the target `traffic:support`."""
+    responses: list[SentExchange] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    """The answers."""
+
+
+class Taken(BaseModel):
+    """What became of a batch."""
+
+    accepted: int
+    """Answers that are on the bus."""
+
+
+def exchange_of(source: str, sent: SentExchange, now: datetime) -> Exchange:
+    """Give the record of what was sent in.
+
+    Raises
+    ------
+    ValueError
+        It has both an answer and a reason, or neither, or both a prompt and messages, or lies in
+        the future.
+    """
+    if sent.prompt is not None and sent.messages:
+        raise ValueError("give `prompt` or `messages`, not both")
+    if sent.at is not None and sent.at > now + AHEAD:
+        raise ValueError(f"`at` lies in the future ({sent.at.isoformat()}); check the clock")
+    said: dict[str, Any] = sent.model_dump(exclude={"id", "at", "prompt", "messages", "unit"})
+    prompt = () if sent.prompt is None else (Message(role=Role.USER, content=sent.prompt),)
+    return Exchange(
+        at=now,
+        source=source,
+        key=sent.id,
+        said_at=sent.at or now,
+        asked=prompt or sent.messages,
+        unit_id=sent.unit,
+        **said,
+    )
+
+
+def watches(monitor: Monitor, source: str) -> Traffic | None:
+    """Give how a monitor watches a live system, or None where it does not."""
+    return monitor.plan.traffic if monitor.plan.target.model == source else None
+
+
+def is_late(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: datetime) -> bool:
+    """Tell whether the window of an exchange has been read: it is kept, and not added."""
+    return now > read_at(window_at(exchange.said_at, traffic.window_s), monitor)
+
+
+def response_of(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: datetime) -> Response:
+    """Give the response that a monitor of traffic watches."""
+    window = window_at(exchange.said_at, traffic.window_s)
+    probe = Probe(
+        tenant=exchange.tenant,
+        purpose=Purpose.PRODUCTION,
+        at=exchange.said_at,
+        run_id=window_run(monitor, window, now).id,
+        key=exchange.key,
+        target=monitor.plan.target,
+        messages=exchange.asked,
+        groups={**exchange.groups, **mentioned(traffic, exchange.asked)},
+        set_id=exchange.unit_id,  # nobody's, where no user or conversation is named
+        unit_id=exchange.unit,
+        measure=monitor.plan.extractors,
+    )
+    return Response(
+        tenant=exchange.tenant,
+        purpose=Purpose.PRODUCTION,
+        at=now,
+        probe=probe,
+        ending=Ending.FAILED if exchange.text is None else Ending.ANSWERED,
+        **exchange.model_dump(include=CARRIED),
+    )
+
+
+CARRIED = {"text", "reason", "model", "fingerprint", "finish_reason"}

@@ -1,0 +1,95 @@
+"""What a monitor compares: a number of two groups, and how evidence about it is gathered."""
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import NonNegativeFloat, model_validator
+
+from shared.contracts.identity import Name, Token
+from shared.contracts.record import Part
+
+MISSING = "missing"
+"""The feature every extractor has: 1 where it could measure nothing, otherwise 0."""
+
+
+class Method(StrEnum):
+    """How evidence about a comparison is gathered."""
+
+    PAIRS = "pairs"
+    """Fixed bets on the differences of twins, within their set."""
+    ODDS = "odds"
+    """A common odds ratio of being selected; a set is a batch."""
+    DISCORDANT = "discordant"
+    """McNemar: twins of which one is selected."""
+    TWO_GROUPS = "two_groups"
+    """Two histograms, where there are no twins."""
+
+    @property
+    def of_selections(self) -> bool:
+        """Tell whether it compares selections, in log odds."""
+        return self in {Method.ODDS, Method.DISCORDANT}
+
+
+class WatchedFeature(Part):
+    """One number of the answers, and which gap in it matters."""
+
+    extractor: Token
+    """What measures it."""
+    feature: Name
+    """Its name."""
+    low: float = 0.0
+    """The least it can be; a value outside is counted as missing, never moved inside."""
+    high: float = 1.0
+    """The most it can be."""
+    tolerance: NonNegativeFloat = 0.0
+    """The largest gap that does not matter: in the feature's units, or in log odds."""
+    method: Method = Method.PAIRS
+    """How evidence is gathered."""
+    selected_at_least: float | None = None
+    """From which value on an answer is a selection."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if not self.low < self.high:
+            raise ValueError(f"{self.feature}: low must be below high")
+        if not self.method.of_selections and self.tolerance >= self.high - self.low:
+            raise ValueError(f"{self.feature}: the tolerance must be smaller than high less low")
+        if self.method.of_selections and self.selected_at_least is None:
+            raise ValueError(
+                f"{self.feature}: the method {self.method} needs selected_at_least, the value from"
+                " which on an answer is a selection"
+            )
+        return self
+
+
+class WatchedPair(Part):
+    """Two groups of a dimension, or one and all others."""
+
+    dimension: Name
+    """Which grouping: race, gender, concept."""
+    a: Name
+    """The first group."""
+    b: Name | None = None
+    """The second group; without it, all others together."""
+
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        if self.a == self.b:
+            raise ValueError(f"the group {self.a!r} cannot be compared with itself")
+        return self
+
+
+class Comparison(Part):
+    """One feature of two groups: what has evidence, a verdict and perhaps an alarm of its own."""
+
+    watched: WatchedFeature
+    """The number."""
+    pair: WatchedPair
+    """The groups."""
+
+    @property
+    def key(self) -> str:
+        """Its name within the monitor: `vader.sentiment:race:black-white`."""
+        seen, pair = self.watched, self.pair
+        how = "" if seen.method is Method.PAIRS else f"/{seen.method}"
+        return f"{seen.extractor}.{seen.feature}{how}:{pair.dimension}:{pair.a}-{pair.b or 'rest'}"

@@ -1,0 +1,50 @@
+"""Which window of traffic comes next, when it is read, and the run that it is."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from shared.contracts.monitor import Monitor
+from shared.contracts.record import Purpose
+from shared.contracts.run import ExtractorPin, Run
+from shared.contracts.traffic import Traffic, Window, window_at
+
+
+def next_window(traffic: Traffic, monitor: Monitor, last: Run | None) -> Window:
+    """Give the window that is read next: after the last one, and none from before a pause.
+
+    Windows that were missed are read one after the other: what was said in them is there.
+    """
+    first = window_at(monitor.since, traffic.window_s)
+    if last is None or last.window is None or last.window.ends <= first.begins:
+        return first
+    return last.window.next
+
+
+def read_at(window: Window, monitor: Monitor) -> datetime:
+    """Give when a window is read: what is sent in later is not added."""
+    return window.ends + timedelta(seconds=monitor.upkeep.lateness_s)
+
+
+def window_run(
+    monitor: Monitor,
+    window: Window,
+    at: datetime,
+    *,
+    round_: int | None = None,
+    pins: Sequence[ExtractorPin] = (),
+    before: str | None = None,
+) -> Run:
+    """Give the run of a window; its id depends on the monitor and the window alone."""
+    return Run(
+        tenant=monitor.tenant,
+        purpose=Purpose.PRODUCTION,
+        at=at,
+        suite=monitor.plan.target.model,
+        targets=(monitor.plan.target,),
+        extractors=tuple(pins),
+        monitor_id=monitor.monitor_id,
+        round=round_,
+        window=window,
+        before=before,
+        deadline_s=monitor.upkeep.deadline_s,
+    )

@@ -1,0 +1,108 @@
+"""A window of production traffic: each user once, in one group, with a mean; the rest described."""
+
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from services.diagnoser.domain.monitors.describing import described
+from services.diagnoser.domain.monitors.traffic import Entrants, Heard, observe, users_of
+from shared.contracts import GroupSummary
+from shared.testing.records import make_traffic_monitor
+
+PLAN = make_traffic_monitor().plan
+WORDS, MISSING = PLAN.watched
+
+
+def heard(user: str | None, group: str | None, value: float | None, **fields: Any) -> Heard:
+    given = {
+        "key": f"{user}-{value}",
+        "user": user,
+        "groups": {"gender": group} if group else {},
+        "extractor": "words",
+        "values": None if value is None else {"words": value},
+        "unscorable": "no answer: timeout" if value is None else None,
+    }
+    return Heard(**{**given, **fields})
+
+
+def entrants(new: Collection[str], mixed: Collection[str] = ()) -> Entrants:
+    return Entrants(new=new, known=(), mixed=mixed)
+
+
+def sides(seen: list[Heard], who: Entrants) -> tuple[int, int]:
+    counts = observe(WORDS, seen, who).counted.counts
+    return sum(counts["first"]), sum(counts["second"])
+
+
+def means(seen: list[Heard], feature: int = 0) -> list[GroupSummary]:
+    return list(described(PLAN, seen)[feature].groups)
+
+
+def test_a_user_is_one_unit_however_many_answers_there_are() -> None:
+    seen = [heard("ann", "female", value) for value in (2, 4, 6)] + [heard("bob", "male", 5)]
+    assert sides(seen, entrants({"ann", "bob"})) == (1, 1)
+    first = observe(WORDS, seen, entrants({"ann", "bob"})).counted.counts["first"]
+    only = observe(WORDS, [heard("ann", "female", 4)], entrants({"ann"})).counted.counts["first"]
+    assert first == only
+
+
+def test_users_that_entered_before_or_are_in_two_groups_or_have_no_name_do_not_enter() -> None:
+    seen = [
+        heard("old", "female", 4),
+        heard("both", "female", 4),
+        heard("both", "male", 4),
+        heard(None, "male", 4),
+        heard("none", None, 4),
+        heard("new", "male", 4),
+    ]
+    assert users_of(seen, "gender") == {
+        "old": {"female"}, "both": {"female", "male"}, "new": {"male"}
+    }  # fmt: skip
+    assert sides(seen, entrants({"both", "new"}, mixed={"both"})) == (0, 1)
+
+
+def test_a_user_without_any_number_is_missing_and_one_with_some_is_not() -> None:
+    seen = [heard("ann", "female", None), heard("eve", "female", 3), heard("eve", "female", None)]
+    found = observe(WORDS, seen, entrants({"ann", "eve"}))
+    assert (sum(found.counted.counts["first"]), found.counted.missing) == (1, 1)
+
+
+def test_that_answers_are_missing_is_a_number_of_every_user() -> None:
+    seen = [heard("ann", "female", None), heard("bob", "male", 3)]
+    counts = observe(MISSING, seen, entrants({"ann", "bob"})).counted.counts
+    assert (counts["first"][-1], counts["second"][0]) == (1, 1)
+
+
+def test_a_value_beyond_the_declared_range_is_counted_and_not_used() -> None:
+    found = observe(WORDS, [heard("ann", "female", 11)], entrants({"ann"}))
+    assert (found.outside, found.counted.missing) == (1, 1)
+
+
+def test_another_extractors_numbers_are_not_mixed_in() -> None:
+    seen = [heard("ann", "female", 4, extractor="other")]
+    assert sides(seen, entrants({"ann"})) == (0, 0)
+
+
+def test_groups_are_described_with_an_interval_over_users() -> None:
+    seen = [heard(f"u{n}", "female", n % 5) for n in range(20)]
+    female, male = means(seen)
+    assert (female.group, female.responses, female.units, female.missing) == ("female", 20, 20, 0)
+    assert female.mean.value == pytest.approx(2)
+    assert female.mean.low is not None
+    assert female.mean.low < 2
+    assert (male.responses, male.mean.value, male.mean.reason) == (0, None, "no values")
+
+
+def test_answers_of_nobody_are_described_without_an_interval() -> None:
+    seen = [heard(None, "female", value, key=str(value)) for value in (2, 4)]
+    female, _ = means(seen)
+    assert (female.units, female.mean.value, female.mean.low) == (2, 3, None)
+    assert "2 of the answers name no user or conversation" in (female.mean.reason or "")
+
+
+def test_answers_that_are_missing_are_described_with_their_reasons() -> None:
+    female, _ = means([heard("ann", "female", None)])
+    assert (female.missing, female.missing_reasons) == (1, {"no answer: timeout": 1})
+    share, _ = means([heard("ann", "female", None)], feature=1)
+    assert share.mean.value == 1

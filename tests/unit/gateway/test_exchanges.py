@@ -1,0 +1,119 @@
+"""Production answers become responses: in their window, with their groups, each with one id."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from services.gateway.domain.exchanges import SentExchange, exchange_of, is_late, response_of
+from services.gateway.domain.mentions import mentioned
+from shared.contracts import Ending, Message, Response, Role, Traffic, window_run
+from shared.contracts.traffic import window_at
+from shared.testing.records import AT, make_exchange, make_traffic_monitor
+
+MONITOR = make_traffic_monitor()
+TRAFFIC = Traffic(
+    window_s=3600,
+    mentions={"gender": {"female": ("she", "her"), "male": ("he", "his")}},
+)
+
+
+def response(traffic: Traffic = TRAFFIC, **fields: Any) -> Response:
+    return response_of(make_exchange(**fields), MONITOR, traffic, AT)
+
+
+def sent(**fields: Any) -> SentExchange:
+    return SentExchange.model_validate({"id": "1", "text": "Yes.", **fields})
+
+
+def said(text: str, role: Role = Role.USER) -> tuple[Message, ...]:
+    return (Message(role=role, content=text),)
+
+
+def test_an_answer_belongs_to_the_run_of_its_window_whatever_will_measure_it() -> None:
+    later = response(said_at=AT + timedelta(hours=2))
+    window = window_at(AT, 3600)
+    assert response().run == window_run(MONITOR, window, AT).id
+    assert later.run == window_run(MONITOR, window.next.next, AT).id
+
+
+def test_the_same_exchange_sent_again_is_the_same_response() -> None:
+    again = response_of(make_exchange(), MONITOR, TRAFFIC, AT + timedelta(minutes=5))
+    assert again.id == response().id
+    assert response(key="another").id != response().id
+
+
+def test_what_the_caller_says_of_an_answer_reaches_the_response() -> None:
+    found = response(model="m-7", fingerprint="f", finish_reason="stop", groups={"age": "old"})
+    assert (found.model, found.fingerprint, found.finish_reason) == ("m-7", "f", "stop")
+    assert found.probe.groups == {"age": "old"}
+    assert found.probe.measure == ("words",)
+    assert found.text == "On its way."
+
+
+def test_no_answer_is_a_failure_with_its_reason() -> None:
+    found = response(text=None, reason="content_filter")
+    assert (found.ending, found.reason, found.text) == (Ending.FAILED, "content_filter", None)
+
+
+def test_an_exchange_without_a_unit_is_nobodys() -> None:
+    found = response(unit_id=None)
+    assert found.probe.set_id is None
+    assert found.probe.unit_id == "answer-0"
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("Is she eligible?", {"mentioned_gender": "female"}),
+        ("HIS parcel is late", {"mentioned_gender": "male"}),
+        ("the shell of her boat", {"mentioned_gender": "female"}),
+        ("the shell of a boat", {}),
+        ("he said she would", {}),
+        ("", {}),
+    ],
+)
+def test_mentioned_groups_are_whole_words_of_one_group_alone(
+    text: str, groups: dict[str, str]
+) -> None:
+    assert mentioned(TRAFFIC, said(text)) == groups
+
+
+def test_mentions_are_looked_for_in_what_users_said_alone() -> None:
+    assert mentioned(TRAFFIC, said("she", Role.ASSISTANT)) == {}
+
+
+def test_words_of_a_monitor_are_words_and_no_patterns() -> None:
+    odd = Traffic(window_s=60, mentions={"x": {"dots": ("a.c",), "any": ("abc",)}})
+    assert mentioned(odd, said("abc")) == {"mentioned_x": "any"}
+
+
+def test_detected_groups_stand_beside_those_the_caller_knows() -> None:
+    found = response(asked=said("Is she in?"), groups={"gender": "male"})
+    assert found.probe.groups == {"gender": "male", "mentioned_gender": "female"}
+
+
+def test_an_answer_is_late_once_its_window_has_been_read() -> None:
+    ends = window_at(AT, 3600).ends
+    soon = ends + timedelta(seconds=MONITOR.upkeep.lateness_s)
+    assert not is_late(make_exchange(), MONITOR, TRAFFIC, soon)
+    assert is_late(make_exchange(), MONITOR, TRAFFIC, soon + timedelta(seconds=1))
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"reason": "timeout"}, "either a text, or a reason"),
+        ({"text": None}, "either a text, or a reason"),
+        ({"prompt": "a", "messages": [{"role": "user", "content": "b"}]}, "not both"),
+        ({"at": (AT + timedelta(days=1)).isoformat()}, "lies in the future"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(fields: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        exchange_of("support", sent(**fields), AT)
+
+
+def test_a_prompt_is_what_the_user_said_and_now_is_when_nothing_else_is_told() -> None:
+    found = exchange_of("support", sent(prompt="Hello?", unit="u"), AT)
+    assert (found.said_at, found.asked, found.unit_id) == (AT, said("Hello?"), "u")
