@@ -5,45 +5,10 @@ from pathlib import Path
 
 from services.builder.domain.plan import Plan
 from shared.contracts import ROUTES, Record
-from shared.testing.records import (
-    make_alarm,
-    make_assessment,
-    make_brief,
-    make_cancellation,
-    make_completion,
-    make_diagnosis,
-    make_evaluation,
-    make_evidence,
-    make_features,
-    make_increment,
-    make_monitor,
-    make_probe,
-    make_response,
-    make_round,
-    make_run,
-    make_verdict,
-)
+from shared.testing.records import one_of_each_kind
 
 FOLDER = Path("shared/contracts")
 PLAN_SCHEMA = Path("docs/plan.schema.json")
-SAMPLES: list[Record] = [
-    make_run(),
-    make_cancellation(),
-    make_probe(1),
-    make_response(1),
-    make_features(1),
-    make_completion(),
-    make_diagnosis(),
-    make_assessment(),
-    make_verdict(),
-    make_brief(),
-    make_evaluation(),
-    make_monitor(),
-    make_round(),
-    make_increment(),
-    make_evidence(),
-    make_alarm(),
-]
 
 
 def schema_text(record: type[Record]) -> str:
@@ -65,7 +30,7 @@ def main() -> None:
         print(FOLDER / "schemas" / name)
     PLAN_SCHEMA.write_text(plan_schema_text())
     print(PLAN_SCHEMA)
-    for sample in SAMPLES:
+    for sample in one_of_each_kind():
         path = FOLDER / "samples" / f"{sample.kind}.v{sample.version}.json"
         if not path.exists():
             path.write_text(json.dumps(json.loads(sample.encode()), indent=2) + "\n")

@@ -8,6 +8,7 @@ from shared.testing.records.findings import (
     make_subject,
     make_verdict,
 )
+from shared.testing.records.kinds import one_of_each_kind
 from shared.testing.records.monitoring import (
     make_alarm,
     make_evidence,
@@ -50,4 +51,5 @@ __all__ = [
     "make_subject",
     "make_target",
     "make_verdict",
+    "one_of_each_kind",
 ]

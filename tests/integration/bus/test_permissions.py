@@ -23,49 +23,12 @@ from shared.bus.provision import provision
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import DurableSpec, dead_subject, durable_of
-from shared.contracts import ROUTES, Record, Response, Route, subject_of
+from shared.contracts import ROUTES, Response, Route, subject_of
 from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
-from shared.testing.records import (
-    make_alarm,
-    make_assessment,
-    make_brief,
-    make_cancellation,
-    make_completion,
-    make_diagnosis,
-    make_evaluation,
-    make_evidence,
-    make_features,
-    make_increment,
-    make_monitor,
-    make_probe,
-    make_response,
-    make_round,
-    make_run,
-    make_verdict,
-)
+from shared.testing.records import make_response, one_of_each_kind
 
-MADE: dict[str, Record] = {
-    record.kind: record
-    for record in (
-        make_run(),
-        make_cancellation(),
-        make_probe(),
-        make_response(),
-        make_features(),
-        make_completion(),
-        make_diagnosis(),
-        make_assessment(),
-        make_verdict(),
-        make_brief(),
-        make_evaluation(),
-        make_monitor(),
-        make_round(),
-        make_increment(),
-        make_evidence(),
-        make_alarm(),
-    )
-}
+MADE = {record.kind: record for record in one_of_each_kind()}
 DROP_INS = ["dropin", "dropin-toy"]
 PRODUCING = [(service, route) for route in ROUTES for service in route.producers]
 CONSUMING = [(service, route) for route in ROUTES for service in route.consumers]
