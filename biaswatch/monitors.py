@@ -16,6 +16,7 @@ from rich.table import Table
 from biaswatch.checks import check_scaffolds
 from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
+from biaswatch.handing_on import show_rows
 from biaswatch.suites import load_suite
 from shared.contracts import Suite
 from shared.errors import UsageError
@@ -189,14 +190,8 @@ def plan(
 
     asked, suite = load_monitor(file)
     rows = planned(asked, suite, effect, sd, answer_tokens, (price_read, price_written))
-    if as_json:
-        typer.echo(json.dumps(rows, indent=2))
-        return
-    table = Table(*(name.replace("_", " ") for name in rows[0]))
-    for row in rows:
-        table.add_row(*("-" if value is None else str(value) for value in row.values()))
-    Console().print(table)
-    typer.echo("By these units 80 % of monitors with such a gap have alarmed; tokens are a guess.")
+    explained = "By these units 80 % of monitors with such a gap have alarmed; tokens are a guess."
+    show_rows(rows, explained, as_json=as_json)
 
 
 def _print(found: dict[str, Any]) -> None:
