@@ -1,7 +1,6 @@
 """The verb calibrate: plants effects of known sizes, and none, and counts what monitors say."""
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,10 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from biaswatch.client import Client
+from biaswatch.handing_on import show_rows
 from biaswatch.suites import load_suite
 from services.simulator.domain.plant import Plant
 from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Round, Suite
@@ -59,14 +57,8 @@ def calibrate(
             update={"state_dir": Path(folder), "store_url": None, "log_level": "ERROR"}
         )
         rows = asyncio.run(_calibrated(settings, effects, monitors, rounds))
-    if as_json:
-        typer.echo(json.dumps(rows, indent=2))
-        return
-    table = Table(*(name.replace("_", " ") for name in rows[0]))
-    for row in rows:
-        table.add_row(*("-" if value is None else str(value) for value in row.values()))
-    Console().print(table)
-    typer.echo("The effect 0 shows false alarms; units are sets asked until the alarm.")
+    explained = "The effect 0 shows false alarms; units are sets asked until the alarm."
+    show_rows(rows, explained, as_json=as_json)
 
 
 async def _calibrated(

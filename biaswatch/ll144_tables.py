@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biaswatch.handing_on import hand_on
 from biaswatch.ll144 import NO_AUDIT, ll144_table
 from biaswatch.markdown import plain
-from shared.errors import UsageError
 
 if TYPE_CHECKING:
     from services.diagnoser.domain.observations import Observations
@@ -36,15 +36,7 @@ def ll144(
     from biaswatch.tables import Columns, observations
 
     seen, _ = observations(table, Columns(group, [score]))
-    text = "\n".join(_text(table.name, seen, selected_at_least)) + "\n"
-    if output is None:
-        typer.echo(text)
-        return
-    try:
-        output.write_text(text)
-    except OSError as error:
-        raise UsageError(f"{output} cannot be written ({error.strerror}).") from None
-    typer.echo(f"Wrote {output}.", err=True)
+    hand_on("\n".join(_text(table.name, seen, selected_at_least)) + "\n", output)
 
 
 def _text(name: str, seen: "Observations", least: float | None) -> Iterator[str]:

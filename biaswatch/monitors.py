@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,12 +13,10 @@ from rich.table import Table
 
 from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
+from biaswatch.handing_on import show_rows
 from biaswatch.monitor_files import load_monitor
 from biaswatch.monitor_tables import print_monitor
 from shared.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms.")
 File = Annotated[Path, typer.Argument(help="The monitor's file, YAML or JSON.")]
@@ -157,11 +155,5 @@ def plan(
     if suite is None or not isinstance(asked, MonitorRequest):
         raise UsageError("How long traffic takes depends on who comes; only what asks is planned.")
     rows = planned(asked, suite, effect, sd, answer_tokens, (price_read, price_written))
-    if as_json:
-        typer.echo(json.dumps(rows, indent=2))
-        return
-    table = Table(*(name.replace("_", " ") for name in rows[0]))
-    for row in rows:
-        table.add_row(*("-" if value is None else str(value) for value in row.values()))
-    Console().print(table)
-    typer.echo("By these units 80 % of monitors with such a gap have alarmed; tokens are a guess.")
+    explained = "By these units 80 % of monitors with such a gap have alarmed; tokens are a guess."
+    show_rows(rows, explained, as_json=as_json)

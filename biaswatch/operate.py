@@ -3,8 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,11 +13,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from biaswatch.operator_bus import operator_bus
 from biaswatch.place import bus_url
 from shared.bus.deadletters import DeadLetter, dead_letters, discard, replay
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
+from shared.bus.jetstream import Admin, JetStreamPublisher
 from shared.bus.jetstream.keys import keep_keys
-from shared.bus.permissions import DROP_IN, OPERATOR, key_names, server_config
+from shared.bus.permissions import DROP_IN, key_names, server_config
 from shared.bus.provision import provision
 from shared.bus.topology import Sizes
 from shared.errors import UsageError
@@ -147,26 +147,11 @@ def _on_the_bus(work: Callable[[Bus], Coroutine[Any, Any, None]]) -> None:
     settings = load(Settings)
 
     async def run(url: str) -> None:
-        async with _connected(settings, url) as bus:
-            await work(bus)
+        async with operator_bus(settings, url) as connection:
+            await work(Bus(Admin(connection), JetStreamPublisher(connection)))
 
     with bus_url(settings) as url:
         asyncio.run(run(url))
-
-
-@asynccontextmanager
-async def _connected(settings: Settings, url: str) -> AsyncIterator[Bus]:
-    connection = await Connection.open(
-        url,
-        name=OPERATOR,
-        seed_file=settings.nats_seed_file,
-        ca_file=settings.nats_ca_file,
-        patience_s=2,
-    )
-    try:
-        yield Bus(Admin(connection), JetStreamPublisher(connection))
-    finally:
-        await connection.close()
 
 
 def _as_dict(letter: DeadLetter) -> dict[str, object]:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from biaswatch.operator_bus import operator_bus
 from biaswatch.place import bus_url
-from shared.bus.jetstream import Admin, Connection
-from shared.bus.permissions import OPERATOR
+from shared.bus.jetstream import Admin
 from shared.bus.purging import Removed, purge_messages
 from shared.contracts import RUN_GATHER, Run
 from shared.errors import UsageError
@@ -86,17 +86,8 @@ def _refuse_running(store: Store, run: str | None) -> None:
 
 
 async def _purge_bus(settings: Settings, url: str, store: Store) -> Removed:
-    connection = await Connection.open(
-        url,
-        name=OPERATOR,
-        seed_file=settings.nats_seed_file,
-        ca_file=settings.nats_ca_file,
-        patience_s=2,
-    )
-    try:
+    async with operator_bus(settings, url) as connection:
         return await purge_messages(Admin(connection), store.purges.so_far().covers)
-    finally:
-        await connection.close()
 
 
 def _numbers(removed: Removed) -> dict[str, object]:

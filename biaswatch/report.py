@@ -14,6 +14,7 @@ from biaswatch import study_report
 from biaswatch.connecting import Server, Token, connected
 from biaswatch.documents import as_csv, as_markdown, interpretations_as_markdown
 from biaswatch.figures import draw
+from biaswatch.handing_on import hand_on
 from biaswatch.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
 from biaswatch.ll144 import as_ll144
 from biaswatch.outcome import Outcome, outcome_of
@@ -79,18 +80,7 @@ def report(
     if figures is not None:
         for path in draw(outcome, figures):
             typer.echo(f"Wrote {path}.", err=True)
-    _write(written(form, outcome, flagged), output)
-
-
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        typer.echo(text)
-        return
-    try:
-        output.write_text(text)
-    except OSError as error:
-        raise UsageError(f"{output} cannot be written ({error.strerror}).") from None
-    typer.echo(f"Wrote {output}.", err=True)
+    hand_on(written(form, outcome, flagged), output)
 
 
 def written(form: Format, outcome: Outcome, flagged: Sequence[Mapping[str, Any]]) -> str:

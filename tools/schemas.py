@@ -6,7 +6,7 @@ from pathlib import Path
 from services.builder.domain.plan import Plan
 from services.gateway.domain.traffic_monitors import ASKED
 from shared.contracts import ROUTES, Record
-from shared.testing.records import EVERY_KIND
+from shared.testing.records import one_of_each_kind
 
 FOLDER = Path("shared/contracts")
 PLAN_SCHEMA = Path("docs/plan.schema.json")
@@ -44,7 +44,7 @@ def main() -> None:
     PLAN_SCHEMA.write_text(plan_schema_text())
     MONITOR_SCHEMA.write_text(monitor_schema_text())
     print(PLAN_SCHEMA, MONITOR_SCHEMA)
-    for sample in EVERY_KIND:
+    for sample in one_of_each_kind():
         path = FOLDER / "samples" / f"{sample.kind}.v{sample.version}.json"
         if not path.exists():
             path.write_text(json.dumps(json.loads(sample.encode()), indent=2) + "\n")

@@ -1,8 +1,8 @@
 """What a live system said to one of its users, as its owner tells it."""
 
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar
 
-from pydantic import AwareDatetime, model_validator
+from pydantic import AwareDatetime
 
 from shared.contracts.identity import Name, Token
 from shared.contracts.probe import Message
@@ -39,12 +39,6 @@ class Exchange(Record):
     """Which version of it."""
     finish_reason: str | None = None
     """Why the answer ended."""
-
-    @model_validator(mode="after")
-    def _answer_or_reason(self) -> Self:
-        if (self.text is None) == (self.reason is None):
-            raise ValueError("an exchange has either a text, or a reason why there is none")
-        return self
 
     @property
     def said_at_ms(self) -> int:

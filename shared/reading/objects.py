@@ -8,7 +8,7 @@ from typing import Any
 MOST_OBJECTS = 50
 """How many places in a text are tried as the beginning of an object."""
 
-_decode = json.JSONDecoder(strict=False).raw_decode
+_STRICT, _LENIENT = json.JSONDecoder(), json.JSONDecoder(strict=False)
 
 
 def values_of(text: str, names: tuple[str, ...]) -> Iterator[object]:
@@ -17,18 +17,27 @@ def values_of(text: str, names: tuple[str, ...]) -> Iterator[object]:
     Where an object is broken or cut off, what stands in quotes behind the name is given.
     """
     found = [
-        value for each in _objects(text) for name, value in each.items() if name.casefold() in names
+        value
+        for each in objects_in(text)
+        for name, value in each.items()
+        if name.casefold() in names
     ]
     yield from found or _quoted(text, names)
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def objects_in(text: str, *, strict: bool = False) -> Iterator[dict[str, Any]]:
+    """Give the JSON objects that stand in a text, fenced or not; none from inside another.
+
+    A line break inside quotes is no JSON. Models write it all the same, so it is let pass unless
+    `strict`.
+    """
+    decode = (_STRICT if strict else _LENIENT).raw_decode
     at = text.find("{")
     for _ in range(MOST_OBJECTS):
         if at < 0:
             return
         try:
-            found, end = _decode(text, at)
+            found, end = decode(text, at)
         except (ValueError, RecursionError):
             end = at + 1
         else:

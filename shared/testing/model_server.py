@@ -1,14 +1,23 @@
 """A model server on loopback: any ASGI application, over real HTTP, on a free port."""
 
+import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
 
 _PATIENCE_S = 20
+
+Message = MutableMapping[str, Any]
+App = Callable[
+    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
+    Awaitable[None],
+]
+Reply = Callable[[Any], tuple[int, object]]
+"""What is said to a body of JSON: a status, and another body of JSON."""
 
 
 class _Server(uvicorn.Server):
@@ -21,6 +30,26 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
+
+
+def replying(reply: Reply) -> App:
+    """Make an ASGI application of a function that says what is answered to what is asked."""
+
+    async def app(
+        _: Message,
+        receive: Callable[[], Awaitable[Message]],
+        send: Callable[[Message], Awaitable[None]],
+    ) -> None:
+        body, more = b"", True
+        while more:
+            part = await receive()
+            body, more = body + part["body"], part.get("more_body", False)
+        status, answer = reply(json.loads(body))
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
+
+    return app
 
 
 @contextmanager

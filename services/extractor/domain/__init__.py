@@ -8,6 +8,7 @@ from services.extractor.domain.extractor import (
     Outcome,
     Reading,
     Unscorable,
+    batch_of_one,
 )
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Outcome",
     "Reading",
     "Unscorable",
+    "batch_of_one",
     "measured",
     "measured_all",
 ]

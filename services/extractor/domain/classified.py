@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from services.extractor.domain.extractor import Outcome, Reading, Unscorable
+from services.extractor.domain.extractor import Outcome, Reading, Unscorable, batch_of_one
 
 Scores = Mapping[str, float]
 Classify = Callable[[Sequence[str]], Sequence[Scores | Exception]]
@@ -63,10 +63,7 @@ class Classified:
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Measure one text."""
-        [outcome] = self.measure_all([reading])
-        if isinstance(outcome, Unscorable):
-            raise outcome
-        return outcome
+        return batch_of_one(self, reading)
 
     def measure_all(self, readings: Sequence[Reading]) -> Sequence[Outcome]:
         """Measure many texts in as few passes as there can be."""

@@ -55,5 +55,13 @@ class BatchExtractor(Protocol):
         """Give one outcome for each text, in their order."""
 
 
+def batch_of_one(extractor: BatchExtractor, reading: Reading) -> Mapping[str, float | None]:
+    """Measure one text with what measures many; raise Unscorable where there are no numbers."""
+    [outcome] = extractor.measure_all([reading])
+    if isinstance(outcome, Unscorable):
+        raise outcome
+    return outcome
+
+
 Measured = tuple[Mapping[str, float | None], str | None]
 """The numbers, or why there are none."""

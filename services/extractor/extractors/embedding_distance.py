@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from services.extractor.domain import Extractor, Outcome, Reading, Unscorable
+from services.extractor.domain import Extractor, Outcome, Reading, Unscorable, batch_of_one
 from services.extractor.extractors._models import told
 from shared.models.device import Models
 from shared.models.embedding import Embedder
@@ -33,10 +33,7 @@ class EmbeddingDistance:
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Measure one text."""
-        [outcome] = self.measure_all([reading])
-        if isinstance(outcome, Unscorable):
-            raise outcome
-        return outcome
+        return batch_of_one(self, reading)
 
     def measure_all(self, readings: Sequence[Reading]) -> Sequence[Outcome]:
         """Measure many texts; each text and each baseline is embedded once."""

@@ -90,15 +90,30 @@ def exchange_of(source: str, sent: SentExchange, now: datetime) -> Exchange:
         raise ValueError(f"`at` lies in the future ({sent.at.isoformat()}); check the clock")
     said: dict[str, Any] = sent.model_dump(exclude={"id", "at", "prompt", "messages", "unit"})
     prompt = () if sent.prompt is None else (Message(role=Role.USER, content=sent.prompt),)
-    return Exchange(
-        at=now,
-        source=source,
-        key=sent.id,
-        said_at=sent.at or now,
-        asked=prompt or sent.messages,
-        unit_id=sent.unit,
-        **said,
+    return checked(
+        Exchange(
+            at=now,
+            source=source,
+            key=sent.id,
+            said_at=sent.at or now,
+            asked=prompt or sent.messages,
+            unit_id=sent.unit,
+            **said,
+        )
     )
+
+
+def checked(exchange: Exchange) -> Exchange:
+    """Give it back where it is whole.
+
+    Raises
+    ------
+    ValueError
+        It has neither an answer nor a reason why there is none, or both.
+    """
+    if (exchange.text is None) == (exchange.reason is None):
+        raise ValueError("give either a text, or a reason why there is none")
+    return exchange
 
 
 def watches(monitor: Monitor, source: str) -> Traffic | None:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from services.gateway.domain.exchanges import (
     SentResponses,
+    checked,
     exchange_of,
     is_late,
     response_of,
@@ -46,7 +47,7 @@ class Ingest:
             try:
                 found.append(exchange_of(sent.source, each, now))
             except ValueError as error:
-                raise UsageError(f"The response {each.id!r}: {_said(error)}.") from None
+                raise UsageError(f"The response {each.id!r}: {error}.") from None
         return found
 
     def __call__(self, batch: Sequence[Exchange]) -> Sequence[Response]:
@@ -55,7 +56,7 @@ class Ingest:
         Raises
         ------
         PoisonError
-            No monitor watches it, not even a paused one.
+            No monitor watches one of them, not even a paused one; or it is not whole.
         """
         watchers = {source: self._watchers(source) for source in {each.source for each in batch}}
         return [
@@ -70,6 +71,10 @@ class Ingest:
                 f"No monitor watches the traffic {exchange.source}. Apply one with the target"
                 f" traffic:{exchange.source}, then replay this exchange."
             )
+        try:
+            checked(exchange)
+        except ValueError as error:
+            raise PoisonError(f"The exchange {exchange.key!r}: {error}.") from None
         now = self._now()
         found = []
         for monitor, traffic in watchers:
@@ -93,12 +98,3 @@ class Ingest:
 
 def _active(monitor: Monitor) -> bool:
     return monitor.state is MonitorState.ACTIVE
-
-
-def _said(error: ValueError) -> str:
-    """Give what is wrong, without what was sent."""
-    errors = getattr(error, "errors", None)
-    if errors is None:
-        return str(error)
-    first = errors(include_url=False, include_input=False, include_context=False)[0]
-    return str(first["msg"]).removeprefix("Value error, ")

@@ -1,16 +1,13 @@
 """Reads a rating from an answer: JSON wherever it stands, plain words otherwise, or a reason."""
 
-import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from services.generator.domain.variables import Scale
+from shared.reading import Unread, objects_in
 
 NO_RATING, SEVERAL, OFF_SCALE = "no_rating", "several_ratings", "outside_scale"
 FIELD = "rating"
-MOST_OBJECTS = 50
-"""How many places in a text are tried as the beginning of an object."""
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
 _ALONE = re.compile(rf"\s*({_NUMBER})\s*\.?\s*")
@@ -18,11 +15,6 @@ _LABELLED = re.compile(
     rf"^[\s#>*_-]*(?:final |overall )?rating[\s*_]*[:=][\s*_]*({_NUMBER})[\s*_.]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_decode = json.JSONDecoder().raw_decode
-
-
-class Unread(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
-    """The answer states no rating that can be taken; the message is the reason, one word."""
 
 
 def rating_in(text: str, scale: Scale) -> float:
@@ -39,25 +31,10 @@ def rating_in(text: str, scale: Scale) -> float:
 
 
 def _in_json(text: str) -> Iterator[float]:
-    for fields in _objects(text):
+    for fields in objects_in(text, strict=True):
         for name, value in fields.items():
             if name.casefold() == FIELD and (number := _number(value)) is not None:
                 yield number
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Give the JSON objects that stand in a text, fenced or not; none from inside another."""
-    at = text.find("{")
-    for _ in range(MOST_OBJECTS):
-        if at < 0:
-            return
-        try:
-            found, end = _decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield found
-        at = text.find("{", end)
 
 
 def _number(value: object) -> float | None:

@@ -13,12 +13,12 @@ from services.generator.domain.outcome import (
     without,
 )
 from services.generator.domain.plan import ANSWER, Heard, Scaffold, SubCall
-from services.generator.domain.reading import Unread
 from services.generator.domain.scaffolds import scaffold_of
 from services.generator.domain.variables import Unfit
 from services.generator.handlers.caller import Caller, Lane, NotWanted
 from services.generator.handlers.purse import Purse, Spent
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
+from shared.reading import Unread
 from shared.runtime.lookup import Lookup
 from shared.runtime.threads import in_thread
 from shared.store import Records

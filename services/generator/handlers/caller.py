@@ -8,7 +8,7 @@ from datetime import datetime
 from services.generator.domain.asking import call_of, pause_s
 from services.generator.domain.plan import Heard, SubCall
 from services.generator.domain.price import Price, cost_of
-from services.generator.domain.reading import Unread, rating_in
+from services.generator.domain.reading import rating_in
 from services.generator.handlers.gate import Gate
 from services.generator.handlers.keeping import Keeping, call_id
 from services.generator.handlers.meter import Meter
@@ -17,6 +17,7 @@ from services.generator.handlers.turns import Turns
 from services.generator.handlers.wanted import Wanted
 from shared.contracts import Probe, Usage
 from shared.llm.port import MAY_PASS, Answer, Call, CallFailed, ChatModel, Failure
+from shared.reading import Unread
 
 
 class NotWanted(Exception):  # noqa: N818 - an outcome, not an accident

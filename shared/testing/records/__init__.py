@@ -1,6 +1,5 @@
 """Makers of records for tests: deterministic, complete, every field open to override."""
 
-from shared.contracts import Record
 from shared.testing.records.findings import (
     make_assessment,
     make_brief,
@@ -9,6 +8,7 @@ from shared.testing.records.findings import (
     make_subject,
     make_verdict,
 )
+from shared.testing.records.kinds import one_of_each_kind
 from shared.testing.records.monitoring import (
     make_alarm,
     make_evidence,
@@ -34,31 +34,8 @@ from shared.testing.records.traffic import (
     make_traffic_monitor,
 )
 
-EVERY_KIND: tuple[Record, ...] = (
-    make_run(),
-    make_cancellation(),
-    make_probe(1),
-    make_response(1),
-    make_exchange(1),
-    make_features(1),
-    make_completion(),
-    make_diagnosis(),
-    make_assessment(),
-    make_verdict(),
-    make_brief(),
-    make_evaluation(),
-    make_monitor(),
-    make_round(),
-    make_increment(),
-    make_evidence(),
-    make_description(),
-    make_alarm(),
-)
-"""One record of each kind, as the committed samples show them."""
-
 __all__ = [
     "AT",
-    "EVERY_KIND",
     "RUN_ID",
     "make_alarm",
     "make_assessment",
@@ -82,4 +59,5 @@ __all__ = [
     "make_target",
     "make_traffic_monitor",
     "make_verdict",
+    "one_of_each_kind",
 ]

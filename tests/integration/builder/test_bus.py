@@ -1,11 +1,8 @@
 """Questions of the builder on a real bus, to a model server on loopback, through the generator."""
 
 import asyncio
-import json
-import os
 import re
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,10 +18,9 @@ from shared.errors import UsageError
 from shared.llm.target import parse_target
 from shared.store import Store, migrate
 from shared.testing.bus import Bus
-from shared.testing.model_server import model_server
+from shared.testing.generating import generator
+from shared.testing.model_server import model_server, replying
 
-Message = MutableMapping[str, Any]
-ROOT = Path(__file__).parents[3]
 ARTICLE = (
     "The bakers of Velmora have always worked at night. Velmora has sold plums to many places."
     " The towns of Velmora are known for their fog at dawn."
@@ -38,27 +34,15 @@ class Model:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def __call__(
-        self,
-        scope: Message,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
-    ) -> None:
-        body, more = b"", True
-        while more:
-            part = await receive()
-            body, more = body + part["body"], part.get("more_body", False)
-        asked = json.loads(body)["messages"][-1]["content"]
+    def reply(self, body: Any) -> tuple[int, object]:
+        asked = body["messages"][-1]["content"]
         self.asked.append(asked)
         status, said = self._said(asked)
-        answer = {
+        return status, {
             "id": "1", "object": "chat.completion", "created": 1, "model": "tester",
             "choices": [{"index": 0, "finish_reason": "stop",
                          "message": {"role": "assistant", "content": said}}],
         }  # fmt: skip
-        headers = [(b"content-type", b"application/json")]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
 
     def _said(self, asked: str) -> tuple[int, str]:
         if "JSON list" in asked:
@@ -81,7 +65,7 @@ def model() -> Model:
 
 @pytest.fixture
 def url(model: Model) -> Iterator[str]:
-    with model_server(model) as url:
+    with model_server(replying(model.reply)) as url:
         yield url
 
 
@@ -92,22 +76,9 @@ async def generating(bus: Bus, tmp_path: Path) -> AsyncIterator[BuilderSettings]
         "nats_url": bus.server.url, "store_url": f"sqlite:///{tmp_path / 'store.db'}",
     }  # fmt: skip
     migrate(given["store_url"])
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "services.generator.app", cwd=ROOT,
-        env={
-            **os.environ,
-            "NATS_URL": given["nats_url"],
-            "BIASWATCH_STORE_URL": given["store_url"],
-            "BIASWATCH_HEALTH_PORT": "0",
-            "BIASWATCH_GENERATOR_TRIES": "1",
-            "BIASWATCH_LOG_LEVEL": "ERROR",
-        },
-    )  # fmt: skip
-    try:
+    manners = {"BIASWATCH_GENERATOR_TRIES": "1", "BIASWATCH_LOG_LEVEL": "ERROR"}
+    async with generator(given["nats_url"], given["store_url"], **manners):
         yield BuilderSettings(**given, state_dir=tmp_path)
-    finally:
-        process.terminate()
-        await process.wait()
 
 
 def plan_of(name: str = "trial") -> Plan:

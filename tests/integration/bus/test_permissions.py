@@ -26,9 +26,9 @@ from shared.bus.topology import DurableSpec, dead_subject, durable_of
 from shared.contracts import ROUTES, Record, Response, Route, subject_of
 from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
-from shared.testing.records import EVERY_KIND, make_exchange, make_response
+from shared.testing.records import make_exchange, make_response, one_of_each_kind
 
-MADE: dict[str, Record] = {record.kind: record for record in EVERY_KIND}
+MADE: dict[str, Record] = {record.kind: record for record in one_of_each_kind()}
 DROP_INS = ["dropin", "dropin-toy"]
 PRODUCING = [(service, route) for route in ROUTES for service in route.producers]
 CONSUMING = [(service, route) for route in ROUTES for service in route.consumers]

@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import os
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,11 +18,10 @@ from shared.llm.target import parse_target
 from shared.stats.tables.two_by_two import as_json, two_by_two
 from shared.store import Store, migrate
 from shared.testing.bus import Bus, Seen
-from shared.testing.model_server import model_server
+from shared.testing.generating import generator
+from shared.testing.model_server import model_server, replying
 from shared.testing.reports import COMPLETE, COUNTS, GROUPS, PLANTED
 
-Message = MutableMapping[str, Any]
-ROOT = Path(__file__).parents[3]
 OPTIONS = "?reasoning.effort=medium&max_output_tokens=20000"
 
 
@@ -36,20 +33,10 @@ class Judge:
         self.grades: dict[str, str] = {}
         self.writes = json.dumps({"explanation": COMPLETE})
 
-    async def __call__(
-        self,
-        scope: Message,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
-    ) -> None:
-        body, more = b"", True
-        while more:
-            part = await receive()
-            body, more = body + part["body"], part.get("more_body", False)
-        asked = json.loads(body)
-        self.bodies.append(asked)
-        text = self._said(asked["input"][-1]["content"])
-        answer = {
+    def reply(self, body: Any) -> tuple[int, object]:
+        self.bodies.append(body)
+        text = self._said(body["input"][-1]["content"])
+        return 200, {
             "id": "r", "object": "response", "created_at": 1, "model": "gpt-5-mini",
             "status": "completed", "incomplete_details": None, "error": None,
             "output": [{"type": "message", "id": "m", "role": "assistant", "status": "completed",
@@ -59,9 +46,6 @@ class Judge:
                       "output_tokens": 9, "output_tokens_details": {"reasoning_tokens": 0},
                       "total_tokens": 18},
         }  # fmt: skip
-        headers = [(b"content-type", b"application/json")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
 
     def _said(self, asked: str) -> str:
         if '{"explanation"' in asked:
@@ -79,7 +63,7 @@ def judge() -> Judge:
 
 @pytest.fixture
 def target(judge: Judge) -> Iterator[str]:
-    with model_server(judge) as url:
+    with model_server(replying(judge.reply)) as url:
         yield f"openai-responses:gpt-5-mini@{url}{OPTIONS}"
 
 
@@ -99,21 +83,10 @@ async def house(bus: Bus, tmp_path: Path, **more: Any) -> AsyncIterator[None]:
     }
     service = evaluator.build(EvaluatorSettings(**given, **more))
     running = asyncio.create_task(service.run(with_health=False))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "services.generator.app", cwd=ROOT,
-        env={
-            **os.environ,
-            "NATS_URL": given["nats_url"],
-            "BIASWATCH_STORE_URL": given["store_url"],
-            "BIASWATCH_HEALTH_PORT": "0",
-            "BIASWATCH_STOP_WITH_PARENT": "true",
-        },
-    )  # fmt: skip
     try:
-        yield
+        async with generator(given["nats_url"], given["store_url"]):
+            yield
     finally:
-        process.terminate()
-        await process.wait()
         service.stop()
         await running
 

@@ -15,8 +15,8 @@ from shared.errors import ConfigurationError
 from shared.llm.anthropic_messages import AnthropicMessages
 from shared.llm.openai_chat import OpenAIChat
 from shared.llm.openai_responses import OpenAIResponses
-from shared.llm.port import Answer, Call, CallFailed, ChatModel, Failure
-from shared.testing.model_server import model_server
+from shared.llm.port import Answer, Call, CallFailed, ChatModel, Failure, Form
+from shared.testing.model_server import model_server, replying
 
 PLANTS = {
     "limits": Plant(faults=Faults(rate_limited=1, retry_after_s=7)),
@@ -189,6 +189,44 @@ STATUSES = {
     529: Failure.SERVER_ERROR,
 }
 """Every error class of the two SDKs that has a status; 401 and 403 are a person's to mend."""
+
+
+FORM = Form("said", {"type": "object", "properties": {}, "additionalProperties": False})
+PLACES = {"chat": "response_format", "responses": "text", "messages": "output_config"}
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+@pytest.mark.parametrize("structured", [True, False])
+async def test_a_form_stands_where_the_wire_has_a_place_for_it_or_is_not_sent(
+    wire: str, structured: bool
+) -> None:
+    asked: list[dict[str, object]] = []
+
+    def reply(body: dict[str, object]) -> tuple[int, object]:
+        asked.append(body)
+        return 200, {}
+
+    with model_server(replying(reply)) as base_url:
+        async with adapter(wire, base_url, structured=structured) as model:
+            with pytest.raises(CallFailed):
+                await model.ask(call(form=FORM))
+    place = json.dumps(asked[0].get(PLACES[wire], {}))
+    assert (json.dumps(FORM.schema) in place) is structured
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+async def test_a_parameter_never_takes_the_place_of_the_question(wire: str) -> None:
+    asked: list[str] = []
+
+    def reply(body: dict[str, object]) -> tuple[int, object]:
+        asked.append(json.dumps(body))
+        return 200, {}
+
+    with model_server(replying(reply)) as base_url:
+        async with adapter(wire, base_url) as model:
+            with pytest.raises(CallFailed):
+                await model.ask(call(parameters={"messages": "mine", "input": "mine"}))
+    assert all(RATE in body for body in asked)
 
 
 @pytest.fixture(scope="module")

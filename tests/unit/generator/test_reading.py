@@ -2,8 +2,9 @@
 
 import pytest
 
-from services.generator.domain.reading import Unread, rating_in
+from services.generator.domain.reading import rating_in
 from services.generator.domain.variables import Scale
+from shared.reading import Unread
 
 WHOLE = Scale(1, 4, whole=True)
 
@@ -33,6 +34,7 @@ def test_a_stated_rating_is_read(text: str) -> None:
         ('{"reasoning": "x", "rating": true}', "no_rating"),
         ('{"reasoning": "x", "rating": "3 or 4"}', "no_rating"),
         ('{"reasoning": "x", "rating": 3', "no_rating"),
+        ('{"reasoning": "one\nline more", "rating": 3}', "no_rating"),
         ('{"rating": 2} or rather {"rating": 3}', "several_ratings"),
         ("Rating: 2\nRating: 3", "several_ratings"),
         ('{"rating": 5}', "outside_scale"),

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.reading import Unread, choice_in, reasoning_in, sentences_in, yes_or_no_in
+from shared.reading import (
+    Unread,
+    choice_in,
+    objects_in,
+    reasoning_in,
+    sentences_in,
+    yes_or_no_in,
+)
 
 THREE = "ABC"
 
@@ -121,6 +128,12 @@ def test_the_reasoning_is_what_leads_to_the_answer(text: str, reasoning: str) ->
 def test_an_answer_without_reasons_has_no_reasoning(text: str) -> None:
     with pytest.raises(Unread, match="no reasoning"):
         reasoning_in(text)
+
+
+def test_a_line_break_inside_quotes_is_let_pass_unless_json_is_taken_at_its_word() -> None:
+    text = 'Not {this}: {"a": "one\nline more"}\n```json\n{"a": {"b": 1}}\n```'
+    assert list(objects_in(text)) == [{"a": "one\nline more"}, {"a": {"b": 1}}]
+    assert list(objects_in(text, strict=True)) == [{"a": {"b": 1}}]
 
 
 def test_an_explanation_is_cut_after_whole_sentences() -> None:

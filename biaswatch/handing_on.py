@@ -1,0 +1,41 @@
+"""Where what a verb has made goes: a document into a file or onto the screen, rows into a table."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shared.errors import UsageError
+
+
+def hand_on(document: str, output: Path | None) -> None:
+    """Print a document, or write it into the file that is named.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written.
+    """
+    if output is None:
+        typer.echo(document)
+        return
+    try:
+        output.write_text(document)
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written ({error.strerror}).") from None
+    typer.echo(f"Wrote {output}.", err=True)
+
+
+def show_rows(rows: Sequence[Mapping[str, object]], explained: str, *, as_json: bool) -> None:
+    """Print rows with the sentence that explains them, or as JSON; their keys are the columns."""
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    table = Table(*(name.replace("_", " ") for name in rows[0]))
+    for row in rows:
+        table.add_row(*("-" if value is None else str(value) for value in row.values()))
+    Console().print(table)
+    typer.echo(explained)

@@ -1,0 +1,50 @@
+"""One record of every kind: for the samples, and for tests that hold for all of them."""
+
+from shared.contracts import Record
+from shared.testing.records.findings import (
+    make_assessment,
+    make_brief,
+    make_diagnosis,
+    make_evaluation,
+    make_verdict,
+)
+from shared.testing.records.monitoring import (
+    make_alarm,
+    make_evidence,
+    make_increment,
+    make_monitor,
+    make_round,
+)
+from shared.testing.records.pipeline import (
+    make_cancellation,
+    make_completion,
+    make_features,
+    make_probe,
+    make_response,
+    make_run,
+)
+from shared.testing.records.traffic import make_description, make_exchange
+
+
+def one_of_each_kind() -> list[Record]:
+    """Make a record of every kind."""
+    return [
+        make_run(),
+        make_cancellation(),
+        make_probe(1),
+        make_response(1),
+        make_exchange(1),
+        make_features(1),
+        make_completion(),
+        make_diagnosis(),
+        make_assessment(),
+        make_verdict(),
+        make_brief(),
+        make_evaluation(),
+        make_monitor(),
+        make_round(),
+        make_increment(),
+        make_evidence(),
+        make_description(),
+        make_alarm(),
+    ]

@@ -1,0 +1,21 @@
+"""A classifier's formulas, over labels a function makes up."""
+
+import pytest
+
+from services.extractor.domain import Reading, Unscorable
+from services.extractor.domain.classified import Classified, score_of
+
+TONE = Classified(
+    name="tone",
+    model="made-up",
+    formulas={"warm": score_of("WARM")},
+    classify=lambda texts: [{"warm": len(text) / 10} for text in texts],
+)
+
+
+def test_one_text_is_measured_as_in_a_batch_and_what_has_no_number_is_raised() -> None:
+    readings = [Reading("abc"), Reading("abcde")]
+    assert [TONE.measure(each) for each in readings] == TONE.measure_all(readings)
+    assert TONE.measure(readings[0]) == {"warm": 0.3}
+    with pytest.raises(Unscorable, match="empty text"):
+        TONE.measure(Reading("  "))
