@@ -24,6 +24,8 @@ from shared.contracts import (
 from shared.contracts.identity import Name
 
 MOST_AT_ONCE = 1000
+MOST_BYTES = 448 * 1024
+"""Of one answer with its question: its response must fit on the bus, and says more."""
 AHEAD = timedelta(minutes=10)
 """How much the caller's clock may be ahead of ours."""
 
@@ -109,8 +111,11 @@ def checked(exchange: Exchange) -> Exchange:
     Raises
     ------
     ValueError
-        It has neither an answer nor a reason why there is none, or both.
+        It has neither an answer nor a reason why there is none, or both, or is too large.
     """
+    if (size := len(exchange.encode())) > MOST_BYTES:
+        most = MOST_BYTES // 1024
+        raise ValueError(f"it has {size // 1024} KiB, and {most} KiB can be taken; shorten it")
     if (exchange.text is None) == (exchange.reason is None):
         raise ValueError("give either a text, or a reason why there is none")
     return exchange

@@ -1,0 +1,214 @@
+"""Production answers over HTTP and over the bus: taken in once, refused in a sentence."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from pydantic import SecretStr
+
+from services.gateway.app import web_app
+from services.gateway.handlers import Ingest
+from services.gateway.settings import GatewaySettings
+from shared.bus.stage import Stage
+from shared.contracts import Exchange, MonitorState, Response
+from shared.runtime.web import web_server
+from shared.store import Store, migrate
+from shared.store.instruments import Instrument
+from shared.testing.bus import Bus
+from shared.testing.records import make_exchange, make_traffic_monitor
+
+ASKED: dict[str, Any] = {
+    "name": "support",
+    "target": "traffic:support",
+    "window": "1h",
+    "features": [{"extractor": "words", "feature": "words", "high": 100}],
+    "comparisons": [{"dimension": "gender", "a": "female", "b": "male"}],
+}
+ANSWER: dict[str, Any] = {
+    "id": "a-1", "prompt": "Where is it?", "text": "On its way.", "unit": "u-1",
+    "groups": {"gender": "female"},
+}  # fmt: skip
+RUNNER, READER, SENDER = (
+    {"Authorization": f"Bearer {name}"} for name in ("runner", "reader", "sender")
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        store.instruments.announce(Instrument("words", "1", ("words",), datetime.now(UTC)))
+        yield store
+
+
+@pytest.fixture
+async def api(bus: Bus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
+    settings = GatewaySettings(
+        gateway_read_token=SecretStr("reader"),
+        gateway_run_token=SecretStr("runner"),
+        gateway_ingest_token=SecretStr("sender"),
+    )
+    app = web_app(settings, store, bus.publisher)
+    async with (
+        web_server(app, "127.0.0.1", 0) as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+    ):
+        yield client
+
+
+async def post(
+    api: httpx2.AsyncClient, *answers: dict[str, Any], source: str = "support", **headers: Any
+) -> httpx2.Response:
+    body = {"source": source, "responses": answers or (ANSWER,)}
+    return await api.post("/v1/responses", json=body, headers=headers or SENDER)
+
+
+async def watch(api: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
+    reply = await api.post("/v1/monitors", json={**ASKED, **fields}, headers=RUNNER)
+    assert reply.status_code == 200, reply.text
+    return dict(reply.json())
+
+
+def ingesting(store: Store) -> Stage[Exchange]:
+    ingest = Ingest(store, now=lambda: datetime.now(UTC))
+    return Stage("gateway", Exchange, ingest, slots=1, batch=64)
+
+
+async def test_answers_that_were_sent_in_become_responses_of_their_monitor(
+    api: httpx2.AsyncClient, bus: Bus, store: Store
+) -> None:
+    await watch(api)
+    sent = [{**ANSWER, "id": f"a-{n}"} for n in range(40)]
+    assert (await post(api, *sent)).json() == {"accepted": 40}
+    stage = ingesting(store)
+    bus.work(stage)
+    await bus.settled(stage)
+    assert await bus.count(Response) == 40
+    assert await bus.count(Exchange) == 0  # texts do not lie about
+
+
+async def test_the_ingest_token_sends_answers_in_and_nothing_else(api: httpx2.AsyncClient) -> None:
+    await watch(api)
+    assert (await post(api)).status_code == 202
+    assert (await post(api, **READER)).status_code == 401
+    assert (await api.get("/v1/monitors", headers=SENDER)).status_code == 401
+    applied = await api.post("/v1/monitors", json=ASKED, headers=SENDER)
+    assert applied.status_code == 401
+
+
+async def test_traffic_that_nobody_watches_is_refused_with_what_to_do(
+    api: httpx2.AsyncClient,
+) -> None:
+    reply = await post(api)
+    assert reply.status_code == 404
+    assert "Apply one with the target traffic:support" in reply.json()["detail"]
+    await watch(api)
+    await api.post("/v1/monitors/support/pause", headers=RUNNER)
+    assert (await post(api)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"text": None}, "'a-1': give either a text, or a reason"),
+        ({"messages": [{"role": "user", "content": "?"}]}, "'a-1': give `prompt` or `messages`"),
+        ({"at": "2999-01-01T00:00:00Z"}, "'a-1': `at` lies in the future"),
+    ],
+)
+async def test_a_batch_with_a_wrong_answer_is_refused_whole_and_the_answer_named(
+    api: httpx2.AsyncClient, bus: Bus, fields: dict[str, Any], why: str
+) -> None:
+    await watch(api)
+    reply = await post(api, {**ANSWER, "id": "fine"}, {**ANSWER, **fields})
+    assert reply.status_code == 422
+    assert why in reply.json()["detail"]
+    assert await bus.count(Exchange) == 0
+
+
+async def test_misspelt_words_empty_and_endless_batches_are_refused(
+    api: httpx2.AsyncClient,
+) -> None:
+    await watch(api)
+    assert (await post(api, {**ANSWER, "gropus": {}})).status_code == 422
+    body = {"source": "support", "responses": []}
+    assert (await api.post("/v1/responses", json=body, headers=SENDER)).status_code == 422
+    assert (await post(api, *[ANSWER] * 1001)).status_code == 422
+
+
+async def test_an_answer_too_large_for_the_bus_is_refused(api: httpx2.AsyncClient) -> None:
+    await watch(api)
+    reply = await post(api, {**ANSWER, "text": "x" * 600_000})
+    assert reply.status_code == 422
+    assert "'a-1': it has 586 KiB" in reply.json()["detail"]
+
+
+async def test_a_live_system_may_publish_plain_json_on_the_bus(bus: Bus, store: Store) -> None:
+    store.records.write([make_traffic_monitor()])
+    said = {
+        "at": "2026-01-02T03:04:05Z", "said_at": "2026-01-02T03:04:05Z", "purpose": "production",
+        "source": "support", "key": "k", "text": "Yes.", "unit_id": "u",
+    }  # fmt: skip
+    subject = "bias.v1.exchange.default.production.support"
+    await bus.publisher.publish_copy(subject, json.dumps(said).encode(), {})
+    stage = ingesting(store)
+    bus.work(stage)
+    await bus.settled(stage)
+    assert await bus.count(Response) == 1
+
+
+async def test_over_the_bus_what_nobody_watches_is_a_dead_letter_and_what_is_paused_is_not(
+    bus: Bus, store: Store
+) -> None:
+    monitor = make_traffic_monitor(state=MonitorState.PAUSED)
+    store.records.write([monitor])
+    stage = ingesting(store)
+    bus.work(stage)
+    await bus.publish(make_exchange(0), make_exchange(1, source="unknown"))
+    await bus.settled(stage)
+    [letter] = await bus.dead()
+    assert "No monitor watches the traffic unknown" in letter.reason
+    assert await bus.count(Response) == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"window": "10s"}, "at least 1m"),
+        ({"target": "traffic:a b"}, "target"),
+        ({"suite_hash": "a" * 32}, "suite_hash"),
+        ({"features": [{**ASKED["features"][0], "method": "pairs"}]}, "two_groups"),
+    ],
+)
+async def test_a_file_of_traffic_that_is_wrong_is_refused(
+    api: httpx2.AsyncClient, fields: dict[str, Any], why: str
+) -> None:
+    reply = await api.post("/v1/monitors", json={**ASKED, **fields}, headers=RUNNER)
+    assert reply.status_code == 422
+    assert why in json.dumps(reply.json())
+
+
+async def test_another_owner_does_not_move_the_windows_and_another_window_is_another_monitor(
+    api: httpx2.AsyncClient,
+) -> None:
+    first = await watch(api)
+    owned = await watch(api, owners=["them"])
+    assert (owned["changed"], owned["anew"]) == (True, False)
+    assert owned["monitor"]["since"] == first["monitor"]["since"]
+    assert (await watch(api, window="2h"))["anew"]
+
+
+async def test_a_monitor_of_traffic_says_when_its_window_will_be_read(
+    api: httpx2.AsyncClient, store: Store
+) -> None:
+    monitor = make_traffic_monitor(since=datetime(2026, 1, 1, 12, 30, tzinfo=UTC))
+    store.records.write([monitor])
+    store.schedule.want(monitor)
+    [stand] = (await api.get("/v1/monitors", headers=READER)).json()
+    read = datetime.fromisoformat(stand["next_round_at"])
+    assert read == datetime(2026, 1, 1, 13, tzinfo=UTC) + timedelta(seconds=60)
+    assert (stand["suite"], stand["target"]) == (None, "traffic:support")
