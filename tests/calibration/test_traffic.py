@@ -1,0 +1,86 @@
+"""Evidence from production traffic keeps its word although users come back: each counts once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.diagnoser.domain.monitors.counting import added
+from services.diagnoser.domain.monitors.reading import state_of
+from services.diagnoser.domain.monitors.traffic import Entrants, Heard, observe, users_of
+from shared.contracts import Method
+from shared.testing.records import make_traffic_monitor
+
+WORDS = make_traffic_monitor().plan.watched[0]
+BOUND = -np.log(0.05)
+WINDOWS = 12
+REGULARS = 60
+NEW_A_WINDOW = 10
+ANSWERS = 4
+
+
+@dataclass(frozen=True)
+class User:
+    name: str
+    group: str
+    level: float
+    """What answers to this user are about, for ever: nothing that the group explains."""
+
+
+def users(rng: np.random.Generator, names: Iterator[int], number: int, gap: float) -> list[User]:
+    groups = rng.permutation(["female", "male"] * (number // 2))
+    return [
+        User(f"u{next(names)}", str(group), float(level) * 8 + 1 + gap * (group == "female"))
+        for group, level in zip(groups, rng.beta(0.4, 0.4, number), strict=True)
+    ]
+
+
+def windows(rng: np.random.Generator, gap: float) -> Iterator[list[Heard]]:
+    """Give windows in which the regulars come every time, and others once."""
+    names = iter(range(10_000))
+    regulars = users(rng, names, REGULARS, gap)
+    for _ in range(WINDOWS):
+        there = [*regulars, *users(rng, names, NEW_A_WINDOW, gap)]
+        yield [
+            Heard(
+                key=f"{user.name}-{n}",
+                user=user.name,
+                groups={"gender": user.group},
+                extractor="words",
+                values={"words": float(np.clip(user.level + rng.normal(0, 0.3), 0, 10))},
+            )
+            for user in there
+            for n in range(ANSWERS)
+        ]
+
+
+def alarms(seed: int, gap: float, *, again: bool = False) -> bool:
+    """Tell whether a monitor ever alarms; `again` lets everybody enter in every window."""
+    rng = np.random.default_rng(seed)
+    known: set[str] = set()
+    counts = None
+    for heard in windows(rng, gap):
+        there = users_of(heard, "gender").keys()
+        who = Entrants(new=there if again else there - known, known=known, mixed=())
+        known |= there
+        found = observe(WORDS, heard, who).counted.counts
+        counts = found if counts is None else added(counts, found)
+        if state_of(Method.TWO_GROUPS, counts).log_e_beyond(0.0) >= BOUND:
+            return True
+    return False
+
+
+def test_users_who_come_back_raise_no_false_alarms() -> None:
+    repeats = 120
+    false = sum(alarms(seed, 0.0) for seed in range(repeats)) / repeats
+    assert false <= 0.05 + 2 * (0.05 * 0.95 / repeats) ** 0.5
+
+
+def test_letting_users_enter_in_every_window_would_raise_them() -> None:
+    repeats = 100
+    false = sum(alarms(seed, 0.0, again=True) for seed in range(repeats)) / repeats
+    assert false > 0.15
+
+
+def test_a_gap_between_users_is_found() -> None:
+    assert sum(alarms(seed, 5.0) for seed in range(10)) == 10
