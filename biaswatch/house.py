@@ -64,7 +64,7 @@ def _now() -> datetime:
 
 
 def _simulated(plants: Mapping[str, Plant]) -> SimulatorSettings:
-    given = SimulatorSettings()
+    given = simulator.given()
     return given.model_copy(update={"plants": {**given.plants, **plants}})
 
 

@@ -23,14 +23,14 @@ from rich.progress import (
 )
 
 from biaswatch import assessments, findings, study_findings
-from biaswatch.checks import check_means, check_scaffolds
+from biaswatch.checks import check_means, check_recordings, check_scaffolds, check_simulated
 from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.outcome import Found, Outcome, outcome_of
 from biaswatch.place import Address
 from biaswatch.suites import load_suite
 from services.generator.settings import GeneratorSettings
-from shared.contracts import Budget, Suite
+from shared.contracts import Budget, Suite, Target
 from shared.errors import UsageError
 from shared.llm.target import parse_target
 from shared.runtime.settings import Settings, load
@@ -83,9 +83,8 @@ def run(
     loaded, targets = load_suite(suite), [parse_target(each) for each in target]
     budget = _budget(max_tokens, max_cost)
     check_scaffolds(loaded, targets, scaffold or ["direct"])
-    if not server and not Address(load(Settings).state_dir).read():  # what starts here reads these
-        judges = [parse_target(each) for each in judge or [] if each not in {"self", "none"}]
-        check_means([*targets, *judges], budget, load(GeneratorSettings))
+    judges = [parse_target(each) for each in judge or [] if each not in {"self", "none"}]
+    _check_here([*targets, *judges], budget, server)
     asked = {
         "targets": [each.name for each in targets],
         "scaffolds": scaffold or ["direct"],
@@ -97,6 +96,18 @@ def run(
     }
     work = _run_suite(loaded, asked, connected(server, token, apart=apart), quiet=as_json)
     _finish(work, as_json)
+
+
+def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -> None:
+    """Say now what only a platform on this machine can know."""
+    if server:
+        return
+    check_recordings(targets)
+    if not Address(load(Settings).state_dir).read():  # what starts here reads these
+        from services.simulator.app import given
+
+        check_simulated(targets, given().models)
+        check_means(targets, budget, load(GeneratorSettings))
 
 
 def _budget(tokens: int | None, cost: float | None) -> Budget:

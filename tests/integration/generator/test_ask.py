@@ -19,7 +19,7 @@ from services.generator.handlers.purse import Purse
 from services.generator.handlers.wanted import Wanted
 from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
 from shared.llm.port import Answer, Call, CallFailed, Failure
-from shared.llm.replay import Replay
+from shared.llm.replay import Recording, Replay
 from shared.store import Store
 from shared.testing.records import make_cancellation, make_probe, make_target
 
@@ -204,6 +204,21 @@ async def test_recorded_answers_stand_for_any_scaffold(store: Store, tmp_path: P
     response = await one(ask, make_probe(scaffold="multi_layer", repeat=2))
     assert (response.ending, response.text) == (Ending.ANSWERED, "Rating: 3")
     assert (await one(ask, make_probe(scaffold="multi_layer"))).reason == "not_recorded"
+
+
+async def test_a_recording_that_cannot_be_read_leaves_its_probes_unanswered_until_it_can(
+    store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers.jsonl"
+    ask = ask_of(store, Recording(path), keeps=False)
+    response = await one(ask, make_probe())
+    assert (response.ending, response.reason) == (Ending.FAILED, "not_recorded")
+    assert (
+        response.detail
+        == f"The recorded answers {path} cannot be read (No such file or directory)."
+    )
+    path.write_text(json.dumps({"key": "probe-0", "text": "Rating: 3"}))
+    assert (await one(ask, make_probe(repeat=0, scaffold="direct"))).text == "Rating: 3"
 
 
 async def test_what_may_pass_is_tried_again_and_then_recorded(
