@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biaswatch.place import bus_url
+from biaswatch.terminal import escape
 from shared.bus.deadletters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from shared.bus.jetstream.keys import keep_keys
@@ -193,10 +193,6 @@ def _show(found: list[DeadLetter]) -> None:
         when = f"{letter.at:%Y-%m-%d %H:%M:%S}"
         # A reason may hold anything; as plain text it can neither colour nor link.
         table.add_row(
-            str(letter.number), when, letter.durable, str(letter.attempts), _plain(letter)
+            str(letter.number), when, letter.durable, str(letter.attempts), escape(letter.reason)
         )
     Console().print(table)
-
-
-def _plain(letter: DeadLetter) -> str:
-    return escape("".join(c if c.isprintable() else "�" for c in letter.reason))

@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,11 +21,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from biaswatch import assessments, findings, study_findings
 from biaswatch.checks import check_means, check_recordings, check_scaffolds, check_simulated
 from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.outcome import Found, Outcome, outcome_of
+from biaswatch.outcome_output import DEMO_JUDGES, DEMO_WRITER, show_outcome
 from biaswatch.place import Address
 from biaswatch.suites import load_suite
 from services.generator.settings import GeneratorSettings
@@ -37,14 +36,6 @@ from shared.runtime.settings import Settings, load
 from shared.telemetry import configure_logs
 
 INCOMPLETE_CODE = 3
-STOPPED = {
-    "budget_spent": "Its budget is spent. The same command with a larger one goes on from here.",
-    "usage_unknown": "A provider does not say how many tokens it used, so a budget of tokens cannot"
-    " be kept. Without --max-tokens the same command goes on from here.",
-    "no_price": "A price is not known, so a budget in money cannot be kept. Put it into the file"
-    " that BIASWATCH_PRICES_FILE names; the same command goes on from here.",
-}
-"""Why a run was stopped, where nobody cancelled it."""
 DEMO_SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
 
 
@@ -123,10 +114,7 @@ def demo(as_json: Json = False) -> None:
     async def interpreted(client: Client, run_id: str, found: Sequence[Found]) -> Sequence[Found]:
         from biaswatch.interpret import interpret_run
 
-        judges = ("simulator:unbiased", "simulator:strict")
-        return await interpret_run(
-            client, run_id, found, writer="simulator:unbiased", judges=judges
-        )
+        return await interpret_run(client, run_id, found, writer=DEMO_WRITER, judges=DEMO_JUDGES)
 
     suite, here = load_suite(DEMO_SUITE), connected(None, None)
     work = _run_suite(suite, asked, here, quiet=as_json, then=interpreted)
@@ -180,7 +168,7 @@ def show(
         async with connected(server, token) as client:
             return await outcome_of(client, run_id)
 
-    _print(asyncio.run(work()), as_json)
+    show_outcome(asyncio.run(work()), as_json=as_json)
 
 
 def up(
@@ -257,28 +245,6 @@ def _finish(work: Any, as_json: bool) -> None:
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(INCOMPLETE_CODE) from None
-    _print(outcome, as_json)
+    show_outcome(outcome, as_json=as_json)
     if outcome.run["stand"] != "complete":
         raise typer.Exit(INCOMPLETE_CODE)
-
-
-def _print(outcome: Outcome, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(outcome.as_json(), indent=2))
-        return
-    stand = outcome.run
-    console = Console()
-    console.print(
-        f"Run {stand['run_id']}: {stand['stand']}, {stand['responses']} of {stand['probes']}"
-        " responses."
-    )
-    if why := STOPPED.get(stand.get("stopped_by") or ""):
-        console.print(why)
-    findings.show(console, outcome.diagnoses)
-    assessments.show(console, outcome.assessments)
-    study_findings.show(console, outcome.studies)
-    for each in outcome.interpretations:
-        from biaswatch.interpretation_output import lines_of
-
-        console.print(f"\n[bold]Interpreted and graded: {escape(each['about'])}[/]")
-        console.print(escape("\n".join(lines_of(each))), highlight=False)
