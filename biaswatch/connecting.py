@@ -3,17 +3,33 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from biaswatch.client import Client
 from biaswatch.place import Address
+from shared.errors import UsageError
 from shared.runtime.settings import Settings, load
 from shared.telemetry import configure_logs
 
 Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
 Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+def check_address(server: str) -> None:
+    """Raise UsageError where this cannot be the address of a gateway."""
+    try:
+        parts = urlsplit(server)
+        right = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is none
+        right = False
+    if not right:
+        raise UsageError(
+            f"{server!r} is no address of a gateway. Write --server http://host:8080 or"
+            " https://host."
+        )
 
 
 @asynccontextmanager
@@ -25,6 +41,8 @@ async def connected(
 
     settings = load(Settings)
     running = Address(settings.state_dir).read()
+    if server is not None:
+        check_address(server)
     if url := server or (running and running.url):
         client = Client(url, token)
         try:

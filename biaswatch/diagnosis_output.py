@@ -130,6 +130,7 @@ def write(found: Parts, output: Path) -> Iterator[Path]:
         path = output.with_suffix(f".{name}{output.suffix}")
         frame = pd.json_normalize(rows)
         try:
+            path.touch()  # it says why it cannot be written, where pandas does not
             frame.to_csv(path, index=False) if output.suffix == ".csv" else frame.to_parquet(path)
         except OSError as error:
             raise UsageError(f"{path} cannot be written ({error.strerror}).") from None

@@ -28,8 +28,9 @@ def show(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
     for title, some in groupby(diagnoses, key=_title):
         found = list(some)
         console.print(f"\n[bold]{escape(title)}[/]")
-        width = max(console.width, LEAST_WIDTH)
-        console.print(_gaps(found), "", _groups(found), "", width=width, crop=False)
+        width, console.width = console.width, max(console.width, LEAST_WIDTH)
+        console.print(_gaps(found), "", _groups(found), "")
+        console.width = width
         for line in _notes(found):
             console.print(f"[dim]{escape(line)}[/]")
 

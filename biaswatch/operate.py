@@ -53,7 +53,9 @@ def register(app: typer.Typer) -> None:
 
 
 def provision_all(
-    replicas: Annotated[int, typer.Option(help="Copies of each stream: 3 on a cluster.")] = 1,
+    replicas: Annotated[
+        int, typer.Option(min=1, max=5, help="Copies of each stream: 3 on a cluster.")
+    ] = 1,
 ) -> None:
     """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
     settings = load(Settings)

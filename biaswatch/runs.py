@@ -172,7 +172,10 @@ def show(
 
 
 def up(
-    port: Annotated[int, typer.Option(help="The gateway's port.")] = 8080, apart: Apart = False
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The gateway's port; 0 takes a free one.")
+    ] = 8080,
+    apart: Apart = False,
 ) -> None:
     """Run every service here, until Ctrl-C."""
     from biaswatch.house import house

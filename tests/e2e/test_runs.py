@@ -194,6 +194,11 @@ def test_a_gateway_that_refuses_the_token_says_so_and_starts_nothing(
         (["show", "0" * 32], "There is no run 000"),
         (["cancel", "0" * 32], "There is no run 000"),
         (["runs", "--server", "http://127.0.0.1:1"], "does not answer"),
+        (["runs", "--server", "http://127.0.0.1:99999"], "is no address of a gateway"),
+        (["runs", "--server", "localhost:8080"], "is no address of a gateway"),
+        (["runs", "--server", "ftp://x"], "is no address of a gateway"),
+        (["up", "--port", "65536"], "--port"),
+        (["provision", "--replicas", "-1"], "--replicas"),
     ],
 )
 def test_a_slip_of_these_verbs_is_one_sentence(
