@@ -34,9 +34,13 @@ def check_address(server: str) -> None:
 
 @asynccontextmanager
 async def connected(
-    server: str | None, token: str | None, *, apart: bool = False
+    server: str | None, token: str | None, *, apart: bool = False, asking: bool = True
 ) -> AsyncIterator[Client]:
-    """Give a client of the gateway elsewhere, of the house that runs here, or of one just begun."""
+    """Give a client of the gateway elsewhere, of the house that runs here, or of one just begun.
+
+    What only looks asks no model (`asking`): a run that was stopped is not taken up behind the back
+    of whoever looks at it, and one that cannot go on can still be looked at and cancelled.
+    """
     from biaswatch.house import house
 
     settings = load(Settings)
@@ -53,7 +57,7 @@ async def connected(
     if "log_level" not in settings.model_fields_set:  # the progress is what is looked at
         settings = settings.model_copy(update={"log_level": "ERROR"})
     configure_logs(settings.log_level)
-    async with house(settings, apart=apart) as here:
+    async with house(settings, apart=apart, asking=asking) as here:
         client = Client(here.url, token)
         try:
             yield client

@@ -39,7 +39,10 @@ def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
     findings.show(console, outcome.diagnoses)
     assessments.show(console, outcome.assessments)
     study_findings.show(console, outcome.studies)
-    findings.conclude(console, outcome.diagnoses)
+    if outcome.diagnoses or stand["responses"]:
+        findings.conclude(console, outcome.diagnoses)
+    else:
+        console.print("There is no answer yet, so there is nothing to compare.")
 
 
 def _print_interpreted(console: Console, outcome: Outcome) -> None:

@@ -125,7 +125,7 @@ def runs(server: Server = None, token: Token = None, as_json: Json = False) -> N
     """List the runs, the latest first."""
 
     async def work() -> list[dict[str, Any]]:
-        async with connected(server, token) as client:
+        async with connected(server, token, asking=False) as client:
             return await client.runs()
 
     found = asyncio.run(work())
@@ -149,7 +149,7 @@ def cancel(
     """End a run before its time; what is there is kept, and the same `run` takes it up again."""
 
     async def work() -> None:
-        async with connected(server, token) as client:
+        async with connected(server, token, asking=False) as client:
             await client.cancel(run_id)
 
     asyncio.run(work())
@@ -165,7 +165,7 @@ def show(
     """Show what a run found."""
 
     async def work() -> Outcome:
-        async with connected(server, token) as client:
+        async with connected(server, token, asking=False) as client:
             return await outcome_of(client, run_id)
 
     show_outcome(asyncio.run(work()), as_json=as_json)

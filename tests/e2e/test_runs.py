@@ -208,3 +208,21 @@ def test_a_slip_of_these_verbs_is_one_sentence(
     assert said.returncode in {1, 2}
     assert sentence in said.stderr
     assert "Traceback" not in said.stderr
+
+
+def test_a_run_whose_key_is_missing_can_be_cancelled_and_the_platform_starts_again(
+    tmp_path: Path,
+) -> None:
+    command = CommandLine(tmp_path / "state").without("_API_KEY")
+    probe = "{key: a, groups: {race: x}, prompt: Rate it}"
+    text = f"name: small\nextractors: [words]\nprobes: [{probe}]\n"
+    (tmp_path / "suite.yaml").write_text(text)
+    with command.up():
+        said = command("run", str(tmp_path / "suite.yaml"), "--target", "openai:gpt-5-mini")
+        assert said.returncode in {1, 2}  # the platform ends, and lets go of who follows the run
+        assert "Traceback" not in said.stderr
+    [run] = json.loads(command("runs", "--json").stdout)
+    cancelled = command("cancel", run["run_id"])
+    assert cancelled.returncode == 0, cancelled.stderr
+    with command.up():
+        assert command("runs").returncode == 0

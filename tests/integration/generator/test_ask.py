@@ -18,6 +18,7 @@ from services.generator.handlers.meter import Meter
 from services.generator.handlers.purse import Purse
 from services.generator.handlers.wanted import Wanted
 from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
+from shared.errors import ConfigurationError
 from shared.llm.port import Answer, Call, CallFailed, Failure
 from shared.llm.replay import Recording, Replay
 from shared.store import Store
@@ -381,6 +382,20 @@ async def test_a_budget_that_cannot_be_watched_stops_the_run(
     told = [record for n in range(3) for record in await ask(probe_of(n))]
     [stop] = [record for record in told if isinstance(record, Cancellation)]
     assert stop.reason == reason
+
+
+async def test_a_cancelled_run_without_a_key_ends_no_generator_any_more(store: Store) -> None:
+    def keyless(_: Target) -> Lane:
+        raise ConfigurationError("There is no key.")
+
+    ask = ask_of(store, Scripted(rates(1)))
+    ask._lane_of = keyless
+    with pytest.raises(ConfigurationError, match="no key"):
+        await ask(probe_of())
+    store.records.write([make_cancellation(moment_ms=int(AT.timestamp() * 1000))])
+    ask = ask_of(store, Scripted(rates(1)))
+    ask._lane_of = keyless
+    assert await ask(probe_of()) == []
 
 
 async def test_a_cancelled_run_is_not_asked(store: Store) -> None:
