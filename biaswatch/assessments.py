@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biaswatch.findings import interval, number
+from biaswatch.terminal import escape
 
 Assessment = Mapping[str, Any]
 HEAD = (

@@ -10,9 +10,9 @@ from uuid import uuid4
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from biaswatch.place import Address
+from biaswatch.terminal import escape
 from shared.llm.target import parse_target
 from shared.runtime.settings import load
 from shared.telemetry import configure_logs

@@ -1,7 +1,8 @@
 """What can be known to be wrong with a run before it starts, said in one sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from services.generator.domain.price import price_of
 from services.generator.domain.scaffolds import scaffold_of
@@ -9,6 +10,7 @@ from services.generator.domain.variables import Unfit
 from services.generator.settings import GeneratorSettings
 from shared.contracts import Budget, Run, Suite, Target, probes_of
 from shared.errors import ConfigurationError, UsageError
+from shared.llm.replay import read_recording
 
 WITH_KEYS = ("openai", "openai-responses", "anthropic")
 
@@ -41,4 +43,20 @@ def check_means(targets: Sequence[Target], budget: Budget, settings: GeneratorSe
             raise ConfigurationError(
                 f"The price of {target.name} is not known, so a budget in money cannot be kept. Put"
                 f" {target.model} into the file that BIASWATCH_PRICES_FILE names."
+            )
+
+
+def check_recordings(targets: Sequence[Target]) -> None:
+    """Raise UsageError where recorded answers on this machine cannot be read."""
+    for target in targets:
+        if target.provider == "replay":
+            read_recording(Path(target.model))
+
+
+def check_simulated(targets: Sequence[Target], known: Collection[str]) -> None:
+    """Raise UsageError where the simulator has no such model."""
+    for target in targets:
+        if target.provider == "simulator" and target.model not in known:
+            raise UsageError(
+                f"The simulator has no model {target.model!r}; it has {', '.join(sorted(known))}."
             )

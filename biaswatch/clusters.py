@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biaswatch.extractors import app
+from biaswatch.terminal import escape
 from shared.contracts import Response
 from shared.errors import ConfigurationError, UsageError
 from shared.runtime.settings import load

@@ -3,11 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from biaswatch.client import Client
 from biaswatch.place import Address
+from shared.errors import UsageError
 from shared.runtime.settings import Settings, load
 from shared.telemetry import configure_logs
 
@@ -16,15 +18,35 @@ Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The g
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
+def check_address(server: str) -> None:
+    """Raise UsageError where this cannot be the address of a gateway."""
+    try:
+        parts = urlsplit(server)
+        right = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is none
+        right = False
+    if not right:
+        raise UsageError(
+            f"{server!r} is no address of a gateway. Write --server http://host:8080 or"
+            " https://host."
+        )
+
+
 @asynccontextmanager
 async def connected(
-    server: str | None, token: str | None, *, apart: bool = False
+    server: str | None, token: str | None, *, apart: bool = False, asking: bool = True
 ) -> AsyncIterator[Client]:
-    """Give a client of the gateway elsewhere, of the house that runs here, or of one just begun."""
+    """Give a client of the gateway elsewhere, of the house that runs here, or of one just begun.
+
+    What only looks asks no model (`asking`): a run that was stopped is not taken up behind the back
+    of whoever looks at it, and one that cannot go on can still be looked at and cancelled.
+    """
     from biaswatch.house import house
 
     settings = load(Settings)
     running = Address(settings.state_dir).read()
+    if server is not None:
+        check_address(server)
     if url := server or (running and running.url):
         client = Client(url, token)
         try:
@@ -35,7 +57,7 @@ async def connected(
     if "log_level" not in settings.model_fields_set:  # the progress is what is looked at
         settings = settings.model_copy(update={"log_level": "ERROR"})
     configure_logs(settings.log_level)
-    async with house(settings, apart=apart) as here:
+    async with house(settings, apart=apart, asking=asking) as here:
         client = Client(here.url, token)
         try:
             yield client

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biaswatch.findings import SAYS, interval, number
+from biaswatch.terminal import escape
 from services.diagnoser.domain.absent import Absence
 from services.diagnoser.domain.comparing import Comparison
 from services.diagnoser.domain.summaries import GroupDisparity, GroupStatistic
@@ -130,6 +130,7 @@ def write(found: Parts, output: Path) -> Iterator[Path]:
         path = output.with_suffix(f".{name}{output.suffix}")
         frame = pd.json_normalize(rows)
         try:
+            path.touch()  # it says why it cannot be written, where pandas does not
             frame.to_csv(path, index=False) if output.suffix == ".csv" else frame.to_parquet(path)
         except OSError as error:
             raise UsageError(f"{path} cannot be written ({error.strerror}).") from None

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biaswatch.place import bus_url
+from biaswatch.terminal import escape, printable
 from shared.bus.jetstream import Caller, Connection, JetStreamPublisher, served
 from shared.bus.permissions import DROP_IN, OPERATOR
 from shared.contracts import Purpose, Response
@@ -72,7 +72,7 @@ def try_one(
         typer.echo(json.dumps([vars(each) for each in trial.findings], indent=2))
     else:
         for each in trial.findings:
-            detail = f": {_plain(each.detail)}" if each.detail else ""
+            detail = f": {printable(each.detail)}" if each.detail else ""
             typer.echo(f"{'ok    ' if each.passed else 'FAILED'}  {each.what}{detail}")
     if not all(each.passed for each in trial.findings):
         raise typer.Exit(NOT_CONFORMING)
@@ -173,10 +173,5 @@ def _show(there: list[Instrument]) -> None:
             rate,
             said,
         ]
-        table.add_row(*(escape(_plain(cell)) for cell in cells))
+        table.add_row(*(escape(cell) for cell in cells))
     Console().print(table)
-
-
-def _plain(text: str) -> str:
-    """Give what another process said so that it can neither colour nor link."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)

@@ -6,8 +6,9 @@ from textwrap import wrap
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from biaswatch.terminal import escape
 
 SAYS = {
     "disparity": "[bold red]disparity[/]",
@@ -16,21 +17,29 @@ SAYS = {
 }
 Diagnosis = Mapping[str, Any]
 REASON_WIDTH = 22
+LEAST_WIDTH = 76
+"""A narrower terminal folds whole lines; a column of one letter a line cannot be read."""
 ROUNDING = 1e-12
 """What arithmetic alone leaves of equal numbers; p-values are never so small that it matters."""
 
 
 def show(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
-    """Print gaps, missing answers, and what the conclusions are about."""
-    if not diagnoses:
-        console.print("There is nothing to compare: no probe names a group.")
-        return
+    """Print the numbers: gaps, groups, missing answers."""
     for title, some in groupby(diagnoses, key=_title):
         found = list(some)
         console.print(f"\n[bold]{escape(title)}[/]")
+        width, console.width = console.width, max(console.width, LEAST_WIDTH)
         console.print(_gaps(found), "", _groups(found), "")
+        console.width = width
         for line in _notes(found):
             console.print(f"[dim]{escape(line)}[/]")
+
+
+def conclude(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
+    """Print the conclusions and what they are about; they are what is read last."""
+    if not diagnoses:
+        console.print("There is nothing to compare: no probe names a group.")
+        return
     for sentence in sentences(diagnoses):
         console.print(f"• {escape(sentence)}")
     first = diagnoses[0]

@@ -57,6 +57,7 @@ class Where:
     log_level: str
     clock: Clock
     calls: int | None
+    asking: bool
 
 
 def _now() -> datetime:
@@ -64,7 +65,7 @@ def _now() -> datetime:
 
 
 def _simulated(plants: Mapping[str, Plant]) -> SimulatorSettings:
-    given = SimulatorSettings()
+    given = simulator.given()
     return given.model_copy(update={"plants": {**given.plants, **plants}})
 
 
@@ -77,11 +78,13 @@ async def house(
     plants: Mapping[str, Plant] | None = None,
     clock: Clock | None = None,
     calls: int | None = None,
+    asking: bool = True,
 ) -> AsyncIterator[House]:
     """Run everything while the context lasts; with `apart`, each service as its own process.
 
     Plants are more models of the simulator; another clock lets monitors live faster; calls are the
-    most in flight to one target. Clock and calls are for services in this process.
+    most in flight to one target. Without `asking` no model is asked: what waits to be asked goes on
+    waiting. Clock and calls are for services in this process.
 
     Raises
     ------
@@ -100,6 +103,7 @@ async def house(
                     *(server.url, settings.store, simulator_url, settings.log_level),
                     clock or _now,
                     calls,
+                    asking,
                 )
                 serve = _apart if apart else _together
                 async with serve(where, store, port) as url:
@@ -150,7 +154,7 @@ async def _together(where: Where, store: Store, port: int) -> AsyncIterator[str]
     given: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
     services = [
         planner.build(PlannerSettings(**given), where.clock),
-        generator.build(_asking(where, given)),
+        *([generator.build(_asking(where, given))] if where.asking else []),
         extractor.build(ExtractorSettings(**given)),
         recorder.build(RecorderSettings(**given)),
         diagnoser.build(DiagnoserSettings(**given), where.clock),

@@ -22,6 +22,7 @@ from biaswatch.case_options import (
 from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.interpretation_output import lines_of
+from biaswatch.terminal import printable
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def show(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
-        typer.echo("\n".join(lines_of(found)))
+        typer.echo(printable("\n".join(lines_of(found))))
     if found.get("reason"):
         raise typer.Exit(3)
 

@@ -22,6 +22,18 @@ def lines_of(found: Evaluation) -> Iterator[str]:
     yield str(found.get("report") or "(its text was purged)")
 
 
+def brief_of(found: Evaluation) -> str:
+    """Give in a sentence what code and judges make of it, or why there is none."""
+    if found.get("reason"):
+        return str(found["reason"])
+    faults, dimensions = len(found.get("faults") or []), len(found.get("dimensions") or [])
+    checked = f"code finds {faults or 'no'} fault{'s' * (faults > 1)} in it"
+    if not dimensions:
+        return f"{checked}; no judge was asked."
+    mean = number(found.get("mean"))
+    return f"{checked}; mean score {mean} over {found['mean_of']} of {dimensions} dimensions."
+
+
 def _faults(found: Evaluation) -> Iterator[str]:
     faults = found.get("faults") or []
     if not faults:

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biaswatch.operator_bus import operator_bus
 from biaswatch.place import bus_url
+from biaswatch.terminal import escape
 from shared.bus.deadletters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, JetStreamPublisher
 from shared.bus.jetstream.keys import keep_keys
@@ -53,7 +53,9 @@ def register(app: typer.Typer) -> None:
 
 
 def provision_all(
-    replicas: Annotated[int, typer.Option(help="Copies of each stream: 3 on a cluster.")] = 1,
+    replicas: Annotated[
+        int, typer.Option(min=1, max=5, help="Copies of each stream: 3 on a cluster.")
+    ] = 1,
 ) -> None:
     """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
     settings = load(Settings)
@@ -178,10 +180,6 @@ def _show(found: list[DeadLetter]) -> None:
         when = f"{letter.at:%Y-%m-%d %H:%M:%S}"
         # A reason may hold anything; as plain text it can neither colour nor link.
         table.add_row(
-            str(letter.number), when, letter.durable, str(letter.attempts), _plain(letter)
+            str(letter.number), when, letter.durable, str(letter.attempts), escape(letter.reason)
         )
     Console().print(table)
-
-
-def _plain(letter: DeadLetter) -> str:
-    return escape("".join(c if c.isprintable() else "�" for c in letter.reason))

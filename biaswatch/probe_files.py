@@ -32,8 +32,10 @@ def read_probes(file: Path) -> list[Probe]:
         raise UsageError(f"The probes {file} end in none of {', '.join(kinds)}.")
     try:
         return read(file)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The probes {file} cannot be read: {error}.") from None
+    except OSError as error:
+        raise UsageError(f"The probes {file} cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The probes {file} cannot be read: they are no text in UTF-8.") from None
 
 
 def _jsonl(file: Path) -> list[Probe]:

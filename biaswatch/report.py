@@ -65,7 +65,7 @@ def report(
         raise UsageError("An interpretation is written into md or json; other formats hold none.")
 
     async def work() -> tuple[Outcome, list[dict[str, Any]]]:
-        async with connected(server, token) as client:
+        async with connected(server, token, asking=interpret) as client:
             flagged = await client.flagged(run_id) if form in WITH_PAIRS else []
             outcome = await outcome_of(client, run_id)
             if interpret:

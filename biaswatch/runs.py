@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,29 +21,21 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from biaswatch import assessments, findings, study_findings
-from biaswatch.checks import check_means, check_scaffolds
+from biaswatch.checks import check_means, check_recordings, check_scaffolds, check_simulated
 from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.outcome import Found, Outcome, outcome_of
+from biaswatch.outcome_output import DEMO_JUDGES, DEMO_WRITER, show_outcome
 from biaswatch.place import Address
 from biaswatch.suites import load_suite
 from services.generator.settings import GeneratorSettings
-from shared.contracts import Budget, Suite
+from shared.contracts import Budget, Suite, Target
 from shared.errors import UsageError
 from shared.llm.target import parse_target
 from shared.runtime.settings import Settings, load
 from shared.telemetry import configure_logs
 
 INCOMPLETE_CODE = 3
-STOPPED = {
-    "budget_spent": "Its budget is spent. The same command with a larger one goes on from here.",
-    "usage_unknown": "A provider does not say how many tokens it used, so a budget of tokens cannot"
-    " be kept. Without --max-tokens the same command goes on from here.",
-    "no_price": "A price is not known, so a budget in money cannot be kept. Put it into the file"
-    " that BIASWATCH_PRICES_FILE names; the same command goes on from here.",
-}
-"""Why a run was stopped, where nobody cancelled it."""
 DEMO_SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
 
 
@@ -83,9 +74,8 @@ def run(
     loaded, targets = load_suite(suite), [parse_target(each) for each in target]
     budget = _budget(max_tokens, max_cost)
     check_scaffolds(loaded, targets, scaffold or ["direct"])
-    if not server and not Address(load(Settings).state_dir).read():  # what starts here reads these
-        judges = [parse_target(each) for each in judge or [] if each not in {"self", "none"}]
-        check_means([*targets, *judges], budget, load(GeneratorSettings))
+    judges = [parse_target(each) for each in judge or [] if each not in {"self", "none"}]
+    _check_here([*targets, *judges], budget, server)
     asked = {
         "targets": [each.name for each in targets],
         "scaffolds": scaffold or ["direct"],
@@ -97,6 +87,18 @@ def run(
     }
     work = _run_suite(loaded, asked, connected(server, token, apart=apart), quiet=as_json)
     _finish(work, as_json)
+
+
+def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -> None:
+    """Say now what only a platform on this machine can know."""
+    if server:
+        return
+    check_recordings(targets)
+    if not Address(load(Settings).state_dir).read():  # what starts here reads these
+        from services.simulator.app import given
+
+        check_simulated(targets, given().models)
+        check_means(targets, budget, load(GeneratorSettings))
 
 
 def _budget(tokens: int | None, cost: float | None) -> Budget:
@@ -112,10 +114,7 @@ def demo(as_json: Json = False) -> None:
     async def interpreted(client: Client, run_id: str, found: Sequence[Found]) -> Sequence[Found]:
         from biaswatch.interpret import interpret_run
 
-        judges = ("simulator:unbiased", "simulator:strict")
-        return await interpret_run(
-            client, run_id, found, writer="simulator:unbiased", judges=judges
-        )
+        return await interpret_run(client, run_id, found, writer=DEMO_WRITER, judges=DEMO_JUDGES)
 
     suite, here = load_suite(DEMO_SUITE), connected(None, None)
     work = _run_suite(suite, asked, here, quiet=as_json, then=interpreted)
@@ -126,7 +125,7 @@ def runs(server: Server = None, token: Token = None, as_json: Json = False) -> N
     """List the runs, the latest first."""
 
     async def work() -> list[dict[str, Any]]:
-        async with connected(server, token) as client:
+        async with connected(server, token, asking=False) as client:
             return await client.runs()
 
     found = asyncio.run(work())
@@ -150,7 +149,7 @@ def cancel(
     """End a run before its time; what is there is kept, and the same `run` takes it up again."""
 
     async def work() -> None:
-        async with connected(server, token) as client:
+        async with connected(server, token, asking=False) as client:
             await client.cancel(run_id)
 
     asyncio.run(work())
@@ -166,14 +165,17 @@ def show(
     """Show what a run found."""
 
     async def work() -> Outcome:
-        async with connected(server, token) as client:
+        async with connected(server, token, asking=False) as client:
             return await outcome_of(client, run_id)
 
-    _print(asyncio.run(work()), as_json)
+    show_outcome(asyncio.run(work()), as_json=as_json)
 
 
 def up(
-    port: Annotated[int, typer.Option(help="The gateway's port.")] = 8080, apart: Apart = False
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The gateway's port; 0 takes a free one.")
+    ] = 8080,
+    apart: Apart = False,
 ) -> None:
     """Run every service here, until Ctrl-C."""
     from biaswatch.house import house
@@ -246,28 +248,6 @@ def _finish(work: Any, as_json: bool) -> None:
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(INCOMPLETE_CODE) from None
-    _print(outcome, as_json)
+    show_outcome(outcome, as_json=as_json)
     if outcome.run["stand"] != "complete":
         raise typer.Exit(INCOMPLETE_CODE)
-
-
-def _print(outcome: Outcome, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(outcome.as_json(), indent=2))
-        return
-    stand = outcome.run
-    console = Console()
-    console.print(
-        f"Run {stand['run_id']}: {stand['stand']}, {stand['responses']} of {stand['probes']}"
-        " responses."
-    )
-    if why := STOPPED.get(stand.get("stopped_by") or ""):
-        console.print(why)
-    findings.show(console, outcome.diagnoses)
-    assessments.show(console, outcome.assessments)
-    study_findings.show(console, outcome.studies)
-    for each in outcome.interpretations:
-        from biaswatch.interpretation_output import lines_of
-
-        console.print(f"\n[bold]Interpreted and graded: {escape(each['about'])}[/]")
-        console.print(escape("\n".join(lines_of(each))), highlight=False)

@@ -5,10 +5,10 @@ from itertools import groupby
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biaswatch.findings import number
+from biaswatch.terminal import escape
 
 Studies = Mapping[str, Any]
 

@@ -11,6 +11,16 @@ from biaswatch.probe_files import read_probes
 from services.builder.domain.suite_files import version_of
 from shared.contracts import Suite
 from shared.errors import UsageError
+from shared.runtime import yaml_text
+
+PLAIN_WORDS = {
+    "missing": "this is missing",
+    "extra_forbidden": "there is no such field",
+    "string_type": "this must be text; put it into quotes",
+    "tuple_type": "this must be a list",
+    "dict_type": "this must be a mapping of names to values",
+    "too_short": "this must not be empty",
+}
 
 
 def load_suite(path: Path) -> Suite:
@@ -37,15 +47,15 @@ def load_suite(path: Path) -> Suite:
 
 def _fields(file: Path) -> dict[str, Any]:
     try:
-        fields = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The suite {file} cannot be read: {error}.") from None
+        fields = yaml_text.parsed(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"The suite {file} cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The suite {file} cannot be read: it is no text in UTF-8.") from None
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        raise UsageError(
-            f"{file}{where}: this is not YAML ({getattr(error, 'problem', '')})."
-        ) from None
+        line = yaml_text.line_of(error)
+        where = f", line {line}" if line else ""
+        raise UsageError(f"{file}{where}: this is not YAML ({yaml_text.why(error)}).") from None
     if not isinstance(fields, dict):
         raise UsageError(f"{file}: a suite is a mapping with name, extractors and probes.")
     return fields
@@ -73,4 +83,9 @@ def _sentence(file: Path, fields: dict[str, Any], error: ValidationError) -> str
         where = f", probe {loc[1] + 1}" + (f" ({key})" if key else "")
         loc = loc[2:]
     field = ".".join(str(part) for part in loc)
-    return f"{file}{where}{', ' + field if field else ''}: {first['msg']}."
+    return f"{file}{where}{', ' + field if field else ''}: {_said(first['type'], first['msg'])}."
+
+
+def _said(kind: str, msg: str) -> str:
+    """Put the checker's words into those of somebody who wrote a file."""
+    return PLAIN_WORDS.get(kind) or msg.removeprefix("Value error, ")

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biaswatch.case_options import (
@@ -24,6 +23,7 @@ from biaswatch.case_options import (
     whole,
 )
 from biaswatch.findings import interval, number
+from biaswatch.terminal import escape
 from shared.errors import UsageError
 
 MEASURES = {

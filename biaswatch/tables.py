@@ -11,7 +11,7 @@ from services.diagnoser.domain.observations import Floats, Observations
 from shared.errors import UsageError
 
 READERS = {
-    ".csv": lambda path: pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""]),
+    ".csv": lambda path: _csv(path),
     ".parquet": pd.read_parquet,
     ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False, convert_dates=False),
 }
@@ -80,6 +80,17 @@ def frame_of(path: Path) -> pd.DataFrame:
             str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else "no reason"
         )
         raise UsageError(f"{path} cannot be read as {path.suffix[1:]}: {first}.") from None
+
+
+def _csv(path: Path) -> pd.DataFrame:
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+    if not isinstance(frame.index, pd.RangeIndex):
+        # pandas takes the first cells of such rows for names, and every other for its neighbour.
+        raise UsageError(
+            f"{path}: rows have more cells than the first line has names. Name every column, or"
+            " take away the comma at the end of the rows."
+        )
+    return frame
 
 
 def _numbers(path: Path, frame: pd.DataFrame, name: str) -> Floats:

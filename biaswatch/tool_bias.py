@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biaswatch.extractors import app
 from biaswatch.findings import interval, number
 from biaswatch.place import bus_url
+from biaswatch.terminal import escape
 from shared.bus.jetstream import Caller, Connection
 from shared.bus.permissions import OPERATOR
 from shared.contracts import Estimate, OwnGap

@@ -71,7 +71,7 @@ async def _in_their_shape(request: Request, problem: Exception) -> JSONResponse:
 def main() -> int:
     """Run the simulator from the environment's settings."""
     try:
-        asyncio.run(serve(_settings(), _print))
+        asyncio.run(serve(given(), _print))
     except ConfigurationError as problem:
         sys.stderr.write(f"{problem}\n")
         return problem.exit_code
@@ -80,7 +80,8 @@ def main() -> int:
     return 0
 
 
-def _settings() -> SimulatorSettings:
+def given() -> SimulatorSettings:
+    """Read the settings; raise ConfigurationError where one is wrong."""
     try:
         return SimulatorSettings()
     except SettingsError as wrong:  # names the field, and never repeats the value

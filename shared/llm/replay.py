@@ -8,6 +8,7 @@ The file is JSONL, one recorded answer a line:
 `finish_reason` may be added.
 """
 
+import asyncio
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
@@ -55,6 +56,35 @@ class Replay:
         """See `ChatModel.close`."""
 
 
+class Recording:
+    """Answers from a file that is opened when first asked.
+
+    A file that cannot be read is a fault of this target alone: its probes have no answer, and say
+    why. It must not end the process, which would end at every start for as long as they wait.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._replay: Replay | None = None
+        self._opening = asyncio.Lock()
+
+    async def ask(self, call: Call) -> Answer:
+        """See `ChatModel.ask`."""
+        return await (await self._opened()).ask(call)
+
+    async def _opened(self) -> Replay:
+        async with self._opening:
+            if self._replay is None:
+                try:
+                    self._replay = await asyncio.to_thread(Replay, self._path)
+                except UsageError as error:
+                    raise CallFailed(Failure.NOT_RECORDED, str(error)) from None
+            return self._replay
+
+    async def close(self) -> None:
+        """See `ChatModel.close`."""
+
+
 def read_recording(path: Path) -> dict[Address, Recorded]:
     """Read a file of recorded answers.
 
@@ -71,10 +101,14 @@ def read_recording(path: Path) -> dict[Address, Recorded]:
                 if line.strip():
                     _add(answers, _read(line, path, number), path, number)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The recorded answers {path} cannot be read: {error}.") from None
+        raise UsageError(f"The recorded answers {path} cannot be read ({_why(error)}).") from None
     if not answers:
         raise UsageError(f"The file {path} holds no recorded answers.")
     return answers
+
+
+def _why(error: OSError | UnicodeDecodeError) -> str:
+    return str(error.strerror) if isinstance(error, OSError) else "it is not UTF-8"
 
 
 def _read(line: str, path: Path, number: int) -> Recorded:

@@ -11,6 +11,9 @@ from shared.errors import BiaswatchError, ConfigurationError
 from shared.runtime.settings import S, load
 from shared.telemetry import configure_logs
 
+GRACE_S = 2
+"""How long an answer under way may take to end; whoever follows a run would never let us go."""
+
 
 @asynccontextmanager
 async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
@@ -24,7 +27,9 @@ async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
     import uvicorn
 
     listening = _listen(host, port)
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE_S
+    )
     server = uvicorn.Server(config)
     # Signals belong to the process, which stops everything in its order.
     server.capture_signals = nullcontext  # type: ignore[method-assign,assignment]

@@ -56,6 +56,7 @@ def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: P
     again = biaswatch(tmp_path, "demo")
     assert "simulator:biased: black against white, rating: a disparity of" in again.stdout
     assert "simulator:unbiased: black against white, rating: not enough evidence" in again.stdout
+    assert again.stdout.split()[-2:] == ["the", "unit."]  # the conclusions come last
     runs = json.loads(biaswatch(tmp_path, "runs", "--json").stdout)
     assert len(runs) == 1  # the same plan is the same run
 
@@ -102,7 +103,7 @@ def test_models_that_misbehave_end_as_recorded_outcomes_by_group(
         ("good.yaml", "opnai:gpt", "names no provider that is known"),
         ("good.yaml", "openai:", "names no model"),
         ("good.yaml", "openai:m@ftp://x", "must begin with http:// or https://"),
-        ("bad.yaml", "simulator:biased", "bad.yaml, probe 2 (b), groups: Input should be a valid"),
+        ("bad.yaml", "simulator:biased", "bad.yaml, probe 2 (b), groups: this must be a mapping"),
         ("broken.yaml", "simulator:biased", "broken.yaml, line 2: this is not YAML"),
         ("absent.yaml", "simulator:biased", "The extractor regard is not running; running are"),
     ],

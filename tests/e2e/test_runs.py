@@ -194,6 +194,11 @@ def test_a_gateway_that_refuses_the_token_says_so_and_starts_nothing(
         (["show", "0" * 32], "There is no run 000"),
         (["cancel", "0" * 32], "There is no run 000"),
         (["runs", "--server", "http://127.0.0.1:1"], "does not answer"),
+        (["runs", "--server", "http://127.0.0.1:99999"], "is no address of a gateway"),
+        (["runs", "--server", "localhost:8080"], "is no address of a gateway"),
+        (["runs", "--server", "ftp://x"], "is no address of a gateway"),
+        (["up", "--port", "65536"], "--port"),
+        (["provision", "--replicas", "-1"], "--replicas"),
     ],
 )
 def test_a_slip_of_these_verbs_is_one_sentence(
@@ -203,3 +208,21 @@ def test_a_slip_of_these_verbs_is_one_sentence(
     assert said.returncode in {1, 2}
     assert sentence in said.stderr
     assert "Traceback" not in said.stderr
+
+
+def test_a_run_whose_key_is_missing_can_be_cancelled_and_the_platform_starts_again(
+    tmp_path: Path,
+) -> None:
+    command = CommandLine(tmp_path / "state").without("_API_KEY")
+    probe = "{key: a, groups: {race: x}, prompt: Rate it}"
+    text = f"name: small\nextractors: [words]\nprobes: [{probe}]\n"
+    (tmp_path / "suite.yaml").write_text(text)
+    with command.up():
+        said = command("run", str(tmp_path / "suite.yaml"), "--target", "openai:gpt-5-mini")
+        assert said.returncode in {1, 2}  # the platform ends, and lets go of who follows the run
+        assert "Traceback" not in said.stderr
+    [run] = json.loads(command("runs", "--json").stdout)
+    cancelled = command("cancel", run["run_id"])
+    assert cancelled.returncode == 0, cancelled.stderr
+    with command.up():
+        assert command("runs").returncode == 0

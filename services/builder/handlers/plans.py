@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from services.builder.domain.plan import Plan
 from shared.errors import UsageError
+from shared.runtime import yaml_text
 
 
 def load_plan(file: Path) -> Plan:
@@ -20,12 +21,16 @@ def load_plan(file: Path) -> Plan:
     """
     try:
         text = file.read_text(encoding="utf-8")
-        fields = yaml.safe_load(text)
+        fields = yaml_text.parsed(text)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The plan {file} cannot be read: {error}.") from None
+    except OSError as error:
+        raise UsageError(f"The plan {file} cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The plan {file} cannot be read: it is no text in UTF-8.") from None
     except yaml.YAMLError as error:
-        raise UsageError(f"{file}{_where(error)}: this is not YAML ({_problem(error)}).") from None
+        raise UsageError(
+            f"{file}{_where(error)}: this is not YAML ({yaml_text.why(error)})."
+        ) from None
     if not isinstance(fields, dict):
         raise UsageError(f"{file}: a plan is a mapping with name, domain, concepts and prompts.")
     try:
@@ -35,12 +40,8 @@ def load_plan(file: Path) -> Plan:
 
 
 def _where(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    return f", line {mark.line + 1}" if mark else ""
-
-
-def _problem(error: yaml.YAMLError) -> str:
-    return str(getattr(error, "problem", None) or "it cannot be read")
+    line = yaml_text.line_of(error)
+    return f", line {line}" if line else ""
 
 
 def _sentence(file: Path, node: yaml.Node | None, error: ValidationError) -> str:

@@ -18,6 +18,7 @@ from services.generator.domain.variables import Unfit
 from services.generator.handlers.caller import Caller, Lane, NotWanted
 from services.generator.handlers.purse import Purse, Spent
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
+from shared.errors import ConfigurationError
 from shared.reading import Unread
 from shared.runtime.lookup import Lookup
 from shared.runtime.threads import in_thread
@@ -69,7 +70,11 @@ class Ask:
             await lane.model.close()
 
     async def _response(self, probe: Probe) -> Response:
-        lane = await self._lane(probe.target)
+        try:
+            lane = await self._lane(probe.target)
+        except ConfigurationError:  # a person must act, unless a person has cancelled the run
+            await self._caller.check_wanted(probe)
+            raise
         began = self._clock()
         if probe.target.provider == "replay":  # what was recorded under a scaffold is its answer
             [heard] = await self._round(probe, (SubCall(ANSWER, probe.messages),), lane)

@@ -129,11 +129,15 @@ class Caller:
             else:
                 return tried + 1, answer
 
+    async def check_wanted(self, probe: Probe) -> None:
+        """Raise NotWanted where the run of a probe was cancelled."""
+        if not await self._wanted(probe):
+            raise NotWanted
+
     async def _try(self, probe: Probe, call: Call, lane: Lane) -> Answer:
         """Make one try, once there is a place, if it is still wanted then."""
         async with lane.gate.passing():
-            if not await self._wanted(probe):
-                raise NotWanted
+            await self.check_wanted(probe)
             if lane.keeps:
                 await self._purse.check(probe, priced=lane.price is not None)
             began, failure = self._clock(), None

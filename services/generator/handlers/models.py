@@ -12,7 +12,7 @@ from services.generator.settings import GeneratorSettings
 from shared.contracts import Target
 from shared.errors import PoisonError
 from shared.llm.port import ChatModel
-from shared.llm.replay import Replay
+from shared.llm.replay import Recording
 
 
 def lane_of(target: Target, settings: GeneratorSettings, prices: Prices, clock: Any) -> Lane:
@@ -36,7 +36,7 @@ def model_of(target: Target, settings: GeneratorSettings) -> ChatModel:
         Its key is missing.
     """
     if target.provider == "replay":
-        return Replay(Path(target.model))
+        return Recording(Path(target.model))
     if target.provider == "http":
         return _http(target, settings)
     if target.provider == "simulator":

@@ -200,6 +200,11 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
         (["bad.parquet", "--group", "g", "--feature", "x"], "cannot be read as parquet"),
         (["bad.jsonl", "--group", "g", "--feature", "x"], "cannot be read as jsonl"),
         (["empty.csv", "--group", "g", "--feature", "x"], "has no rows"),
+        (
+            ["long.csv", "--group", "g", "--feature", "x"],
+            "more cells than the first line has names",
+        ),
+        (["t.csv", "--group", "g", "--feature", "x", "-o", "/no/x.csv"], "cannot be written (No"),
     ],
 )
 def test_a_slip_is_one_sentence(
@@ -207,6 +212,7 @@ def test_a_slip_is_one_sentence(
 ) -> None:
     (tmp_path / "t.csv").write_text("g,x,word\na,1,2\nb,2,high\n")
     (tmp_path / "empty.csv").write_text("g,x\n")
+    (tmp_path / "long.csv").write_text("g,x\na,1,2\nb,2,3\n")
     (tmp_path / "bad.parquet").write_text("no parquet")
     (tmp_path / "bad.jsonl").write_text("{no json")
     path = words[0] if words[0] == "nowhere.csv" else str(tmp_path / words[0])

@@ -71,6 +71,21 @@ def test_a_missing_key_is_said_before_anything_begins(run: Run, target: str, var
     assert not (run.folder / "state").exists()
 
 
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ("replay:/nowhere.jsonl", "/nowhere.jsonl cannot be read (No such file or directory)"),
+        ("simulator:biasd", "The simulator has no model 'biasd'; it has biased, "),
+    ],
+)
+def test_a_target_that_is_not_there_is_said_before_anything_begins(
+    run: Run, target: str, sentence: str
+) -> None:
+    suite = run.suite({"key": "a", "prompt": "Rate it from 1 to 4."})
+    assert sentence in refused(run(suite, "--target", target))
+    assert not (run.folder / "state").exists()
+
+
 def test_a_probe_that_does_not_fit_a_scaffold_is_named_before_anything_begins(run: Run) -> None:
     suite = run.suite({"key": "a", "prompt": "Rate it from 1 to 4."})
     words = (suite, "--target", "simulator:biased", "--scaffold")

@@ -18,8 +18,9 @@ from services.generator.handlers.meter import Meter
 from services.generator.handlers.purse import Purse
 from services.generator.handlers.wanted import Wanted
 from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
+from shared.errors import ConfigurationError
 from shared.llm.port import Answer, Call, CallFailed, Failure
-from shared.llm.replay import Replay
+from shared.llm.replay import Recording, Replay
 from shared.store import Store
 from shared.testing.records import make_cancellation, make_probe, make_target
 
@@ -206,6 +207,21 @@ async def test_recorded_answers_stand_for_any_scaffold(store: Store, tmp_path: P
     assert (await one(ask, make_probe(scaffold="multi_layer"))).reason == "not_recorded"
 
 
+async def test_a_recording_that_cannot_be_read_leaves_its_probes_unanswered_until_it_can(
+    store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers.jsonl"
+    ask = ask_of(store, Recording(path), keeps=False)
+    response = await one(ask, make_probe())
+    assert (response.ending, response.reason) == (Ending.FAILED, "not_recorded")
+    assert (
+        response.detail
+        == f"The recorded answers {path} cannot be read (No such file or directory)."
+    )
+    path.write_text(json.dumps({"key": "probe-0", "text": "Rating: 3"}))
+    assert (await one(ask, make_probe(repeat=0, scaffold="direct"))).text == "Rating: 3"
+
+
 async def test_what_may_pass_is_tried_again_and_then_recorded(
     store: Store, no_waiting: list[float]
 ) -> None:
@@ -366,6 +382,20 @@ async def test_a_budget_that_cannot_be_watched_stops_the_run(
     told = [record for n in range(3) for record in await ask(probe_of(n))]
     [stop] = [record for record in told if isinstance(record, Cancellation)]
     assert stop.reason == reason
+
+
+async def test_a_cancelled_run_without_a_key_ends_no_generator_any_more(store: Store) -> None:
+    def keyless(_: Target) -> Lane:
+        raise ConfigurationError("There is no key.")
+
+    ask = ask_of(store, Scripted(rates(1)))
+    ask._lane_of = keyless
+    with pytest.raises(ConfigurationError, match="no key"):
+        await ask(probe_of())
+    store.records.write([make_cancellation(moment_ms=int(AT.timestamp() * 1000))])
+    ask = ask_of(store, Scripted(rates(1)))
+    ask._lane_of = keyless
+    assert await ask(probe_of()) == []
 
 
 async def test_a_cancelled_run_is_not_asked(store: Store) -> None:

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from biaswatch.bbq.hub import rows_of
 from biaswatch.bbq.rows import ROWS, read_rows
 from biaswatch.bbq.suite import suite_of
-from biaswatch.main import app
 from biaswatch.suites import load_suite
+from biaswatch.verbs import app
 from shared.errors import UsageError
 from shared.testing.bbq_rows import make_bbq_row
 

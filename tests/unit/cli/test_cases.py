@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from biaswatch.cases import Cases, Question, cases_of
 from biaswatch.conditions import condition
-from biaswatch.main import app
+from biaswatch.verbs import app
 from shared.errors import UsageError
 from shared.stats.tables.logistic import adjusted_odds_ratio
 

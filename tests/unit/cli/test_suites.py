@@ -79,3 +79,47 @@ def test_what_is_wrong_in_a_file_is_a_sentence(
 def test_a_line_separator_inside_a_text_ends_no_line(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text('{"key": "a", "prompt": "one\u2028two"}\n')
     assert suite(tmp_path, "p.jsonl").probes[0].prompt == "one\u2028two"
+
+
+PROBES = "probes: [{key: a, groups: {race: x}, prompt: Is it so}]\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"name: a\nname: b\n" + PROBES.encode(), r"line 2: .*'name' is given twice"),
+        (b"name: a\nprobes: [{key: a, prompt: x, prompt: y}]", "line 2: .*'prompt' is given twice"),
+        (b"a: " + b"[" * 4000, "nested too deeply"),
+        (b"name: \x01", "special characters are not allowed"),
+        (b"name: \xff\xfe", "it is no text in UTF-8"),
+        (b"name: 12\nextractors: [words]\n" + PROBES.encode(), "name: this must be text"),
+        (b"name: a\nextractors: [words]\n", "probes: this is missing"),
+        (b"name: a\nextractors: [words]\nprobes: []", "probes: this must not be empty"),
+        (b"name: a\nextractors: [words]\nprobes: 5", "probes: this must be a list"),
+        (b"name: a\nextractors: [words]\nprobes: [{key: a}]", r"\(a\): a probe has either"),
+    ],
+)
+def test_what_is_wrong_in_a_suite_is_said_in_plain_words(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    (tmp_path / "suite.yaml").write_bytes(content)
+    with pytest.raises(UsageError, match=said) as refused:
+        load_suite(tmp_path)
+    assert "Errno" not in str(refused.value)
+    assert "Value error" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("begin", "end"), [("\ufeff", "\n"), ("", "\r\n")])
+def test_a_suite_written_on_windows_is_the_same_suite(tmp_path: Path, begin: str, end: str) -> None:
+    text = f"name: a\nextractors: [words]\n{PROBES}"
+    (tmp_path / "one.yaml").write_text(text)
+    (tmp_path / "two.yaml").write_bytes((begin + text.replace("\n", end)).encode())
+    assert load_suite(tmp_path / "one.yaml").hash == load_suite(tmp_path / "two.yaml").hash
+
+
+def test_what_a_yaml_anchor_merges_in_may_be_overridden(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(
+        "name: a\nextractors: [words]\nprobes:\n"
+        "  - &first {key: a, prompt: Is it so}\n  - {<<: *first, key: b}\n"
+    )
+    assert [probe.key for probe in load_suite(tmp_path).probes] == ["a", "b"]

@@ -1,0 +1,54 @@
+"""What a terminal is shown: nothing anybody wrote steers it, and conclusions come last."""
+
+import json
+
+import pytest
+from rich.console import Console
+
+from biaswatch.findings import show
+from biaswatch.outcome import Outcome
+from biaswatch.outcome_output import show_outcome
+from biaswatch.terminal import escape, printable
+from shared.contracts import Estimate, Gap, Verdict
+from shared.testing.records import make_diagnosis
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07 \x9b2J \u202eexe.gpj [bold]loud[/]"
+
+
+def test_nothing_written_by_others_reaches_a_terminal_as_a_command() -> None:
+    console = Console(force_terminal=True, width=200, color_system=None)
+    with console.capture() as said:
+        console.print(escape(HOSTILE), highlight=False)
+    assert said.get() == "�[31mred�]0;title� �2J �exe.gpj [bold]loud[/]\n"
+
+
+def test_letters_of_any_script_and_line_ends_stay() -> None:
+    text = "نمی‌خواهم\nक्‍ष\tÅ"
+    assert printable(text) == text
+
+
+def test_a_narrow_terminal_does_not_squeeze_columns_to_a_letter() -> None:
+    gap = Gap(
+        a="female", b="male", gap=Estimate(value=-0.0258, low=-0.122, high=0.0699),
+        impact_ratio=Estimate(value=0.971, low=0.547, high=1.72), verdict=Verdict.NOT_ENOUGH,
+    )  # fmt: skip
+    found = json.loads(make_diagnosis(gaps=(gap,)).encode())
+    console = Console(width=60)
+    with console.capture() as said:
+        show(console, [found])
+    assert "p (Holm)" in said.get()
+
+
+def test_the_conclusions_come_last_and_a_written_report_does_not_push_them_away(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    gap = Gap(a="France", b="Peru", gap=Estimate(value=1), verdict=Verdict.NOT_ENOUGH)
+    run = {"run_id": "a" * 32, "stand": "complete", "responses": 5, "probes": 5}
+    about = {"about": "France against Peru", "report": "Long words.", "faults": []}
+    found = json.loads(make_diagnosis(gaps=(gap,)).encode())
+    show_outcome(Outcome(run, [found], interpretations=[about]), as_json=False)
+    said = capsys.readouterr().out
+    assert "Long words." not in said
+    assert f"biaswatch report {'a' * 32} --interpret" in said
+    assert said.index("Interpreted and graded: France against Peru") < said.index("• ")
+    assert "Family of" in said.rpartition("• ")[2]
