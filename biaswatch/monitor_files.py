@@ -10,6 +10,7 @@ from biaswatch.checks import check_scaffolds
 from biaswatch.suites import load_suite
 from shared.contracts import TRAFFIC, Suite
 from shared.errors import UsageError
+from shared.runtime.yaml_text import line_of, parsed, why
 
 if TYPE_CHECKING:
     from services.gateway.domain.monitors import MonitorRequest
@@ -47,13 +48,14 @@ def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | 
 
 def _fields(path: Path) -> dict[str, Any]:
     try:
-        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The monitor {path} cannot be read: {error}.") from None
+        fields = parsed(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"The monitor {path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The monitor {path} is not text in UTF-8.") from None
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        raise UsageError(f"{path}{where}: this is not YAML.") from None
+        line = f", line {line_of(error)}" if line_of(error) else ""
+        raise UsageError(f"{path}{line}: this is not YAML: {why(error)}.") from None
     if not isinstance(fields, dict):
         raise UsageError(f"{path}: a monitor is a mapping of its fields.")
     return fields

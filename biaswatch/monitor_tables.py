@@ -3,8 +3,9 @@
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from biaswatch.terminal import escape
 
 
 def print_monitor(found: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from biaswatch.client import Client
@@ -16,6 +15,7 @@ from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.handing_on import show_rows
 from biaswatch.monitor_files import load_monitor
 from biaswatch.monitor_tables import print_monitor
+from biaswatch.terminal import escape
 from shared.errors import UsageError
 
 app = typer.Typer(no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms.")
