@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from functools import reduce
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -115,6 +116,39 @@ def test_a_round_waits_for_the_one_before(store: Store, monitor: Monitor) -> Non
     play(store, watch, monitor, 0, gap_of(0))
     play(store, watch, monitor, 1, gap_of(0))
     assert latest(store, monitor)["words"].rounds == 2
+
+
+def test_a_round_closes_those_before_it_whose_news_was_lost(store: Store, monitor: Monitor) -> None:
+    apart = make_monitor(name="apart", plan=monitor.plan)
+    watch = prepared(store, monitor)
+    runs = [round_run(monitor, number) for number in range(4)]
+    runs = [runs[0], *(b.model_copy(update={"before": a.id}) for a, b in pairwise(runs))]
+    said = [answered(store, run, gap_of(0.8)) for run in runs]
+    for run, records in zip(runs, said, strict=True):
+        store.records.write([run, *records, closing(run, records)])
+    left = watch(closing(runs[3], said[3]), runs[3])
+    assert [each.round for each in left if isinstance(each, Round)] == [0, 1, 2, 3]
+    # What was lost may come after all, and says what is known.
+    assert len(watch(closing(runs[1], said[1]), runs[1])) == len(left) / 4
+    store.records.write([apart])
+    for number in range(4):
+        play(store, watch, apart, number, gap_of(0.8))
+    assert latest(store, monitor)["words"].counts == latest(store, apart)["words"].counts
+
+
+def test_a_round_waits_while_the_one_before_is_not_whole(store: Store, monitor: Monitor) -> None:
+    watch = prepared(store, monitor)
+    first = round_run(monitor, 0)
+    second = round_run(monitor, 1).model_copy(update={"before": first.id})
+    records = answered(store, first, gap_of(0.8))
+    store.records.write([first, second, *records[:-2]])
+    with pytest.raises(TransientError, match=r"Round 0 .* has to be closed first"):
+        watch(closing(second, []), second)
+    store.records.write([closing(first, records)])
+    with pytest.raises(TransientError, match="not in the store whole"):
+        watch(closing(second, []), second)
+    store.records.write(records)
+    assert watch(closing(second, []), second)
 
 
 def test_a_disparity_is_alarmed_once_with_the_twins_that_show_it_most(
