@@ -1,0 +1,109 @@
+"""Gateway, planner and diagnoser are killed while traffic flows: every answer counts once."""
+
+import asyncio
+import json
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
+from shared.bus.provision import provision
+from shared.bus.server import EmbeddedServer
+from shared.contracts import Alarm, AlarmKind, Description, Evidence, Monitor, Traffic, Upkeep
+from shared.errors import TransientError
+from shared.store import Store, migrate
+from shared.testing.fleet import Fleet
+from shared.testing.records import make_traffic_monitor
+
+STEADY = ("extractor", "recorder")
+KILLED = ("gateway", "planner", "diagnoser")
+USERS = 240
+ANSWERS = 3
+LATENESS_S = 20.0
+"""Who is killed every second or so takes answers in late; what is later still is not added."""
+PATIENCE_S = 120
+
+
+def watching(since: datetime) -> Monitor:
+    """Make a monitor whose windows are two seconds long."""
+    made = make_traffic_monitor()
+    plan = made.plan.model_copy(update={"traffic": Traffic(window_s=2)})
+    upkeep = Upkeep(cadence_s=2, lateness_s=LATENESS_S, deadline_s=60)
+    return make_traffic_monitor(plan=plan, upkeep=upkeep, since=since)
+
+
+def exchange(user: int, answer: int) -> tuple[str, bytes]:
+    """Give what a live system in any language publishes, and where."""
+    words = "yes" if user % 2 else "yes " * 6
+    said = {
+        "at": datetime.now(UTC).isoformat(), "said_at": datetime.now(UTC).isoformat(),
+        "purpose": "production", "source": "support", "key": f"{user}/{answer}",
+        "text": words.strip(), "unit_id": f"user-{user}",
+        "groups": {"gender": "female" if user % 2 else "male"},
+    }  # fmt: skip
+    return "bias.v1.exchange.default.production.support", json.dumps(said).encode()
+
+
+@pytest.mark.timeout(300)
+async def test_every_answer_is_described_and_every_user_is_evidence_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    environment = {
+        **os.environ,
+        "BIASWATCH_STORE_URL": url,
+        "BIASWATCH_HEALTH_PORT": "0",
+        "BIASWATCH_GATEWAY_PORT": "0",
+        "BIASWATCH_ACK_WAIT_S": "2",
+        "BIASWATCH_PLANNER_RECONCILE_S": "2",
+        "BIASWATCH_PLANNER_LOOK_S": "0.2",
+    }
+    monitor = watching(datetime.now(UTC))
+    with EmbeddedServer(tmp_path / "nats") as server, Store.open(url) as store:
+        environment["NATS_URL"] = server.url
+        connection = await Connection.open(server.url, name="test")
+        await provision(Admin(connection))
+        publisher = JetStreamPublisher(connection)
+        store.records.write([monitor])
+        await publisher.publish(monitor)
+        steady = Fleet(server, [[f"services.{room}.app"] for room in STEADY], environment, seed=1)
+        killed = Fleet(server, [[f"services.{room}.app"] for room in KILLED], environment, seed=2)
+        try:
+            misfortune = asyncio.create_task(killed.suffer(8, 0))
+            for answer in range(ANSWERS):
+                for user in range(USERS):
+                    await publisher.publish_copy(*exchange(user, answer), {})
+                    await asyncio.sleep(0)
+                await asyncio.sleep(1.5)  # users come back in other windows
+            await misfortune
+            async with asyncio.timeout(PATIENCE_S):
+                while sum(each.answers for each in await described(store)) < USERS * ANSWERS:
+                    await asyncio.sleep(0.2)
+        finally:
+            killed.end()
+            steady.end()
+        await connection.close()
+        check(store, monitor)
+
+
+async def described(store: Store) -> Sequence[Description]:
+    try:
+        return await asyncio.to_thread(lambda: list(store.records.all(Description)))
+    except TransientError:
+        return ()
+
+
+def check(store: Store, monitor: Monitor) -> None:
+    descriptions = sorted(store.records.all(Description), key=lambda each: each.round)
+    assert [each.round for each in descriptions] == list(range(len(descriptions)))
+    assert sum(each.answers for each in descriptions) == USERS * ANSWERS
+    assert len([each for each in descriptions if each.answers]) > 1
+    evidence = store.records.of_monitor(Evidence, monitor.monitor_id)
+    words = [each for each in evidence if each.comparison.watched.feature == "words"]
+    last = max(words, key=lambda each: each.round)
+    assert (last.units, last.missing) == (USERS, 0)
+    assert last.gap.value == pytest.approx(-5, abs=0.1)  # bins keep means as an expectation
+    raised = [each.what for each in store.records.all(Alarm)]
+    assert raised == [AlarmKind.DISPARITY]
