@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ from biaswatch.handing_on import hand_on
 from biaswatch.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
 from biaswatch.ll144 import as_ll144
 from biaswatch.outcome import Outcome, outcome_of
+from biaswatch.web_page import as_page
 from shared.errors import UsageError
 
 
@@ -25,6 +27,8 @@ class Format(StrEnum):
     """What a report can be."""
 
     MD = "md"
+    HTML = "html"
+    """One page with its pictures inside."""
     JSON = "json"
     CSV = "csv"
     JSONL = "jsonl"
@@ -33,8 +37,8 @@ class Format(StrEnum):
     """The tables of New York City's Local Law 144."""
 
 
-WITH_PAIRS = {Format.MD, Format.JSON, Format.JSONL}
-WITH_WORDS = {Format.MD, Format.JSON}
+WITH_PAIRS = {Format.MD, Format.HTML, Format.JSON, Format.JSONL}
+WITH_WORDS = {Format.MD, Format.HTML, Format.JSON}
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +49,8 @@ def register(app: typer.Typer) -> None:
 def report(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
     form: Annotated[
-        Format, typer.Option("--format", help="md, json, csv, ll144, or jsonl for flagged pairs.")
+        Format,
+        typer.Option("--format", help="md, html, json, csv, ll144, or jsonl for flagged pairs."),
     ] = Format.MD,
     output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
     figures: Annotated[
@@ -60,9 +65,11 @@ def report(
     server: Server = None,
     token: Token = None,
 ) -> None:
-    """Write down what a run found: a document, JSON, comparisons as CSV, flagged pairs as JSONL."""
+    """Write down what a run found: a document, a page, JSON, CSV, flagged pairs as JSONL."""
     if interpret and form not in WITH_WORDS:
-        raise UsageError("An interpretation is written into md or json; other formats hold none.")
+        raise UsageError(
+            "An interpretation is written into md, html or json; other formats hold none."
+        )
 
     async def work() -> tuple[Outcome, list[dict[str, Any]]]:
         async with connected(server, token, asking=interpret) as client:
@@ -95,5 +102,17 @@ def written(form: Format, outcome: Outcome, flagged: Sequence[Mapping[str, Any]]
         case Format.LL144:
             return as_ll144(outcome.run, outcome.diagnoses)
         case Format.MD:
-            studies = study_report.as_markdown(outcome.studies, flagged)
-            return as_markdown(outcome) + studies + interpretations_as_markdown(outcome)
+            return _document(outcome, flagged)
+        case Format.HTML:
+            return _page(outcome, flagged)
+
+
+def _document(outcome: Outcome, flagged: Sequence[Mapping[str, Any]]) -> str:
+    studies = study_report.as_markdown(outcome.studies, flagged)
+    return as_markdown(outcome) + studies + interpretations_as_markdown(outcome)
+
+
+def _page(outcome: Outcome, flagged: Sequence[Mapping[str, Any]]) -> str:
+    with TemporaryDirectory() as folder:
+        pictures = [path for path in draw(outcome, Path(folder)) if path.suffix == ".svg"]
+        return as_page(str(outcome.run["suite"]), _document(outcome, flagged), pictures)

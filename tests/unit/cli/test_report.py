@@ -4,6 +4,7 @@ import csv
 import json
 
 import pytest
+from lxml import html
 
 from biaswatch.documents import as_csv, as_markdown
 from biaswatch.markdown import plain
@@ -91,3 +92,27 @@ def test_json_and_csv_hold_the_same_comparison() -> None:
 
 def test_nothing_to_compare_is_said() -> None:
     assert "There is nothing to compare" in as_markdown(Outcome(RUN, []))
+
+
+def test_a_page_is_one_file_that_needs_nothing_from_elsewhere_and_runs_nothing() -> None:
+    hostile = HOSTILE.replace("\n", " ")
+    page = html.fromstring(written(Format.HTML, Outcome(RUN, [diagnosis(hostile)]), ()))
+    assert page.findtext(".//title") == "countries"
+    assert [each.text for each in page.iterfind(".//h1")] == ["countries"]
+    assert page.findall(".//table")
+    assert hostile in {(cell.text or "").strip() for cell in page.iterfind(".//td")}
+    assert not page.findall(".//script")
+    assert not page.findall(".//a")
+    sources = [each.get("src") or "" for each in page.iterfind(".//img")]
+    assert sources
+    assert all(each.startswith("data:image/svg+xml;base64,") for each in sources)
+    [policy] = [m.get("content") for m in page.iterfind(".//meta") if m.get("http-equiv")]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def test_a_title_is_text_too() -> None:
+    run = {**RUN, "suite": "</title><script>alert(1)</script>"}
+    page = html.fromstring(written(Format.HTML, Outcome(run, [diagnosis()]), ()))
+    assert page.findtext(".//title") == run["suite"]
+    assert not page.findall(".//script")
