@@ -10,14 +10,14 @@ from markdown_it import MarkdownIt
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; display: block; overflow-x: auto; font-size: .9rem; }
+table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto; font-size: .9rem; }
 th, td { border: 1px solid #8886; padding: .3rem .6rem; text-align: left; vertical-align: top; }
 th { background: #8882; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid #8886; }
 blockquote { border-left: 3px solid #8886; margin-left: 0; padding-left: 1rem; }
 figure { margin: 2rem 0; background: white; }
 img { max-width: 100%; height: auto; }
-td { overflow-wrap: anywhere; }
+td { overflow-wrap: break-word; max-width: 30rem; }
 """
 NOTHING_FROM_ELSEWHERE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 

@@ -108,7 +108,7 @@ def _field(figure: Figure, axis: Any, field: Field, reach: float) -> None:
         axis.text(column, row, said, ha="center", va="center", color=colour, fontsize=8)
         if field.get((down[row], across[column]), nothing)[1]:
             axis.add_patch(
-                Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, fill=False, ec="black", lw=2)
+                Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, fill=False, ec=colour, lw=2)
             )
     bar = figure.colorbar(image, ax=axis, label="gap, points", shrink=0.9, aspect=12)
     bar.outline.set_edgecolor(PALE)
