@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto; font-size: .9rem; }
+table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; }
+table { display: block; overflow-x: auto; }
 th, td { border: 1px solid #8886; padding: .3rem .6rem; text-align: left; vertical-align: top; }
 th { background: #8882; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid #8886; }

@@ -31,7 +31,7 @@ def build(settings: OracleSettings) -> Service:
     hearing = Hearing(store, gather, asking, now=now)
 
     async def reconcile(publisher: Publisher) -> None:
-        await hearing.reconcile(publisher, settings.oracle_reconcile_s)
+        await hearing.reconciliation.keep_on(publisher, settings.oracle_reconcile_s)
 
     stages: list[Stage[Any]] = [
         Stage("oracle", Completion, asking, slots=1),

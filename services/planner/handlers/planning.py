@@ -1,10 +1,8 @@
 """Plans runs, notes what arrives for them, and repairs what the bus may have lost."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from shared.bus.port import Publisher
 from shared.contracts import (
     FEATURES,
     RUN_GATHER,
@@ -20,13 +18,12 @@ from shared.contracts import (
     probes_of,
     response_id_of,
 )
-from shared.errors import BackPressureError, PoisonError
+from shared.errors import PoisonError
 from shared.runtime.gather import Gather
+from shared.runtime.reconciliation import Reconciliation
 from shared.runtime.threads import in_thread
 from shared.store import Closing, Store
 from shared.telemetry import log
-
-BACK_PRESSURE_S = 0.5
 
 
 class Plans:
@@ -38,7 +35,7 @@ class Plans:
         self._gathers = store.gathers(RUN_GATHER)
         self._now = now
         self._deadline_s = deadline_s
-        self._waiting: dict[str, int] = {}
+        self.reconciliation = Reconciliation(self._missing, self._remedy, now=now)
 
     async def plan(self, run: Run) -> Sequence[Record]:
         """Begin to wait for a run, or go on; give the probes that have no response yet."""
@@ -97,35 +94,9 @@ class Plans:
         await self.gather.arrive([features.id for features in batch])
         return ()
 
-    async def reconcile(self, publisher: Publisher, every_s: float) -> None:
-        """Be the service's job: where nothing has come for a while, publish again what is missing.
-
-        The bus acknowledges before it has synced to disk, so a record may be lost with the power.
-        """
-        while True:
-            await asyncio.sleep(every_s)
-            for record in await in_thread(self._stuck):
-                await self._republish(publisher, record)
-
-    async def _republish(self, publisher: Publisher, record: Record) -> None:
-        while True:
-            try:
-                await publisher.publish(record, publication=int(self._now().timestamp()))
-            except BackPressureError:
-                await asyncio.sleep(BACK_PRESSURE_S)
-            else:
-                return
-
-    def _stuck(self) -> list[Record]:
-        """Give what must be published again for runs of which nothing came since the last look."""
-        before, self._waiting = self._waiting, {}
-        stuck: list[Record] = []
-        for run_id in self._gathers.open_keys():
-            missing = self._gathers.waiting_for(run_id)
-            self._waiting[run_id] = len(missing)
-            if before.get(run_id) == len(missing):
-                stuck.extend(self._remedy(run_id, set(missing)))
-        return stuck
+    def _missing(self) -> dict[str, set[str]]:
+        keys = self._gathers.open_keys()
+        return {run_id: set(self._gathers.waiting_for(run_id)) for run_id in keys}
 
     def _remedy(self, run_id: str, missing: set[str]) -> list[Record]:
         [run] = self._store.records.get(Run, [run_id])

@@ -186,7 +186,7 @@ def test_a_new_version_of_an_extractor_measures_the_window_again_and_begins_an_e
     [run] = house.rounds.due()
     asyncio.run(house.plans.plan(run))
     assert house.close(run) == []  # nothing of version 2 is there yet
-    asked = [house.plans._stuck(), house.plans._stuck()][1]
+    asked = [house.plans.reconciliation.stuck() for _ in range(2)][1]
     assert {each.id for each in asked} == {each.id for each in responses}
     features = [house.measured(each) for each in responses]
     house.store.records.write(features)
