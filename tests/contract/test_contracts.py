@@ -5,10 +5,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 
 from shared.contracts import ROUTES, Record, record_of
+from tools.schemas import monitor_schema_text
 
-FOLDER = Path(__file__).parents[2] / "shared" / "contracts"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "shared" / "contracts"
 SAMPLES = sorted((FOLDER / "samples").glob("*.json"))
 KINDS = [route.record for route in ROUTES]
 
@@ -48,3 +51,13 @@ def test_every_sample_fits_its_schema(path: Path) -> None:
 def test_every_record_has_a_sample_of_its_version() -> None:
     wanted = {f"{record.kind}.v{record.version}.json" for record in KINDS}
     assert wanted <= {path.name for path in SAMPLES}
+
+
+@pytest.mark.parametrize("name", ["monitor", "traffic"])
+def test_the_examples_of_monitors_fit_the_committed_schema(name: str) -> None:
+    committed = json.loads((ROOT / "docs" / "monitor.schema.json").read_text())
+    assert committed == json.loads(monitor_schema_text())
+    example = yaml.safe_load((ROOT / "examples" / f"{name}.yaml").read_text())
+    jsonschema.validate(example, committed)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**example, "cadense": "1h"}, committed)

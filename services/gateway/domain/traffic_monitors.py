@@ -32,11 +32,20 @@ PREFIX = f"{TRAFFIC}:"
 SHORTEST_S = 60
 
 
+class UnpairedFeature(Feature):
+    """A feature of traffic, which has no twins."""
+
+    method: Method = Method.TWO_GROUPS
+    """How evidence is gathered; there is no other way without twins."""
+
+
 class TrafficRequest(Watching):
     """The file of a monitor that watches production answers, which are sent in."""
 
     target: str = Field(pattern=rf"^{PREFIX}[A-Za-z0-9_-]{{1,80}}$")
     """The live system, as `traffic:name`."""
+    features: tuple[UnpairedFeature, ...] = Field(min_length=1)
+    """Which numbers are watched."""
     window: Duration
     """How long a round is: 1h, 1d; at least a minute, in whole seconds."""
     lateness: Duration = 60.0
@@ -99,14 +108,8 @@ def _traffic_plan(asked: TrafficRequest) -> MonitorPlan:
             traffic=Traffic(window_s=int(asked.window), mentions=asked.mentions),
             target=Target(name=asked.target, provider=TRAFFIC, model=name),
             claim=Claim.POPULATION,
-            features=tuple(map(_unpaired, asked.features)),
+            features=tuple(WatchedFeature(**each.model_dump()) for each in asked.features),
             comparisons=compared(asked),
             alpha=asked.alpha,
             missing_tolerance=asked.missing_tolerance,
         )
-
-
-def _unpaired(feature: Feature) -> WatchedFeature:
-    """Give a feature as traffic is compared, unless the file names a method itself."""
-    said = feature.model_dump(exclude_unset=True)
-    return WatchedFeature(**{"method": Method.TWO_GROUPS, **said})

@@ -8,7 +8,8 @@ import pytest
 
 from shared.testing.commands import CommandLine, until
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "monitor.yaml"
+EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLE = EXAMPLES / "monitor.yaml"
 
 
 @pytest.mark.timeout(180)
@@ -33,6 +34,29 @@ def test_a_monitor_is_applied_shown_paused_and_deleted(tmp_path: Path) -> None:
         assert "nobody" in unknown.stderr
         assert unknown.stderr.count("\n") == 1
         assert "is deleted" in biaswatch("monitor", "delete", "hiring").stdout
+
+
+@pytest.mark.timeout(180)
+def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> None:
+    biaswatch = CommandLine(tmp_path)
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"id": "1", "at": "2026-01-02T03:04:05Z", "text": "Yes.", "unit": "u"}\n')
+    with biaswatch.up():
+        applied = biaswatch("monitor", "apply", str(EXAMPLES / "traffic.yaml"))
+        assert applied.stdout == "The monitor support begins with no evidence.\n", applied.stderr
+        again = biaswatch("monitor", "apply", str(EXAMPLES / "traffic.yaml")).stdout
+        assert "nothing changed" in again
+        listed = biaswatch("monitor", "list").stdout
+        assert listed.startswith("support  active  traffic:support-bot  0 rounds")
+        told = biaswatch("ingest", "support-bot", str(answers))
+        assert told.stdout == "1 answers of support-bot are taken in.\n", told.stderr
+        unknown = biaswatch("ingest", "suport-bot", str(answers))
+        assert unknown.returncode == 2
+        assert "No active monitor watches the traffic suport-bot" in unknown.stderr
+        answers.write_text('{"id": "1", "text": "Yes."}')
+        nameless = biaswatch("ingest", "support-bot", str(answers))
+        assert nameless.returncode == 2
+        assert "line 1: an answer is an object that says `at` when" in nameless.stderr
 
 
 def stand(state: Path) -> dict[str, object]:
