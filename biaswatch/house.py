@@ -160,6 +160,7 @@ async def _together(where: Where, store: Store, port: int) -> AsyncIterator[str]
         diagnoser.build(DiagnoserSettings(**given), where.clock),
         oracle.build(OracleSettings(**given)),
         evaluator.build(EvaluatorSettings(**given)),
+        Service("gateway", GatewaySettings(**given), stages=[gateway.ingestion(store)]),
     ]
     connection = await Connection.open(where.nats_url, name="gateway")
     try:

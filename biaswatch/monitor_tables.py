@@ -3,9 +3,14 @@
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from biaswatch.terminal import escape
+
+COLUMNS = ("units", "missing", "gap", "interval", "evidence", "verdict", "more")
+WINDOW_COLUMNS = (
+    "number", "dimension", "group", "answers", "missing", "users", "mean", "interval",
+)  # fmt: skip
 
 
 def print_monitor(found: dict[str, Any]) -> None:
@@ -18,9 +23,7 @@ def print_monitor(found: dict[str, Any]) -> None:
     )
     if stand["ended"]:
         console.print(escape(f"No more rounds: {stand['ended']}."))
-    table = Table(
-        "comparison", "units", "missing", "gap", "interval", "evidence", "verdict", "more"
-    )
+    table = Table(Column("comparison", overflow="fold", ratio=1), *COLUMNS)
     for each in found["evidence"]:
         gap = each["gap"]
         table.add_row(
@@ -30,7 +33,7 @@ def print_monitor(found: dict[str, Any]) -> None:
             _number(gap.get("value")),
             f"{_number(gap.get('low'))} .. {_number(gap.get('high'))}",
             f"{each['log_supremum']:.2f} of {each['bound']:.2f}",
-            each["verdict"],
+            each["verdict"].replace("_", " "),
             "-" if each["more_units"] is None else f"{each['more_units']} units",
         )
     console.print(table)
@@ -41,12 +44,14 @@ def print_monitor(found: dict[str, Any]) -> None:
 def _print_window(window: dict[str, Any], console: Console) -> None:
     begins, ends = window["window"]["begins"], window["window"]["ends"]
     console.print(escape(f"The last window, {begins} to {ends}: {window['answers']} answers."))
+    if not window["answers"]:
+        return
     if window["without_unit"]:
         console.print(
             f"{window['without_unit']} of them name no user or conversation: they are described"
             " here, and are no evidence."
         )
-    table = Table("number", "dimension", "group", "answers", "missing", "users", "mean", "interval")
+    table = Table(*(Column(name, overflow="fold") for name in WINDOW_COLUMNS))
     for each in window["described"]:
         for group in each["groups"]:
             mean = group["mean"]

@@ -53,6 +53,11 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     return app
 
 
+def ingestion(store: Store) -> Stage[Exchange]:
+    """Give the stage that turns production answers into responses."""
+    return Stage("gateway", Exchange, Ingest(store, now=now), slots=1, batch=INGESTED_AT_ONCE)
+
+
 def build(settings: GatewaySettings) -> Service:
     """Give the gateway.
 
@@ -75,8 +80,8 @@ def build(settings: GatewaySettings) -> Service:
         async with web_server(app, settings.gateway_host, settings.gateway_port):
             await asyncio.Event().wait()
 
-    ingest = Stage("gateway", Exchange, Ingest(store, now=now), slots=1, batch=INGESTED_AT_ONCE)
-    return Service("gateway", settings, stages=[ingest], jobs=[listen], close=[store.close])
+    stages = [ingestion(store)]
+    return Service("gateway", settings, stages=stages, jobs=[listen], close=[store.close])
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ class MonitorDesk:
     def apply(self, asked: MonitorRequest | TrafficRequest) -> Applied:
         """Keep what is asked of a monitor; the same file again changes nothing."""
         plan, upkeep = declared(asked, self._suite(asked)), kept_up(asked)
-        self._running(plan.extractors)
+        self._check_measured(plan)
         last = self._last(asked.name)
         if last and (last.plan, last.upkeep, last.state) == (plan, upkeep, MonitorState.ACTIVE):
             return Applied(monitor=last, changed=False, anew=False)
@@ -77,14 +77,21 @@ class MonitorDesk:
             raise NotThereError(f"There is no suite {asked.suite_hash}. Upload it first.")
         return suite
 
-    def _running(self, names: Iterable[str]) -> None:
+    def _check_measured(self, plan: MonitorPlan) -> None:
+        """Refuse what nobody measures: its evidence would be missing for ever."""
         since = self._now() - timedelta(seconds=self._extractor_age_s)
-        running = {each.name for each in self._store.instruments.running(since)}
-        if absent := sorted(set(names) - running):
-            raise UsageError(
-                f"The extractor {absent[0]} is not running; running are"
-                f" {', '.join(sorted(running)) or 'none'}. Start it, or watch another feature."
-            )
+        running = {each.name: each.features for each in self._store.instruments.running(since)}
+        for watched in plan.features:
+            if watched.extractor not in running:
+                raise UsageError(
+                    f"The extractor {watched.extractor} is not running; running are"
+                    f" {', '.join(sorted(running)) or 'none'}. Start it, or watch another feature."
+                )
+            if watched.feature not in running[watched.extractor]:
+                raise UsageError(
+                    f"The extractor {watched.extractor} does not measure {watched.feature}; it"
+                    f" measures {', '.join(sorted(running[watched.extractor])) or 'nothing'}."
+                )
 
     def turned(self, name: str, state: MonitorState) -> Monitor:
         """Give the record that pauses, resumes or deletes a monitor."""

@@ -6,6 +6,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from shared.contracts import Features
+from shared.store import Store
 from shared.testing.commands import CommandLine, until
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -50,6 +52,8 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
         assert listed.startswith("support  active  traffic:support-bot  0 rounds")
         told = biaswatch("ingest", "support-bot", str(answers))
         assert told.stdout == "1 answers of support-bot are taken in.\n", told.stderr
+        with Store.open(f"sqlite:///{tmp_path / 'store.db'}") as store:
+            until(lambda: store.records.count(Features) == 2)  # one of each extractor
         unknown = biaswatch("ingest", "suport-bot", str(answers))
         assert unknown.returncode == 2
         assert "No active monitor watches the traffic suport-bot" in unknown.stderr

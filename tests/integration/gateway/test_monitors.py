@@ -71,6 +71,16 @@ async def test_applying_the_same_file_again_changes_nothing(api: httpx2.AsyncCli
     assert again["monitor"]["id"] == first["monitor"]["id"]
 
 
+async def test_a_number_that_nobody_measures_is_refused_with_those_that_are(
+    api: httpx2.AsyncClient,
+) -> None:
+    features = [{"extractor": "words", "feature": "wrods", "high": 10}]
+    reply = await api.post("/v1/monitors", json={**ASKED, "features": features})
+    assert reply.status_code == 422
+    said = "The extractor words does not measure wrods; it measures words."
+    assert reply.json()["detail"] == said
+
+
 async def test_another_cadence_keeps_the_evidence_and_another_tolerance_does_not(
     api: httpx2.AsyncClient,
 ) -> None:
