@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from fastapi import FastAPI
 
-from services.gateway.handlers import Desk, Ingest, MonitorDesk, Studies
+from services.gateway.handlers import Desk, Ingest, MonitorBoard, MonitorDesk, Studies
 from services.gateway.routes import (
     Tokens,
     as_sentence,
@@ -47,7 +47,7 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     monitors = MonitorDesk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
     app = FastAPI(title="biaswatch", version="1")
     app.include_router(routes(desk, Studies(store), send, tokens))
-    app.include_router(monitor_routes(monitors, send, tokens))
+    app.include_router(monitor_routes(monitors, MonitorBoard(store, monitors), send, tokens))
     app.include_router(ingestion_routes(Ingest(store, now=now), publisher.publish, tokens))
     app.add_exception_handler(BiaswatchError, as_sentence)
     return app

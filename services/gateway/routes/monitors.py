@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 
 from services.gateway.domain.monitor_views import Applied, MonitorStand, MonitorView, ShownAlarm
 from services.gateway.domain.traffic_monitors import Asked
-from services.gateway.handlers import MonitorDesk
+from services.gateway.handlers import MonitorBoard, MonitorDesk
 from services.gateway.routes.tokens import Tokens
 from shared.contracts import Monitor, MonitorState
 from shared.runtime.threads import in_thread
@@ -14,29 +14,29 @@ from shared.runtime.threads import in_thread
 Send = Callable[[Monitor], Awaitable[None]]
 
 
-def monitor_routes(desk: MonitorDesk, send: Send, tokens: Tokens) -> APIRouter:
+def monitor_routes(desk: MonitorDesk, board: MonitorBoard, send: Send, tokens: Tokens) -> APIRouter:
     """Give the routes of monitors."""
     router = APIRouter(prefix="/v1")
-    router.include_router(_reading(desk, tokens))
+    router.include_router(_reading(board, tokens))
     router.include_router(_changing(desk, send, tokens))
     return router
 
 
-def _reading(desk: MonitorDesk, tokens: Tokens) -> APIRouter:
+def _reading(board: MonitorBoard, tokens: Tokens) -> APIRouter:
     """Give what shows."""
     router = APIRouter(dependencies=[Depends(tokens.may_read)])
 
     @router.get("/monitors")
     async def list_monitors() -> list[MonitorStand]:
-        return await in_thread(desk.stands)
+        return await in_thread(board.stands)
 
     @router.get("/monitors/{name}")
     async def show_monitor(name: str) -> MonitorView:
-        return await in_thread(desk.show, name)
+        return await in_thread(board.show, name)
 
     @router.get("/monitors/{name}/alarms")
     async def show_alarms(name: str) -> list[ShownAlarm]:
-        return await in_thread(desk.alarms, name)
+        return await in_thread(board.alarms, name)
 
     return router
 

@@ -1,0 +1,163 @@
+"""What the gateway shows of monitors: how they stand, their evidence, their alarms."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+from services.gateway.domain.monitor_views import (
+    MonitorStand,
+    MonitorView,
+    Said,
+    ShownAlarm,
+    ShownTwins,
+    shown,
+)
+from services.gateway.handlers.monitors import MonitorDesk
+from shared.contracts import (
+    Alarm,
+    AlarmState,
+    Description,
+    Evidence,
+    Monitor,
+    MonitorState,
+    Response,
+    Round,
+    next_window,
+    read_at,
+)
+from shared.stats.anytime.families import e_bh
+from shared.store import Place, Store
+
+DEPLOYMENT_ALPHA = 0.05
+
+
+class MonitorBoard:
+    """Reads monitors for people; it blocks, so call it in a thread."""
+
+    def __init__(self, store: Store, desk: MonitorDesk) -> None:
+        self._store = store
+        self._desk = desk
+
+    def stands(self) -> list[MonitorStand]:
+        """Tell how all monitors stand, with what stands out over the whole deployment."""
+        latest = [
+            each for each in self._desk.latest().values() if each.state is not MonitorState.DELETED
+        ]
+        evidence = {each.name: self._evidence(each) for each in latest}
+        log_es = [each.log_e for name in evidence for each in evidence[name]]
+        flags = iter(e_bh(log_es, DEPLOYMENT_ALPHA) if log_es else [])
+        flagged = {name: sum(next(flags) for _ in found) for name, found in evidence.items()}
+        return [
+            self._stand(each, evidence[each.name], flagged[each.name])
+            for each in sorted(latest, key=lambda monitor: monitor.name)
+        ]
+
+    def show(self, name: str) -> MonitorView:
+        """Give all that is to be seen of a monitor."""
+        monitor = self._desk.monitor(name)
+        evidence = self._evidence(monitor)
+        flags = e_bh([each.log_e for each in evidence], monitor.plan.alpha) if evidence else []
+        return MonitorView(
+            stand=self._stand(monitor, evidence, sum(flags)),
+            evidence=[
+                shown(each, stands_out=flag) for each, flag in zip(evidence, flags, strict=True)
+            ],
+            alarms=self._alarms(monitor),
+            window=self._window(monitor),
+        )
+
+    def _window(self, monitor: Monitor) -> Description | None:
+        rounds = self._rounds(monitor)
+        run_id = rounds[-1].run_id if rounds else ""
+        return next(self._store.records.read(Description, run_id=run_id), None)
+
+    def alarms(self, name: str) -> list[ShownAlarm]:
+        """Give a monitor's alarms, the latest first, with the answers that contributed most."""
+        alarms = self._alarms(self._desk.monitor(name))
+        ids = [id_ for alarm in alarms for twins in alarm.twins for id_ in (*twins.a, *twins.b)]
+        said = {each.id: each for each in self._store.records.get(Response, ids)}
+        return [
+            ShownAlarm(
+                alarm=alarm,
+                twins=[
+                    ShownTwins(
+                        set_id=twins.set_id,
+                        gap=twins.gap,
+                        a=_said(twins.a, said, alarm),
+                        b=_said(twins.b, said, alarm),
+                    )
+                    for twins in alarm.twins
+                ],
+            )
+            for alarm in alarms
+        ]
+
+    def _alarms(self, monitor: Monitor) -> list[Alarm]:
+        found = self._store.records.of_monitor(Alarm, monitor.monitor_id)
+        return sorted(found, key=lambda alarm: (-alarm.round, alarm.comparison_key, alarm.state))
+
+    def _rounds(self, monitor: Monitor) -> list[Round]:
+        found = self._store.records.of_monitor(Round, monitor.monitor_id)
+        return sorted(found, key=lambda each: each.round)
+
+    def _evidence(self, monitor: Monitor) -> list[Evidence]:
+        rounds = self._rounds(monitor)
+        if not rounds:
+            return []
+        found = self._store.records.read(Evidence, run_id=rounds[-1].run_id)
+        return sorted(found, key=lambda each: each.comparison_key)
+
+    def _stand(self, monitor: Monitor, evidence: list[Evidence], flagged: int) -> MonitorStand:
+        rounds = self._rounds(monitor)
+        place = self._store.schedule.place(monitor.name)
+        here = place if place and place.monitor.monitor_id == monitor.monitor_id else None
+        ended = here.ended if here else None
+        going_on = monitor.state is MonitorState.ACTIVE and here is not None and not ended
+        return MonitorStand(
+            name=monitor.name,
+            monitor_id=monitor.monitor_id,
+            state="ended" if ended else monitor.state.value,
+            ended=ended,
+            suite=monitor.plan.suite,
+            target=monitor.plan.target.name,
+            claim=monitor.plan.claim,
+            rounds=len(rounds),
+            epoch=rounds[-1].epoch if rounds else None,
+            last_round_at=rounds[-1].at if rounds else None,
+            next_round_at=_due_at(here) if going_on and here else None,
+            comparisons=len(monitor.plan.watched),
+            verdicts=Counter(each.verdict for each in evidence),
+            alarms=_standing(self._alarms(monitor)),
+            flagged=flagged,
+            since=monitor.since,
+        )
+
+
+def _due_at(place: Place) -> datetime:
+    traffic = place.monitor.plan.traffic
+    if traffic is None:
+        return place.due_at
+    return read_at(next_window(traffic, place.monitor, place.run), place.monitor)
+
+
+def _standing(alarms: list[Alarm]) -> int:
+    keys = {(a.comparison_key, a.what, a.epoch): a.state for a in _raised_first(alarms)}
+    return sum(state is AlarmState.RAISED for state in keys.values())
+
+
+def _raised_first(alarms: list[Alarm]) -> list[Alarm]:
+    return sorted(alarms, key=lambda alarm: alarm.state is AlarmState.CLEARED)
+
+
+def _said(ids: Iterable[str], found: dict[str, Response], alarm: Alarm) -> list[Said]:
+    dimension = alarm.comparison_key.split(":")[1]
+    there = [found[id_] for id_ in ids if id_ in found]
+    return [
+        Said(
+            response_id=each.id,
+            group=each.probe.groups.get(dimension),
+            asked="\n".join(message.content for message in each.probe.messages) or None,
+            answered=each.text,
+        )
+        for each in there
+    ]
