@@ -9,13 +9,21 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from biaswatch.client import Client
 from biaswatch.handing_on import show_rows
 from biaswatch.suites import load_suite
 from services.simulator.domain.plant import Plant
 from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Round, Suite
-from shared.errors import UsageError
+from shared.errors import TransientError, UsageError
 from shared.runtime.settings import Settings, load
 from shared.runtime.threads import in_thread
 from shared.telemetry import configure_logs
@@ -31,7 +39,8 @@ SPEED = 7200.0
 LOOK_S = 0.5
 CALLS = 4
 """In flight to a model: it answers at once, and every open connection costs each call time."""
-PATIENCE_S = 3600.0
+PATIENCE_S = 600.0
+"""How long no round may end before that is taken for a fault."""
 
 
 def register(app: typer.Typer) -> None:
@@ -105,15 +114,41 @@ async def _measurable(settings: Settings, suite: Suite) -> None:
 
 
 async def _ended(settings: Settings, rounds: int) -> None:
-    """Wait until so many rounds are added up; counting them costs little, however many they are."""
+    """Wait until so many rounds are added up; counting them costs little, however many they are.
+
+    Raises
+    ------
+    TransientError
+        None was added up for a long while.
+    """
     from shared.store import Store
 
-    with Store.open(settings.store) as store:
+    with Store.open(settings.store) as store, _progress() as progress:
+        bar, there = progress.add_task("rounds added up", total=rounds), 0
+        while there < rounds:
+            there = await _more_than(store, there)
+            progress.update(bar, completed=there)
+
+
+async def _more_than(store: "Store", known: int) -> int:
+    try:
         async with asyncio.timeout(PATIENCE_S):
             while True:
-                if await in_thread(store.records.count, Round) >= rounds:
-                    return
+                there = await in_thread(store.records.count, Round)
+                if there > known:
+                    return there
                 await asyncio.sleep(LOOK_S)
+    except TimeoutError:
+        raise TransientError(
+            f"No round was added up for {PATIENCE_S / 60:g} minutes, after {known}: this machine is"
+            " too busy, or something is broken. Try fewer --monitors."
+        ) from None
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
 
 
 def _model(effect: float) -> str:
