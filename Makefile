@@ -55,6 +55,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python benchmarks/diagnosis.py
 	$(BIN)/python benchmarks/evidence.py
+	$(BIN)/python -m benchmarks.increments
 	$(BIN)/python -m benchmarks.bbq
 	$(BIN)/python -m benchmarks.generator
 
