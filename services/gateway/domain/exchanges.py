@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from services.gateway.domain.mentions import mentioned
 from shared.contracts import (
+    MENTIONED,
     Ending,
     Exchange,
     Message,
@@ -23,6 +24,8 @@ from shared.contracts import (
 )
 from shared.contracts.identity import Name
 
+System = tuple[str, str]
+"""A live system: whose it is, and its name."""
 MOST_AT_ONCE = 1000
 MOST_BYTES = 448 * 1024
 """Of one answer with its question: its response must fit on the bus, and says more."""
@@ -83,13 +86,10 @@ def exchange_of(source: str, sent: SentExchange, now: datetime) -> Exchange:
     Raises
     ------
     ValueError
-        It has both an answer and a reason, or neither, or both a prompt and messages, or lies in
-        the future.
+        It has both a prompt and messages, or `checked` refuses it.
     """
     if sent.prompt is not None and sent.messages:
         raise ValueError("give `prompt` or `messages`, not both")
-    if sent.at is not None and sent.at > now + AHEAD:
-        raise ValueError(f"`at` lies in the future ({sent.at.isoformat()}); check the clock")
     said: dict[str, Any] = sent.model_dump(exclude={"id", "at", "prompt", "messages", "unit"})
     prompt = () if sent.prompt is None else (Message(role=Role.USER, content=sent.prompt),)
     return checked(
@@ -101,18 +101,24 @@ def exchange_of(source: str, sent: SentExchange, now: datetime) -> Exchange:
             asked=prompt or sent.messages,
             unit_id=sent.unit,
             **said,
-        )
+        ),
+        now,
     )
 
 
-def checked(exchange: Exchange) -> Exchange:
-    """Give it back where it is whole.
+def checked(exchange: Exchange, now: datetime) -> Exchange:
+    """Give it back where it can be taken in.
 
     Raises
     ------
     ValueError
-        It has neither an answer nor a reason why there is none, or both, or is too large.
+        It has neither an answer nor a reason why there is none, or both; it lies in the future;
+        it claims a group that only we detect; or it is too large.
     """
+    if exchange.said_at > now + AHEAD:
+        raise ValueError(f"`at` lies in the future ({exchange.said_at.isoformat()})")
+    if claimed := sorted(name for name in exchange.groups if name.startswith(MENTIONED)):
+        raise ValueError(f"the dimension {claimed[0]} is for groups that are detected here")
     if (size := len(exchange.encode())) > MOST_BYTES:
         most = MOST_BYTES // 1024
         raise ValueError(f"it has {size // 1024} KiB, and {most} KiB can be taken; shorten it")
@@ -121,9 +127,10 @@ def checked(exchange: Exchange) -> Exchange:
     return exchange
 
 
-def watches(monitor: Monitor, source: str) -> Traffic | None:
+def watches(monitor: Monitor, system: System) -> Traffic | None:
     """Give how a monitor watches a live system, or None where it does not."""
-    return monitor.plan.traffic if monitor.plan.target.model == source else None
+    mine = (monitor.tenant, monitor.plan.target.model) == system
+    return monitor.plan.traffic if mine else None
 
 
 def is_late(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: datetime) -> bool:

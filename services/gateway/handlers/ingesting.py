@@ -5,6 +5,7 @@ from datetime import datetime
 
 from services.gateway.domain.exchanges import (
     SentResponses,
+    System,
     checked,
     exchange_of,
     is_late,
@@ -37,7 +38,8 @@ class Ingest:
         UsageError
             One of the answers is wrong; the first such is named.
         """
-        if not any(_active(monitor) for monitor, _ in self._watchers(sent.source)):
+        watchers = self._watchers(("default", sent.source))
+        if not any(_active(monitor) for monitor, _ in watchers):
             raise NotThereError(
                 f"No active monitor watches the traffic {sent.source}. Apply one with the target"
                 f" traffic:{sent.source}."
@@ -58,11 +60,12 @@ class Ingest:
         PoisonError
             No monitor watches one of them, not even a paused one; or it is not whole.
         """
-        watchers = {source: self._watchers(source) for source in {each.source for each in batch}}
+        systems = {(each.tenant, each.source) for each in batch}
+        watchers = {system: self._watchers(system) for system in systems}
         return [
             response
             for exchange in batch
-            for response in self._responses(exchange, watchers[exchange.source])
+            for response in self._responses(exchange, watchers[exchange.tenant, exchange.source])
         ]
 
     def _responses(self, exchange: Exchange, watchers: Watchers) -> list[Response]:
@@ -71,11 +74,11 @@ class Ingest:
                 f"No monitor watches the traffic {exchange.source}. Apply one with the target"
                 f" traffic:{exchange.source}, then replay this exchange."
             )
+        now = self._now()
         try:
-            checked(exchange)
+            checked(exchange, now)
         except ValueError as error:
             raise PoisonError(f"The exchange {exchange.key!r}: {error}.") from None
-        now = self._now()
         found = []
         for monitor, traffic in watchers:
             if _active(monitor):
@@ -84,11 +87,11 @@ class Ingest:
                 found.append(response_of(exchange, monitor, traffic, now))
         return found
 
-    def _watchers(self, source: str) -> Watchers:
+    def _watchers(self, system: System) -> Watchers:
         """Give the monitors of a live system that are not deleted, as they are wanted now."""
         wanted = sorted(self._store.records.all(Monitor), key=lambda each: each.moment_ms)
         latest = {monitor.name: monitor for monitor in wanted}.values()
-        found = [(each, watches(each, source)) for each in latest]
+        found = [(each, watches(each, system)) for each in latest]
         return [
             (monitor, traffic)
             for monitor, traffic in found

@@ -14,12 +14,12 @@ from services.gateway.app import web_app
 from services.gateway.handlers import Ingest
 from services.gateway.settings import GatewaySettings
 from shared.bus.stage import Stage
-from shared.contracts import Exchange, MonitorState, Response
+from shared.contracts import Exchange, MonitorState, Response, window_at, window_run
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from shared.store.instruments import Instrument
 from shared.testing.bus import Bus
-from shared.testing.records import make_exchange, make_traffic_monitor
+from shared.testing.records import AT, make_exchange, make_traffic_monitor
 
 ASKED: dict[str, Any] = {
     "name": "support",
@@ -168,10 +168,16 @@ async def test_over_the_bus_what_nobody_watches_is_a_dead_letter_and_what_is_pau
     store.records.write([monitor])
     stage = ingesting(store)
     bus.work(stage)
-    await bus.publish(make_exchange(0), make_exchange(1, source="unknown"))
+    await bus.publish(
+        make_exchange(0),
+        make_exchange(1, source="unknown"),
+        make_exchange(2, tenant="somebody-else"),
+        make_exchange(3, said_at=datetime(9999, 12, 31, tzinfo=UTC)),
+    )
     await bus.settled(stage)
-    [letter] = await bus.dead()
-    assert "No monitor watches the traffic unknown" in letter.reason
+    reasons = [letter.reason for letter in await bus.dead()]
+    assert sum("No monitor watches the traffic" in reason for reason in reasons) == 2
+    assert sum("'answer-3': `at` lies in the future" in reason for reason in reasons) == 1
     assert await bus.count(Response) == 0
 
 
@@ -212,3 +218,20 @@ async def test_a_monitor_of_traffic_says_when_its_window_will_be_read(
     read = datetime.fromisoformat(stand["next_round_at"])
     assert read == datetime(2026, 1, 1, 13, tzinfo=UTC) + timedelta(seconds=60)
     assert (stand["suite"], stand["target"]) == (None, "traffic:support")
+
+
+async def test_a_window_is_listed_among_the_runs_with_the_answers_it_has(
+    api: httpx2.AsyncClient, store: Store
+) -> None:
+    monitor = make_traffic_monitor()
+    store.records.write([monitor])
+    said = Ingest(store, now=lambda: AT)([make_exchange(n) for n in range(3)])
+    store.records.write([*said, window_run(monitor, window_at(AT, 3600), AT, round_=0)])
+    [listed] = (await api.get("/v1/runs", headers=READER)).json()
+    assert (listed["suite"], listed["targets"]) == ("support", ["traffic:support"])
+    assert (listed["probes"], listed["responses"]) == (3, 3)
+    shown = await api.get(f"/v1/runs/{listed['run_id']}", headers=READER)
+    assert shown.json() == listed
+    for part in ("diagnoses", "studies"):
+        found = await api.get(f"/v1/runs/{listed['run_id']}/{part}", headers=READER)
+        assert found.status_code == 200, found.text

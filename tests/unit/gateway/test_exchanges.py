@@ -107,6 +107,7 @@ def test_an_answer_is_late_once_its_window_has_been_read() -> None:
         ({"text": None}, "either a text, or a reason"),
         ({"prompt": "a", "messages": [{"role": "user", "content": "b"}]}, "not both"),
         ({"at": (AT + timedelta(days=1)).isoformat()}, "lies in the future"),
+        ({"groups": {"mentioned_gender": "female"}}, "detected here"),
     ],
 )
 def test_what_contradicts_itself_is_refused(fields: dict[str, Any], why: str) -> None:
