@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, Valida
 from shared.errors import ConfigurationError, UsageError
 from shared.llm.guarded import Guarded
 from shared.llm.pointer import filled, found_at
-from shared.llm.port import Answer, Call, CallFailed, Failure
+from shared.llm.port import PURPOSE_HEADER, Answer, Call, CallFailed, Failure
 from shared.llm.retry_after import retry_after_s
 
 LARGEST_REPLY_BYTES = 4 * 1024 * 1024
@@ -82,7 +82,7 @@ class HttpApp:
         body = filled(self._application.request, call)
         try:
             async with asyncio.timeout(call.timeout_s):
-                status, headers, reply = await self._exchange(body, call.timeout_s)
+                status, headers, reply = await self._exchange(body, call)
         except (TimeoutError, httpx2.TimeoutException):
             raise CallFailed(Failure.TIMEOUT, "The application did not answer in time.") from None
         except httpx2.HTTPError:
@@ -90,11 +90,10 @@ class HttpApp:
         _check(status, headers)
         return Answer(self._text(reply), "stop")
 
-    async def _exchange(
-        self, body: JsonValue, timeout_s: float
-    ) -> tuple[int, httpx2.Headers, bytes]:
-        url = self._application.url
-        async with self._client.stream("POST", url, json=body, timeout=timeout_s) as reply:
+    async def _exchange(self, body: JsonValue, call: Call) -> tuple[int, httpx2.Headers, bytes]:
+        url, why = self._application.url, {PURPOSE_HEADER: call.purpose}
+        asked = self._client.stream("POST", url, json=body, headers=why, timeout=call.timeout_s)
+        async with asked as reply:
             data = b""
             async for chunk in reply.aiter_bytes():
                 data += chunk

@@ -7,6 +7,9 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+PURPOSE_HEADER = "X-Biaswatch-Purpose"
+"""Stands on every call over HTTP: an application can tell our questions from its users'."""
+
 
 @dataclass(frozen=True)
 class Form:
@@ -35,6 +38,8 @@ class Call:
     """Key, scaffold and repeat of the probe: the address of a recorded answer."""
     form: Form | None = None
     """The shape the answer is to have, where the question asks for one."""
+    purpose: str = "study"
+    """Why it is asked: study, monitor or judge."""
 
 
 @dataclass(frozen=True)

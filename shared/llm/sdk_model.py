@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from shared.llm.clients import Clients
-from shared.llm.port import Answer, Call, Form
+from shared.llm.port import PURPOSE_HEADER, Answer, Call, Form
 from shared.llm.sdk_errors import outcomes
 
 REPEAT_HEADER = "X-Biaswatch-Repeat"
@@ -58,10 +58,14 @@ class SdkModel(ABC, Generic[C]):
                 reply = await self._endpoint(client)(
                     model=call.model,
                     timeout=call.timeout_s,
-                    extra_headers=_told(call) if self._tell_repeat else {},
+                    extra_headers=self._headers(call),
                     **self._request(call, call.form if self._structured else None),
                 )
         return self._answer(reply)
+
+    def _headers(self, call: Call) -> dict[str, str]:
+        told = _told(call) if self._tell_repeat else {}
+        return {PURPOSE_HEADER: call.purpose, **told}
 
     async def close(self) -> None:
         """See `ChatModel.close`."""

@@ -23,6 +23,7 @@ def call_of(probe: Probe, sub: SubCall, timeout_s: float) -> Call:
         timeout_s=timeout_s,
         recording=(probe.key, probe.scaffold, probe.repeat),
         form=sub.form,
+        purpose=probe.purpose,
     )
 
 

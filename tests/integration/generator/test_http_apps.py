@@ -69,6 +69,7 @@ async def test_the_template_is_filled_and_the_pointer_followed(
 ) -> None:
     url, seen = server
     assert await ask(f"{url}/200", key="k1") == "Rating: 3"
+    assert seen[-1]["headers"][b"x-biaswatch-purpose"] == b"study"
     assert seen[-1]["body"] == {
         "q": "Ask: Is {system} a word?",
         "how": "Be brief.",

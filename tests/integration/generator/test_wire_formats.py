@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anthropic
 import openai
@@ -341,3 +342,20 @@ async def test_reasoning_that_used_up_the_limit_is_a_truncation(grumpy: str) -> 
 
 def test_an_answer_needs_no_more_than_words() -> None:
     assert Answer("x").prompt_tokens is None
+
+
+@pytest.mark.parametrize("wire", ADAPTERS)
+async def test_every_call_says_that_it_is_ours_and_why(wire: str) -> None:
+    told: list[bytes] = []
+
+    async def refusing(scope: Any, _: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            told.append(dict(scope["headers"])[b"x-biaswatch-purpose"])
+            await send({"type": "http.response.start", "status": 500, "headers": []})
+            await send({"type": "http.response.body", "body": b"{}"})
+
+    with model_server(refusing) as url:
+        async with adapter(wire, url, tell_repeat=False) as model:
+            with pytest.raises(CallFailed):
+                await model.ask(call(purpose="monitor"))
+    assert told == [b"monitor"]
