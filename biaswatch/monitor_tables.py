@@ -38,12 +38,13 @@ def print_monitor(found: dict[str, Any]) -> None:
         )
     console.print(table)
     if found["window"]:
-        _print_window(found["window"], console)
+        print_window(found["window"], console)
 
 
-def _print_window(window: dict[str, Any], console: Console) -> None:
+def print_window(window: dict[str, Any], console: Console) -> None:
+    """Print what a window of traffic looked like."""
     begins, ends = window["window"]["begins"], window["window"]["ends"]
-    console.print(escape(f"The last window, {begins} to {ends}: {window['answers']} answers."))
+    console.print(escape(f"The window from {begins} to {ends}: {window['answers']} answers."))
     if not window["answers"]:
         return
     if window["without_unit"]:

@@ -1,4 +1,4 @@
-"""The verbs of monitors: apply, list, show, alarms, pause, resume, delete, plan."""
+"""The verbs of monitors: apply, list, show, alarms, windows, pause, resume, delete, plan."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.handing_on import show_rows
 from biaswatch.monitor_files import load_monitor
-from biaswatch.monitor_tables import print_monitor
+from biaswatch.monitor_tables import print_monitor, print_window
 from biaswatch.terminal import escape
 from shared.errors import UsageError
 
@@ -109,6 +109,26 @@ def alarms(name: Name, server: Server = None, token: Token = None, as_json: Json
             console.print(table)
     if not found:
         typer.echo("There are no alarms.")
+
+
+@app.command()
+def windows(
+    name: Name,
+    last: Annotated[int, typer.Option(min=1, help="How many, the latest first.")] = 5,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Show what windows of production traffic looked like: described, and no evidence."""
+    path = f"/v1/monitors/{name}/windows"
+    found = _ask(lambda client: client.ask("GET", path), server, token)[:last]
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    for each in found:
+        print_window(each, Console())
+    if not found:
+        typer.echo("No window has been read yet; only monitors of traffic have windows.")
 
 
 @app.command()

@@ -66,6 +66,12 @@ class MonitorBoard:
             window=self._window(monitor),
         )
 
+    def windows(self, name: str) -> list[Description]:
+        """Give what the windows of a monitor of traffic looked like, the latest first."""
+        monitor = self._desk.monitor(name)
+        found = self._store.records.of_monitor(Description, monitor.monitor_id)
+        return sorted(found, key=lambda each: each.round, reverse=True)
+
     def _window(self, monitor: Monitor) -> Description | None:
         rounds = self._rounds(monitor)
         run_id = rounds[-1].run_id if rounds else ""

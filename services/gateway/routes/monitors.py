@@ -8,7 +8,7 @@ from services.gateway.domain.monitor_views import Applied, MonitorStand, Monitor
 from services.gateway.domain.traffic_monitors import Asked
 from services.gateway.handlers import MonitorBoard, MonitorDesk
 from services.gateway.routes.tokens import Tokens
-from shared.contracts import Monitor, MonitorState
+from shared.contracts import Description, Monitor, MonitorState
 from shared.runtime.threads import in_thread
 
 Send = Callable[[Monitor], Awaitable[None]]
@@ -37,6 +37,10 @@ def _reading(board: MonitorBoard, tokens: Tokens) -> APIRouter:
     @router.get("/monitors/{name}/alarms")
     async def show_alarms(name: str) -> list[ShownAlarm]:
         return await in_thread(board.alarms, name)
+
+    @router.get("/monitors/{name}/windows")
+    async def show_windows(name: str) -> list[Description]:
+        return await in_thread(board.windows, name)
 
     return router
 

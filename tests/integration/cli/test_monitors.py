@@ -54,6 +54,7 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
         assert told.stdout == "1 answers of support-bot are taken in.\n", told.stderr
         with Store.open(f"sqlite:///{tmp_path / 'store.db'}") as store:
             until(lambda: store.records.count(Features) == 2)  # one of each extractor
+        assert "No window has been read yet" in biaswatch("monitor", "windows", "support").stdout
         unknown = biaswatch("ingest", "suport-bot", str(answers))
         assert unknown.returncode == 2
         assert "No active monitor watches the traffic suport-bot" in unknown.stderr

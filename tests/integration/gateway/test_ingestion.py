@@ -19,7 +19,12 @@ from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from shared.store.instruments import Instrument
 from shared.testing.bus import Bus
-from shared.testing.records import AT, make_exchange, make_traffic_monitor
+from shared.testing.records import (
+    AT,
+    make_description,
+    make_exchange,
+    make_traffic_monitor,
+)
 
 ASKED: dict[str, Any] = {
     "name": "support",
@@ -235,3 +240,15 @@ async def test_a_window_is_listed_among_the_runs_with_the_answers_it_has(
     for part in ("diagnoses", "studies"):
         found = await api.get(f"/v1/runs/{listed['run_id']}/{part}", headers=READER)
         assert found.status_code == 200, found.text
+
+
+async def test_windows_are_shown_the_latest_first(api: httpx2.AsyncClient, store: Store) -> None:
+    monitor = make_traffic_monitor()
+    store.records.write([monitor])
+    store.records.write(
+        make_description(monitor_id=monitor.monitor_id, round=number) for number in range(3)
+    )
+    found = (await api.get("/v1/monitors/support/windows", headers=READER)).json()
+    assert [each["round"] for each in found] == [2, 1, 0]
+    assert found[0]["described"][0]["groups"][0]["mean"]["reason"]
+    assert (await api.get("/v1/monitors/nobody/windows", headers=READER)).status_code == 404
