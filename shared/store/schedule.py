@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Engine, and_, select, update
 
-from shared.contracts import Monitor, Run
+from shared.contracts import Monitor, Run, next_window, read_at
 from shared.store.engine import reading, writing
 from shared.store.keyed import insert_new
 from shared.store.tables import SCHEDULE
@@ -24,6 +24,14 @@ class Place:
     """The run of the round before; None before the first."""
     ended: str | None
     """Why there will be no more rounds."""
+
+    @property
+    def due(self) -> datetime:
+        """When the next round is due; a window of traffic is when it is over."""
+        traffic = self.monitor.plan.traffic
+        if traffic is None:
+            return self.due_at
+        return read_at(next_window(traffic, self.monitor, self.run), self.monitor)
 
 
 class Schedule:

@@ -68,7 +68,7 @@ class Gauges:
             name = (place.monitor.name,)
             active = place.monitor.state is MonitorState.ACTIVE and not place.ended
             if active:
-                yield (MONITOR_OVERDUE, name), place.due_at.timestamp()
+                yield (MONITOR_OVERDUE, name), place.due.timestamp()
             yield from self._of(place.monitor)
 
     def _of(self, monitor: Monitor) -> Iterator[tuple[Key, float]]:

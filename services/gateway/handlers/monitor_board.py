@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
 
 from services.gateway.domain.monitor_views import (
     MonitorStand,
@@ -22,11 +21,9 @@ from shared.contracts import (
     MonitorState,
     Response,
     Round,
-    next_window,
-    read_at,
 )
 from shared.stats.anytime.families import e_bh
-from shared.store import Place, Store
+from shared.store import Store
 
 DEPLOYMENT_ALPHA = 0.05
 
@@ -130,20 +127,13 @@ class MonitorBoard:
             rounds=len(rounds),
             epoch=rounds[-1].epoch if rounds else None,
             last_round_at=rounds[-1].at if rounds else None,
-            next_round_at=_due_at(here) if going_on and here else None,
+            next_round_at=here.due if going_on and here else None,
             comparisons=len(monitor.plan.watched),
             verdicts=Counter(each.verdict for each in evidence),
             alarms=_standing(self._alarms(monitor)),
             flagged=flagged,
             since=monitor.since,
         )
-
-
-def _due_at(place: Place) -> datetime:
-    traffic = place.monitor.plan.traffic
-    if traffic is None:
-        return place.due_at
-    return read_at(next_window(traffic, place.monitor, place.run), place.monitor)
 
 
 def _standing(alarms: list[Alarm]) -> int:

@@ -14,7 +14,6 @@ from shared.contracts import (
     Record,
     Run,
     Suite,
-    next_window,
     read_at,
 )
 from shared.errors import TransientError
@@ -77,15 +76,8 @@ class Rounds:
             if waiting.closed_by is None:
                 return  # the round before is under way: the next one waits for its turn
         wanted = place.monitor.state is MonitorState.ACTIVE and not place.ended
-        if wanted and self._due_at(place) <= self._now():
+        if wanted and place.due <= self._now():
             yield from self._begun(place)
-
-    def _due_at(self, place: Place) -> datetime:
-        """Give when the next round is due; a window of traffic is when it is over."""
-        traffic = place.monitor.plan.traffic
-        if traffic is None:
-            return place.due_at
-        return read_at(next_window(traffic, place.monitor, place.run), place.monitor)
 
     def _begun(self, place: Place) -> Iterator[Run]:
         monitor = place.monitor

@@ -116,6 +116,9 @@ def said(users: Iterable[int], at: datetime, source: str = "support") -> list[Ex
 
 def test_windows_are_read_one_after_the_other_once_they_are_over(house: House) -> None:
     house.hear(*said(range(4), NOON + timedelta(minutes=5)))
+    place = house.store.schedule.place(MONITOR.name)
+    assert place is not None
+    assert place.due == NOON + HOUR + LATE  # not overdue while the window lasts
     assert house.read(NOON + HOUR) == []  # answers may still come
     [first] = house.read(NOON + HOUR + LATE)
     assert first == Window(begins=NOON, ends=NOON + HOUR)
