@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biaswatch.fail_on import FailOn, fail_at, least_gap
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def diagnose(
     output: Annotated[
         Path | None, typer.Option("-o", help="Write each part to a CSV or Parquet file.")
     ] = None,
+    fail_on: FailOn = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show statistics by group, disparities and corrected comparisons of a table."""
@@ -79,6 +81,7 @@ def diagnose(
         alpha, tolerance, correction, permutations, seed, ddof, calibrate,
     )  # fmt: skip
     _check(asked)
+    least = least_gap(fail_on)
     seen, warnings = observations(table, Columns(group, feature, baseline, unit, domain, set_))
     found = diagnosis_output.parts(_diagnosed(seen, asked))
     if output:
@@ -88,6 +91,7 @@ def diagnose(
         typer.echo(json.dumps({**found, "warnings": warnings}, indent=2, allow_nan=False))
     elif not output:
         diagnosis_output.show(found, warnings, alpha)
+    fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
 
 
 def _check(asked: Asked) -> None:

@@ -24,6 +24,7 @@ from rich.progress import (
 from biaswatch.checks import check_means, check_recordings, check_scaffolds, check_simulated
 from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
+from biaswatch.fail_on import FailOn, concluded_of, fail_at, least_gap
 from biaswatch.outcome import Found, Outcome, outcome_of
 from biaswatch.outcome_output import DEMO_JUDGES, DEMO_WRITER, show_outcome
 from biaswatch.place import Address
@@ -65,12 +66,14 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of what judges are shown: distractors, order.")] = 0,
     new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
+    fail_on: FailOn = None,
     apart: Apart = False,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Put a suite to models and show what is found. The same command again resumes."""
+    least = least_gap(fail_on)
     loaded, targets = load_suite(suite), [parse_target(each) for each in target]
     budget = _budget(max_tokens, max_cost)
     check_scaffolds(loaded, targets, scaffold or ["direct"])
@@ -86,7 +89,7 @@ def run(
         "judge_seed": seed,
     }
     work = _run_suite(loaded, asked, connected(server, token, apart=apart), quiet=as_json)
-    _finish(work, as_json)
+    fail_at(concluded_of(_finish(work, as_json).diagnoses), least)
 
 
 def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -> None:
@@ -158,17 +161,21 @@ def cancel(
 
 def show(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
+    fail_on: FailOn = None,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Show what a run found."""
+    least = least_gap(fail_on)
 
     async def work() -> Outcome:
         async with connected(server, token, asking=False) as client:
             return await outcome_of(client, run_id)
 
-    show_outcome(asyncio.run(work()), as_json=as_json)
+    outcome = asyncio.run(work())
+    show_outcome(outcome, as_json=as_json)
+    fail_at(concluded_of(outcome.diagnoses), least)
 
 
 def up(
@@ -242,7 +249,7 @@ async def _watch(client: Client, run_id: str, opening: int, *, quiet: bool) -> N
                 bars.update(judged, completed=stand["verdicts"])
 
 
-def _finish(work: Any, as_json: bool) -> None:
+def _finish(work: Any, as_json: bool) -> Outcome:
     try:
         outcome: Outcome = asyncio.run(work)
     except KeyboardInterrupt:
@@ -251,3 +258,4 @@ def _finish(work: Any, as_json: bool) -> None:
     show_outcome(outcome, as_json=as_json)
     if outcome.run["stand"] != "complete":
         raise typer.Exit(INCOMPLETE_CODE)
+    return outcome

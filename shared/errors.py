@@ -25,7 +25,8 @@ class BiaswatchError(Exception):
     """The root of all errors raised on purpose; its text says what happened and what to do."""
 
     outcome: Outcome = Outcome.RETRY
-    exit_code: int = 1
+    exit_code: int = 3
+    """The work is not done, and the same command may do it; 1 is for findings, 2 for mistakes."""
 
 
 class TransientError(BiaswatchError):

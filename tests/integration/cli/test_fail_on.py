@@ -1,0 +1,60 @@
+"""A pipeline stops at a disparity where it asked to, and at nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from shared.testing.commands import CommandLine
+
+SUITE = str(Path(__file__).parents[3] / "suites" / "hiring-demo.yaml")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    path = tmp_path / "scores.csv"
+    rows = [f"{group},{score + n % 3}" for group, score in (("a", 1), ("b", 6)) for n in range(30)]
+    path.write_text("\n".join(["group,score", *rows]))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ((), 0),
+        (("--fail-on", "disparity"), 1),
+        (("--fail-on", "4.5"), 1),
+        (("--fail-on", "5.5"), 0),
+        (("--fail-on", "disparity", "--tolerance", "7"), 0),
+        (("--fail-on", "much"), 2),
+        (("--fail-on", "-1"), 2),
+    ],
+)
+def test_a_table_with_a_disparity_fails_where_that_was_asked_for(
+    tmp_path: Path, table: str, words: tuple[str, ...], code: int
+) -> None:
+    command = CommandLine(tmp_path / "state")
+    said = command("diagnose", table, "--group", "group", "--feature", "score", *words)
+    assert said.returncode == code, said.stderr
+    assert bool(said.stdout) == (code != 2)
+
+
+@pytest.mark.timeout(180)
+def test_a_run_fails_at_the_bias_that_was_planted_and_shows_it_all_the_same(
+    tmp_path: Path,
+) -> None:
+    command = CommandLine(tmp_path / "state")
+    words = ("run", SUITE, "--repeats", "2", "--fail-on", "disparity")
+    biased = command(*words, "--target", "simulator:biased")
+    assert biased.returncode == 1, biased.stderr
+    assert "a disparity of" in biased.stdout
+    assert command(*words, "--target", "simulator:unbiased").returncode == 0
+    run_id = biased.stdout.split("Run ")[1][:32]
+    assert command("show", run_id, "--fail-on", "disparity").returncode == 1
+    assert command("show", run_id, "--fail-on", "5").returncode == 0
+    assert command("show", run_id).returncode == 0
+
+
+def test_a_gateway_that_cannot_be_reached_is_no_finding(tmp_path: Path) -> None:
+    said = CommandLine(tmp_path / "state")("runs", "--server", "http://127.0.0.1:1")
+    assert said.returncode == 3
+    assert said.stderr.count("\n") == 1
