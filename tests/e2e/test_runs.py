@@ -193,7 +193,6 @@ def test_a_gateway_that_refuses_the_token_says_so_and_starts_nothing(
         (["purge", "--run", "0" * 32, "--yes"], "There is no run 000"),
         (["show", "0" * 32], "There is no run 000"),
         (["cancel", "0" * 32], "There is no run 000"),
-        (["runs", "--server", "http://127.0.0.1:1"], "does not answer"),
         (["runs", "--server", "http://127.0.0.1:99999"], "is no address of a gateway"),
         (["runs", "--server", "localhost:8080"], "is no address of a gateway"),
         (["runs", "--server", "ftp://x"], "is no address of a gateway"),
@@ -205,7 +204,7 @@ def test_a_slip_of_these_verbs_is_one_sentence(
     command: CommandLine, store: Store, words: list[str], sentence: str
 ) -> None:
     said = command(*words)
-    assert said.returncode in {1, 2}
+    assert said.returncode == 2
     assert sentence in said.stderr
     assert "Traceback" not in said.stderr
 
@@ -219,7 +218,7 @@ def test_a_run_whose_key_is_missing_can_be_cancelled_and_the_platform_starts_aga
     (tmp_path / "suite.yaml").write_text(text)
     with command.up():
         said = command("run", str(tmp_path / "suite.yaml"), "--target", "openai:gpt-5-mini")
-        assert said.returncode in {1, 2}  # the platform ends, and lets go of who follows the run
+        assert said.returncode in {2, 3}  # the platform ends, and lets go of who follows the run
         assert "Traceback" not in said.stderr
     [run] = json.loads(command("runs", "--json").stdout)
     cancelled = command("cancel", run["run_id"])

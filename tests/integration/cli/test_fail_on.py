@@ -57,4 +57,5 @@ def test_a_run_fails_at_the_bias_that_was_planted_and_shows_it_all_the_same(
 def test_a_gateway_that_cannot_be_reached_is_no_finding(tmp_path: Path) -> None:
     said = CommandLine(tmp_path / "state")("runs", "--server", "http://127.0.0.1:1")
     assert said.returncode == 3
+    assert "does not answer" in said.stderr
     assert said.stderr.count("\n") == 1
