@@ -58,6 +58,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.increments
 	$(BIN)/python -m benchmarks.bbq
 	$(BIN)/python -m benchmarks.generator
+	$(BIN)/python -m benchmarks.ingestion
 
 calibration: .venv/.dev ## Simulate the evidence of monitors at full length: false alarms, delay
 	$(BIN)/python -m tools.calibration
