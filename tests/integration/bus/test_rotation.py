@@ -1,0 +1,55 @@
+"""A key is exchanged as the operations page says: the old one is refused, and nothing is lost."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
+from shared.bus.jetstream.keys import keep_keys
+from shared.bus.permissions import key_names, server_config
+from shared.bus.provision import provision
+from shared.bus.server import EmbeddedServer
+from shared.bus.stage import Stage
+from shared.bus.topology import durable_of
+from shared.contracts import Response
+from shared.errors import ConfigurationError
+from shared.testing.records import make_response
+
+RECORDER = Stage("recorder", Response, lambda _: [])
+
+
+def serving(folder: Path, keys: Path) -> EmbeddedServer:
+    return EmbeddedServer(folder / "nats", extra_config=server_config(keep_keys(keys, key_names())))
+
+
+async def connected(server: EmbeddedServer, name: str, seed: Path) -> Connection:
+    return await Connection.open(server.url, name=name, seed_file=seed)
+
+
+async def test_a_rotated_key_opens_what_the_old_one_did_and_the_old_one_nothing(
+    tmp_path: Path,
+) -> None:
+    keys, old = tmp_path / "keys", tmp_path / "old.seed"
+    with serving(tmp_path, keys) as server:
+        operator = await connected(server, "operator", keys / "operator.seed")
+        await provision(Admin(operator))
+        await operator.close()
+        generator = await connected(server, "generator", keys / "generator.seed")
+        await JetStreamPublisher(generator).publish(make_response(1))
+        await generator.close()
+    shutil.move(keys / "recorder.seed", old)
+    with serving(tmp_path, keys) as server:  # makes the key anew, and the others are kept
+        with pytest.raises(ConfigurationError):
+            await connected(server, "recorder", old)
+        recorder = await connected(server, "recorder", keys / "recorder.seed")
+        inbox = JetStreamInbox(recorder, durable_of(RECORDER), 1)
+        await inbox.restore()
+        [delivery] = await inbox.take(1)
+        assert Response.decode(delivery.data) == make_response(1)
+        await inbox.accept(delivery)
+        await inbox.close()
+        await recorder.close()
+        generator = await connected(server, "generator", keys / "generator.seed")
+        await JetStreamPublisher(generator).publish(make_response(2))
+        await generator.close()
