@@ -8,7 +8,8 @@ from typing import Any
 MOST_OBJECTS = 50
 """How many places in a text are tried as the beginning of an object."""
 
-_STRICT, _LENIENT = json.JSONDecoder(), json.JSONDecoder(strict=False)
+_DECODER = json.JSONDecoder(strict=False)
+"""A line break inside quotes is no JSON. Models write it all the same, so it is let pass."""
 
 
 def values_of(text: str, names: tuple[str, ...]) -> Iterator[object]:
@@ -25,19 +26,14 @@ def values_of(text: str, names: tuple[str, ...]) -> Iterator[object]:
     yield from found or _quoted(text, names)
 
 
-def objects_in(text: str, *, strict: bool = False) -> Iterator[dict[str, Any]]:
-    """Give the JSON objects that stand in a text, fenced or not; none from inside another.
-
-    A line break inside quotes is no JSON. Models write it all the same, so it is let pass unless
-    `strict`.
-    """
-    decode = (_STRICT if strict else _LENIENT).raw_decode
+def objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """Give the JSON objects that stand in a text, fenced or not; none from inside another."""
     at = text.find("{")
     for _ in range(MOST_OBJECTS):
         if at < 0:
             return
         try:
-            found, end = decode(text, at)
+            found, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             end = at + 1
         else:

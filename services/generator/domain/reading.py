@@ -31,7 +31,7 @@ def rating_in(text: str, scale: Scale) -> float:
 
 
 def _in_json(text: str) -> Iterator[float]:
-    for fields in objects_in(text, strict=True):
+    for fields in objects_in(text):
         for name, value in fields.items():
             if name.casefold() == FIELD and (number := _number(value)) is not None:
                 yield number

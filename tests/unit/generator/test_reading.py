@@ -19,6 +19,7 @@ WHOLE = Scale(1, 4, whole=True)
         "I weighed it.\n\n**Rating: 3**",
         "Final rating: 3",
         " 3. ",
+        '{"why": "tidy\nand quick", "rating": 3}',
     ],
 )
 def test_a_stated_rating_is_read(text: str) -> None:
@@ -34,7 +35,6 @@ def test_a_stated_rating_is_read(text: str) -> None:
         ('{"reasoning": "x", "rating": true}', "no_rating"),
         ('{"reasoning": "x", "rating": "3 or 4"}', "no_rating"),
         ('{"reasoning": "x", "rating": 3', "no_rating"),
-        ('{"reasoning": "one\nline more", "rating": 3}', "no_rating"),
         ('{"rating": 2} or rather {"rating": 3}', "several_ratings"),
         ("Rating: 2\nRating: 3", "several_ratings"),
         ('{"rating": 5}', "outside_scale"),
