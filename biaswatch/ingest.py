@@ -28,7 +28,9 @@ def ingest(
     token: Token = None,
 ) -> None:
     """Send recorded production answers in; sent again, each still counts once."""
-    answers = list(_answers(file))
+    answers = list(answers_in(file))
+    if not answers:
+        raise UsageError(f"{file} holds no answer.")
     asyncio.run(_send(source, answers, server, token))
     typer.echo(f"{len(answers)} answers of {source} are taken in.")
 
@@ -46,11 +48,15 @@ async def _send(
                 progress.advance(task, len(batch))
 
 
-def _answers(file: Path) -> Iterator[dict[str, Any]]:
+def answers_in(file: Path) -> Iterator[dict[str, Any]]:
+    """Read recorded answers, each an object that says when it was given."""
     try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The answers {file} cannot be read: {error}.") from None
+        # Only line feeds end a line: a text may hold other separators inside its quotes.
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise UsageError(f"The answers {file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The answers {file} are not text in UTF-8.") from None
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
