@@ -129,9 +129,7 @@ def left_behind(store: Store, monitor: Monitor) -> list[str]:
     return sorted(each.model_dump_json(exclude={"at"}) for each in found)
 
 
-async def shown(
-    store: Store, monitors: Sequence[tuple[Suite, Monitor]], least_rounds: int
-) -> bool:
+async def shown(store: Store, monitors: Sequence[tuple[Suite, Monitor]], least_rounds: int) -> bool:
     """Tell whether each monitor has closed enough rounds, and any has alarmed."""
     rounds = [await left(store, Round, monitor) for _, monitor in monitors]
     alarms = [await left(store, Alarm, monitor) for _, monitor in monitors]
