@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from biaswatch.terminal import escape
 from shared.errors import UsageError
 
 
@@ -34,8 +35,23 @@ def show_rows(rows: Sequence[Mapping[str, object]], explained: str, *, as_json: 
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
-    table = Table(*(name.replace("_", " ") for name in rows[0]))
+    table = Table()
+    for name in _told(rows):
+        cells = [_cell(row[name]) for row in rows]
+        numbers = all(isinstance(row[name], int | float | None) for row in rows)
+        # No number may be cut off; words fold instead, and headings wrap.
+        whole = max(map(len, cells)) if numbers else None
+        table.add_column(name.replace("_", " "), min_width=whole, overflow="fold")
     for row in rows:
-        table.add_row(*("-" if value is None else str(value) for value in row.values()))
+        table.add_row(*(_cell(row[name]) for name in _told(rows)))
     Console().print(table)
     typer.echo(explained)
+
+
+def _told(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Name the columns in which any row has something."""
+    return [name for name in rows[0] if any(row[name] is not None for row in rows)]
+
+
+def _cell(value: object) -> str:
+    return "-" if value is None else escape(str(value))

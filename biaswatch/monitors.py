@@ -16,7 +16,6 @@ from biaswatch.handing_on import show_rows
 from biaswatch.monitor_files import load_monitor
 from biaswatch.monitor_tables import print_monitor, print_window
 from biaswatch.terminal import escape
-from shared.errors import UsageError
 
 app = typer.Typer(no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms.")
 File = Annotated[Path, typer.Argument(help="The monitor's file, YAML or JSON.")]
@@ -155,10 +154,22 @@ def delete(name: Name, server: Server = None, token: Token = None) -> None:
 @app.command()
 def plan(
     file: File,
-    effect: Annotated[float, typer.Option(help="The gap to be found, in the feature's units.")],
+    effect: Annotated[
+        float, typer.Option(help="The gap to be found: in the feature's units, or in log odds.")
+    ],
+    feature: Annotated[
+        str | None, typer.Option(help="Plan for this one alone: extractor.feature.")
+    ] = None,
     sd: Annotated[
         float | None,
-        typer.Option(help="Standard deviation of a set's gap; a quarter of the range."),
+        typer.Option(help="Of a set's gap, or of values within a group; a quarter of the range."),
+    ] = None,
+    level: Annotated[
+        float | None,
+        typer.Option(help="The second group's mean or share selected; the middle, or a half."),
+    ] = None,
+    new_users: Annotated[
+        int | None, typer.Option(min=1, help="Whom a window of traffic brings, of both groups.")
     ] = None,
     answer_tokens: Annotated[int, typer.Option(min=1, help="Tokens of one answer.")] = 200,
     price_read: Annotated[
@@ -168,12 +179,12 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Say how long a monitor needs to find a gap: units, rounds, tokens, money."""
-    from biaswatch.monitor_plans import planned  # the mathematics is slow to load
-    from services.gateway.domain.monitors import MonitorRequest
+    from biaswatch.monitor_plans import Assumed, planned  # the mathematics is slow to load
+    from services.gateway.domain.traffic_monitors import declared
 
     asked, suite = load_monitor(file)
-    if suite is None or not isinstance(asked, MonitorRequest):
-        raise UsageError("How long traffic takes depends on who comes; only what asks is planned.")
-    rows = planned(asked, suite, effect, sd, answer_tokens, (price_read, price_written))
+    prices = (price_read, price_written)
+    assumed = Assumed(effect, sd, level, feature, answer_tokens, prices, new_users)
+    rows = planned(declared(asked, suite), suite, assumed)
     explained = "By these units 80 % of monitors with such a gap have alarmed; tokens are a guess."
     show_rows(rows, explained, as_json=as_json)

@@ -116,11 +116,12 @@ def _plan(
         counts += rng.multinomial(pace, shares, RUNS)
         over = (evidence(counts) >= bound) & np.isinf(alarmed)
         alarmed[over] = units
-    needed, median = (_reached(alarmed, share) for share in (power, 0.5))
+    needed, median = (reached(alarmed, share) for share in (power, 0.5))
     return Plan(needed, median, fixed)
 
 
-def _reached(alarmed: Floats, share: float) -> int | None:
+def reached(alarmed: Floats, share: float) -> int | None:
+    """Give the units by which this share of runs has alarmed; None where it never has."""
     units = np.sort(alarmed)[ceil(share * len(alarmed)) - 1]
     return int(units) if np.isfinite(units) else None
 

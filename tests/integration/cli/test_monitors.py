@@ -74,9 +74,9 @@ def stand(state: Path) -> dict[str, object]:
 def test_a_plan_is_told_without_any_platform(tmp_path: Path) -> None:
     biaswatch = CommandLine(tmp_path)
     told = biaswatch("monitor", "plan", str(EXAMPLE), "--effect", "0.5", "--json")
-    [row] = json.loads(told.stdout)
-    assert row["feature"] == "rating"
-    assert row["rounds"] * 12 >= row["units"] > row["looking_once"] > 0
+    for row in json.loads(told.stdout):
+        assert row["comparison"].startswith("rating.rating:")
+        assert row["rounds"] * 12 >= row["units"] > row["looking_once"] > 0
     refused = biaswatch("monitor", "plan", str(EXAMPLE), "--effect", "0.05")
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import yaml
 
-from biaswatch.monitor_plans import planned
 from biaswatch.monitors import load_monitor
 from shared.contracts import Claim
 from shared.errors import UsageError
@@ -80,43 +79,3 @@ def test_what_is_no_monitors_file_is_refused_by_its_name(tmp_path: Path, text: s
         load_monitor(path)
     with pytest.raises(UsageError, match="cannot be read"):
         load_monitor(tmp_path / "nowhere.yaml")
-
-
-def test_a_plan_gives_units_rounds_tokens_and_money(tmp_path: Path) -> None:
-    asked, suite = load_monitor(written(tmp_path))
-    [row] = planned(asked, suite, 2.0, None, 100, (1.0, 2.0))
-    chars = len("Describe the coast." * 2)
-    assert isinstance(row["units"], int)
-    rounds = -(-row["units"] // 10)
-    assert row["rounds"] == rounds
-    assert row["probes"] == rounds * 20
-    assert row["tokens"] == pytest.approx(rounds * 20 * (chars / 4 + 100), rel=0.01)
-    assert row["cost"] == pytest.approx(rounds * 20 * (chars / 4 + 200) / 1e6, abs=0.01)
-    assert isinstance(row["looking_once"], int)
-    assert row["looking_once"] < row["units"]
-
-
-def test_a_smaller_gap_and_a_wider_spread_need_more_units(tmp_path: Path) -> None:
-    asked, suite = load_monitor(written(tmp_path))
-
-    def units(effect: float, sd: float | None) -> float:
-        [row] = planned(asked, suite, effect, sd, 1, (None, None))
-        assert row["cost"] is None
-        return float(row["units"] or 0)
-
-    assert units(2.0, 1.0) < units(1.0, 1.0) < units(1.0, 2.0)
-
-
-def test_a_gap_within_the_tolerance_cannot_be_planned_for(tmp_path: Path) -> None:
-    feature = {"extractor": "words", "feature": "words", "high": 10, "tolerance": 3}
-    asked, suite = load_monitor(written(tmp_path, features=[feature]))
-    with pytest.raises(UsageError, match="words"):
-        planned(asked, suite, 2.0, None, 1, (None, None))
-
-
-def test_only_what_is_watched_by_pairs_can_be_planned(tmp_path: Path) -> None:
-    feature = {"extractor": "words", "feature": "words", "high": 10, "method": "two_groups"}
-    path = written(tmp_path, features=[feature], claim="population", sets_per_round=2)
-    asked, suite = load_monitor(path)
-    with pytest.raises(UsageError, match="pairs"):
-        planned(asked, suite, 2.0, None, 1, (None, None))

@@ -7,6 +7,8 @@ import pytest
 
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.planning import fixed_size, plan_gap, plan_rates
+from shared.stats.anytime.two_groups import TwoHistograms
+from shared.stats.anytime.unpaired_planning import plan_two_groups
 
 
 def rng() -> np.random.Generator:
@@ -60,3 +62,29 @@ def test_large_effects_and_impossible_deviations() -> None:
     assert (plan_gap(0.9, 0.3, rng(), alpha=0.05).units or 0) >= 1
     with pytest.raises(ValueError, match="have no mean"):
         plan_gap(0.9, 0.9, rng(), alpha=0.05)
+
+
+def test_a_plan_for_two_groups_holds_for_other_values_of_the_same_means_and_deviation() -> None:
+    plan = plan_two_groups(0.3, 0.25, 0.4, rng(), alpha=0.05)
+    assert plan.units is not None
+    assert plan.fixed < plan.units < 4 * plan.fixed
+    generator, alarmed = np.random.default_rng(2), 0
+    for _ in range(100):
+        state = TwoHistograms()
+        for _ in range(plan.units // 10):
+            first = generator.beta(1.4933, 0.6400, 5)  # mean .7, deviation .26
+            second = generator.beta(1.136, 1.704, 5)  # mean .4, deviation .25
+            state += TwoHistograms.of(first, second, generator.random(5), generator.random(5))
+            if state.log_e_beyond(0.0) >= log(20):
+                alarmed += 1
+                break
+    assert 0.65 <= alarmed / 100 <= 0.93
+
+
+def test_groups_without_twins_need_more_units_and_near_an_end_fewer() -> None:
+    middle = plan_two_groups(0.3, 0.25, 0.35, rng(), alpha=0.05).units or 0
+    assert middle > (plan_gap(0.3, 0.25, rng(), alpha=0.05).units or 0)
+    assert (plan_two_groups(0.3, 0.15, 0.03, rng(), alpha=0.05).units or 0) < middle
+    for level, sd, said in ((0.9, 0.2, "within the range"), (0.01, 0.2, "have no deviation")):
+        with pytest.raises(ValueError, match=said):
+            plan_two_groups(0.3, sd, level, rng(), alpha=0.05)

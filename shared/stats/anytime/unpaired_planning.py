@@ -1,0 +1,95 @@
+"""How many units two groups without twins are likely to need, before a monitor starts."""
+
+from bisect import bisect_left
+from math import inf
+
+import numpy as np
+
+from shared.stats.anytime.inversion import threshold
+from shared.stats.anytime.planning import Plan, fixed_size, reached
+from shared.stats.anytime.stakes import Floats
+from shared.stats.anytime.two_groups import BINS, TwoHistograms
+
+RUNS = 200
+LOOKS = 240
+GROWTH = 1.025
+"""From one look to the next; all looks together reach from 1/16 to 23 times the fixed size."""
+
+FIRST = 1 / 16
+ROUNDING = 1e-9
+
+
+def plan_two_groups(
+    effect: float,
+    sd: float,
+    level: float,
+    rng: np.random.Generator,
+    *,
+    alpha: float,
+    tolerance: float = 0.0,
+    family: int = 1,
+    power: float = 0.8,
+) -> Plan:
+    """Plan for two groups of the same size, monitored by two histograms.
+
+    What it gives counts the units of both groups. Values are simulated as the group's mean, or
+    one of the two ends: as often as the deviation says.
+
+    Parameters
+    ----------
+    effect
+        The mean of the first group less that of the second, both in [0, 1].
+    sd
+        The standard deviation within each group.
+    level
+        The mean of the second group.
+
+    Raises
+    ------
+    ValueError
+        A mean outside [0, 1], a deviation that no values in [0, 1] have, or an effect within the
+        tolerance.
+    """
+    shares = [_shares(mean, sd) for mean in (level + effect, level)]
+    spread = sd * 2**0.5
+    each = fixed_size(effect, spread, alpha=alpha / family, power=power, tolerance=tolerance)
+    bound = threshold(alpha, family=family)
+    alarmed = np.array([_alarmed(shares, each, tolerance, bound, rng) for _ in range(RUNS)])
+    units, median = (reached(alarmed, share) for share in (power, 0.5))
+    return Plan(units, median, 2 * each)
+
+
+def _alarmed(
+    shares: list[Floats], each: int, tolerance: float, bound: float, rng: np.random.Generator
+) -> float:
+    """Let one run go on; give the units of both groups at its alarm.
+
+    The look is found by halving: from the first alarm on, the evidence of an effect only rarely
+    falls back, and then the alarm is taken to come later than it would.
+    """
+    sizes = np.unique(np.ceil(each * FIRST * GROWTH ** np.arange(LOOKS)).astype(int))
+    steps = np.diff(sizes, prepend=0)
+    first, second = (np.cumsum(rng.multinomial(steps, one), axis=0) for one in shares)
+
+    def alarms(look: int) -> bool:
+        state = TwoHistograms(tuple(first[look].tolist()), tuple(second[look].tolist()))
+        return state.log_e_beyond(tolerance) >= bound
+
+    look = bisect_left(range(len(sizes)), True, key=alarms)
+    return inf if look == len(sizes) else 2.0 * sizes[look]
+
+
+def _shares(mean: float, sd: float) -> Floats:
+    """Give how often each bin is met by values of this mean and standard deviation."""
+    if not 0 <= mean <= 1:
+        raise ValueError(f"a group's mean lies within the range, not at {mean:g} of it")
+    extreme = sd**2 / (mean * (1 - mean)) if 0 < mean < 1 else inf
+    if extreme > 1 + ROUNDING or sd < 0:
+        raise ValueError(f"values with the mean {mean:g} of the range have no deviation {sd:g}")
+    extreme = min(extreme, 1.0)
+    place = mean * (BINS - 1)
+    shares = np.zeros(BINS)
+    below = min(int(place), BINS - 2)
+    shares[below : below + 2] = (1 - extreme) * np.array([below + 1 - place, place - below])
+    shares[[0, -1]] += extreme * np.array([1 - mean, mean])
+    return shares
