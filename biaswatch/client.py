@@ -111,7 +111,7 @@ class Client:
             ) from None
         if reply.is_success:
             return reply.json()
-        raise UsageError(_detail(reply))
+        raise (TransientError if reply.is_server_error else UsageError)(_detail(reply))
 
 
 def _detail(reply: httpx2.Response) -> str:
@@ -119,7 +119,4 @@ def _detail(reply: httpx2.Response) -> str:
         detail = reply.json()["detail"]
     except (ValueError, KeyError, TypeError):
         return f"The gateway answered HTTP {reply.status_code}; is this a biaswatch gateway?"
-    if isinstance(detail, list):  # the web framework's own list of wrong fields
-        first = detail[0]
-        return f"{'.'.join(str(part) for part in first['loc'][1:])}: {first['msg']}."
     return str(detail)

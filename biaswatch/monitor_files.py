@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from biaswatch.checks import check_scaffolds
 from biaswatch.suites import load_suite
 from shared.contracts import TRAFFIC, Suite
+from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
 from shared.runtime.yaml_text import line_of, parsed, why
 
@@ -40,7 +41,9 @@ def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | 
         asked = ASKED.validate_python(fields)
         plan = declared(asked, suite)
     except ValidationError as error:
-        raise UsageError(_sentence(path, error)) from None
+        mistake = first_mistake(error).within(fields)
+        field = f", {mistake.field}" if mistake.field else ""
+        raise UsageError(f"{path}{field}: {mistake.said}.") from None
     if suite is not None:
         check_scaffolds(suite, [plan.target], [plan.scaffold])
     return asked, suite
@@ -59,10 +62,3 @@ def _fields(path: Path) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise UsageError(f"{path}: a monitor is a mapping of its fields.")
     return fields
-
-
-def _sentence(path: Path, error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    field = ".".join(str(part) for part in first["loc"][1:])  # the first says which kind it is
-    said = first["msg"].removeprefix("Value error, ")
-    return f"{path}{', ' + field if field else ''}: {said}."

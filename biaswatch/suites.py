@@ -10,17 +10,9 @@ from pydantic import ValidationError
 from biaswatch.probe_files import read_probes
 from services.builder.domain.suite_files import version_of
 from shared.contracts import Suite
+from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
 from shared.runtime import yaml_text
-
-PLAIN_WORDS = {
-    "missing": "this is missing",
-    "extra_forbidden": "there is no such field",
-    "string_type": "this must be text; put it into quotes",
-    "tuple_type": "this must be a list",
-    "dict_type": "this must be a mapping of names to values",
-    "too_short": "this must not be empty",
-}
 
 
 def load_suite(path: Path) -> Suite:
@@ -74,18 +66,12 @@ def _unedited(file: Path, fields: Mapping[str, Any], probes: Sequence[Any]) -> N
 
 
 def _sentence(file: Path, fields: dict[str, Any], error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    loc = list(first["loc"])
-    where = ""
+    mistake = first_mistake(error)
+    loc, where = mistake.loc, ""
     if len(loc) > 1 and loc[0] == "probes" and isinstance(loc[1], int):
         probe = fields["probes"][loc[1]]
         key = probe.get("key") if isinstance(probe, dict) else None
         where = f", probe {loc[1] + 1}" + (f" ({key})" if key else "")
         loc = loc[2:]
     field = ".".join(str(part) for part in loc)
-    return f"{file}{where}{', ' + field if field else ''}: {_said(first['type'], first['msg'])}."
-
-
-def _said(kind: str, msg: str) -> str:
-    """Put the checker's words into those of somebody who wrote a file."""
-    return PLAIN_WORDS.get(kind) or msg.removeprefix("Value error, ")
+    return f"{file}{where}{', ' + field if field else ''}: {mistake.said}."

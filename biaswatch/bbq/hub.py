@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from biaswatch.bbq.rows import ROWS, Row
+from shared.contracts.mistakes import first_mistake
 from shared.errors import TransientError, UsageError
 
 SPLIT = "test"
@@ -47,10 +48,9 @@ def rows_of(items: Iterable[Mapping[str, Any]], name: str, category: str) -> lis
         try:
             rows.append(Row.model_validate({"category": category, **item}))
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
+            said = first_mistake(error).in_words("the whole item")
             raise UsageError(
-                f"{name}, {category}, item {number}, {where}: {first['msg']}."
+                f"{name}, {category}, item {number}, {said}."
                 " `biaswatch suites fetch bbq` gets the questions in their own form."
             ) from None
     if len(rows) != ROWS[category]:

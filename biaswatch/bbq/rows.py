@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
 from shared.stats.studies.bbq import biased_option
 from shared.stats.studies.bbq_targets import BbqOption, target_option
@@ -117,9 +118,8 @@ def _row(line: str, path: Path, number: int) -> Row:
     try:
         row = Row.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole line"
-        raise UsageError(f"{path}, line {number}, {where}: {first['msg']}.") from None
+        said = first_mistake(error).in_words("the whole line")
+        raise UsageError(f"{path}, line {number}, {said}.") from None
     missing = [name for name in OPTIONS if name not in row.answer_info]
     if missing:
         raise UsageError(f"{path}, line {number}, answer_info: {', '.join(missing)} is missing.")

@@ -8,8 +8,9 @@ from fastapi import FastAPI
 
 from services.gateway.handlers import Desk, Ingest, MonitorBoard, MonitorDesk, Studies
 from services.gateway.routes import (
+    RESPONSES,
     Tokens,
-    as_sentence,
+    answer_refusals,
     ingestion_routes,
     monitor_routes,
     routes,
@@ -18,7 +19,7 @@ from services.gateway.settings import GatewaySettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Brief, Cancellation, Exchange, Monitor, Run
-from shared.errors import BiaswatchError, ConfigurationError
+from shared.errors import ConfigurationError
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.runtime.web import web_server
@@ -45,11 +46,11 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
         await publisher.publish(record, publication=int(record.at.timestamp() * 1000))
 
     monitors = MonitorDesk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
-    app = FastAPI(title="biaswatch", version="1")
+    app = FastAPI(title="biaswatch", version="1", responses=RESPONSES)
     app.include_router(routes(desk, Studies(store), send, tokens))
     app.include_router(monitor_routes(monitors, MonitorBoard(store, monitors), send, tokens))
     app.include_router(ingestion_routes(Ingest(store, now=now), publisher.publish, tokens))
-    app.add_exception_handler(BiaswatchError, as_sentence)
+    answer_refusals(app)
     return app
 
 

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from services.simulator.routes.answering import Models
 from services.simulator.routes.openai_format import error
 from services.simulator.settings import SimulatorSettings
+from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError
 
 _DRAIN_S = 5
@@ -89,11 +90,11 @@ def given() -> SimulatorSettings:
             f"A variable BIASWATCH_SIMULATOR_... is not JSON: {wrong}."
         ) from None
     except ValidationError as wrong:
-        first = wrong.errors(include_url=False, include_input=False, include_context=False)[0]
-        name, *within = (str(step) for step in first["loc"])
+        mistake = first_mistake(wrong)
+        name, *within = map(str, mistake.loc)
         where = f" (at {'.'.join(within)})" if within else ""
         raise ConfigurationError(
-            f"The variable BIASWATCH_SIMULATOR_{name.upper()} is wrong{where}: {first['msg']}."
+            f"The variable BIASWATCH_SIMULATOR_{name.upper()} is wrong{where}: {mistake.said}."
         ) from None
 
 

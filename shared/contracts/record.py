@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError, computed_field
 
 from shared.contracts.identity import Token, derived_id
+from shared.contracts.mistakes import first_mistake
 from shared.errors import UndecodableError
 
 
@@ -103,7 +104,6 @@ class Record(Part):
 
 
 def _sentence(kind: str, error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "the whole message"
+    said = first_mistake(error).in_words("the whole message")
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return f"These bytes are not a {kind} record: {where}: {first['msg']}{more}."
+    return f"These bytes are not a {kind} record: {said}{more}."

@@ -14,6 +14,7 @@ import httpx2
 import yaml
 from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, ValidationError
 
+from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError, UsageError
 from shared.llm.guarded import Guarded
 from shared.llm.pointer import filled, found_at
@@ -59,9 +60,8 @@ def read_application(path: Path) -> Application:
     except yaml.YAMLError:
         raise UsageError(f"The application {path} is not YAML or JSON.") from None
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        raise UsageError(f"The application {path}, {where}: {first['msg']}.") from None
+        said = first_mistake(error).in_words("the whole file")
+        raise UsageError(f"The application {path}, {said}.") from None
 
 
 class HttpApp:

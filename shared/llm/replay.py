@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
+from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
 from shared.llm.port import Answer, Call, CallFailed, Failure
 
@@ -115,9 +116,8 @@ def _read(line: str, path: Path, number: int) -> Recorded:
     try:
         return Recorded.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole line"
-        raise UsageError(f"{path}, line {number}, {where}: {first['msg']}.") from None
+        said = first_mistake(error).in_words("the whole line")
+        raise UsageError(f"{path}, line {number}, {said}.") from None
 
 
 def _add(answers: dict[Address, Recorded], recorded: Recorded, path: Path, number: int) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AliasChoices, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError
 
 S = TypeVar("S", bound="Settings")
@@ -87,9 +88,9 @@ def load(kind: type[S]) -> S:
     try:
         return kind(_secrets_dir=folder)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        variable = _variable(kind, str(first["loc"][0]))
-        raise ConfigurationError(f"The variable {variable} is wrong: {first['msg']}.") from None
+        mistake = first_mistake(error)
+        variable = _variable(kind, str(mistake.loc[0]))
+        raise ConfigurationError(f"The variable {variable} is wrong: {mistake.said}.") from None
 
 
 def _variable(kind: type[Settings], field: str) -> str:

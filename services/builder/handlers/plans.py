@@ -7,6 +7,7 @@ import yaml
 from pydantic import ValidationError
 
 from services.builder.domain.plan import Plan
+from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
 from shared.runtime import yaml_text
 
@@ -45,12 +46,12 @@ def _where(error: yaml.YAMLError) -> str:
 
 
 def _sentence(file: Path, node: yaml.Node | None, error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    loc = [part for part in first["loc"] if part not in {"files", "url", "wikipedia", "written"}]
-    field = ".".join(str(part) for part in first["loc"])
+    mistake = first_mistake(error)
+    loc = [part for part in mistake.loc if part not in {"files", "url", "wikipedia", "written"}]
+    field = mistake.field
     line = f", line {_line(node, loc)}" if node else ""
-    said = first["msg"].removeprefix("Value error, ")
-    if first["type"].startswith("union_tag"):
+    said = mistake.said
+    if mistake.kind.startswith("union_tag"):
         said = "say of which kind the source is: files, url, wikipedia or written"
     return f"{file}{line}{', ' + field if field else ''}: {said}."
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from services.evaluator.domain.dimensions import FILLED, INPUTS, Dimension
 from services.evaluator.domain.profiles import Profile
+from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError
 
 SHIPPED = Path(__file__).parent.parent
@@ -63,17 +64,14 @@ def _file(path: Path, kind: type[F]) -> F:
             f"{path} cannot be read as YAML ({type(error).__name__})."
         ) from None
     except ValidationError as error:
-        raise ConfigurationError(f"{path}, {_first(error)}.") from None
+        raise ConfigurationError(
+            f"{path}, {first_mistake(error).in_words('the whole file')}."
+        ) from None
     except re.error as error:
         raise ConfigurationError(f"{path} has a red flag that is no expression: {error}.") from None
     if read.name != path.stem:
         raise ConfigurationError(f"{path} names itself {read.name!r}; name and file must agree.")
     return read
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    return f"{'.'.join(map(str, first['loc'])) or 'the whole file'}: {first['msg']}"
 
 
 def _check(dimension: Dimension) -> None:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from services.extractor.domain.contained import checked
 from services.extractor.domain.extractor import Measured, Outcome, Reading, Unscorable
 from shared.contracts.dropin import CONTRACT, Call, DropInSpec, TextToRead, service_name
+from shared.contracts.mistakes import first_mistake
 
 NO_RESULT = "the extractor gave no result"
 BROKEN = "the extractor broke its contract"
@@ -37,9 +38,8 @@ def spec_of(data: bytes) -> DropInSpec:
     try:
         spec = DropInSpec.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole answer"
-        raise BrokenContract(f"its spec is wrong: {where}: {first['msg']}") from None
+        said = first_mistake(error).in_words("the whole answer")
+        raise BrokenContract(f"its spec is wrong: {said}") from None
     if spec.contract != CONTRACT:
         raise BrokenContract(f"it keeps another contract than {CONTRACT}")
     if len(set(spec.features)) != len(spec.features):

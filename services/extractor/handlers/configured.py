@@ -9,6 +9,7 @@ from services.extractor.domain import Extractor
 from services.extractor.domain.classified import score_of
 from services.extractor.extractors._models import classified
 from shared.contracts.identity import Token
+from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError
 from shared.models.device import Models
 
@@ -52,9 +53,8 @@ def _read(path: Path) -> dict[str, Wanted]:
     except yaml.YAMLError:
         raise ConfigurationError(f"The file {path} is no YAML.") from None
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        raise ConfigurationError(f"{path}: {where}: {first['msg']}.") from None
+        said = first_mistake(error).in_words("the whole file")
+        raise ConfigurationError(f"{path}: {said}.") from None
 
 
 def _extractor(name: str, wanted: Wanted, models: Models) -> Extractor:

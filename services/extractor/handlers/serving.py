@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from services.extractor.domain import Extractor, Reading, measured_all
 from shared.contracts.dropin import Call, CallAnswer, Checked, DropInSpec, Result
+from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError, PoisonError
 
 Answer = Callable[[bytes], bytes]
@@ -28,9 +29,9 @@ def spec_for(extractor: Extractor) -> DropInSpec:
             instrument=extractor.instrument,
         )
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        said = first_mistake(error).in_words("all of it")
         raise ConfigurationError(
-            f"The extractor {extractor.name} cannot be served: {first['loc'][0]}: {first['msg']}."
+            f"The extractor {extractor.name} cannot be served: {said}."
         ) from None
 
 

@@ -28,6 +28,7 @@ from shared.contracts import (
     WatchedPair,
 )
 from shared.contracts.identity import Token
+from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
 from shared.llm.target import parse_target
 
@@ -161,10 +162,9 @@ def in_a_sentence() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        said = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"The monitor, {field + ': ' if field else ''}{said}.") from None
+        mistake = first_mistake(error)
+        field = f"{mistake.field}: " if mistake.field else ""
+        raise UsageError(f"The monitor, {field}{mistake.said}.") from None
 
 
 AS_THEY_ARE = {

@@ -1,11 +1,10 @@
-"""The gateway's HTTP face; errors are the same sentences the command line prints."""
+"""The gateway's HTTP face."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Depends, Query
 from fastapi.sse import EventSourceResponse
 from pydantic import BaseModel
 
@@ -17,11 +16,10 @@ from services.gateway.domain import (
     RunRequest,
     Started,
 )
-from services.gateway.handlers import Desk, NotThereError, Studies, StudyResults
+from services.gateway.handlers import Desk, Studies, StudyResults
 from services.gateway.handlers.studies import FlaggedPair
 from services.gateway.routes.tokens import Tokens
 from shared.contracts import Assessment, Brief, Cancellation, Diagnosis, Run, Suite
-from shared.errors import TransientError
 from shared.runtime.threads import in_thread
 
 Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]
@@ -141,11 +139,3 @@ async def _news(desk: Desk, run_id: str, opening: int) -> AsyncIterator[Progress
             last = now
             yield now
         await asyncio.sleep(LOOK_EVERY_S)
-
-
-async def as_sentence(_: Request, error: Exception) -> JSONResponse:
-    """Answer an error of ours with its sentence."""
-    status = 404 if isinstance(error, NotThereError) else 422
-    return JSONResponse(
-        {"detail": str(error)}, status_code=503 if isinstance(error, TransientError) else status
-    )

@@ -18,6 +18,7 @@ from services.simulator.routes.openai_format import OpenAIChatFormat
 from services.simulator.routes.responses_format import OpenAIResponsesFormat
 from services.simulator.routes.wire import Format
 from services.simulator.settings import SimulatorSettings
+from shared.contracts.mistakes import first_mistake
 
 # What tells calls apart; a client that cannot send headers names the repeat in the request.
 REPEAT_HEADER = "X-Biaswatch-Repeat"
@@ -138,10 +139,9 @@ async def _until_the_client_leaves(request: Request) -> None:
 
 
 def _bad_request(wrong: ValidationError, spoken: Format) -> Response:
-    first = wrong.errors(include_url=False, include_input=False, include_context=False)[0]
-    field = ".".join(str(step) for step in first["loc"]) or None
-    said = f"The request is wrong at {field or 'its beginning'}: {first['msg']}."
-    return JSONResponse(spoken.error(400, said, param=field), 400)
+    mistake = first_mistake(wrong)
+    said = f"The request is wrong at {mistake.in_words('its beginning')}."
+    return JSONResponse(spoken.error(400, said, param=mistake.field or None), 400)
 
 
 def _fingerprint(seed: int, plant: Plant) -> str:

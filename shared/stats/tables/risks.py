@@ -55,15 +55,25 @@ def relative_risk(table: Cells, alpha: float) -> Estimate:
 def impact_ratio(table: Cells, alpha: float) -> Estimate:
     """Give the smaller selection rate over the larger, with the interval of that relative risk.
 
-    The interval may reach above 1: which group is selected less is itself uncertain. Undefined
-    where a group is empty or nobody is selected.
+    The interval may reach above 1: which group is selected less is itself uncertain. Where the
+    rates are equal it covers the intervals of both ratios. Undefined where a group is empty or
+    nobody is selected.
     """
-    below = table.a * table.n_2 <= table.c * table.n_1
-    found = relative_risk(table if below else table.exchanged, alpha)
+    first, second = table.a * table.n_2, table.c * table.n_1
+    found = relative_risk(table if first <= second else table.exchanged, alpha)
     if found.reason == NOBODY:
         return replace(found, reason="nobody is selected in either group")
+    if found.value is not None and first == second:
+        return _either_way(found, relative_risk(table.exchanged, alpha))
     # The reason names the groups of the table as given, not of the exchanged one.
     return replace(found, reason=no_groups(table))
+
+
+def _either_way(found: Estimate, exchanged: Estimate) -> Estimate:
+    """Join the intervals of both ratios: of equal rates, none is the smaller."""
+    both = (found.low, found.high, exchanged.low, exchanged.high)
+    ends = [end for end in both if end is not None]
+    return replace(found, low=min(ends), high=max(ends))
 
 
 def risk_difference(table: Cells, alpha: float) -> Estimate:

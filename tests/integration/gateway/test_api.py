@@ -130,6 +130,17 @@ async def test_what_cannot_be_started_is_said_in_one_sentence(
     assert sentence in reply.json()["detail"]
 
 
+async def test_the_description_of_the_api_promises_a_sentence_for_what_is_refused(
+    api: httpx2.AsyncClient,
+) -> None:
+    described = (await api.get("/openapi.json")).json()
+    assert "HTTPValidationError" not in described["components"]["schemas"]
+    refused = described["paths"]["/v1/runs"]["post"]["responses"]["422"]
+    assert refused["content"]["application/json"]["schema"] == {
+        "$ref": "#/components/schemas/Refusal"
+    }
+
+
 async def test_an_unknown_run_is_not_there(api: httpx2.AsyncClient) -> None:
     for path in ("/v1/runs/" + "f" * 32, "/v1/runs/x' OR 1=1/diagnoses"):
         assert (await api.get(path, headers=bearer("reader"))).status_code == 404

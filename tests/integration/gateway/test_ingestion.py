@@ -139,10 +139,16 @@ async def test_misspelt_words_empty_and_endless_batches_are_refused(
     api: httpx2.AsyncClient,
 ) -> None:
     await watch(api)
-    assert (await post(api, {**ANSWER, "gropus": {}})).status_code == 422
+    misspelt = await post(api, ANSWER, {**ANSWER, "gropus": {}})
+    assert misspelt.status_code == 422
+    assert misspelt.json() == {"detail": "responses.1.gropus: there is no such field."}
     body = {"source": "support", "responses": []}
     assert (await api.post("/v1/responses", json=body, headers=SENDER)).status_code == 422
     assert (await post(api, *[ANSWER] * 1001)).status_code == 422
+    as_json = {**SENDER, "Content-Type": "application/json"}
+    broken = await api.post("/v1/responses", content=b'{"source": ', headers=as_json)
+    assert broken.status_code == 422
+    assert broken.json() == {"detail": "the body: this is not JSON."}
 
 
 async def test_an_answer_too_large_for_the_bus_is_refused(api: httpx2.AsyncClient) -> None:

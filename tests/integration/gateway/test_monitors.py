@@ -117,7 +117,7 @@ async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient
     ("wrong", "said"),
     [
         ({"cadence": "often"}, "a duration is a number and one of s, m, h, d, w"),
-        ({"cadense": "6h"}, "Extra inputs are not permitted"),
+        ({"cadense": "6h"}, "cadense: there is no such field."),
         ({"claim": "population"}, "sets_per_round belongs to the claim `population`"),
         ({"webhook": "ftp://x/"}, "webhook"),
         ({"target": "nowhere"}, "provider"),

@@ -36,7 +36,7 @@ def wrong(tmp_path: Path, text: str) -> str:
         ("path: texts", "path: ''", ", line 7, concepts.0.sources.0.files.path: "),
         ("kind: files", "kind: floppy", ", line 7, concepts.0.sources.0: say of which kind"),
         ("kind: files, ", "", ", line 7, concepts.0.sources.0: say of which kind"),
-        ("domain: trades", "domian: trades", ", line 1, domain: Field required."),
+        ("domain: trades", "domian: trades", ", line 1, domain: this is missing."),
         ("{by_hand: [baker]}", "{}", ", line 6, concepts.0.keywords: name a way to keywords"),
         ("continuations}", "questions}", ": prompts of the kind `questions` asks a model"),
         ("continuations}", "templates}", ", line 8, prompts: `template` is given with"),
@@ -51,7 +51,7 @@ def test_what_is_wrong_is_said_with_line_and_field(
 
 
 def test_a_key_nobody_knows_is_a_mistake(tmp_path: Path) -> None:
-    assert wrong(tmp_path, GOOD + "colour: red\n").startswith(", line 9, colour: Extra inputs")
+    assert wrong(tmp_path, GOOD + "colour: red\n").startswith(", line 9, colour: there is no such")
 
 
 def test_a_branching_without_its_root_is_refused(tmp_path: Path) -> None:
