@@ -195,7 +195,9 @@ def up(
             address = Address(settings.state_dir)
             address.write(here)
             url = here.url
-            typer.echo(f"biaswatch is up at {url} (its API: {url}/docs). Ctrl-C stops it.")
+            typer.echo(
+                f"biaswatch is up: {url} is its dashboard, {url}/docs its API. Ctrl-C stops it."
+            )
             try:
                 await asyncio.Event().wait()
             finally:

@@ -27,7 +27,7 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
     plan = Plan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
     diagnose = Diagnose(store, now=clock, plan=plan)
     complete = Complete(store, diagnose, Watch(store, now=clock))
-    tell = Tell(settings.diagnoser_private_hosts, now=clock)
+    tell = Tell(settings.diagnoser_private_hosts, settings.diagnoser_dashboard_url, now=clock)
     gauges = Gauges(store)
 
     async def show(publisher: Publisher) -> None:

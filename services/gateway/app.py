@@ -9,10 +9,13 @@ from fastapi import FastAPI
 from services.gateway.handlers import Desk, Ingest, MonitorBoard, MonitorDesk, Studies
 from services.gateway.routes import (
     RESPONSES,
+    OwnMachine,
+    Sessions,
     Tokens,
     answer_refusals,
     ingestion_routes,
     monitor_routes,
+    page_routes,
     routes,
 )
 from services.gateway.settings import GatewaySettings
@@ -46,11 +49,17 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
         await publisher.publish(record, publication=int(record.at.timestamp() * 1000))
 
     monitors = MonitorDesk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
-    app = FastAPI(title="biaswatch", version="1", responses=RESPONSES)
+    board = MonitorBoard(store, monitors)
+    app = FastAPI(
+        title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None
+    )
     app.include_router(routes(desk, Studies(store), send, tokens))
-    app.include_router(monitor_routes(monitors, MonitorBoard(store, monitors), send, tokens))
+    app.include_router(monitor_routes(monitors, board, send, tokens))
     app.include_router(ingestion_routes(Ingest(store, now=now), publisher.publish, tokens))
+    app.include_router(page_routes(desk, board, Sessions(tokens), now))
     answer_refusals(app)
+    if not tokens.any_set:
+        app.add_middleware(OwnMachine)
     return app
 
 

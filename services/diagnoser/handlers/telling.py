@@ -22,8 +22,15 @@ STALE_S = 7 * 24 * 3600
 class Tell:
     """The handler of alarms: one POST each, again until it is taken."""
 
-    def __init__(self, private_hosts: Collection[str], *, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        private_hosts: Collection[str],
+        dashboard_url: str | None = None,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
         self._private_hosts = private_hosts
+        self._dashboard_url = dashboard_url
         self._now = now
 
     async def __call__(self, alarm: Alarm) -> Sequence[Record]:
@@ -39,7 +46,7 @@ class Tell:
         log("diagnoser").warning("alarm", monitor=alarm.monitor, **_summary(alarm))
         too_old = (self._now() - alarm.at).total_seconds() > STALE_S
         if alarm.webhook is not None and not too_old:
-            await self._post(alarm.webhook, body_of(alarm))
+            await self._post(alarm.webhook, body_of(alarm, self._dashboard_url))
         return ()
 
     async def _post(self, url: str, body: bytes) -> None:
@@ -64,15 +71,19 @@ class Tell:
             )
 
 
-def body_of(alarm: Alarm) -> bytes:
+def body_of(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
     """Give what is posted: the record's numbers, and a sentence that may stand in HTML.
 
     Texts of models and of users stay where they are; the sets that contributed most are named by
-    the ids of their responses. The id is the same however often the alarm comes.
+    the ids of their responses, and the link leads to what was said. The id is the same however
+    often the alarm comes.
     """
     said = f"{alarm.monitor}: {alarm.what} {alarm.state}: {alarm.comparison_key}: {alarm.reason}"
     record = alarm.model_dump(mode="json", exclude={"webhook"})
-    return json.dumps({"text": escape(said), "alarm": record}).encode()
+    body = {"text": escape(said), "alarm": record}
+    if dashboard_url is not None:
+        body["link"] = f"{dashboard_url.rstrip('/')}/monitors/{alarm.monitor}/alarms#{alarm.id}"
+    return json.dumps(body).encode()
 
 
 def _unreachable(where: str, error: CallFailed) -> Exception:

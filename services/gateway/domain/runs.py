@@ -65,6 +65,11 @@ class Progress(BaseModel):
     """Pairs that have a verdict, or a reason for having none; and judges with their controls."""
     verdicts_expected: int = 0
 
+    @property
+    def ended(self) -> bool:
+        """Tell whether nothing more will come, unless somebody takes it up again."""
+        return self.stand in ENDED
+
 
 class Started(BaseModel):
     """A run that was asked for, and with which opening its news begin."""

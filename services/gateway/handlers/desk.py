@@ -94,6 +94,12 @@ class Desk:
         runs = sorted(self._store.records.all(Run), key=lambda run: run.at, reverse=True)
         return [self._progress(run) for run in runs]
 
+    def latest(self, most: int) -> list[Progress]:
+        """Give the latest runs that people asked for: no rounds of monitors."""
+        runs = (run for run in self._store.records.all(Run) if run.monitor_id is None)
+        latest = sorted(runs, key=lambda run: run.at, reverse=True)[:most]
+        return [self._progress(run) for run in latest]
+
     def progress(self, run_id: str) -> Progress:
         """Tell how a run stands."""
         return self._progress(self._run(run_id))

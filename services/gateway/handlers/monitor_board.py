@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from services.gateway.domain.histories import History, histories_of, latest_of
 from services.gateway.domain.monitor_views import (
     MonitorStand,
     MonitorView,
@@ -62,6 +63,13 @@ class MonitorBoard:
             alarms=self._alarms(monitor),
             window=self._window(monitor),
         )
+
+    def histories(self, name: str) -> list[History]:
+        """Give how the evidence of every comparison has grown over the last rounds."""
+        monitor = self._desk.monitor(name)
+        rounds = latest_of(self._rounds(monitor), len(monitor.plan.watched))
+        read = self._store.records.read
+        return histories_of(each for one in rounds for each in read(Evidence, run_id=one.run_id))
 
     def windows(self, name: str) -> list[Description]:
         """Give what the windows of a monitor of traffic looked like, the latest first."""

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Depends
 
+from services.gateway.domain.histories import History
 from services.gateway.domain.monitor_views import Applied, MonitorStand, MonitorView, ShownAlarm
 from services.gateway.domain.traffic_monitors import Asked
 from services.gateway.handlers import MonitorBoard, MonitorDesk
@@ -37,6 +38,10 @@ def _reading(board: MonitorBoard, tokens: Tokens) -> APIRouter:
     @router.get("/monitors/{name}/alarms")
     async def show_alarms(name: str) -> list[ShownAlarm]:
         return await in_thread(board.alarms, name)
+
+    @router.get("/monitors/{name}/history")
+    async def show_history(name: str) -> list[History]:
+        return await in_thread(board.histories, name)
 
     @router.get("/monitors/{name}/windows")
     async def show_windows(name: str) -> list[Description]:

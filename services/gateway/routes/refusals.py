@@ -1,13 +1,20 @@
 """What the gateway answers where it does not do what was asked: always one sentence."""
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
+from starlette.exceptions import HTTPException
 
 from services.gateway.handlers import NotThereError
+from services.gateway.routes.rendering import page
+from services.gateway.routes.sessions import NotSignedInError, to_sign_in
 from shared.contracts.mistakes import mistake_of
 from shared.errors import BiaswatchError, TransientError
+
+API = "/v1/"
+WORDS = {"Not Found": "", "Method Not Allowed": "This cannot be done here."}
+"""Of the framework, in ours."""
 
 
 class Refusal(BaseModel):
@@ -25,17 +32,26 @@ RESPONSES: dict[int | str, dict[str, object]] = {
 
 def answer_refusals(app: FastAPI) -> None:
     """Have errors of ours, and requests that cannot be read, answered with a sentence."""
+    app.add_exception_handler(NotSignedInError, to_sign_in)
     app.add_exception_handler(BiaswatchError, _as_sentence)
+    app.add_exception_handler(HTTPException, _as_it_says)
     app.add_exception_handler(RequestValidationError, _misread)
 
 
-async def _as_sentence(_: Request, error: Exception) -> JSONResponse:
+async def _as_sentence(request: Request, error: Exception) -> Response:
     if isinstance(error, TransientError):
-        return _refusal(503, str(error))
-    return _refusal(404 if isinstance(error, NotThereError) else 422, str(error))
+        return _refusal(request, 503, str(error))
+    return _refusal(request, 404 if isinstance(error, NotThereError) else 422, str(error))
 
 
-async def _misread(_: Request, error: Exception) -> JSONResponse:
+async def _as_it_says(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    nowhere = f"There is nothing at {request.url.path}."
+    return _refusal(request, error.status_code, WORDS.get(error.detail, error.detail) or nowhere)
+
+
+async def _misread(request: Request, error: Exception) -> Response:
     """Name the field and what is wrong with it; what was sent is not repeated."""
     if not isinstance(error, RequestValidationError):
         raise error
@@ -44,8 +60,11 @@ async def _misread(_: Request, error: Exception) -> JSONResponse:
     if mistake.kind == "json_invalid":  # its way leads to a character
         loc = []
     found = type(mistake)(tuple(loc), mistake.kind, mistake.said).within(error.body)
-    return _refusal(422, f"{found.in_words(f'the {place}')}.")
+    return _refusal(request, 422, f"{found.in_words(f'the {place}')}.")
 
 
-def _refusal(status: int, sentence: str) -> JSONResponse:
-    return JSONResponse(Refusal(detail=sentence).model_dump(), status_code=status)
+def _refusal(request: Request, status: int, sentence: str) -> Response:
+    """Answer programs with JSON, and people with a page."""
+    if request.url.path.startswith(API):
+        return JSONResponse(Refusal(detail=sentence).model_dump(), status_code=status)
+    return page("refusal.html", status, sentence=sentence)

@@ -52,6 +52,14 @@ async def test_an_alarm_is_posted_with_its_numbers_and_an_escaped_sentence(
     assert "webhook" not in said["alarm"]
 
 
+async def test_a_posted_alarm_leads_to_the_answers_behind_it(receiver: Receiver) -> None:
+    alarm = make_alarm(webhook=receiver.url)
+    await Tell(["127.0.0.1"], "https://bias.example/", now=lambda: AT)(alarm)
+    [body] = receiver.told
+    link = f"https://bias.example/monitors/{alarm.monitor}/alarms#{alarm.id}"
+    assert json.loads(body)["link"] == link
+
+
 async def test_a_private_address_is_refused_unless_the_operator_names_it(
     receiver: Receiver,
 ) -> None:

@@ -1,0 +1,213 @@
+"""The dashboard over real HTTP: what it shows, to whom, and that nothing in it runs."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx2
+import pytest
+from lxml import html
+from pydantic import SecretStr
+
+from services.diagnoser.handlers import Watch
+from services.gateway.app import web_app
+from services.gateway.settings import GatewaySettings
+from shared.contracts import Alarm, Monitor, Suite, SuiteProbe
+from shared.runtime.web import web_server
+from shared.store import Store, migrate
+from shared.store.instruments import Instrument
+from shared.testing.bus import Bus
+from shared.testing.monitored import play
+from shared.testing.records import AT, make_monitor, make_run
+
+NASTY = "<script>alert('x')</script>"
+SUITE = Suite(
+    name="coasts",
+    extractors=("words",),
+    probes=tuple(
+        SuiteProbe(key=f"{n}-{group}", prompt=NASTY, set=f"s{n}", groups={"concept": group})
+        for n in range(30)
+        for group in (NASTY, "Peru")
+    ),
+)
+PAGES = ("/", "/monitors/coasts", "/monitors/coasts/alarms", "/docs")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        store.suites.keep(SUITE, datetime.now(UTC))
+        store.instruments.announce(Instrument("words", "1", ("words",), datetime.now(UTC)))
+        yield store
+
+
+@asynccontextmanager
+async def browser(bus: Bus, store: Store, **tokens: str) -> AsyncIterator[httpx2.AsyncClient]:
+    given = {f"gateway_{name}_token": SecretStr(token) for name, token in tokens.items()}
+    app = web_app(GatewaySettings(**given), store, bus.publisher)
+    async with (
+        web_server(app, "127.0.0.1", 0) as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+    ):
+        yield client
+
+
+async def watch(api: httpx2.AsyncClient, store: Store, rounds: int) -> None:
+    """Apply a monitor, and close rounds in which one group's answers are longer."""
+    asked = {
+        "name": "coasts",
+        "suite_hash": SUITE.hash,
+        "target": "simulator:unbiased",
+        "cadence": "6h",
+        "features": [{"extractor": "words", "feature": "words", "high": 10, "tolerance": 0.5}],
+        "comparisons": [{"dimension": "concept", "a": NASTY, "b": "Peru"}],
+    }
+    (await api.post("/v1/monitors", json=asked)).raise_for_status()
+    [monitor] = store.records.all(Monitor)
+    closes = Watch(store, now=lambda: datetime.now(UTC))
+    for number in range(rounds):
+        play(
+            store, closes, monitor, number,
+            lambda probe, _: {"words": 7.0 if probe.groups["concept"] == NASTY else 4.0},
+        )  # fmt: skip
+
+
+async def test_a_monitor_is_shown_with_charts_verdicts_and_the_answers_behind_its_alarm(
+    bus: Bus, store: Store
+) -> None:
+    async with browser(bus, store) as api:
+        await watch(api, store, 6)
+        overview = html.fromstring((await api.get("/")).text)
+        assert overview.xpath("//a[@href='/monitors/coasts']")
+        shown = html.fromstring((await api.get("/monitors/coasts")).text)
+        assert len(shown.xpath("//section//svg[@role='img']")) == 4  # words and missing, two each
+        assert "disparity" in shown.xpath("//tr[2]/td[2]")[0].text_content()
+        alarms = html.fromstring((await api.get("/monitors/coasts/alarms")).text)
+        [alarm] = store.records.all(Alarm)
+        assert alarms.xpath(f"//section[@id='{alarm.id}']//blockquote")
+        history = (await api.get("/v1/monitors/coasts/history")).json()
+        assert [len(each["moments"]) for each in history] == [6, 6]
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_what_models_and_users_wrote_stays_text(bus: Bus, store: Store, path: str) -> None:
+    async with browser(bus, store) as api:
+        await watch(api, store, 3)
+        store.records.write([make_run(suite=SUITE.name, suite_hash=SUITE.hash)])
+        reply = await api.get(path)
+        assert reply.status_code == 200
+        assert "default-src 'none'" in reply.headers["content-security-policy"]
+        page = html.fromstring(reply.text)
+        assert not page.xpath("//script | //iframe | //@onclick | //@style | //img")
+        if "monitors" in path:
+            assert NASTY in page.text_content()
+
+
+async def test_a_monitor_without_rounds_and_an_empty_platform_are_shown(
+    bus: Bus, store: Store
+) -> None:
+    async with browser(bus, store) as api:
+        assert "There are none yet" in (await api.get("/")).text
+        await watch(api, store, 0)
+        assert "No round has closed yet" in (await api.get("/monitors/coasts")).text
+        assert "There are none" in (await api.get("/monitors/coasts/alarms")).text
+
+
+async def test_a_run_is_shown_with_its_findings(bus: Bus, store: Store) -> None:
+    from shared.testing.records import make_completion, make_diagnosis
+
+    run = make_run(suite=SUITE.name, suite_hash=SUITE.hash)
+    completion = make_completion(run_id=run.id)
+    found = make_diagnosis(run_id=run.id, completion_id=completion.id)
+    store.records.write([run, completion, found])
+    async with browser(bus, store) as api:
+        page = html.fromstring((await api.get(f"/runs/{run.id}")).text)
+        gap = found.gaps[0]
+        assert f"{gap.a} less {gap.b}" in page.text_content()
+        assert page.xpath("//svg[@class='whisker']")
+
+
+async def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(
+    bus: Bus, store: Store
+) -> None:
+    async with browser(bus, store) as api:
+        for path in ("/monitors/nothing", "/runs/" + "0" * 32, "/nowhere"):
+            reply = await api.get(path)
+            assert reply.status_code == 404
+            assert reply.headers["content-type"].startswith("text/html")
+        said = (await api.get("/v1/nowhere")).json()
+        assert said == {"detail": "There is nothing at /v1/nowhere."}
+
+
+async def test_a_browser_signs_in_with_a_token_and_keeps_none(bus: Bus, store: Store) -> None:
+    async with browser(bus, store, read="reader", run="runner", ingest="sender") as api:
+        for path in PAGES:
+            sent = await api.get(path)
+            assert sent.status_code == 303
+            assert sent.headers["location"] == f"/login?next={path}"
+        refused = await api.post("/login", data={"token": "sender", "next": "/docs"})
+        assert refused.status_code == 401
+        assert "set-cookie" not in refused.headers
+        taken = await api.post("/login", data={"token": "reader", "next": "/docs"})
+        assert (taken.status_code, taken.headers["location"]) == (303, "/docs")
+        cookie = taken.headers["set-cookie"]
+        assert "reader" not in cookie
+        assert "HttpOnly" in cookie
+        assert "SameSite=lax" in cookie
+        assert (await api.get("/docs")).status_code == 200
+        # The session shows pages, and does nothing.
+        assert (await api.get("/v1/runs")).status_code == 401
+        assert (await api.delete("/v1/monitors/coasts")).status_code == 401
+
+
+async def test_a_session_ends_with_its_token(bus: Bus, store: Store) -> None:
+    async with browser(bus, store, read="old") as api:
+        await api.post("/login", data={"token": "old"})
+        kept = dict(api.cookies)
+    async with browser(bus, store, read="new") as api:
+        api.cookies.update(kept)
+        assert (await api.get("/docs")).status_code == 303
+
+
+async def test_who_shows_a_token_like_a_program_sees_the_pages_too(bus: Bus, store: Store) -> None:
+    async with browser(bus, store, read="reader") as api:
+        shown = await api.get("/docs", headers={"Authorization": "Bearer reader"})
+        assert shown.status_code == 200
+
+
+async def test_endless_and_strange_forms_sign_nobody_in(bus: Bus, store: Store) -> None:
+    async with browser(bus, store, read="reader") as api:
+        for content in (b"token=reader&x=" + b"y" * 5000, b"\xff\xfe", b""):
+            assert (await api.post("/login", content=content)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "localhost:8080"}, 200),
+        ({"Host": "[::1]:8080"}, 200),
+        ({"Origin": "http://localhost:3000"}, 200),
+        ({"Host": "rebound.example"}, 403),
+        ({"Host": "127.0.0.1.example"}, 403),
+        ({"Origin": "https://elsewhere.example"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+async def test_without_tokens_no_page_of_another_site_can_use_the_gateway(
+    bus: Bus, store: Store, headers: dict[str, str], status: int
+) -> None:
+    store.records.write([make_monitor(name="m", since=AT)])
+    async with browser(bus, store) as api:
+        assert (await api.get("/v1/runs", headers=headers)).status_code == status
+        paused = await api.post("/v1/monitors/m/pause", headers=headers)
+        assert paused.status_code == (202 if status == 200 else status)
+
+
+async def test_with_tokens_any_name_may_lead_to_the_gateway(bus: Bus, store: Store) -> None:
+    async with browser(bus, store, read="reader") as api:
+        headers = {"Host": "biaswatch.example", "Authorization": "Bearer reader"}
+        assert (await api.get("/v1/runs", headers=headers)).status_code == 200

@@ -1,0 +1,162 @@
+"""Charts of the dashboard: what is drawn lies where its numbers say."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from services.gateway.domain.charts import BOTTOM, HEIGHT, LEFT, TOP, evidence_chart, gap_chart
+from services.gateway.domain.findings import by_weight
+from services.gateway.domain.histories import (
+    MOST_RECORDS,
+    History,
+    Moment,
+    histories_of,
+    latest_of,
+)
+from services.gateway.domain.operations import operations_of
+from services.gateway.domain.scales import Scale, padded, ticks
+from services.gateway.domain.whiskers import whiskers
+from shared.contracts import Estimate, Gap, Verdict
+from shared.testing.records import AT, make_diagnosis, make_evidence, make_round
+
+
+def history(*gaps: Estimate, epochs: Sequence[int] = (), tolerance: float = 0.1) -> History:
+    moments = [
+        Moment(
+            round=n,
+            epoch=epochs[n] if epochs else 0,
+            at=AT + timedelta(hours=n),
+            units=n,
+            gap=gap,
+            log_e=float(n),
+            log_supremum=float(n),
+            bound=5.0,
+            verdict=Verdict.NOT_ENOUGH,
+        )
+        for n, gap in enumerate(gaps)
+    ]
+    return History(comparison="x.y:g:a-b", tolerance=tolerance, moments=moments)
+
+
+def heights(points: str) -> list[float]:
+    return [float(point.split(",")[1]) for point in points.split()]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.0, 10.0, [0, 2, 4, 6, 8, 10]),
+        (-0.13, 0.12, [-0.1, -0.05, 0.0, 0.05, 0.1]),
+        (-1e-7, 3e-7, [-1e-7, 0.0, 1e-7, 2e-7, 3e-7]),
+        (990.0, 1010.0, [990, 995, 1000, 1005, 1010]),
+    ],
+)
+def test_axes_are_labelled_by_round_numbers(low: float, high: float, expected: list[float]) -> None:
+    assert ticks(low, high) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_scale_goes_from_its_start_to_its_end_and_cuts_off_what_lies_outside() -> None:
+    scale = Scale(0.0, 10.0, 100.0, 0.0)
+    assert [scale.at(value) for value in (0.0, 2.5, 10.0, 99.0, -99.0)] == [100, 75, 0, 0, 100]
+    alike = padded([3.0, 3.0], 0, 1)
+    assert alike.low < 3.0 < alike.high
+
+
+def test_a_larger_gap_is_drawn_higher_within_its_band_and_the_frame() -> None:
+    chart = gap_chart(
+        history(*(Estimate(value=v, low=v - 0.2, high=v + 0.2) for v in (0.1, 0.3, 0.5)))
+    )
+    [line], [band] = chart.lines, chart.bands
+    drawn, around = heights(line), heights(band)
+    assert drawn == sorted(drawn, reverse=True)
+    for n, middle in enumerate(drawn):
+        assert TOP <= around[n] < middle < around[-1 - n] <= HEIGHT - BOTTOM
+    assert line.split(",")[0] == f"{LEFT:.1f}"
+    assert chart.ends is not None
+    assert chart.ends[0] < chart.levels[0].at < chart.ends[1]
+
+
+def test_an_epoch_begins_a_line_of_its_own() -> None:
+    gap = Estimate(value=0.1, low=0.0, high=0.2)
+    chart = gap_chart(history(gap, gap, gap, epochs=(0, 0, 1)))
+    assert [len(line.split()) for line in chart.lines] == [2, 1]
+    assert len(chart.bands) == 2
+    assert len(chart.breaks) == 1
+
+
+def test_gaps_without_a_number_are_left_out_and_ends_without_bound_reach_the_edge() -> None:
+    chart = gap_chart(history(Estimate(reason="no units"), Estimate(value=0.2, low=0.1)))
+    assert len(chart.lines[0].split()) == 1
+    assert min(heights(chart.bands[0])) == TOP
+
+
+def test_without_a_tolerance_nothing_is_shaded() -> None:
+    assert gap_chart(history(Estimate(value=0.0), tolerance=0.0)).ends is None
+
+
+def test_evidence_is_drawn_with_the_bound_that_alarms() -> None:
+    chart = evidence_chart(history(*[Estimate(value=0.0)] * 8))
+    bound = chart.levels[1]
+    assert bound.label == "alarm"
+    drawn = heights(chart.lines[0])
+    assert [height < bound.at for height in drawn] == [n > 5 for n in range(8)]
+
+
+def test_whiskers_share_a_scale_on_which_zero_stands_in_one_place() -> None:
+    first, none, open_ended = whiskers(
+        [Estimate(value=1.0, low=0.5, high=1.5), Estimate(reason="x"), Estimate(value=-1, low=-2)]
+    )
+    assert none is None
+    assert first is not None
+    assert open_ended is not None
+    assert first.zero == open_ended.zero < first.low < (first.value or 0) < first.high
+    assert open_ended.high == first.width
+
+
+def test_histories_begin_with_what_is_nearest_to_an_alarm() -> None:
+    weak = [make_evidence(round=n, log_supremum=0.1) for n in range(3)]
+    [found] = histories_of(reversed(weak))
+    assert [moment.round for moment in found.moments] == [0, 1, 2]
+    assert found.comparison == weak[0].comparison_key
+
+
+def test_only_as_many_rounds_are_read_as_can_be_shown() -> None:
+    rounds = [make_round(round=n) for n in range(50)]
+    assert [each.round for each in latest_of(rounds, MOST_RECORDS // 3)] == [47, 48, 49]
+    assert len(latest_of(rounds, 10**9)) == 2
+    assert len(latest_of(rounds, 1)) == 50
+
+
+def test_disparities_come_first_then_what_is_least_like_luck() -> None:
+    def gap(a: str, verdict: Verdict, p: float | None) -> Gap:
+        return Gap(a=a, b="z", gap=Estimate(value=0.1), p_adjusted=p, verdict=verdict)
+
+    gaps = (
+        gap("luck", Verdict.NOT_ENOUGH, 0.9),
+        gap("none", Verdict.NOT_ENOUGH, None),
+        gap("near", Verdict.NOT_ENOUGH, 0.06),
+        gap("found", Verdict.DISPARITY, 0.01),
+    )
+    sorted_ = by_weight(make_diagnosis().model_copy(update={"gaps": gaps}))
+    assert [each.a for each in sorted_.gaps] == ["found", "near", "luck", "none"]
+
+
+def test_the_table_of_the_api_names_what_is_taken_and_given() -> None:
+    one = {"$ref": "#/components/schemas/Run"}
+    many = {"type": "array", "items": one}
+    described = {
+        "paths": {
+            "/v1/runs": {
+                "post": {
+                    "summary": "Start",
+                    "requestBody": {"content": {"application/json": {"schema": one}}},
+                    "responses": {"201": {"content": {"application/json": {"schema": many}}}},
+                },
+                "get": {"summary": "x", "description": "Lists.", "responses": {"204": {}}},
+            }
+        }
+    }
+    get, post = operations_of(described)
+    assert (get.method, get.does, get.takes, get.gives) == ("GET", "Lists.", "", "")
+    assert (post.takes, post.gives) == ("Run", "list of Run")

@@ -1,0 +1,63 @@
+"""What stands on the dashboard's pages: numbers and moments as people read them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.gateway.routes.rendering import ago, breakable, number, page, words
+from services.gateway.routes.sessions import Sessions
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(None, "-"), (0.0, "0"), (-0.12345, "-0.123"), (12345.6, "12,346"), (999.9, "1,000")],
+)
+def test_numbers_have_three_digits_or_all_before_the_point(value: float | None, said: str) -> None:
+    assert number(value) == said
+
+
+@pytest.mark.parametrize(
+    ("distance", "said"),
+    [
+        (timedelta(0), "0 s ago"),
+        (timedelta(seconds=59), "59 s ago"),
+        (timedelta(minutes=5), "5 min ago"),
+        (timedelta(hours=-3), "in 3 h"),
+        (timedelta(days=40), "40 d ago"),
+    ],
+)
+def test_moments_are_told_by_their_distance(distance: timedelta, said: str) -> None:
+    assert ago(NOW - distance, NOW) == said
+    assert ago(None, NOW) == "-"
+
+
+def test_names_are_escaped_before_they_are_made_breakable() -> None:
+    assert breakable("a.b:<i>") == "a.<wbr>b:<wbr>&lt;i&gt;"
+    assert words("not_enough_evidence") == "not enough evidence"
+
+
+def test_pages_run_nothing_and_load_nothing_from_elsewhere() -> None:
+    shown = page("refusal.html", 404, sentence="<script>alert(1)</script>")
+    assert shown.status_code == 404
+    assert b"<script>" not in shown.body
+    assert b"&lt;script&gt;" in shown.body
+    policy = shown.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; style-src 'self'")
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize(
+    ("asked", "where"),
+    [
+        ("/monitors/hiring", "/monitors/hiring"),
+        ("//evil.example/", "/"),
+        ("https://evil.example/", "/"),
+        ("/\\evil.example", "/"),
+        ("/a\r\nSet-Cookie: x=y", "/"),
+        ("", "/"),
+    ],
+)
+def test_signing_in_leads_to_no_other_site(asked: str, where: str) -> None:
+    assert Sessions.next_of(asked) == where
