@@ -120,10 +120,14 @@ class Platform:
         ready: datetime = until(working)
         return (ready - began).total_seconds()
 
+    def composed(self, *words: str) -> None:
+        """Run a command of compose on this platform."""
+        known = self.compose.compose_command_property
+        self.compose._run_command(cmd=[*known, *words])  # noqa: SLF001
+
     def scale(self, service: str, number: int) -> None:
         """Have this many containers of a service."""
-        words = [*self.compose.compose_command_property, "up", "--detach", "--no-recreate"]
-        self.compose._run_command(cmd=[*words, "--scale", f"{service}={number}"])  # noqa: SLF001
+        self.composed("up", "--detach", "--no-recreate", "--scale", f"{service}={number}")
 
     def logs(self) -> str:
         """Give what all containers have said."""

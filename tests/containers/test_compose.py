@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import yaml
 
@@ -60,6 +61,15 @@ def test_nobody_reads_without_a_token(house: Platform) -> None:
     assert house.http.get("/v1/runs", headers={"Authorization": ""}).status_code == 401
 
 
+def test_a_browser_is_shown_the_dashboard_once_it_has_signed_in(house: Platform) -> None:
+    token = (house.secrets / "biaswatch_gateway_read_token").read_text().strip()
+    with httpx2.Client(base_url=house.url, timeout=10) as browser:
+        assert browser.get("/").headers["location"] == "/login?next=/"
+        assert browser.get("/style.css").headers["content-type"].startswith("text/css")
+        assert browser.post("/login", data={"token": token}).headers["location"] == "/"
+        assert "<h1>Monitors</h1>" in browser.get("/").text
+
+
 @pytest.mark.parametrize("victim", ["extractor", "generator", "recorder", "planner", "nats"])
 def test_a_study_over_http_is_whole_though_a_container_dies_in_the_middle(
     house: Platform, suite: dict[str, Any], victim: str
@@ -95,6 +105,21 @@ def test_three_extractors_share_the_work(house: Platform, suite: dict[str, Any])
         return len(reply.json()["data"]["result"]) == 3
 
     until(seen)
+
+
+def test_the_streams_come_back_from_a_copy_of_the_stopped_servers_folder(
+    house: Platform, suite: dict[str, Any], tmp_path: Path
+) -> None:
+    """As the operations page says it; what waited for an answer waits again."""
+    run_id = started(house, suite, "simulator:slow", "copied")
+    until(lambda: house.ask("GET", f"/v1/runs/{run_id}")["responses"] >= 10)
+    copied = str(tmp_path / "streams-backup")
+    house.composed("stop", "nats")
+    house.composed("cp", "-a", "nats:/data", copied)
+    assert list(Path(copied).rglob("PROBES"))
+    house.composed("cp", "-a", f"{copied}/.", "nats:/data")
+    house.composed("start", "nats")
+    until(lambda: house.ask("GET", f"/v1/runs/{run_id}")["stand"] == "complete")
 
 
 def test_prometheus_sees_every_service_and_has_the_rules(house: Platform) -> None:
