@@ -55,9 +55,10 @@ class Client:
             if stand.get("stand") not in ENDED:
                 await asyncio.sleep(RECONNECT_S)
 
-    async def runs(self) -> list[dict[str, Any]]:
-        """Give every run, the latest first."""
-        found: list[dict[str, Any]] = await self.ask("GET", "/v1/runs")
+    async def runs(self, last: int, purpose: str) -> list[dict[str, Any]]:
+        """Give so many runs of a purpose, the latest first."""
+        path = f"/v1/runs?last={last}&purpose={purpose}"
+        found: list[dict[str, Any]] = await self.ask("GET", path)
         return found
 
     async def progress(self, run_id: str) -> dict[str, Any]:

@@ -113,14 +113,14 @@ def alarms(name: Name, server: Server = None, token: Token = None, as_json: Json
 @app.command()
 def windows(
     name: Name,
-    last: Annotated[int, typer.Option(min=1, help="How many, the latest first.")] = 5,
+    last: Annotated[int, typer.Option(min=1, max=1000, help="How many, the latest first.")] = 5,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Show what windows of production traffic looked like: described, and no evidence."""
-    path = f"/v1/monitors/{name}/windows"
-    found = _ask(lambda client: client.ask("GET", path), server, token)[:last]
+    path = f"/v1/monitors/{name}/windows?last={last}"
+    found = _ask(lambda client: client.ask("GET", path), server, token)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return

@@ -30,7 +30,7 @@ from biaswatch.outcome_output import DEMO_JUDGES, DEMO_WRITER, show_outcome
 from biaswatch.place import Address
 from biaswatch.suites import load_suite
 from services.generator.settings import GeneratorSettings
-from shared.contracts import Budget, Suite, Target
+from shared.contracts import Budget, Purpose, Suite, Target
 from shared.errors import UsageError
 from shared.llm.target import parse_target
 from shared.runtime.settings import Settings, load
@@ -124,12 +124,20 @@ def demo(as_json: Json = False) -> None:
     _finish(work, as_json)
 
 
-def runs(server: Server = None, token: Token = None, as_json: Json = False) -> None:
+def runs(
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
+    purpose: Annotated[
+        Purpose, typer.Option(help="Rounds of monitors and windows of traffic: by theirs.")
+    ] = Purpose.STUDY,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
     """List the runs, the latest first."""
 
     async def work() -> list[dict[str, Any]]:
         async with connected(server, token, asking=False) as client:
-            return await client.runs()
+            return await client.runs(last, purpose)
 
     found = asyncio.run(work())
     if as_json:

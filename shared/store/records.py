@@ -64,15 +64,22 @@ class Records:
         return insert_new(connection, RECORDS[kind], rows)
 
     def count(
-        self, kind: type[Record], *, run_id: str | None = None, purpose: Purpose | None = None
+        self,
+        kind: type[Record],
+        *,
+        run_id: str | None = None,
+        purpose: Purpose | None = None,
+        monitor_id: str | None = None,
     ) -> int:
-        """Count the records of a kind: all, those of one run, those of one purpose."""
+        """Count the records of a kind: all, or those of one run, one purpose, one monitor."""
         table = RECORDS[kind.kind]
         query = select(func.count()).select_from(table)
         if run_id is not None:
             query = query.where(table.c.run_id == run_id)
         if purpose is not None:
             query = query.where(table.c.purpose == purpose.value)
+        if monitor_id is not None:
+            query = query.where(table.c.monitor_id == monitor_id)
         with reading(self._engine) as connection:
             return int(connection.scalar(query) or 0)
 
@@ -107,6 +114,15 @@ class Records:
     def all(self, kind: type[R]) -> Iterator[R]:
         """Give every record of a kind, in the order of their ids."""
         yield from self._read(kind, select(RECORDS[kind.kind]))
+
+    def latest(self, kind: type[R], most: int, *, purpose: Purpose) -> list[R]:
+        """Give so many records of a kind and purpose, the latest first."""
+        table = RECORDS[kind.kind]
+        query = select(table.c.id).where(table.c.purpose == purpose.value)
+        query = query.order_by(table.c.at.desc(), table.c.id).limit(most)
+        with reading(self._engine) as connection:
+            rank = {id_: place for place, id_ in enumerate(connection.scalars(query))}
+        return sorted(self.get(kind, rank), key=lambda record: rank[record.id])
 
     def get(self, kind: type[R], ids: Iterable[str]) -> Iterator[R]:
         """Give the records with these ids that are there, in the order of their ids."""

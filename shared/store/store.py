@@ -15,6 +15,7 @@ from shared.store.instruments import Instruments
 from shared.store.migrate import check
 from shared.store.purges import Purges
 from shared.store.records import Records
+from shared.store.rounds import Rounds
 from shared.store.schedule import Schedule
 from shared.store.suites import Suites
 
@@ -25,6 +26,7 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.records = Records(engine)
+        self.rounds = Rounds(self.records)
         self.purges = Purges(engine)
         self.suites = Suites(engine)
         self.instruments = Instruments(engine)

@@ -13,7 +13,6 @@ from shared.contracts import (
     Evidence,
     Monitor,
     MonitorState,
-    Round,
     Verdict,
 )
 from shared.errors import TransientError
@@ -72,10 +71,9 @@ class Gauges:
             yield from self._of(place.monitor)
 
     def _of(self, monitor: Monitor) -> Iterator[tuple[Key, float]]:
-        rounds = list(self._store.records.of_monitor(Round, monitor.monitor_id))
-        if not rounds:
+        last = self._store.rounds.last(monitor)
+        if last is None:
             return
-        last = max(rounds, key=lambda each: each.round)
         yield (MONITOR_LAST_ROUND, (monitor.name,)), last.at.timestamp()
         yield (MONITOR_MISSED, (monitor.name,)), last.expected - last.arrived
         for evidence in self._store.records.read(Evidence, run_id=last.run_id):

@@ -57,25 +57,24 @@ class Watch:
             A round before is not over yet, or not all of it is in the store.
         """
         monitor = self._monitor(run)
-        rounds = {each.round: each for each in self._rounds(monitor)}
-        waiting = self._not_closed(run, rounds)
+        waiting = self._not_closed(run, monitor)
         for each in waiting:
             ended = completion if each.id == run.id else self._completion(each, monitor)
-            before = rounds.get((each.round or 0) - 1)
+            before = self._store.rounds.get(monitor, (each.round or 0) - 1)
             closed = closed_round(each, monitor, ended, self._models(each), before, self._now())
             self._store.records.write([closed, *self._left(closed, each, monitor, before)])
-            rounds[closed.round] = closed
         return [record for each in waiting or [run] for record in self._kept(each)]
 
-    def _not_closed(self, run: Run, rounds: Mapping[int, Round]) -> list[Run]:
+    def _not_closed(self, run: Run, monitor: Monitor) -> list[Run]:
         """Give this round's run and those right before it that are not closed, in their order."""
+        closed = self._store.rounds.closed(monitor)
         found: list[Run] = []
         current: Run | None = run
-        while current is not None and current.round not in rounds:
+        while current is not None and (current.round or 0) >= closed:
             found.append(current)
             current = next(self._store.records.get(Run, filter(None, [current.before])), None)
         first = found[-1] if found else run
-        if first.round and first.round not in rounds and first.round - 1 not in rounds:
+        if (first.round or 0) > closed:
             raise TransientError(
                 f"Round {run.round} of the monitor {run.monitor_id} waits for the round before"
                 f" round {first.round}, whose run is not in the store.",
@@ -100,9 +99,6 @@ class Watch:
         if not found:
             raise PoisonError(f"The monitor of the run {run.id} is not in the store.")
         return max(found, key=lambda monitor: monitor.moment_ms)
-
-    def _rounds(self, monitor: Monitor) -> list[Round]:
-        return list(self._store.records.of_monitor(Round, monitor.monitor_id))
 
     def _kept(self, run: Run) -> list[Record]:
         """Give what the store keeps of a round: the first copy, whoever made it."""

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from shared.contracts import Estimate, Evidence, Round, Verdict
+from shared.contracts import Estimate, Evidence, Verdict
 
 MOST_RECORDS = 6000
 """Of evidence in all the histories that are given at once."""
@@ -34,10 +34,9 @@ class History(BaseModel):
     moments: list[Moment]
 
 
-def latest_of(rounds: Iterable[Round], comparisons: int) -> list[Round]:
-    """Give as many of the last rounds as may be shown at once, in their order."""
-    most = max(2, MOST_RECORDS // max(1, comparisons))
-    return sorted(rounds, key=lambda each: each.round)[-most:]
+def rounds_at_once(comparisons: int) -> int:
+    """Give of how many rounds the evidence may be shown at once."""
+    return max(2, MOST_RECORDS // comparisons)
 
 
 def histories_of(evidence: Iterable[Evidence]) -> list[History]:

@@ -89,16 +89,11 @@ class Desk:
             moment_ms=int(now.timestamp() * 1000),
         )
 
-    def runs(self) -> list[Progress]:
-        """Give every run, the latest first."""
-        runs = sorted(self._store.records.all(Run), key=lambda run: run.at, reverse=True)
-        return [self._progress(run) for run in runs]
-
-    def latest(self, most: int) -> list[Progress]:
-        """Give the latest runs that people asked for: no rounds of monitors."""
-        runs = (run for run in self._store.records.all(Run) if run.monitor_id is None)
-        latest = sorted(runs, key=lambda run: run.at, reverse=True)[:most]
-        return [self._progress(run) for run in latest]
+    def runs(self, most: int, purpose: Purpose = Purpose.STUDY) -> list[Progress]:
+        """Give the latest runs; rounds of monitors have purposes of their own."""
+        return [
+            self._progress(run) for run in self._store.records.latest(Run, most, purpose=purpose)
+        ]
 
     def progress(self, run_id: str) -> Progress:
         """Tell how a run stands."""

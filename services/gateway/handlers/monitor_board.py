@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from services.gateway.domain.histories import History, histories_of, latest_of
+from services.gateway.domain.histories import History, histories_of, rounds_at_once
 from services.gateway.domain.monitor_views import (
     MonitorStand,
     MonitorView,
@@ -67,20 +67,18 @@ class MonitorBoard:
     def histories(self, name: str) -> list[History]:
         """Give how the evidence of every comparison has grown over the last rounds."""
         monitor = self._desk.monitor(name)
-        rounds = latest_of(self._rounds(monitor), len(monitor.plan.watched))
+        most = rounds_at_once(len(monitor.plan.watched))
+        rounds = self._store.rounds.latest(Round, monitor, most)
         read = self._store.records.read
         return histories_of(each for one in rounds for each in read(Evidence, run_id=one.run_id))
 
-    def windows(self, name: str) -> list[Description]:
-        """Give what the windows of a monitor of traffic looked like, the latest first."""
+    def windows(self, name: str, most: int) -> list[Description]:
+        """Give what the last windows of a monitor of traffic looked like, the latest first."""
         monitor = self._desk.monitor(name)
-        found = self._store.records.of_monitor(Description, monitor.monitor_id)
-        return sorted(found, key=lambda each: each.round, reverse=True)
+        return self._store.rounds.latest(Description, monitor, most)[::-1]
 
     def _window(self, monitor: Monitor) -> Description | None:
-        rounds = self._rounds(monitor)
-        run_id = rounds[-1].run_id if rounds else ""
-        return next(self._store.records.read(Description, run_id=run_id), None)
+        return next(iter(self._store.rounds.latest(Description, monitor, 1)), None)
 
     def alarms(self, name: str) -> list[ShownAlarm]:
         """Give a monitor's alarms, the latest first, with the answers that contributed most."""
@@ -107,19 +105,15 @@ class MonitorBoard:
         found = self._store.records.of_monitor(Alarm, monitor.monitor_id)
         return sorted(found, key=lambda alarm: (-alarm.round, alarm.comparison_key, alarm.state))
 
-    def _rounds(self, monitor: Monitor) -> list[Round]:
-        found = self._store.records.of_monitor(Round, monitor.monitor_id)
-        return sorted(found, key=lambda each: each.round)
-
     def _evidence(self, monitor: Monitor) -> list[Evidence]:
-        rounds = self._rounds(monitor)
-        if not rounds:
+        last = self._store.rounds.last(monitor)
+        if last is None:
             return []
-        found = self._store.records.read(Evidence, run_id=rounds[-1].run_id)
+        found = self._store.records.read(Evidence, run_id=last.run_id)
         return sorted(found, key=lambda each: each.comparison_key)
 
     def _stand(self, monitor: Monitor, evidence: list[Evidence], flagged: int) -> MonitorStand:
-        rounds = self._rounds(monitor)
+        last = self._store.rounds.last(monitor)
         place = self._store.schedule.place(monitor.name)
         here = place if place and place.monitor.monitor_id == monitor.monitor_id else None
         ended = here.ended if here else None
@@ -132,9 +126,9 @@ class MonitorBoard:
             suite=monitor.plan.suite,
             target=monitor.plan.target.name,
             claim=monitor.plan.claim,
-            rounds=len(rounds),
-            epoch=rounds[-1].epoch if rounds else None,
-            last_round_at=rounds[-1].at if rounds else None,
+            rounds=last.round + 1 if last else 0,
+            epoch=last.epoch if last else None,
+            last_round_at=last.at if last else None,
             next_round_at=here.due if going_on and here else None,
             comparisons=len(monitor.plan.watched),
             verdicts=Counter(each.verdict for each in evidence),

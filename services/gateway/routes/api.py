@@ -19,11 +19,12 @@ from services.gateway.domain import (
 from services.gateway.handlers import Desk, Studies, StudyResults
 from services.gateway.handlers.studies import FlaggedPair
 from services.gateway.routes.tokens import Tokens
-from shared.contracts import Assessment, Brief, Cancellation, Diagnosis, Run, Suite
+from shared.contracts import Assessment, Brief, Cancellation, Diagnosis, Purpose, Run, Suite
 from shared.runtime.threads import in_thread
 
 Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]
 LOOK_EVERY_S = 0.3
+MOST_RUNS = 10_000
 
 
 class Kept(BaseModel):
@@ -46,8 +47,11 @@ def _reading(desk: Desk, tokens: Tokens) -> APIRouter:
     router = APIRouter(dependencies=[Depends(tokens.may_read)])
 
     @router.get("/runs")
-    async def list_runs() -> list[Progress]:
-        return await in_thread(desk.runs)
+    async def list_runs(
+        last: Annotated[int, Query(ge=1, le=MOST_RUNS)] = 100, purpose: Purpose = Purpose.STUDY
+    ) -> list[Progress]:
+        """Give the latest runs; rounds of monitors and windows of traffic by their purpose."""
+        return await in_thread(desk.runs, last, purpose)
 
     @router.get("/runs/{run_id}")
     async def show_run(run_id: str) -> Progress:

@@ -1,8 +1,9 @@
 """The HTTP face of monitors: the same verbs as the command line."""
 
 from collections.abc import Awaitable, Callable
+from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 
 from services.gateway.domain.histories import History
 from services.gateway.domain.monitor_views import Applied, MonitorStand, MonitorView, ShownAlarm
@@ -13,6 +14,7 @@ from shared.contracts import Description, Monitor, MonitorState
 from shared.runtime.threads import in_thread
 
 Send = Callable[[Monitor], Awaitable[None]]
+MOST_WINDOWS = 1000
 
 
 def monitor_routes(desk: MonitorDesk, board: MonitorBoard, send: Send, tokens: Tokens) -> APIRouter:
@@ -44,8 +46,10 @@ def _reading(board: MonitorBoard, tokens: Tokens) -> APIRouter:
         return await in_thread(board.histories, name)
 
     @router.get("/monitors/{name}/windows")
-    async def show_windows(name: str) -> list[Description]:
-        return await in_thread(board.windows, name)
+    async def show_windows(
+        name: str, last: Annotated[int, Query(ge=1, le=MOST_WINDOWS)] = 100
+    ) -> list[Description]:
+        return await in_thread(board.windows, name, last)
 
     return router
 

@@ -52,7 +52,7 @@ def _shown(
 
     @router.get("/")
     async def overview() -> HTMLResponse:
-        stands, runs = await in_thread(board.stands), await in_thread(desk.latest, MOST_RUNS)
+        stands, runs = await in_thread(board.stands), await in_thread(desk.runs, MOST_RUNS)
         return page("overview.html", again_s=AGAIN_S, stands=stands, runs=runs, now=now())
 
     @router.get("/monitors/{name}")

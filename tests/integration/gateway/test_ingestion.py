@@ -14,7 +14,7 @@ from services.gateway.app import web_app
 from services.gateway.handlers import Ingest
 from services.gateway.settings import GatewaySettings
 from shared.bus.stage import Stage
-from shared.contracts import Exchange, MonitorState, Response, window_at, window_run
+from shared.contracts import Exchange, MonitorState, Purpose, Response, window_at, window_run
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from shared.store.instruments import Instrument
@@ -23,6 +23,7 @@ from shared.testing.records import (
     AT,
     make_description,
     make_exchange,
+    make_round,
     make_traffic_monitor,
 )
 
@@ -238,7 +239,7 @@ async def test_a_window_is_listed_among_the_runs_with_the_answers_it_has(
     store.records.write([monitor])
     said = Ingest(store, now=lambda: AT)([make_exchange(n) for n in range(3)])
     store.records.write([*said, window_run(monitor, window_at(AT, 3600), AT, round_=0)])
-    [listed] = (await api.get("/v1/runs", headers=READER)).json()
+    [listed] = (await api.get("/v1/runs?purpose=production", headers=READER)).json()
     assert (listed["suite"], listed["targets"]) == ("support", ["traffic:support"])
     assert (listed["probes"], listed["responses"]) == (3, 3)
     shown = await api.get(f"/v1/runs/{listed['run_id']}", headers=READER)
@@ -251,10 +252,12 @@ async def test_a_window_is_listed_among_the_runs_with_the_answers_it_has(
 async def test_windows_are_shown_the_latest_first(api: httpx2.AsyncClient, store: Store) -> None:
     monitor = make_traffic_monitor()
     store.records.write([monitor])
-    store.records.write(
-        make_description(monitor_id=monitor.monitor_id, round=number) for number in range(3)
-    )
+    named = {"monitor_id": monitor.monitor_id, "purpose": Purpose.PRODUCTION}
+    for make in (make_description, make_round):
+        store.records.write(make(**named, round=number) for number in range(3))
     found = (await api.get("/v1/monitors/support/windows", headers=READER)).json()
     assert [each["round"] for each in found] == [2, 1, 0]
+    last = (await api.get("/v1/monitors/support/windows?last=1", headers=READER)).json()
+    assert last == found[:1]
     assert found[0]["described"][0]["groups"][0]["mean"]["reason"]
     assert (await api.get("/v1/monitors/nobody/windows", headers=READER)).status_code == 404

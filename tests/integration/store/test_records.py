@@ -2,7 +2,7 @@
 
 import json
 import multiprocessing
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import select
@@ -15,6 +15,7 @@ from shared.contracts import (
     Features,
     Message,
     Probe,
+    Purpose,
     Record,
     Response,
     Role,
@@ -23,6 +24,7 @@ from shared.contracts import (
 from shared.store import Store
 from shared.store.tables import RECORDS, metadata
 from shared.testing.records import (
+    AT,
     RUN_ID,
     make_assessment,
     make_completion,
@@ -54,6 +56,14 @@ def test_every_record_comes_back_as_it_was_written(store: Store) -> None:
     assert list(store.records.read(Features, run_id=RUN_ID)) == [make_features(1)]
     assert list(store.records.read(Completion, run_id=RUN_ID)) == [make_completion()]
     assert list(store.records.read(Diagnosis, run_id=RUN_ID)) == [make_diagnosis()]
+
+
+def test_the_latest_records_of_a_purpose_are_given_the_latest_first(store: Store) -> None:
+    moments = [AT + timedelta(minutes=minute) for minute in (3, 1, 2, 0)]
+    asked = [make_run(at=at, nonce=str(n)) for n, at in enumerate(moments)]
+    store.records.write([*asked, make_run(purpose=Purpose.MONITOR, at=AT + timedelta(days=1))])
+    found = store.records.latest(Run, 3, purpose=Purpose.STUDY)
+    assert [run.nonce for run in found] == ["0", "2", "1"]
 
 
 def test_a_null_feature_stays_null_and_does_not_become_nothing_or_zero(store: Store) -> None:

@@ -12,13 +12,13 @@ from services.gateway.domain.histories import (
     History,
     Moment,
     histories_of,
-    latest_of,
+    rounds_at_once,
 )
 from services.gateway.domain.operations import operations_of
 from services.gateway.domain.scales import Scale, padded, ticks
 from services.gateway.domain.whiskers import whiskers
 from shared.contracts import Estimate, Gap, Verdict
-from shared.testing.records import AT, make_diagnosis, make_evidence, make_round
+from shared.testing.records import AT, make_diagnosis, make_evidence
 
 
 def history(*gaps: Estimate, epochs: Sequence[int] = (), tolerance: float = 0.1) -> History:
@@ -121,11 +121,10 @@ def test_histories_begin_with_what_is_nearest_to_an_alarm() -> None:
     assert found.comparison == weak[0].comparison_key
 
 
-def test_only_as_many_rounds_are_read_as_can_be_shown() -> None:
-    rounds = [make_round(round=n) for n in range(50)]
-    assert [each.round for each in latest_of(rounds, MOST_RECORDS // 3)] == [47, 48, 49]
-    assert len(latest_of(rounds, 10**9)) == 2
-    assert len(latest_of(rounds, 1)) == 50
+def test_the_more_comparisons_the_fewer_rounds_are_shown_at_once() -> None:
+    assert rounds_at_once(1) == MOST_RECORDS
+    assert rounds_at_once(MOST_RECORDS // 3) == 3
+    assert rounds_at_once(10**9) == 2
 
 
 def test_disparities_come_first_then_what_is_least_like_luck() -> None:
