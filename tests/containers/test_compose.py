@@ -9,7 +9,15 @@ import httpx2
 import pytest
 import yaml
 
-from shared.testing.containers import ROOT, Platform, build_images, platform, until, why_no_engine
+from shared.testing.containers import (
+    ROOT,
+    Platform,
+    build_images,
+    platform,
+    run,
+    until,
+    why_no_engine,
+)
 
 pytestmark = [
     pytest.mark.containers,
@@ -113,12 +121,15 @@ def test_the_streams_come_back_from_a_copy_of_the_stopped_servers_folder(
     """As the operations page says it; what waited for an answer waits again."""
     run_id = started(house, suite, "simulator:slow", "copied")
     until(lambda: house.ask("GET", f"/v1/runs/{run_id}")["responses"] >= 10)
-    copied = str(tmp_path / "streams-backup")
+    copied = tmp_path / "streams-backup"
+    [nats] = house.containers("nats")
     house.composed("stop", "nats")
-    house.composed("cp", "-a", "nats:/data", copied)
-    assert list(Path(copied).rglob("PROBES"))
-    house.composed("cp", "-a", f"{copied}/.", "nats:/data")
-    house.composed("start", "nats")
+    try:
+        run("docker", "cp", "-a", f"{nats}:/data", str(copied))
+        assert list(copied.rglob("PROBES"))
+        run("docker", "cp", "-a", f"{copied}/.", f"{nats}:/data")
+    finally:
+        house.composed("start", "nats")
     until(lambda: house.ask("GET", f"/v1/runs/{run_id}")["stand"] == "complete")
 
 

@@ -66,7 +66,8 @@ class Connection:
         complaint: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         async def on_error(error: Exception) -> None:
-            log("bus").warning("the bus reports an error", error=str(error), client=self.name)
+            why = str(error) or type(error).__name__  # time-outs say nothing of themselves
+            log("bus").warning("the bus reports an error", error=why, client=self.name)
             if not complaint.done():
                 complaint.set_result(error)
 
