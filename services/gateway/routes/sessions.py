@@ -60,7 +60,7 @@ class Sessions:
             max_age=LASTS_S,
             httponly=True,
             samesite="lax",
-            secure=request.url.scheme == "https",
+            secure=_over_tls(request),
         )
         return answer
 
@@ -69,6 +69,11 @@ class Sessions:
         """Give where to go after signing in: a path of ours, never another site."""
         ours = next.startswith("/") and not next.startswith("//") and "\\" not in next
         return next if ours and next.isprintable() else "/"
+
+
+def _over_tls(request: Request) -> bool:
+    """Tell whether the browser speaks TLS, to us or to a proxy; who lies harms only itself."""
+    return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
 
 
 async def to_sign_in(_: Request, error: Exception) -> Response:

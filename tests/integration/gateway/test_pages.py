@@ -157,6 +157,12 @@ async def test_a_browser_signs_in_with_a_token_and_keeps_none(bus: Bus, store: S
         assert "reader" not in cookie
         assert "HttpOnly" in cookie
         assert "SameSite=lax" in cookie
+        assert "Secure" not in cookie
+        proxied = {"X-Forwarded-Proto": "https"}
+        again = await api.post("/login", data={"token": "runner"}, headers=proxied)
+        assert "Secure" in again.headers["set-cookie"]
+        api.cookies.clear()
+        await api.post("/login", data={"token": "reader"})
         assert (await api.get("/docs")).status_code == 200
         # The session shows pages, and does nothing.
         assert (await api.get("/v1/runs")).status_code == 401
