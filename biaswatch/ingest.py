@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.connecting import Server, Token, connected
-from shared.errors import UsageError
+from shared.errors import TransientError, UsageError
 
 AT_ONCE = 500
 
@@ -31,7 +31,11 @@ def ingest(
     answers = list(answers_in(file))
     if not answers:
         raise UsageError(f"{file} holds no answer.")
-    asyncio.run(_send(source, answers, server, token))
+    try:
+        asyncio.run(_send(source, answers, server, token))
+    except KeyboardInterrupt:
+        typer.echo("Stopped. The same command again sends all; each still counts once.", err=True)
+        raise typer.Exit(TransientError.exit_code) from None
     typer.echo(f"{len(answers)} answers of {source} are taken in.")
 
 

@@ -31,12 +31,11 @@ from biaswatch.place import Address
 from biaswatch.suites import load_suite
 from services.generator.settings import GeneratorSettings
 from shared.contracts import Budget, Purpose, Suite, Target
-from shared.errors import UsageError
+from shared.errors import TransientError, UsageError
 from shared.llm.target import parse_target
 from shared.runtime.settings import Settings, load
 from shared.telemetry import configure_logs
 
-INCOMPLETE_CODE = 3
 DEMO_SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
 
 
@@ -264,8 +263,8 @@ def _finish(work: Any, as_json: bool) -> Outcome:
         outcome: Outcome = asyncio.run(work)
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
-        raise typer.Exit(INCOMPLETE_CODE) from None
+        raise typer.Exit(TransientError.exit_code) from None
     show_outcome(outcome, as_json=as_json)
     if outcome.run["stand"] != "complete":
-        raise typer.Exit(INCOMPLETE_CODE)
+        raise typer.Exit(TransientError.exit_code)
     return outcome

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 
 from biaswatch.ingest import answers_in, ingest
 from shared.errors import UsageError
@@ -17,6 +18,21 @@ def test_a_text_may_hold_separators_that_end_no_line(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_bytes("\r\n".join([*lines, ""]).encode())
     assert [each["text"] for each in answers_in(file)] == texts
+
+
+def test_who_stops_it_is_told_that_the_same_command_may_be_given_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("biaswatch.ingest._send", stopped)
+    file = tmp_path / "answers.jsonl"
+    file.write_text(json.dumps({"id": "1", "at": AT, "text": "Yes."}))
+    with pytest.raises(typer.Exit) as ended:
+        ingest("support", file)
+    assert ended.value.exit_code == 3
+    assert "sends all; each still counts once" in capsys.readouterr().err
 
 
 def test_a_file_that_is_missing_or_no_text_or_empty_is_one_sentence(tmp_path: Path) -> None:
