@@ -14,7 +14,8 @@ from services.diagnoser.domain.monitors.changing import (
     next_change,
     reference_of,
 )
-from services.diagnoser.domain.monitors.counting import LEVEL, Counts, added
+from services.diagnoser.domain.monitors.counting import Counts, added
+from services.diagnoser.domain.monitors.matching import LEVEL
 from shared.contracts import (
     Change,
     MonitorPlan,
@@ -113,7 +114,7 @@ def _rounds(still: Still, rng: np.random.Generator, rounds: int) -> Iterator[Cou
 
 def _reference(rounds: list[Counts], plan: MonitorPlan, detector: str, *, doubted: bool) -> Change:
     whole = reduce(added, rounds[: plan.reference_rounds])
-    found = reference_of(plan.watched[0], whole, plan, level=detector == LEVEL)
+    found = reference_of(whole, plan, level=detector == LEVEL)
     if found is None:
         raise ValueError("the reference rounds of a simulated monitor show nothing")
     return found if doubted else found.model_copy(update={"allowed": 0.0})

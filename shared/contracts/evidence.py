@@ -95,7 +95,7 @@ class Change(Part):
     """Whether the gap is still what it was in the first rounds of the epoch."""
 
     reference: float
-    """The gap of the reference rounds, as a share of the feature's range."""
+    """The gap of the reference rounds, as a share of the range, or of what is selected."""
     allowed: float
     """What is no change: the tolerance and the uncertainty of the reference."""
     log_a: tuple[float, ...] = ()

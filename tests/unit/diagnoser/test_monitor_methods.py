@@ -6,9 +6,11 @@ from random import Random
 import pytest
 
 from services.diagnoser.domain.monitors.answers import Answer, sorted_for
+from services.diagnoser.domain.monitors.changing import change_bound, next_change, reference_of
 from services.diagnoser.domain.monitors.counting import Counts, Place, added, count
+from services.diagnoser.domain.monitors.matching import at_random
 from services.diagnoser.domain.monitors.reading import read
-from shared.contracts import Claim, Comparison, Method, Verdict, WatchedFeature, WatchedPair
+from shared.contracts import Change, Claim, Comparison, Method, Verdict, WatchedFeature, WatchedPair
 from shared.testing.records import make_plan
 
 PAIR = WatchedPair(dimension="g", a="a", b="b")
@@ -51,6 +53,69 @@ def test_a_planted_gap_is_found_with_its_sign(method: Method) -> None:
     assert found.gap.low is not None
     assert 0 < found.gap.low < found.gap.value
     assert reduce(added, rounds) == reduce(added, reversed(rounds))
+
+
+def rounds_of(comparison: Comparison, rates: list[dict[str, float]], seed: int) -> list[Counts]:
+    luck, found = Random(seed), []
+    for number, rate in enumerate(rates):
+        seen = answers(luck, number, rate, comparison.watched.method is not Method.TWO_GROUPS)
+        place = Place(Claim.POPULATION, number)
+        found.append(count(comparison, sorted_for(comparison, seen), place).counts)
+    return found
+
+
+def changed(comparison: Comparison, rates: list[dict[str, float]], level: bool, seed: int) -> bool:
+    """Tell whether a detector ever alarms, the first five rounds being the reference."""
+    plan = make_plan(
+        claim=Claim.POPULATION, sets_per_round=40, features=(comparison.watched,),
+        comparisons=(PAIR,),
+    )  # fmt: skip
+    rounds = rounds_of(comparison, rates, seed)
+    change = reference_of(reduce(added, rounds[: plan.reference_rounds]), plan, level=level)
+    assert change is not None
+    for counts in rounds[plan.reference_rounds :]:
+        change = next_change(change, counts, level=level)
+        if (change.log_evidence or 0.0) >= change_bound(plan):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_a_changed_gap_and_a_changed_level_are_told_apart_by_every_method(method: Method) -> None:
+    comparison = comparison_of(method)
+    before, wider, lower = {"a": 0.7, "b": 0.7}, {"a": 0.9, "b": 0.4}, {"a": 0.3, "b": 0.3}
+    assert changed(comparison, [before] * 5 + [wider] * 25, False, 1)
+    assert not changed(comparison, [before] * 5 + [wider] * 25, True, 1)
+    assert changed(comparison, [before] * 5 + [lower] * 25, True, 2)
+    assert not changed(comparison, [before] * 5 + [lower] * 25, False, 2)
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_a_gap_that_stays_is_no_change(method: Method) -> None:
+    same = [{"a": 0.8, "b": 0.5}] * 30
+    for seed in range(8):
+        for level in (False, True):
+            assert not changed(comparison_of(method), same, level, seed)
+
+
+def test_a_round_that_keeps_no_pairs_moves_no_detector() -> None:
+    plan = make_plan(features=(comparison_of(Method.PAIRS).watched,), comparisons=(PAIR,))
+    users = {"first": (1, 2), "second": (2, 1)}
+    assert reference_of(users, plan) is None
+    change = Change(reference=0.0, allowed=0.1, log_a=(0.1,), log_b=(0.2,), steps=1)
+    assert next_change(change, users) == change
+
+
+def test_units_without_twins_are_paired_once_and_those_of_a_set_with_each_other() -> None:
+    first = {"x": 0.1, "y": 0.2, "p": 0.9}
+    second = {"u": 0.3, "v": 0.4, "w": 0.5, "p": 0.8}
+    pairs = at_random(first, second, "salt")
+    assert pairs["p p"] == (0.9, 0.8)
+    assert len(pairs) == 3
+    assert {a for a, _ in pairs.values()} == {0.1, 0.2, 0.9}
+    assert len({b for _, b in pairs.values()}) == 3
+    assert pairs == at_random(dict(reversed(first.items())), second, "salt")
+    assert any(at_random(first, second, f"{n}").keys() != pairs.keys() for n in range(9))
 
 
 def test_one_group_is_compared_with_all_others_each_weighing_the_same() -> None:

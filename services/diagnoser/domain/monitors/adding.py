@@ -63,6 +63,6 @@ def _change(
     level: bool = False,
 ) -> Change | None:
     if rounds == monitor.plan.reference_rounds:
-        return reference_of(increment.comparison, counts, monitor.plan, level=level)
+        return reference_of(counts, monitor.plan, level=level)
     last = None if same is None else same.level_change if level else same.change
     return None if last is None else next_change(last, increment.counts, level=level)

@@ -2,8 +2,9 @@
 
 from math import log
 
-from services.diagnoser.domain.monitors.counting import LEVEL, Counts
-from shared.contracts import Change, Comparison, Method, MonitorPlan
+from services.diagnoser.domain.monitors.counting import Counts
+from services.diagnoser.domain.monitors.matching import LEVEL, MATCHED
+from shared.contracts import Change, MonitorPlan
 from shared.stats.anytime.change import Baseline, Detector
 from shared.stats.anytime.pairs import PairHistogram
 
@@ -17,19 +18,16 @@ def change_bound(plan: MonitorPlan) -> float:
     return log(SHARES * len(plan.watched) / plan.alpha)
 
 
-def reference_of(
-    comparison: Comparison, counts: Counts, plan: MonitorPlan, *, level: bool = False
-) -> Change | None:
+def reference_of(counts: Counts, plan: MonitorPlan, *, level: bool = False) -> Change | None:
     """Give what later rounds are compared with: what the reference rounds show, with its doubt.
 
     What lies inside the interval of the reference, or nearer to it than the tolerance, is no
-    change. None where nothing is left to bet on.
+    change. None where nothing is left to bet on, and where rounds keep no pairs: in traffic, each
+    user enters once, so that later windows are of other people.
     """
-    if comparison.watched.method is not Method.PAIRS:
-        return None
     pairs = _pairs(counts, level=level)
-    value = pairs.estimate
-    if value is None:
+    value = pairs.estimate if pairs else None
+    if pairs is None or value is None:
         return None
     low, high = pairs.interval(plan.alpha / SHARES / len(plan.watched))
     allowed = max(value - low, high - value) + plan.change_tolerance
@@ -38,15 +36,20 @@ def reference_of(
 
 def next_change(change: Change, counts: Counts, *, level: bool = False) -> Change:
     """Add one closed round; the weights of all rounds sum to 1, so false alarms, ever, to alpha."""
+    pairs = _pairs(counts, level=level)
+    if pairs is None:  # closed by a version that kept none
+        return change
     baseline = Baseline(gap=change.reference, tolerance=change.allowed)
     steps = change.steps + 1
     weight = -log(steps * (steps + 1))
-    step = Detector.step(baseline.of_round(_pairs(counts, level=level)), log_weight=weight)
+    step = Detector.step(baseline.of_round(pairs), log_weight=weight)
     before = Detector(change.log_a, change.log_b, change.steps) if change.steps else None
     now = before.then(step) if before else step
     found = {"log_a": now.log_a, "log_b": now.log_b, "log_evidence": now.log_statistic}
     return change.model_copy(update={**found, "steps": steps})
 
 
-def _pairs(counts: Counts, *, level: bool) -> PairHistogram:
-    return PairHistogram(counts[LEVEL if level else "counts"], counts["absent"][0])
+def _pairs(counts: Counts, *, level: bool) -> PairHistogram | None:
+    """Give the pairs that a round keeps: a bank's with what is absent, as the worst case."""
+    found = counts.get(LEVEL) if level else counts.get("counts", counts.get(MATCHED))
+    return None if found is None else PairHistogram(found, *counts.get("absent", ()))

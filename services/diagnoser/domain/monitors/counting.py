@@ -6,22 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from services.diagnoser.domain.monitors.answers import Sorted, Twins
+from services.diagnoser.domain.monitors.matching import LEVEL, Both, at_random, levels, matched
 from shared.contracts import Claim, Comparison, Method
 from shared.stats.anytime.batches import Batch
 from shared.stats.anytime.claims import Claim as StatedClaim
 from shared.stats.anytime.claims import close_bank_round, close_population_round, unit_id
 from shared.stats.anytime.odds import CommonOdds
-from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.rounding import uniforms
 from shared.stats.anytime.two_groups import TwoHistograms
 
 Counts = dict[str, tuple[int, ...]]
 SELECTIONS = "selections"
 """Pairs of selections for the four-fifths rule: both, first only, second only, neither."""
-
-
-LEVEL = "level"
-"""The means of sets over both groups, from -1 to 1: a model may change and its gap stay."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +67,12 @@ def _pairs(comparison: Comparison, seen: Sorted, place: Place) -> Counted:
 def _levels(comparison: Comparison, sets: Mapping[str, Twins], place: Place) -> tuple[int, ...]:
     low, span = comparison.watched.low, comparison.watched.high - comparison.watched.low
     there = {n: t.level for n, t in sets.items() if t.level is not None}
-    ids = [unit_id(StatedClaim(place.claim), name, place.round) for name in there]
-    values = np.clip([2 * (level - low) / span - 1 for level in there.values()], -1.0, 1.0)
-    return PairHistogram.of(values, uniforms(ids, f"{comparison.key}/{LEVEL}")).counts
+    claim = StatedClaim(place.claim)
+    values = {
+        unit_id(claim, name, place.round): 2 * (level - low) / span - 1
+        for name, level in there.items()
+    }
+    return levels(values, comparison.key)
 
 
 def _share(gap: float | None, span: float) -> float | None:
@@ -105,6 +104,7 @@ def _odds(comparison: Comparison, seen: Sorted, place: Place) -> Counted:
     counts = {
         "selected": (found.selected,), "normalisers": found.normalisers,
         "units": (found.units,), "silent": (found.silent,),
+        **matched(_selected(seen.sets, limit), comparison.key),
     }  # fmt: skip
     return Counted(counts, len(sets) - len(whole))
 
@@ -114,20 +114,38 @@ def _discordant(comparison: Comparison, seen: Sorted, place: Place) -> Counted:
     sets = {name: twins for name, twins in seen.sets.items() if twins.compared}
     both, first, second, neither = _selections(sets, limit)
     missing = len(sets) - (both + first + second + neither)
-    return Counted({"pairs": (first, second, both + neither)}, missing)
+    shares = _selected(sets, limit)
+    counts = {"pairs": (first, second, both + neither), **matched(shares, comparison.key)}
+    return Counted(counts, missing)
+
+
+def _selected(sets: Mapping[str, Twins], limit: float) -> dict[str, Both]:
+    """Give the share of each group that a whole set selects."""
+    whole = {name: each for name, each in sets.items() if each.gap is not None}
+    return {
+        name: (_share_of(twins.a.units, limit), _share_of(twins.b.units, limit))
+        for name, twins in whole.items()
+    }
+
+
+def _share_of(units: list[float], limit: float) -> float:
+    return sum(value >= limit for value in units) / len(units)
 
 
 def _two_groups(comparison: Comparison, seen: Sorted, place: Place) -> Counted:
     counts, missing = {}, 0
+    sides: dict[str, dict[str, float]] = {}
     for name in ("first", "second"):
         units, absent = _values(comparison, seen, name)
+        sides[name] = units
         ids = [unit_id(StatedClaim(place.claim), unit, place.round) for unit in units]
         luck = uniforms(ids, f"{comparison.key}/{name}")
         values = np.array(list(units.values()), dtype=np.float64)
         nobody = np.array([], dtype=np.float64)
         counts[name] = TwoHistograms.of(values, nobody, luck, nobody).first
         missing += absent
-    return Counted(counts, missing)
+    pairs = at_random(sides["first"], sides["second"], comparison.key)
+    return Counted({**counts, **matched(pairs, comparison.key)}, missing)
 
 
 def _values(comparison: Comparison, seen: Sorted, name: str) -> tuple[dict[str, float], int]:
