@@ -41,7 +41,7 @@ def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | 
         asked = ASKED.validate_python(fields)
         plan = declared(asked, suite)
     except ValidationError as error:
-        mistake = first_mistake(error).within(fields)
+        mistake = first_mistake(error)
         field = f", {mistake.field}" if mistake.field else ""
         raise UsageError(f"{path}{field}: {mistake.said}.") from None
     if suite is not None:

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.client import Client
+from biaswatch.client import Client, path
 from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.handing_on import show_rows
 from biaswatch.monitor_files import load_monitor
@@ -80,7 +80,7 @@ def _watched(stand: dict[str, Any]) -> str:
 @app.command()
 def show(name: Name, server: Server = None, token: Token = None, as_json: Json = False) -> None:
     """Show the evidence, verdicts and alarms of a monitor."""
-    found = _ask(lambda client: client.ask("GET", f"/v1/monitors/{name}"), server, token)
+    found = _ask(lambda client: client.ask("GET", path("monitors", name)), server, token)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
@@ -90,7 +90,7 @@ def show(name: Name, server: Server = None, token: Token = None, as_json: Json =
 @app.command()
 def alarms(name: Name, server: Server = None, token: Token = None, as_json: Json = False) -> None:
     """Show a monitor's alarms with the twins that contributed most, side by side."""
-    found = _ask(lambda client: client.ask("GET", f"/v1/monitors/{name}/alarms"), server, token)
+    found = _ask(lambda client: client.ask("GET", path("monitors", name, "alarms")), server, token)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
@@ -119,8 +119,8 @@ def windows(
     as_json: Json = False,
 ) -> None:
     """Show what windows of production traffic looked like: described, and no evidence."""
-    path = f"/v1/monitors/{name}/windows?last={last}"
-    found = _ask(lambda client: client.ask("GET", path), server, token)
+    latest = f"{path('monitors', name, 'windows')}?last={last}"
+    found = _ask(lambda client: client.ask("GET", latest), server, token)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
@@ -133,21 +133,21 @@ def windows(
 @app.command()
 def pause(name: Name, server: Server = None, token: Token = None) -> None:
     """Begin no more rounds until `resume`; the evidence stays."""
-    _ask(lambda client: client.ask("POST", f"/v1/monitors/{name}/pause"), server, token)
+    _ask(lambda client: client.ask("POST", path("monitors", name, "pause")), server, token)
     typer.echo(f"The monitor {name} is paused; a round under way still ends.")
 
 
 @app.command()
 def resume(name: Name, server: Server = None, token: Token = None) -> None:
     """Go on with a paused monitor: its next round is due now."""
-    _ask(lambda client: client.ask("POST", f"/v1/monitors/{name}/resume"), server, token)
+    _ask(lambda client: client.ask("POST", path("monitors", name, "resume")), server, token)
     typer.echo(f"The monitor {name} goes on.")
 
 
 @app.command()
 def delete(name: Name, server: Server = None, token: Token = None) -> None:
     """End a monitor for good; its records are kept."""
-    _ask(lambda client: client.ask("DELETE", f"/v1/monitors/{name}"), server, token)
+    _ask(lambda client: client.ask("DELETE", path("monitors", name)), server, token)
     typer.echo(f"The monitor {name} is deleted; its records are kept.")
 
 

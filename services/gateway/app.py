@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from services.gateway.handlers import Desk, Ingest, MonitorBoard, MonitorDesk, Studies
 from services.gateway.routes import (
     RESPONSES,
+    BodyLimits,
     OwnMachine,
     Sessions,
     Tokens,
@@ -58,6 +59,7 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     app.include_router(ingestion_routes(Ingest(store, now=now), publisher.publish, tokens))
     app.include_router(page_routes(desk, board, Sessions(tokens), now))
     answer_refusals(app)
+    app.add_middleware(BodyLimits, tokens=tokens)
     if not tokens.any_set:
         app.add_middleware(OwnMachine)
     return app

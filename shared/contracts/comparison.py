@@ -12,6 +12,12 @@ MISSING = "missing"
 """The feature every extractor has: 1 where it could measure nothing, otherwise 0."""
 
 
+FARTHEST = 1e12
+"""From 0: numbers farther away lose the digits that a share of the range needs."""
+WIDEST_LOG_ODDS = 4.0
+"""An odds ratio of 55: evidence reaches no farther."""
+
+
 class Method(StrEnum):
     """How evidence about a comparison is gathered."""
 
@@ -52,6 +58,13 @@ class WatchedFeature(Part):
     def _fits(self) -> Self:
         if not self.low < self.high:
             raise ValueError(f"{self.feature}: low must be below high")
+        if not max(abs(self.low), abs(self.high)) <= FARTHEST:
+            raise ValueError(f"{self.feature}: low and high lie within {FARTHEST:g} of 0")
+        if self.method.of_selections and self.tolerance >= WIDEST_LOG_ODDS:
+            raise ValueError(
+                f"{self.feature}: the tolerance of the method {self.method} is one of log odds, and"
+                f" must be smaller than {WIDEST_LOG_ODDS:g}"
+            )
         if not self.method.of_selections and self.tolerance >= self.high - self.low:
             raise ValueError(f"{self.feature}: the tolerance must be smaller than high less low")
         if self.method.of_selections and self.selected_at_least is None:

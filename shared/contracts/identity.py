@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from functools import lru_cache
 from typing import Annotated
 
@@ -11,12 +12,19 @@ ID_HEX_DIGITS = 32  # 128 bits: no collision in any store we will live to see
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
-RecordId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
-Token = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,96}$")]
+ID_PATTERN = r"^[0-9a-f]{32}$"
+RecordId = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+TOKEN_PATTERN = r"^[A-Za-z0-9_-]{1,96}$"  # noqa: S105 - a word, and no secret
+Token = Annotated[str, StringConstraints(pattern=TOKEN_PATTERN)]
 """A word that may stand in a subject, a metric label and a file name alike."""
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f]+$")]
 """A name somebody gave: one line, and nothing a database or a terminal would stumble over."""
+
+
+def is_id(text: str) -> bool:
+    """Tell whether this can be the id of anything."""
+    return re.fullmatch(ID_PATTERN, text) is not None
 
 
 def derived_id(kind: str, *inputs: JsonValue) -> str:

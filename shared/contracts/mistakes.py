@@ -1,28 +1,53 @@
 """The first thing that is wrong with what somebody wrote or sent: where it is, in plain words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
+from shared.contracts.identity import ID_PATTERN, TOKEN_PATTERN
+
 PLAIN_WORDS = {
     "missing": "this is missing",
     "extra_forbidden": "there is no such field",
-    "string_type": "this must be text; in YAML, put it into quotes",
+    "string_type": "this must be text, in quotes",
     "tuple_type": "this must be a list",
     "list_type": "this must be a list",
     "dict_type": "this must be a mapping of names to values",
     "model_type": "this must be a mapping of fields to values",
     "model_attributes_type": "this must be a mapping of fields to values",
-    "too_short": "this must not be empty",
     "int_type": "this must be a whole number",
     "int_parsing": "this must be a whole number",
     "int_from_float": "this must be a whole number",
     "float_type": "this must be a number",
     "float_parsing": "this must be a number",
+    "finite_number": "this must be a finite number",
+    "bool_type": "this must be true or false",
+    "bool_parsing": "this must be true or false",
+    "datetime_type": "this must be a moment, like 2026-11-21T09:14:03Z",
+    "datetime_parsing": "this must be a moment, like 2026-11-21T09:14:03Z",
+    "datetime_from_date_parsing": "this must be a moment, like 2026-11-21T09:14:03Z",
+    "timezone_aware": "this moment must have its zone, like 2026-11-21T09:14:03Z",
+    "greater_than": "this must be above {gt}",
+    "greater_than_equal": "this must be at least {ge}",
+    "less_than": "this must be below {lt}",
+    "less_than_equal": "this must be at most {le}",
+    "enum": "this must be one of {expected}",
+    "literal_error": "this must be {expected}",
+    "too_long": "this must have at most {max_length} of them",
+    "string_too_long": "this must have at most {max_length} characters",
+    "string_pattern_mismatch": "this must be written like {pattern}",
     "json_invalid": "this is not JSON",
 }
+"""What is said instead of the checker's own words, with what it knows of its limits."""
+
+FEW_LETTERS = "this must be made of letters, digits, _ and - alone"
+AN_ID = "this must be an id: 32 digits and letters from a to f"
+ASKS, LISTENS = "<asks>", "<listens>"
+KINDS = {ASKS, LISTENS}
+"""Kinds of a thing, which the checker puts into the way and nobody wrote."""
+
 OURS = "Value error, "
 """What the checker puts before a sentence of ours."""
 
@@ -41,11 +66,7 @@ class Mistake:
     @property
     def field(self) -> str:
         """The way to it with dots; empty where all of it is wrong."""
-        return ".".join(map(str, self.loc))
-
-    def within(self, whole: Any) -> "Mistake":
-        """Leave out of the way what the checker put there and nobody wrote: names of kinds."""
-        return Mistake(tuple(_written(self.loc, whole)), self.kind, self.said)
+        return ".".join(str(part) for part in self.loc if part not in KINDS)
 
     def in_words(self, whole: str) -> str:
         """Say where it is and what is wrong; `whole` names all of it, without a way to it."""
@@ -54,28 +75,23 @@ class Mistake:
 
 def first_mistake(error: ValidationError) -> Mistake:
     """Give the first mistake that was found."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return mistake_of(first)
+    return mistake_of(error.errors(include_url=False, include_input=False)[0])
 
 
 def mistake_of(details: Mapping[str, Any]) -> Mistake:
     """Give a mistake from the checker's details of it."""
-    kind, said = str(details["type"]), str(details["msg"])
-    return Mistake(tuple(details["loc"]), kind, PLAIN_WORDS.get(kind) or said.removeprefix(OURS))
+    kind, limits = str(details["type"]), details.get("ctx", {})
+    return Mistake(tuple(details["loc"]), kind, _said(kind, limits, str(details["msg"])))
 
 
-def _written(loc: Sequence[int | str], whole: Any) -> Sequence[int | str]:
-    found = []
-    for part in loc[:-1]:
-        inner = _inner(whole, part)
-        if inner is not None:
-            found.append(part)
-            whole = inner
-    return [*found, *loc[-1:]]
-
-
-def _inner(whole: Any, part: int | str) -> Any:
-    if isinstance(whole, Mapping):
-        return whole.get(part)
-    inside = isinstance(part, int) and isinstance(whole, list | tuple) and part < len(whole)
-    return whole[part] if inside else None
+def _said(kind: str, limits: Mapping[str, Any], words: str) -> str:
+    if kind in {"too_short", "string_too_short"}:
+        least = limits.get("min_length", 1)
+        return "this must not be empty" if least == 1 else f"this must have at least {least}"
+    if kind == "string_pattern_mismatch" and limits.get("pattern") == TOKEN_PATTERN:
+        return FEW_LETTERS
+    if kind == "string_pattern_mismatch" and limits.get("pattern") == ID_PATTERN:
+        return AN_ID
+    if plain := PLAIN_WORDS.get(kind):
+        return plain.format_map(limits)
+    return words.removeprefix(OURS)

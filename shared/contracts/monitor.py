@@ -3,6 +3,7 @@
 from enum import StrEnum
 from math import log
 from typing import ClassVar, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AwareDatetime,
@@ -11,6 +12,7 @@ from pydantic import (
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
+    field_validator,
     model_validator,
 )
 
@@ -20,7 +22,9 @@ from shared.contracts.record import Part, Record
 from shared.contracts.run import Budget
 from shared.contracts.suite import Claim
 from shared.contracts.target import Target
-from shared.contracts.traffic import TRAFFIC, Traffic
+from shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
+
+LEAST_ALPHA = 1e-12
 
 
 class MonitorPlan(Part):
@@ -46,7 +50,7 @@ class MonitorPlan(Part):
     """Which numbers are watched."""
     comparisons: tuple[WatchedPair, ...] = Field(min_length=1)
     """Which groups are compared."""
-    alpha: float = Field(default=0.05, gt=0, lt=1)
+    alpha: float = Field(default=0.05, ge=LEAST_ALPHA, lt=1)
     """The chance of any false alarm of a kind, ever, over all comparisons of the monitor."""
     missing_tolerance: float = Field(default=0.05, ge=0, lt=1)
     """The largest gap between shares of missing answers that does not matter."""
@@ -129,14 +133,24 @@ class MonitorPlan(Part):
         return log(2 * len(self.watched) / self.alpha)
 
 
+def _host_of(address: str) -> str | None:
+    """Give the host as a name server would be asked for it; None where there is none."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # refuses what is none
+        return (parts.hostname or "").encode("idna").decode() or None
+    except ValueError:  # of which a wrong name is one
+        return None
+
+
 class Upkeep(Part):
     """How a monitor is run; may be changed without losing its evidence."""
 
-    cadence_s: PositiveFloat
+    cadence_s: PositiveFloat = Field(le=LONGEST_S)
     """From the start of one round to the start of the next."""
-    deadline_s: PositiveFloat = 24 * 3600
+    deadline_s: PositiveFloat = Field(default=24 * 3600, le=LONGEST_S)
     """How long a round waits for its answers; then it closes with what is there."""
-    lateness_s: NonNegativeFloat = 60.0
+    lateness_s: NonNegativeFloat = Field(default=60.0, le=LONGEST_S)
     """How long after a window's end its answers may still be sent in."""
     budget: Budget = Budget()
     """What one round may spend."""
@@ -146,6 +160,13 @@ class Upkeep(Part):
     """Who is to hear of alarms."""
     webhook: str | None = Field(default=None, pattern=r"^https?://[^\s@]+$")
     """Where alarms are posted."""
+
+    @field_validator("webhook")
+    @classmethod
+    def _leads_somewhere(cls, webhook: str | None) -> str | None:
+        if webhook is not None and not _host_of(webhook):
+            raise ValueError("this is no address with a host: write https://host/path")
+        return webhook
 
 
 class MonitorState(StrEnum):

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from math import floor
 
-from pydantic import AwareDatetime, PositiveInt
+from pydantic import AwareDatetime, Field, PositiveInt
 
 from shared.contracts.identity import Name
 from shared.contracts.record import Part
@@ -13,13 +13,16 @@ TRAFFIC = "traffic"
 MENTIONED = "mentioned_"
 """What the dimensions of detected groups begin with, so that nobody takes them for known ones."""
 
+LONGEST_S = 3650 * 24 * 3600
+"""Ten years: who waits longer has made a slip, and dates do not go on for ever."""
+
 Words = tuple[Name, ...]
 
 
 class Traffic(Part):
     """How production traffic is watched."""
 
-    window_s: PositiveInt
+    window_s: PositiveInt = Field(le=LONGEST_S)
     """How long a window is; windows begin at whole multiples of it since 1970, in UTC."""
     mentions: dict[Name, dict[Name, Words]] = {}
     """Words by dimension and group. A user's message with words of one group alone has that group

@@ -27,6 +27,7 @@ async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
     import uvicorn
 
     listening = _listen(host, port)
+    listening.listen()  # who connects before the server has started waits, and is not refused
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE_S
     )

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import Connection, Engine, Select, func, select
 
 from shared.contracts import Purpose, Record
+from shared.contracts.identity import is_id
 from shared.store.engine import reading, writing
 from shared.store.keyed import insert_new
 from shared.store.purges import Purged, purged
@@ -63,23 +64,11 @@ class Records:
         rows = [_row(found[id_]) for id_ in sorted(found)]
         return insert_new(connection, RECORDS[kind], rows)
 
-    def count(
-        self,
-        kind: type[Record],
-        *,
-        run_id: str | None = None,
-        purpose: Purpose | None = None,
-        monitor_id: str | None = None,
-    ) -> int:
-        """Count the records of a kind: all, or those of one run, one purpose, one monitor."""
+    def count(self, kind: type[Record], **keys: str) -> int:
+        """Count the records of a kind: all, or those of one run_id, purpose, monitor_id, ..."""
         table = RECORDS[kind.kind]
         query = select(func.count()).select_from(table)
-        if run_id is not None:
-            query = query.where(table.c.run_id == run_id)
-        if purpose is not None:
-            query = query.where(table.c.purpose == purpose.value)
-        if monitor_id is not None:
-            query = query.where(table.c.monitor_id == monitor_id)
+        query = query.where(*(table.c[name] == key for name, key in keys.items()))
         with reading(self._engine) as connection:
             return int(connection.scalar(query) or 0)
 
@@ -125,9 +114,12 @@ class Records:
         return sorted(self.get(kind, rank), key=lambda record: rank[record.id])
 
     def get(self, kind: type[R], ids: Iterable[str]) -> Iterator[R]:
-        """Give the records with these ids that are there, in the order of their ids."""
+        """Give the records with these ids that are there, in the order of their ids.
+
+        What cannot be an id is not there; a database might stumble over it.
+        """
         table = RECORDS[kind.kind]
-        for some in _chunks(sorted(set(ids))):
+        for some in _chunks(sorted(filter(is_id, set(ids)))):
             yield from self._read(kind, select(table).where(table.c.id.in_(some)))
 
     def _read(self, kind: type[R], query: Select[Any], *, texts: bool = True) -> Iterator[R]:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, and_, select, update
+from sqlalchemy import Connection, Engine, and_, func, select, update
 
-from shared.contracts import Monitor, Run, next_window, read_at
+from shared.contracts import Monitor, Round, Run, next_window, read_at
 from shared.store.engine import reading, writing
 from shared.store.keyed import insert_new
-from shared.store.tables import SCHEDULE
+from shared.store.tables import RECORDS, SCHEDULE
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,18 @@ class Schedule:
     def want(self, monitor: Monitor) -> bool:
         """Note what is wanted of a monitor; give False where something later is known already.
 
-        Another plan under the same name begins with round 0; another cadence does not.
+        Another plan under the same name begins with round 0, or where it stopped when it was wanted
+        before; another cadence goes on.
         """
         fresh = {
             "moment_ms": monitor.moment_ms,
             "monitor_id": monitor.monitor_id,
             "monitor": monitor.model_dump_json(exclude={"id"}),
         }
-        begin = {"next_round": 0, "due_at": monitor.since, "run": None, "ended": None}
         mine = SCHEDULE.c.name == monitor.name
         with writing(self._engine) as connection:
+            first = _closed(connection, monitor.monitor_id)
+            begin = {"next_round": first, "due_at": monitor.since, "run": None, "ended": None}
             if insert_new(connection, SCHEDULE, [{"name": monitor.name, **fresh, **begin}]):
                 return True
             row = (
@@ -96,6 +98,12 @@ class Schedule:
         with writing(self._engine) as connection:
             moved = connection.execute(update(SCHEDULE).where(still_there).values(**values))
             return moved.rowcount == 1
+
+
+def _closed(connection: Connection, monitor_id: str) -> int:
+    rounds = RECORDS[Round.kind]
+    query = select(func.count()).select_from(rounds).where(rounds.c.monitor_id == monitor_id)
+    return int(connection.scalar(query) or 0)
 
 
 def _place(row: Mapping[Any, Any]) -> Place:

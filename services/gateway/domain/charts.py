@@ -1,6 +1,6 @@
 """Where the lines, bands and ticks of a small chart lie, in the units of its picture."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -10,6 +10,8 @@ from services.gateway.domain.scales import Scale, padded, ticks
 WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 10, 30
 MOST_ROUND_LABELS = 8
+ALONE = 3
+"""Half the width of the band of a single round."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def gap_chart(history: History) -> Chart:
     epochs = _epochs(moments)
     return Chart(
         title=f"Gap of {history.comparison} by round, with its confidence sequence",
-        lines=[_gap_line(epoch, across, up) for epoch in epochs],
+        lines=[line for epoch in epochs for line in _gap_lines(epoch, across, up)],
         bands=[_band(epoch, across, up) for epoch in epochs],
         levels=[Tick(up.at(0.0), "")],
         ends=(up.at(tolerance), up.at(-tolerance)) if tolerance else None,
@@ -98,7 +100,8 @@ def _upwards(values: Iterable[float]) -> Scale:
 
 def _along(moments: Sequence[Moment]) -> Scale:
     first, last = moments[0].round, moments[-1].round
-    return Scale(first, max(last, first + 1), LEFT, WIDTH - RIGHT)
+    room = 0.0 if last > first else 0.5
+    return Scale(first - room, last + room, LEFT, WIDTH - RIGHT)
 
 
 def _epochs(moments: Iterable[Moment]) -> list[list[Moment]]:
@@ -109,9 +112,12 @@ def _breaks(epochs: Sequence[Sequence[Moment]], across: Scale) -> list[float]:
     return [across.at(epoch[0].round) for epoch in epochs[1:]]
 
 
-def _gap_line(epoch: Sequence[Moment], across: Scale, up: Scale) -> str:
-    there = [(m.round, m.gap.value) for m in epoch if m.gap.value is not None]
-    return _line(there, across, up)
+def _gap_lines(epoch: Sequence[Moment], across: Scale, up: Scale) -> Iterator[str]:
+    """Give a line for each stretch of rounds with a gap: none goes over what is undefined."""
+    points = ((moment.round, moment.gap.value) for moment in epoch)
+    for there, stretch in groupby(points, key=lambda point: point[1] is not None):
+        if there:
+            yield _line([(x, y) for x, y in stretch if y is not None], across, up)
 
 
 def _line(points: Iterable[tuple[int, float]], across: Scale, up: Scale) -> str:
@@ -122,12 +128,16 @@ def _band(epoch: Sequence[Moment], across: Scale, up: Scale) -> str:
     """Go along the upper ends and back along the lower; no end is the edge of the picture."""
     highs = [(m.round, up.high if m.gap.high is None else m.gap.high) for m in epoch]
     lows = [(m.round, up.low if m.gap.low is None else m.gap.low) for m in epoch]
-    return _line([*highs, *reversed(lows)], across, up)
+    if len(epoch) > 1:
+        return _line([*highs, *reversed(lows)], across, up)
+    at, high, low = across.at(epoch[0].round), up.at(highs[0][1]), up.at(lows[0][1])
+    left, right = at - ALONE, at + ALONE
+    return f"{left},{high} {right},{high} {right},{low} {left},{low}"
 
 
 def _rounds(across: Scale) -> list[Tick]:
     whole = [n for n in ticks(across.low, across.high, MOST_ROUND_LABELS) if n == int(n)]
-    return [Tick(across.at(n), f"{n:g}") for n in whole]
+    return [Tick(across.at(n), f"{n:.0f}") for n in whole]
 
 
 def _labels(up: Scale) -> list[Tick]:

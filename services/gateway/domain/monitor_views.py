@@ -46,6 +46,8 @@ class Shown(BaseModel):
     """One comparison's evidence as it is shown: without its counts."""
 
     comparison: str
+    number: str
+    """What is measured, and by what: numbers of one name share a range."""
     rounds: int
     units: int
     missing: int
@@ -72,11 +74,12 @@ def shown(evidence: Evidence, *, stands_out: bool) -> Shown:
     names = Shown.model_fields.keys() & Evidence.model_fields.keys()
     return Shown(
         comparison=evidence.comparison_key,
+        number=f"{evidence.comparison.watched.extractor}.{evidence.comparison.watched.feature}",
         tolerance=evidence.comparison.watched.tolerance,
         change_log_evidence=evidence.change.log_evidence if evidence.change else None,
         level_log_evidence=evidence.level_change.log_evidence if evidence.level_change else None,
         stands_out=stands_out,
-        **{name: getattr(evidence, name) for name in names - {"comparison"}},
+        **{name: getattr(evidence, name) for name in names - {"comparison", "number"}},
     )
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -27,8 +28,10 @@ from shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from shared.contracts.identity import Token
+from shared.contracts.identity import RecordId, Token
 from shared.contracts.mistakes import first_mistake
+from shared.contracts.monitor import LEAST_ALPHA
+from shared.contracts.traffic import LONGEST_S
 from shared.errors import UsageError
 from shared.llm.target import parse_target
 
@@ -45,13 +48,25 @@ def seconds_of(given: Any) -> Any:
     return float(found[1]) * UNITS_S[found[2]]
 
 
+def not_for_ever(duration_s: float) -> float:
+    """Refuse what somebody waits too long for."""
+    if duration_s > LONGEST_S:
+        raise ValueError(f"a duration is at most {LONGEST_S / UNITS_S['d']:g}d")
+    return duration_s
+
+
 WRITTEN = {
     "anyOf": [
         {"type": "number", "exclusiveMinimum": 0},
         {"type": "string", "pattern": f"^{DURATION.pattern}$"},
     ]
 }
-Duration = Annotated[PositiveFloat, BeforeValidator(seconds_of), WithJsonSchema(WRITTEN)]
+Duration = Annotated[
+    PositiveFloat,
+    AfterValidator(not_for_ever),
+    BeforeValidator(seconds_of),
+    WithJsonSchema(WRITTEN),
+]
 STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -84,7 +99,7 @@ class Watching(BaseModel):
     """Which numbers are watched."""
     comparisons: tuple[Pair, ...] = Field(min_length=1)
     """Which groups are compared."""
-    alpha: float = Field(default=0.05, gt=0, lt=1)
+    alpha: float = Field(default=0.05, ge=LEAST_ALPHA, lt=1)
     """The chance of any false alarm, ever."""
     missing_tolerance: float = Field(default=0.05, ge=0, lt=1)
     """The largest gap between shares of missing answers that does not matter."""
@@ -99,7 +114,7 @@ class Watching(BaseModel):
 class MonitorRequest(Watching):
     """The file of a monitor that asks, its suite uploaded."""
 
-    suite_hash: str
+    suite_hash: RecordId
     """The suite that was uploaded."""
     target: str
     """The model that is watched, as `provider:model[@base_url]`."""

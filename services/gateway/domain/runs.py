@@ -7,6 +7,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
 from shared.contracts import Budget, ClosedBy, ExtractorPin, Judging, Run, Suite
+from shared.contracts.identity import RecordId
 from shared.errors import UsageError
 from shared.llm.target import parse_target
 from shared.store import GatherState, Instrument
@@ -19,7 +20,7 @@ class RunRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    suite_hash: str
+    suite_hash: RecordId
     targets: list[str] = Field(min_length=1)
     scaffolds: list[str] = Field(default=["direct"], min_length=1)
     repeats: PositiveInt = 1

@@ -25,6 +25,7 @@ from shared.contracts import (
     Upkeep,
     WatchedFeature,
 )
+from shared.contracts.mistakes import ASKS, LISTENS
 from shared.contracts.traffic import Words
 from shared.errors import UsageError
 
@@ -59,11 +60,11 @@ class TrafficRequest(Watching):
 def _which(asked: Any) -> str:
     """Tell the two kinds apart by the target alone, so that a mistake is named once."""
     target = asked.get("target") if isinstance(asked, dict) else getattr(asked, "target", None)
-    return TRAFFIC if isinstance(target, str) and target.startswith(PREFIX) else "suite"
+    return LISTENS if isinstance(target, str) and target.startswith(PREFIX) else ASKS
 
 
 Asked = Annotated[
-    Annotated[MonitorRequest, Tag("suite")] | Annotated[TrafficRequest, Tag(TRAFFIC)],
+    Annotated[MonitorRequest, Tag(ASKS)] | Annotated[TrafficRequest, Tag(LISTENS)],
     Discriminator(_which),
 ]
 ASKED: TypeAdapter[MonitorRequest | TrafficRequest] = TypeAdapter(Asked)

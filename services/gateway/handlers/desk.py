@@ -183,9 +183,12 @@ class Desk:
 
     def _diagnosed(self, run_id: str, opening: int) -> bool:
         """Tell whether the diagnoses of a run's last closing are there."""
-        completions = self._store.records.read(Completion, run_id=run_id)
-        last = [each.id for each in completions if each.opening == opening]
-        read = self._store.records.read
-        mine = [each for each in read(Diagnosis, run_id=run_id) if each.completion_id in last]
-        assessed = [each for each in read(Assessment, run_id=run_id) if each.completion_id in last]
-        return bool(mine) and len(mine) + len(assessed) >= mine[0].together
+        records = self._store.records
+        completions = records.read(Completion, run_id=run_id)
+        for last in (each.id for each in completions if each.opening == opening):
+            found = records.numbers(Diagnosis, run_id=run_id)
+            together = next((d["together"] for d in found if d["completion_id"] == last), None)
+            there = [records.count(kind, completion_id=last) for kind in (Diagnosis, Assessment)]
+            if together is not None and sum(there) >= together:
+                return True
+        return False

@@ -82,7 +82,9 @@ class MonitorBoard:
 
     def alarms(self, name: str) -> list[ShownAlarm]:
         """Give a monitor's alarms, the latest first, with the answers that contributed most."""
-        alarms = self._alarms(self._desk.monitor(name))
+        monitor = self._desk.monitor(name)
+        alarms = self._alarms(monitor)
+        dimensions = {each.key: each.pair.dimension for each in monitor.plan.watched}
         ids = [id_ for alarm in alarms for twins in alarm.twins for id_ in (*twins.a, *twins.b)]
         said = {each.id: each for each in self._store.records.get(Response, ids)}
         return [
@@ -92,8 +94,8 @@ class MonitorBoard:
                     ShownTwins(
                         set_id=twins.set_id,
                         gap=twins.gap,
-                        a=_said(twins.a, said, alarm),
-                        b=_said(twins.b, said, alarm),
+                        a=_said(twins.a, said, dimensions[alarm.comparison_key]),
+                        b=_said(twins.b, said, dimensions[alarm.comparison_key]),
                     )
                     for twins in alarm.twins
                 ],
@@ -147,8 +149,7 @@ def _raised_first(alarms: list[Alarm]) -> list[Alarm]:
     return sorted(alarms, key=lambda alarm: alarm.state is AlarmState.CLEARED)
 
 
-def _said(ids: Iterable[str], found: dict[str, Response], alarm: Alarm) -> list[Said]:
-    dimension = alarm.comparison_key.split(":")[1]
+def _said(ids: Iterable[str], found: dict[str, Response], dimension: str) -> list[Said]:
     there = [found[id_] for id_ in ids if id_ in found]
     return [
         Said(

@@ -48,7 +48,8 @@ class MonitorDesk:
             since=_since(last, plan, now),
         )
         self._store.records.write([monitor])
-        anew = last is None or last.monitor_id != monitor.monitor_id
+        goes_on = last is not None and last.monitor_id == monitor.monitor_id
+        anew = not goes_on and not self._store.rounds.closed(monitor)
         return Applied(monitor=monitor, changed=True, anew=anew)
 
     def _suite(self, asked: MonitorRequest | TrafficRequest) -> Suite | None:

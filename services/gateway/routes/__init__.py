@@ -1,6 +1,7 @@
 """The gateway's HTTP face: who may do what, and what is answered."""
 
 from services.gateway.routes.api import routes
+from services.gateway.routes.bodies import BodyLimits
 from services.gateway.routes.ingestion import ingestion_routes
 from services.gateway.routes.monitors import monitor_routes
 from services.gateway.routes.own_machine import OwnMachine
@@ -11,6 +12,7 @@ from services.gateway.routes.tokens import Tokens
 
 __all__ = [
     "RESPONSES",
+    "BodyLimits",
     "OwnMachine",
     "Sessions",
     "Tokens",

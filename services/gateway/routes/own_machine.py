@@ -7,6 +7,10 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 OURS = {"127.0.0.1", "localhost", "::1"}
+NOT_HERE = (
+    "This gateway has no tokens and serves this machine alone: not another host's name, and not the"
+    " pages of other sites. Ask for it as localhost, or set BIASWATCH_GATEWAY_RUN_TOKEN."
+)
 
 
 class OwnMachine:
@@ -21,20 +25,21 @@ class OwnMachine:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what comes from this machine."""
-        if scope["type"] == "http" and (name := _stranger(Headers(scope=scope))):
-            said = (
-                f"This gateway has no tokens and serves this machine alone, not {name}. Ask for it"
-                " as localhost, or set BIASWATCH_GATEWAY_RUN_TOKEN."
-            )
-            await JSONResponse({"detail": said}, 403)(scope, receive, send)
+        if scope["type"] == "http" and _stranger(Headers(scope=scope)):
+            await JSONResponse({"detail": NOT_HERE}, 403)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
 
-def _stranger(headers: Headers) -> str | None:
-    """Name whom the request is for or from, where that is not this machine."""
-    host = urlsplit(f"//{headers.get('host', '')}").hostname
-    if host not in OURS:
-        return f"the host {host}"
+def _stranger(headers: Headers) -> bool:
+    """Tell whether the request is for another host, or from another site's page."""
     origin = headers.get("origin")
-    return None if origin is None or urlsplit(origin).hostname in OURS else f"a page of {origin}"
+    named = [f"//{headers.get('host', '')}", *([] if origin is None else [origin])]
+    return not all(_host_of(each) in OURS for each in named)
+
+
+def _host_of(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:  # no address at all
+        return None

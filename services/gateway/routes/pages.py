@@ -14,7 +14,7 @@ from services.gateway.domain.operations import operations_of
 from services.gateway.domain.whiskers import Whisker, whiskers
 from services.gateway.handlers import Desk, MonitorBoard
 from services.gateway.routes.rendering import HEADERS, page, style
-from services.gateway.routes.sessions import Sessions
+from services.gateway.routes.sessions import Sessions, SignIn, next_of
 from shared.runtime.threads import in_thread
 
 AGAIN_S = 30
@@ -34,13 +34,14 @@ def page_routes(
         return Response(style(), media_type="text/css", headers={**HEADERS, "Cache-Control": ""})
 
     @router.get("/login")
-    async def ask_for_token(where: Annotated[str, Depends(sessions.next_of)]) -> HTMLResponse:
+    async def ask_for_token(where: Annotated[str, Depends(next_of)]) -> HTMLResponse:
         return page("login.html", next=where, refused=False)
 
     @router.post("/login")
     async def take_token(request: Request) -> Response:
-        begun = await sessions.begin(request)
-        return begun or page("login.html", 401, next="/", refused=True)
+        form = await SignIn.of(request)
+        begun = sessions.begin(form, request)
+        return begun or page("login.html", 401, next=form.next, refused=True)
 
     return router
 
@@ -92,7 +93,7 @@ def _shown(
 
 def _beside(evidence: list[Shown]) -> list[Whisker | None]:
     """Place gaps, in their order; only those of the same number share a scale."""
-    numbers = [each.comparison.split(":")[0] for each in evidence]
+    numbers = [each.number for each in evidence]
     placed: dict[str, list[Whisker | None]] = {
         name: whiskers([e.gap for e, n in zip(evidence, numbers, strict=True) if n == name])
         for name in set(numbers)

@@ -1,5 +1,7 @@
 """What the gateway answers where it does not do what was asked: always one sentence."""
 
+from dataclasses import replace
+
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -13,7 +15,13 @@ from shared.contracts.mistakes import mistake_of
 from shared.errors import BiaswatchError, TransientError
 
 API = "/v1/"
-WORDS = {"Not Found": "", "Method Not Allowed": "This cannot be done here."}
+AGAIN_S = 30
+OWN_FAULT = "The gateway failed at this, which is a fault of its own; its log says why."
+WORDS = {
+    "Not Found": "",
+    "Method Not Allowed": "This cannot be done here.",
+    "There was an error parsing the body": "The body cannot be read as JSON.",
+}
 """Of the framework, in ours."""
 
 
@@ -36,6 +44,7 @@ def answer_refusals(app: FastAPI) -> None:
     app.add_exception_handler(BiaswatchError, _as_sentence)
     app.add_exception_handler(HTTPException, _as_it_says)
     app.add_exception_handler(RequestValidationError, _misread)
+    app.add_exception_handler(Exception, _failed)
 
 
 async def _as_sentence(request: Request, error: Exception) -> Response:
@@ -48,7 +57,15 @@ async def _as_it_says(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     nowhere = f"There is nothing at {request.url.path}."
-    return _refusal(request, error.status_code, WORDS.get(error.detail, error.detail) or nowhere)
+    sentence = WORDS.get(error.detail, error.detail) or nowhere
+    answer = _refusal(request, error.status_code, sentence)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _failed(request: Request, _: Exception) -> Response:
+    """Say that it is ours; the framework then logs what happened."""
+    return _refusal(request, 500, OWN_FAULT)
 
 
 async def _misread(request: Request, error: Exception) -> Response:
@@ -56,15 +73,16 @@ async def _misread(request: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
     mistake = mistake_of(error.errors()[0])
-    place, *loc = mistake.loc
+    place, *way = mistake.loc
     if mistake.kind == "json_invalid":  # its way leads to a character
-        loc = []
-    found = type(mistake)(tuple(loc), mistake.kind, mistake.said).within(error.body)
-    return _refusal(request, 422, f"{found.in_words(f'the {place}')}.")
+        way = []
+    said = replace(mistake, loc=tuple(way)).in_words(f"the {place}")
+    return _refusal(request, 422, f"{said}.")
 
 
 def _refusal(request: Request, status: int, sentence: str) -> Response:
     """Answer programs with JSON, and people with a page."""
-    if request.url.path.startswith(API):
+    if f"{request.url.path}/".startswith(API):
         return JSONResponse(Refusal(detail=sentence).model_dump(), status_code=status)
-    return page("refusal.html", status, sentence=sentence)
+    again_s = AGAIN_S if status >= 500 else None  # a page on a wall comes back by itself
+    return page("refusal.html", status, again_s=again_s, sentence=sentence)

@@ -1,7 +1,7 @@
 """Makes pages out of templates: what people and models wrote is escaped, nothing in it runs."""
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
 
@@ -44,6 +44,7 @@ def number(value: float | None) -> str:
     """Give three digits, or all before the point."""
     if value is None:
         return NOTHING
+    value += 0.0  # nobody reads -0
     return f"{value:,.0f}" if abs(value) >= WHOLE_FROM else f"{value:.3g}"
 
 
@@ -53,13 +54,15 @@ def words(name: str | Verdict) -> str:
 
 
 def ago(at: datetime | None, now: datetime) -> str:
-    """Give how long ago something was, or in how long it will be, in its largest unit."""
+    """Give how long ago something was."""
+    return NOTHING if at is None else f"{_long(now - at)} ago"
+
+
+def due(at: datetime | None, now: datetime) -> str:
+    """Give in how long something is due, or for how long it has been."""
     if at is None:
         return NOTHING
-    distance = (now - at).total_seconds()
-    size, unit = next((u for u in UNITS if abs(distance) >= u[0]), UNITS[-1])
-    count = f"{abs(distance) / size:.0f} {unit}"
-    return f"{count} ago" if distance >= 0 else f"in {count}"
+    return f"in {_long(at - now)}" if at >= now else f"overdue by {_long(now - at)}"
 
 
 def breakable(name: str) -> Markup:
@@ -77,6 +80,13 @@ def capitalize_first(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
+def _long(time: timedelta) -> str:
+    """Give whole times of the largest unit that fits."""
+    passed_s = max(0.0, time.total_seconds())
+    size, unit = next((u for u in UNITS if passed_s >= u[0]), UNITS[-1])
+    return f"{passed_s // size:.0f} {unit}"
+
+
 @cache
 def _environment() -> Environment:
     made = Environment(
@@ -86,6 +96,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for use in (number, words, ago, breakable, moment, capitalize_first):
+    for use in (number, words, ago, due, breakable, moment, capitalize_first):
         made.filters[use.__name__] = use
     return made

@@ -1,5 +1,6 @@
 """Who may see the pages: a browser shows a cookie where a program shows a token."""
 
+from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import parse_qs, quote
 
@@ -11,7 +12,6 @@ from services.gateway.routes.tokens import Tokens
 
 COOKIE = "biaswatch_session"
 LASTS_S = 12 * 3600
-LONGEST_BYTES = 4096
 
 
 class NotSignedInError(Exception):
@@ -20,6 +20,26 @@ class NotSignedInError(Exception):
     def __init__(self, where: str) -> None:
         super().__init__(where)
         self.where = where
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """What the form of the page says."""
+
+    token: str
+    next: str
+
+    @classmethod
+    async def of(cls, request: Request) -> "SignIn":
+        """Read a form, of which anything may be missing."""
+        fields = parse_qs((await request.body()).decode("utf-8", "replace"))
+        return cls(fields.get("token", [""])[0], next_of(fields.get("next", ["/"])[0]))
+
+
+def next_of(next: str = "/") -> str:  # noqa: A002 - the name in the address
+    """Give where to go after signing in: a path of ours, never another site."""
+    ours = next.startswith("/") and not next.startswith("//") and "\\" not in next
+    return next if ours and next.isprintable() else "/"
 
 
 class Sessions:
@@ -44,16 +64,12 @@ class Sessions:
                 raise NotSignedInError(request.url.path) from None
             raise
 
-    async def begin(self, request: Request) -> Response | None:
+    def begin(self, form: SignIn, request: Request) -> Response | None:
         """Turn a token into a session, and go where the browser was going; None for no token."""
-        body = await request.body()
-        if len(body) > LONGEST_BYTES:
-            return None
-        fields = parse_qs(body.decode("utf-8", "replace"))
-        session = self._tokens.session_of(fields.get("token", [""])[0])
+        session = self._tokens.session_of(form.token)
         if session is None:
             return None
-        answer = RedirectResponse(self.next_of(fields.get("next", ["/"])[0]), 303, HEADERS)
+        answer = RedirectResponse(form.next, 303, HEADERS)
         answer.set_cookie(
             COOKIE,
             session,
@@ -64,16 +80,11 @@ class Sessions:
         )
         return answer
 
-    @staticmethod
-    def next_of(next: str = "/") -> str:  # noqa: A002 - the name in the address
-        """Give where to go after signing in: a path of ours, never another site."""
-        ours = next.startswith("/") and not next.startswith("//") and "\\" not in next
-        return next if ours and next.isprintable() else "/"
-
 
 def _over_tls(request: Request) -> bool:
     """Tell whether the browser speaks TLS, to us or to a proxy; who lies harms only itself."""
-    return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
+    forwarded = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
+    return "https" in (request.url.scheme, forwarded)
 
 
 async def to_sign_in(_: Request, error: Exception) -> Response:

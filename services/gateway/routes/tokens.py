@@ -37,6 +37,12 @@ class Tokens:
             raise HTTPException(403, "This gateway takes no responses: it has no ingest token.")
         self._check(accepted, authorization)
 
+    def known(self, authorization: str | None) -> bool:
+        """Tell whether somebody shows any of the tokens, or none is needed."""
+        shown = _shown(authorization)
+        everybody = [*self._read, *self._run, *self._ingest]
+        return not everybody or any(_same(shown, token) for token in everybody)
+
     def session_of(self, token: str) -> str | None:
         """Give what a browser keeps instead of a token that may read; None for any other."""
         known = [each for each in self._read if _same(token, each)]
@@ -52,11 +58,15 @@ class Tokens:
         return bool(self._read or self._run or self._ingest)
 
     def _check(self, accepted: list[str], authorization: str | None) -> None:
-        shown = (authorization or "").removeprefix("Bearer ")
+        shown = _shown(authorization)
         if accepted and not any(_same(shown, token) for token in accepted):
             raise HTTPException(
                 401, "The gateway refuses the token. Set BIASWATCH_TOKEN to one it knows."
             )
+
+
+def _shown(authorization: str | None) -> str:
+    return (authorization or "").removeprefix("Bearer ")
 
 
 def _same(shown: str, known: str) -> bool:

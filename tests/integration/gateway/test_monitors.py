@@ -133,6 +133,32 @@ async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient
             "selected_at_least",
         ),
         ({"suite_hash": "f" * 32}, "Upload it first"),
+        ({"suite_hash": "\u0000"}, "suite_hash: this must be an id"),
+        ({"cadence": "3000000d"}, "cadence: a duration is at most 3650d"),
+        ({"cadence": 1e300}, "cadence: a duration is at most 3650d"),
+        ({"alpha": 5e-324}, "alpha: this must be at least 1e-12"),
+        ({"webhook": "https://a..b/"}, "no address with a host"),
+        ({"webhook": "http://["}, "no address with a host"),
+        ({"webhook": "http://host:99999/"}, "no address with a host"),
+        (
+            {"features": [{"extractor": "words", "feature": "words", "high": 1e300}]},
+            "low and high lie within 1e+12 of 0",
+        ),
+        (
+            {
+                "features": [
+                    {
+                        "extractor": "words",
+                        "feature": "words",
+                        "method": "odds",
+                        "selected_at_least": 1,
+                        "tolerance": 9,
+                    }
+                ]
+            },
+            "must be smaller than 4",
+        ),
+        ({"features": [{"extractor": "words", "feature": "w", "lwo": 1}]}, "features.0.lwo: there"),
     ],
 )
 async def test_a_mistake_in_the_file_is_a_sentence(
@@ -141,6 +167,24 @@ async def test_a_mistake_in_the_file_is_a_sentence(
     reply = await api.post("/v1/monitors", json={**ASKED, **wrong})
     assert reply.status_code in {404, 422}
     assert said in reply.text
+
+
+async def test_a_plan_that_was_watched_before_goes_on_with_its_evidence(
+    api: httpx2.AsyncClient, store: Store
+) -> None:
+    await api.post("/v1/monitors", json=ASKED)
+    [monitor] = store.records.all(Monitor)
+    store.schedule.want(monitor)
+    watch = Watch(store, now=lambda: datetime.now(UTC))
+    for number in range(4):
+        play(store, watch, monitor, number, lambda *_: {"words": 5.0})
+    for fields, anew in (({"alpha": 0.01}, True), ({}, False)):
+        applied = (await api.post("/v1/monitors", json={**ASKED, **fields})).json()
+        assert applied["anew"] is anew
+        store.schedule.want(Monitor.model_validate(applied["monitor"]))
+    place = store.schedule.place("coasts")
+    assert place is not None
+    assert place.next_round == 4
 
 
 async def test_evidence_and_alarms_are_shown_with_the_answers_side_by_side(

@@ -134,7 +134,7 @@ async def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(
     bus: Bus, store: Store
 ) -> None:
     async with browser(bus, store) as api:
-        for path in ("/monitors/nothing", "/runs/" + "0" * 32, "/nowhere"):
+        for path in ("/monitors/nothing", "/runs/" + "0" * 32, "/nowhere", "/runs/%00", "/runs/x"):
             reply = await api.get(path)
             assert reply.status_code == 404
             assert reply.headers["content-type"].startswith("text/html")
@@ -151,6 +151,7 @@ async def test_a_browser_signs_in_with_a_token_and_keeps_none(bus: Bus, store: S
         refused = await api.post("/login", data={"token": "sender", "next": "/docs"})
         assert refused.status_code == 401
         assert "set-cookie" not in refused.headers
+        assert 'value="/docs"' in refused.text
         taken = await api.post("/login", data={"token": "reader", "next": "/docs"})
         assert (taken.status_code, taken.headers["location"]) == (303, "/docs")
         cookie = taken.headers["set-cookie"]
@@ -184,10 +185,37 @@ async def test_who_shows_a_token_like_a_program_sees_the_pages_too(bus: Bus, sto
         assert shown.status_code == 200
 
 
-async def test_endless_and_strange_forms_sign_nobody_in(bus: Bus, store: Store) -> None:
+async def test_strange_forms_sign_nobody_in(bus: Bus, store: Store) -> None:
     async with browser(bus, store, read="reader") as api:
-        for content in (b"token=reader&x=" + b"y" * 5000, b"\xff\xfe", b""):
+        for content in (b"\xff\xfe", b"", b"token=%00", "token=l\u00e4ser".encode()):
             assert (await api.post("/login", content=content)).status_code == 401
+
+
+async def test_nobody_unknown_can_send_much(bus: Bus, store: Store) -> None:
+    suite = SUITE.model_dump(mode="json")
+    async with browser(bus, store, run="runner") as api:
+        for path in ("/login", "/v1/suites", "/v1/responses"):
+            reply = await api.post(path, json={"x": "y" * 20_000})
+            assert reply.status_code == 413
+            assert "too much from somebody unknown" in reply.text
+        known = {"Authorization": "Bearer runner"}
+        large = {**suite, "about": "y" * 20_000}
+        assert (await api.post("/v1/suites", json=large, headers=known)).status_code == 200
+
+
+async def test_what_the_gateway_itself_fails_at_is_a_sentence_too(
+    bus: Bus, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a secret of the inside")
+
+    monkeypatch.setattr("services.gateway.handlers.desk.Desk.runs", broken)
+    async with browser(bus, store) as api:
+        for path in ("/", "/v1/runs"):
+            reply = await api.get(path)
+            assert reply.status_code == 500
+            assert "its log says why" in reply.text
+            assert "secret" not in reply.text
 
 
 @pytest.mark.parametrize(
@@ -201,6 +229,8 @@ async def test_endless_and_strange_forms_sign_nobody_in(bus: Bus, store: Store) 
         ({"Host": "127.0.0.1.example"}, 403),
         ({"Origin": "https://elsewhere.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Host": "["}, 403),
+        ({"Origin": "http://["}, 403),
     ],
 )
 async def test_without_tokens_no_page_of_another_site_can_use_the_gateway(

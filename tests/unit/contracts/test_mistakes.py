@@ -1,17 +1,25 @@
 """What is wrong with what somebody wrote is said in plain words, and never repeated."""
 
-import pytest
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from typing import Literal
 
-from shared.contracts.mistakes import Mistake, first_mistake
+import pytest
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from shared.contracts.identity import Token
+from shared.contracts.mistakes import ASKS, Mistake, first_mistake
 
 
 class Inner(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     words: tuple[str, ...] = Field(default=("a",), min_length=1)
-    number: float = 0.0
-    times: int = 0
+    number: float = Field(default=0.0, allow_inf_nan=False)
+    fair: bool = True
+    colour: Literal["red", "blue"] = "red"
+    at: AwareDatetime | None = None
+    name: Token = "x"
+    three: tuple[int, ...] = Field(default=(1, 2, 3), min_length=3)
+    times: int = Field(default=0, ge=0, lt=10)
     names: dict[str, str] = {}
 
     @field_validator("times")
@@ -38,11 +46,19 @@ def mistake(fields: object) -> Mistake:
         ({"wrods": 1}, "inner.0.wrods: there is no such field"),
         ({"words": "secret"}, "inner.0.words: this must be a list"),
         ({"words": []}, "inner.0.words: this must not be empty"),
-        ({"words": [7]}, "inner.0.words.0: this must be text; in YAML, put it into quotes"),
+        ({"words": [7]}, "inner.0.words.0: this must be text, in quotes"),
         ({"number": "secret"}, "inner.0.number: this must be a number"),
         ({"times": 1.5}, "inner.0.times: this must be a whole number"),
         ({"times": "secret"}, "inner.0.times: this must be a whole number"),
         ({"times": 3}, "inner.0.times: people come in pairs"),
+        ({"times": -2}, "inner.0.times: this must be at least 0"),
+        ({"times": 12}, "inner.0.times: this must be below 10"),
+        ({"number": float("nan")}, "inner.0.number: this must be a finite number"),
+        ({"fair": "secret"}, "inner.0.fair: this must be true or false"),
+        ({"colour": "secret"}, "inner.0.colour: this must be 'red' or 'blue'"),
+        ({"at": "secret"}, "inner.0.at: this must be a moment, like 2026-11-21T09:14:03Z"),
+        ({"name": "a b"}, "inner.0.name: this must be made of letters, digits, _ and - alone"),
+        ({"three": [1, 2]}, "inner.0.three: this must have at least 3"),
         ({"names": ["secret"]}, "inner.0.names: this must be a mapping of names to values"),
     ],
 )
@@ -60,7 +76,6 @@ def test_where_all_is_wrong_the_whole_is_named() -> None:
 
 
 def test_names_of_kinds_that_nobody_wrote_are_left_out_of_the_way() -> None:
-    found = Mistake(("sources", 1, "wikipedia", "page"), "missing", "this is missing")
-    written = {"sources": [{}, {"kind": "wikipedia", "title": "x"}]}
-    assert found.within(written).field == "sources.1.page"
-    assert found.within("nothing of the kind").field == "page"
+    found = Mistake((ASKS, "features", 1, "low"), "missing", "this is missing")
+    assert found.in_words("the monitor") == "features.1.low: this is missing"
+    assert Mistake((ASKS,), "model_type", "x").in_words("the monitor") == "the monitor: x"

@@ -91,6 +91,30 @@ def test_gaps_without_a_number_are_left_out_and_ends_without_bound_reach_the_edg
     assert min(heights(chart.bands[0])) == TOP
 
 
+def test_no_line_goes_over_rounds_whose_gap_is_undefined() -> None:
+    there, none = Estimate(value=0.1, low=0.0, high=0.2), Estimate(reason="no units")
+    chart = gap_chart(history(there, there, none, there))
+    assert [len(line.split()) for line in chart.lines] == [2, 1]
+
+
+def test_the_interval_of_a_single_round_can_be_seen() -> None:
+    chart = gap_chart(history(Estimate(value=0.1, low=-0.5, high=0.9)))
+    [band] = chart.bands
+    corners = {float(point.split(",")[0]) for point in band.split()}
+    assert max(corners) - min(corners) == 6
+    assert max(heights(band)) - min(heights(band)) > 100
+    assert [tick.label for tick in chart.across] == ["0"]
+
+
+def test_rounds_of_long_lives_have_labels_of_their_own() -> None:
+    told = history(*[Estimate(value=0.0)] * 9)
+    later = [
+        moment.model_copy(update={"round": moment.round + 1_000_000}) for moment in told.moments
+    ]
+    chart = gap_chart(told.model_copy(update={"moments": later}))
+    assert len({tick.label for tick in chart.across}) == len(chart.across) > 3
+
+
 def test_without_a_tolerance_nothing_is_shaded() -> None:
     assert gap_chart(history(Estimate(value=0.0), tolerance=0.0)).ends is None
 

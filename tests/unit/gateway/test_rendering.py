@@ -4,15 +4,22 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.gateway.routes.rendering import ago, breakable, number, page, words
-from services.gateway.routes.sessions import Sessions
+from services.gateway.routes.rendering import ago, breakable, due, number, page, words
+from services.gateway.routes.sessions import next_of
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(None, "-"), (0.0, "0"), (-0.12345, "-0.123"), (12345.6, "12,346"), (999.9, "1,000")],
+    [
+        (None, "-"),
+        (0.0, "0"),
+        (-0.0, "0"),
+        (-0.12345, "-0.123"),
+        (12345.6, "12,346"),
+        (999.9, "1,000"),
+    ],
 )
 def test_numbers_have_three_digits_or_all_before_the_point(value: float | None, said: str) -> None:
     assert number(value) == said
@@ -24,13 +31,20 @@ def test_numbers_have_three_digits_or_all_before_the_point(value: float | None, 
         (timedelta(0), "0 s ago"),
         (timedelta(seconds=59), "59 s ago"),
         (timedelta(minutes=5), "5 min ago"),
-        (timedelta(hours=-3), "in 3 h"),
+        (timedelta(seconds=59.7), "59 s ago"),
+        (timedelta(hours=2.9), "2 h ago"),
         (timedelta(days=40), "40 d ago"),
     ],
 )
 def test_moments_are_told_by_their_distance(distance: timedelta, said: str) -> None:
     assert ago(NOW - distance, NOW) == said
-    assert ago(None, NOW) == "-"
+    assert ago(None, NOW) == due(None, NOW) == "-"
+
+
+def test_what_is_due_is_told_from_what_is_overdue() -> None:
+    assert due(NOW + timedelta(hours=3), NOW) == "in 3 h"
+    assert due(NOW, NOW) == "in 0 s"
+    assert due(NOW - timedelta(minutes=5), NOW) == "overdue by 5 min"
 
 
 def test_names_are_escaped_before_they_are_made_breakable() -> None:
@@ -60,4 +74,4 @@ def test_pages_run_nothing_and_load_nothing_from_elsewhere() -> None:
     ],
 )
 def test_signing_in_leads_to_no_other_site(asked: str, where: str) -> None:
-    assert Sessions.next_of(asked) == where
+    assert next_of(asked) == where
