@@ -12,6 +12,7 @@ PLAIN_WORDS = {
     "missing": "this is missing",
     "extra_forbidden": "there is no such field",
     "string_type": "this must be text, in quotes",
+    "string_unicode": "this must be text that UTF-8 can hold",
     "tuple_type": "this must be a list",
     "list_type": "this must be a list",
     "dict_type": "this must be a mapping of names to values",
