@@ -40,7 +40,8 @@ def explained(rows: Sequence[Row], *, traffic: bool) -> str:
     """Say what the numbers are, and why there are none."""
     lines = []
     if any(row["units"] is not None for row in rows):
-        lines.append("By these units 80 % of monitors with such a gap have alarmed")
+        gap = f"{rows[0]['effect']:g}"
+        lines.append(f"By these units 80 % of monitors with a gap of {gap} have alarmed")
     if any(row["tokens"] is not None for row in rows):
         lines[-1] += "; tokens are a guess"
     if traffic and any(row["rounds"] is not None for row in rows):

@@ -198,4 +198,4 @@ def plan(
     assumed = Assumed(effect, sd, level, feature, answer_tokens, prices, new_users, binary)
     rows = planned(declared(asked, suite), kept_up(asked), suite, assumed)
     said = explained(rows, traffic=suite is None)
-    show_rows(rows, said, as_json=as_json, always=("units",), explained_apart=("why",))
+    show_rows(rows, said, as_json=as_json, always=("units",), explained_apart=("effect", "why"))

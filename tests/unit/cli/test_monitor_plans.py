@@ -311,7 +311,7 @@ def test_what_says_nothing_of_the_monitor_is_refused_and_not_ignored(
 
 def test_the_sentences_beneath_a_plan_speak_of_what_is_there(tmp_path: Path) -> None:
     asked = explained(rows(tmp_path, ASKS, Assumed(effect=4.0)), traffic=False)
-    assert asked.startswith("By these units 80 % of monitors")
+    assert asked.startswith("By these units 80 % of monitors with a gap of 4 have alarmed")
     assert asked.endswith("; tokens are a guess.")
     users = Assumed(effect=8.0, level=1.0, new_users=9)
     heard = explained(rows(tmp_path, LISTENS, users), traffic=True)
