@@ -59,7 +59,10 @@ def check_size(effect: float, sd: float, tolerance: float = 0.0) -> None:
     """
     gap = abs(effect) - tolerance
     if 0 < gap < max(SMALLEST_GAP, sd / WIDEST):
-        raise ValueError("the gap to be found is so small that no number of units can be given")
+        raise ValueError(
+            "the gap to be found is so small that no number of units can be given;"
+            " plan for a larger one"
+        )
 
 
 def plan_gap(
