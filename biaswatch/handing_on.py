@@ -1,7 +1,7 @@
 """Where what a verb has made goes: a document into a file or onto the screen, rows into a table."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import typer
@@ -30,27 +30,39 @@ def hand_on(document: str, output: Path | None) -> None:
     typer.echo(f"Wrote {output}.", err=True)
 
 
-def show_rows(rows: Sequence[Mapping[str, object]], explained: str, *, as_json: bool) -> None:
-    """Print rows with the sentence that explains them, or as JSON; their keys are the columns."""
+def show_rows(
+    rows: Sequence[Mapping[str, object]],
+    explained: str,
+    *,
+    as_json: bool,
+    always: Collection[str] = (),
+    explained_apart: Collection[str] = (),
+) -> None:
+    """Print rows with the sentence that explains them, or as JSON; their keys are the columns.
+
+    A column that is empty in every row is not shown, unless it is always to be seen; nor is one
+    that the sentence tells.
+    """
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
+    told = [name for name in _told(rows, always) if name not in explained_apart]
     table = Table()
-    for name in _told(rows):
+    for name in told:
         cells = [_cell(row[name]) for row in rows]
         numbers = all(isinstance(row[name], int | float | None) for row in rows)
         # No number may be cut off; words fold instead, and headings wrap.
         whole = max(map(len, cells)) if numbers else None
         table.add_column(name.replace("_", " "), min_width=whole, overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(row[name]) for name in _told(rows)))
+        table.add_row(*(_cell(row[name]) for name in told))
     Console().print(table)
     typer.echo(explained)
 
 
-def _told(rows: Sequence[Mapping[str, object]]) -> list[str]:
-    """Name the columns in which any row has something."""
-    return [name for name in rows[0] if any(row[name] is not None for row in rows)]
+def _told(rows: Sequence[Mapping[str, object]], always: Collection[str]) -> list[str]:
+    """Name the columns in which any row has something, and those that are always to be seen."""
+    return [n for n in rows[0] if n in always or any(row[n] is not None for row in rows)]
 
 
 def _cell(value: object) -> str:

@@ -168,10 +168,19 @@ def plan(
         float | None,
         typer.Option(help="The second group's mean or share selected; the middle, or a half."),
     ] = None,
+    binary: Annotated[
+        bool,
+        typer.Option(
+            "--binary", help="Answers are 0 or 1 (low or high): the level tells the deviation."
+        ),
+    ] = False,
     new_users: Annotated[
-        int | None, typer.Option(min=1, help="Whom a window of traffic brings, of both groups.")
+        int | None,
+        typer.Option(min=1, help="Whom a window of traffic brings, as many of either group."),
     ] = None,
-    answer_tokens: Annotated[int, typer.Option(min=1, help="Tokens of one answer.")] = 200,
+    answer_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens of one answer; 200.")
+    ] = None,
     price_read: Annotated[
         float | None, typer.Option(help="Price of a million tokens read.")
     ] = None,
@@ -179,12 +188,14 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Say how long a monitor needs to find a gap: units, rounds, tokens, money."""
-    from biaswatch.monitor_plans import Assumed, planned  # the mathematics is slow to load
-    from services.gateway.domain.traffic_monitors import declared
+    # The mathematics is slow to load.
+    from biaswatch.monitor_assumptions import Assumed
+    from biaswatch.monitor_plans import explained, planned
+    from services.gateway.domain.traffic_monitors import declared, kept_up
 
     asked, suite = load_monitor(file)
     prices = (price_read, price_written)
-    assumed = Assumed(effect, sd, level, feature, answer_tokens, prices, new_users)
-    rows = planned(declared(asked, suite), suite, assumed)
-    explained = "By these units 80 % of monitors with such a gap have alarmed; tokens are a guess."
-    show_rows(rows, explained, as_json=as_json)
+    assumed = Assumed(effect, sd, level, feature, answer_tokens, prices, new_users, binary)
+    rows = planned(declared(asked, suite), kept_up(asked), suite, assumed)
+    said = explained(rows, traffic=suite is None)
+    show_rows(rows, said, as_json=as_json, always=("units",), explained_apart=("effect", "why"))

@@ -16,6 +16,12 @@ LOOKS = 400
 FURTHEST = 4096
 """Times the fixed size: what takes longer is not planned for."""
 
+SMALLEST_GAP = 1e-9
+WIDEST = 1e6
+"""Deviations in a gap: beyond them no number of units is worth giving, nor can it be counted."""
+
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -28,6 +34,9 @@ class Plan:
     fixed: int
     """Units of the test that looks once and knows the effect: the price of looking is the ratio."""
 
+    looked: int
+    """Units of the last look at runs that had not alarmed."""
+
 
 def fixed_size(effect: float, sd: float, *, alpha: float, power: float, tolerance: float) -> int:
     """Give the pairs that a two-sided test needs that looks once and knows the effect.
@@ -37,7 +46,23 @@ def fixed_size(effect: float, sd: float, *, alpha: float, power: float, toleranc
     if not abs(effect) > tolerance:
         raise ValueError("an effect within the tolerance is none that an alarm waits for")
     quantiles = float(norm.isf(alpha / 2) + norm.ppf(power))
-    return ceil((quantiles * sd / (abs(effect) - tolerance)) ** 2)
+    return max(1, ceil((quantiles * sd / (abs(effect) - tolerance)) ** 2))
+
+
+def check_size(effect: float, sd: float, tolerance: float = 0.0) -> None:
+    """Refuse a gap of which nobody can say how many units it takes.
+
+    Raises
+    ------
+    ValueError
+        The effect exceeds the tolerance by next to nothing.
+    """
+    gap = abs(effect) - tolerance
+    if 0 < gap < max(SMALLEST_GAP, sd / WIDEST):
+        raise ValueError(
+            "the gap to be found is so small that no number of units can be given;"
+            " plan for a larger one"
+        )
 
 
 def plan_gap(
@@ -49,6 +74,7 @@ def plan_gap(
     tolerance: float = 0.0,
     family: int = 1,
     power: float = 0.8,
+    binary: bool = False,
 ) -> Plan:
     """Plan for a mean difference of bounded pairs, monitored by fixed bets.
 
@@ -59,16 +85,22 @@ def plan_gap(
     sd
         Their standard deviation. Two binary outcomes have sqrt(p1 (1 - p1) + p2 (1 - p2)), less
         where pairs agree.
+    binary
+        Every difference is -1, 0 or 1.
     """
+    check_size(effect, sd, tolerance)
     fixed = fixed_size(effect, sd, alpha=alpha / family, power=power, tolerance=tolerance)
-    values, shares = _like(effect, sd)
+    values, shares = _like(effect, sd, binary=binary)
     bets = both_ways(STAKES) / (1 + tolerance)
     factors = np.log1p(np.multiply.outer(values, bets) - np.abs(bets) * tolerance)
 
     def evidence(counts: Floats) -> Floats:
         return log_mean_exp(counts @ factors)
 
-    return _plan(shares, evidence, fixed, rng, threshold(alpha, family=family), power)
+    # However little values vary, a unit brings no more than about its gap.
+    scale = max(fixed, ceil(1 / (abs(effect) - tolerance)))
+    bound = threshold(alpha, family=family)
+    return _plan(shares, evidence, (fixed, FURTHEST * scale), rng, bound, power)
 
 
 def plan_rates(
@@ -86,6 +118,7 @@ def plan_rates(
     The tolerance is that of the logarithm of the odds ratio; the fixed size knows of none.
     """
     sd = (p_1 * (1 - p_1) + p_2 * (1 - p_2)) ** 0.5
+    check_size(p_1 - p_2, sd)
     fixed = fixed_size(p_1 - p_2, sd, alpha=alpha / family, power=power, tolerance=0.0)
     shares = np.array([p_1 * (1 - p_2), p_2 * (1 - p_1)])
     normalisers = np.logaddexp(0.0, GRID) - np.log(2)
@@ -95,29 +128,34 @@ def plan_rates(
         return beyond(first * GRID - discordant * normalisers, tolerance)
 
     agreeing = np.append(shares, 1 - shares.sum())
-    return _plan(agreeing, evidence, fixed, rng, threshold(alpha, family=family), power)
+    bound = threshold(alpha, family=family)
+    return _plan(agreeing, evidence, (fixed, FURTHEST * fixed), rng, bound, power)
 
 
 def _plan(
     shares: Floats,
     evidence: Callable[[Floats], Floats],
-    fixed: int,
+    sizes: tuple[int, int],
     rng: np.random.Generator,
     bound: float,
     power: float,
 ) -> Plan:
-    """Let runs go on, with more looks the longer they last, until enough of them have alarmed."""
+    """Let runs go on, with more looks the longer they last, until enough of them have alarmed.
+
+    The sizes are the fixed one, and the furthest that is looked at.
+    """
+    fixed, furthest = sizes
     pace = max(1, fixed // LOOKS)
     counts, alarmed = np.zeros((RUNS, len(shares))), np.full(RUNS, np.inf)
     units = 0
-    while np.isfinite(alarmed).mean() < power and units <= FURTHEST * fixed:
+    while np.isfinite(alarmed).mean() < power and units < furthest:
         pace = max(pace, units // LOOKS)
         units += pace
         counts += rng.multinomial(pace, shares, RUNS)
         over = (evidence(counts) >= bound) & np.isinf(alarmed)
         alarmed[over] = units
     needed, median = (reached(alarmed, share) for share in (power, 0.5))
-    return Plan(needed, median, fixed)
+    return Plan(needed, median, fixed, units)
 
 
 def reached(alarmed: Floats, share: float) -> int | None:
@@ -126,14 +164,17 @@ def reached(alarmed: Floats, share: float) -> int | None:
     return int(units) if np.isfinite(units) else None
 
 
-def _like(effect: float, sd: float) -> tuple[Floats, Floats]:
+def _like(effect: float, sd: float, *, binary: bool) -> tuple[Floats, Floats]:
     """Give values in [-1, 1] and their shares, with this mean and standard deviation."""
     if not sd >= 0 or not -1 <= effect <= 1:
         raise ValueError("an effect lies in [-1, 1], and its standard deviation is at least 0")
-    if abs(effect) + sd <= 1:
+    if not binary and abs(effect) + sd <= 1:
         return np.array([effect - sd, effect + sd]), np.array([0.5, 0.5])
     differing = sd**2 + effect**2
-    if differing > 1:
+    if differing > 1 + ROUNDING:
         raise ValueError(f"differences in [-1, 1] have no mean {effect:g} and deviation {sd:g}")
-    shares = [(differing - effect) / 2, 1 - differing, (differing + effect) / 2]
-    return np.array([-1.0, 0.0, 1.0]), np.array(shares)
+    both = np.array([differing - effect, differing + effect]) / 2
+    if binary and both.min() < -ROUNDING:
+        raise ValueError(f"differences of -1, 0 and 1 have no deviation as small as {sd:g}")
+    below, above = np.clip(both, 0.0, 1.0)
+    return np.array([-1.0, 0.0, 1.0]), np.array([below, max(0.0, 1 - below - above), above])

@@ -1,27 +1,31 @@
 """How many units two groups without twins are likely to need, before a monitor starts."""
 
 from bisect import bisect_left
-from math import inf
+from math import ceil, inf, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shared.stats.anytime.inversion import threshold
-from shared.stats.anytime.planning import Plan, fixed_size, reached
+from shared.stats.anytime.planning import ROUNDING, Plan, check_size, fixed_size, reached
 from shared.stats.anytime.stakes import Floats
 from shared.stats.anytime.two_groups import BINS, TwoHistograms
+
+Sizes = NDArray[np.int64]
 
 RUNS = 200
 LOOKS = 240
 GROWTH = 1.025
-"""From one look to the next; all looks together reach from 1/16 to 23 times the fixed size."""
+"""From one look to the next; all looks together reach from 1/16 to 23 times the scale."""
 
 FIRST = 1 / 16
-ROUNDING = 1e-9
+MOST = 400_000
+"""Units of each group: to look further would take minutes."""
 
 
 def plan_two_groups(
     effect: float,
-    sd: float,
+    sds: tuple[float, float],
     level: float,
     rng: np.random.Generator,
     *,
@@ -39,8 +43,8 @@ def plan_two_groups(
     ----------
     effect
         The mean of the first group less that of the second, both in [0, 1].
-    sd
-        The standard deviation within each group.
+    sds
+        The standard deviations within the first group, and within the second.
     level
         The mean of the second group.
 
@@ -50,30 +54,44 @@ def plan_two_groups(
         A mean outside [0, 1], a deviation that no values in [0, 1] have, or an effect within the
         tolerance.
     """
-    shares = [_shares(mean, sd) for mean in (level + effect, level)]
-    spread = sd * 2**0.5
+    means = level + effect, level
+    shares = [_shares(mean, sd) for mean, sd in zip(means, sds, strict=True)]
+    spread = sqrt(sds[0] ** 2 + sds[1] ** 2)
+    check_size(effect, spread, tolerance)
     each = fixed_size(effect, spread, alpha=alpha / family, power=power, tolerance=tolerance)
     bound = threshold(alpha, family=family)
-    alarmed = np.array([_alarmed(shares, each, tolerance, bound, rng) for _ in range(RUNS)])
+    # However little values vary, a unit brings no more than about its gap.
+    sizes = _sizes(max(each, ceil(bound / (abs(effect) - tolerance))))
+    if each > MOST or not len(sizes):
+        return Plan(None, None, 2 * each, 2 * MOST)
+    alarmed = np.array([_alarmed(shares, sizes, tolerance, bound, rng) for _ in range(RUNS)])
     units, median = (reached(alarmed, share) for share in (power, 0.5))
-    return Plan(units, median, 2 * each)
+    return Plan(units, median, 2 * each, 2 * int(sizes[-1]))
+
+
+def _sizes(scale: int) -> Sizes:
+    """Give the units of each group at every look."""
+    sizes = np.unique(np.ceil(scale * FIRST * GROWTH ** np.arange(LOOKS)).astype(np.int64))
+    return sizes[sizes <= MOST]
 
 
 def _alarmed(
-    shares: list[Floats], each: int, tolerance: float, bound: float, rng: np.random.Generator
+    shares: list[Floats], sizes: Sizes, tolerance: float, bound: float, rng: np.random.Generator
 ) -> float:
     """Let one run go on; give the units of both groups at its alarm.
 
     The look is found by halving: from the first alarm on, the evidence of an effect only rarely
     falls back, and then the alarm is taken to come later than it would.
     """
-    sizes = np.unique(np.ceil(each * FIRST * GROWTH ** np.arange(LOOKS)).astype(int))
     steps = np.diff(sizes, prepend=0)
     first, second = (np.cumsum(rng.multinomial(steps, one), axis=0) for one in shares)
 
     def alarms(look: int) -> bool:
         state = TwoHistograms(tuple(first[look].tolist()), tuple(second[look].tolist()))
-        return state.log_e_beyond(tolerance) >= bound
+        try:
+            return state.log_e_beyond(tolerance) >= bound
+        except ArithmeticError as error:
+            raise ValueError(str(error)) from None
 
     look = bisect_left(range(len(sizes)), True, key=alarms)
     return inf if look == len(sizes) else 2.0 * sizes[look]
@@ -81,12 +99,13 @@ def _alarmed(
 
 def _shares(mean: float, sd: float) -> Floats:
     """Give how often each bin is met by values of this mean and standard deviation."""
-    if not 0 <= mean <= 1:
+    if not -ROUNDING <= mean <= 1 + ROUNDING:
         raise ValueError(f"a group's mean lies within the range, not at {mean:g} of it")
-    extreme = sd**2 / (mean * (1 - mean)) if 0 < mean < 1 else inf
-    if extreme > 1 + ROUNDING or sd < 0:
+    mean = min(max(mean, 0.0), 1.0)
+    largest = mean * (1 - mean)
+    if sd < 0 or sd**2 > largest + ROUNDING:
         raise ValueError(f"values with the mean {mean:g} of the range have no deviation {sd:g}")
-    extreme = min(extreme, 1.0)
+    extreme = min(sd**2 / largest, 1.0) if largest else 0.0
     place = mean * (BINS - 1)
     shares = np.zeros(BINS)
     below = min(int(place), BINS - 2)

@@ -1,23 +1,39 @@
 """Plans of monitors: how many units, rounds, tokens and how much money, before the start."""
 
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from biaswatch.monitor_assumptions import Assumed
 from biaswatch.monitor_files import load_monitor
-from biaswatch.monitor_plans import Assumed, Row, planned
-from services.gateway.domain.traffic_monitors import declared
+from biaswatch.monitor_plans import Row, explained, planned
+from biaswatch.monitors import plan
+from services.gateway.domain.traffic_monitors import declared, kept_up
 from shared.errors import UsageError
 
 SETS = 10
 PROMPT = "Describe the coast." * 2
-PROBES = [
-    {"key": f"{set_}-{group}", "set": f"s{set_}", "groups": {"concept": group}, "prompt": PROMPT}
-    for set_ in range(SETS)
-    for group in ("France", "Peru")
-]
+Probes = list[dict[str, Any]]
+
+
+def twins(sets: int) -> Probes:
+    return [
+        {"key": f"{n}-{group}", "set": f"s{n}", "groups": {"concept": group}, "prompt": PROMPT}
+        for n in range(sets)
+        for group in ("France", "Peru")
+    ]
+
+
+def people(group: str, count: int) -> Probes:
+    """Give probes without twins."""
+    return [
+        {"key": f"{group}{n}", "groups": {"concept": group}, "prompt": PROMPT} for n in range(count)
+    ]
+
+
 FEATURE = {"extractor": "words", "feature": "words", "high": 10}
 PEOPLE = {"dimension": "concept", "a": "France", "b": "Peru"}
 ASKS: dict[str, Any] = {
@@ -36,17 +52,23 @@ LISTENS: dict[str, Any] = {
     "comparisons": [PEOPLE],
 }
 POPULATION = {"claim": "population", "sets_per_round": 2}
+SELECTS = {
+    **ASKS,
+    **POPULATION,
+    "features": [{**FEATURE, "method": "odds", "selected_at_least": 5}],
+}
 
 
 def rows(
-    folder: Path, fields: dict[str, Any], assumed: Assumed, *others: dict[str, Any]
+    folder: Path, fields: dict[str, Any], assumed: Assumed, probes: Probes | None = None
 ) -> list[Row]:
-    suite_fields = {"name": "coasts", "extractors": ["words"], "probes": [*PROBES, *others]}
+    probes = twins(SETS) if probes is None else probes
+    suite_fields = {"name": "coasts", "extractors": ["words"], "probes": probes}
     (folder / "coasts.yaml").write_text(yaml.safe_dump(suite_fields))
     path = folder / "monitor.yaml"
     path.write_text(yaml.safe_dump(fields))
     asked, suite = load_monitor(path)
-    return planned(declared(asked, suite), suite, assumed)
+    return planned(declared(asked, suite), kept_up(asked), suite, assumed)
 
 
 def test_a_plan_gives_units_rounds_tokens_and_money(tmp_path: Path) -> None:
@@ -79,7 +101,7 @@ def test_only_sets_with_both_groups_count_as_units_of_twins(tmp_path: Path) -> N
         **ASKS,
         "comparisons": [PEOPLE, {**PEOPLE, "b": None}, {**PEOPLE, "b": "Chile"}],
     }
-    pair, rest, few = rows(tmp_path, fields, Assumed(effect=4.0), chile, alone)
+    pair, rest, few = rows(tmp_path, fields, Assumed(effect=4.0), [*twins(SETS), chile, alone])
     units = int(pair["units"] or 0)
     assert pair["rounds"] == rest["rounds"] == -(-units // SETS)
     assert few["rounds"] == units
@@ -88,13 +110,16 @@ def test_only_sets_with_both_groups_count_as_units_of_twins(tmp_path: Path) -> N
 def test_selections_are_planned_for_in_log_odds_from_the_share_that_is_selected(
     tmp_path: Path,
 ) -> None:
+    sets = 150
+
     def units(method: str, level: float | None) -> float:
         feature = {**FEATURE, "method": method, "selected_at_least": 5}
         fields = {**ASKS, **POPULATION, "features": [feature]}
-        [row] = rows(tmp_path, fields, Assumed(effect=1.0, level=level))
+        [row] = rows(tmp_path, fields, Assumed(effect=1.0, level=level), twins(sets))
         assert row["level"] == (0.5 if level is None else level)
         assert row["sd"] is None
-        assert row["rounds"] == -(-int(row["units"] or 0) // 2)
+        needed = -(-int(row["units"] or 0) // 2)
+        assert row["rounds"] == (needed if needed <= sets // 2 else None)
         return float(row["units"] or 0)
 
     assert units("odds", None) == units("discordant", None)
@@ -103,7 +128,7 @@ def test_selections_are_planned_for_in_log_odds_from_the_share_that_is_selected(
 
 def test_groups_without_twins_are_planned_for_by_the_units_of_both(tmp_path: Path) -> None:
     fields = {**ASKS, **POPULATION, "features": [{**FEATURE, "method": "two_groups"}]}
-    [row] = rows(tmp_path, fields, Assumed(effect=4.0))
+    [row] = rows(tmp_path, fields, Assumed(effect=4.0), twins(40))
     assert (row["sd"], row["level"]) == (2.5, 5.0)
     assert row["rounds"] == -(-int(row["units"] or 0) // 4)  # two sets, a unit on each side
 
@@ -119,9 +144,107 @@ def test_traffic_is_planned_for_by_users_and_windows_where_their_number_is_known
     assert row["rounds"] is None
 
 
-def test_the_default_deviation_is_one_that_values_near_an_end_can_have(tmp_path: Path) -> None:
+def test_the_default_deviation_of_each_group_is_one_that_values_near_an_end_can_have(
+    tmp_path: Path,
+) -> None:
     [row] = rows(tmp_path, LISTENS, Assumed(effect=4.0, level=0.5))
     assert row["sd"] == pytest.approx((0.5 * 9.5) ** 0.5, abs=1e-3)
+    assert row["sd_first"] == 2.5
+    [row] = rows(tmp_path, ASKS, Assumed(effect=9.9))
+    assert row["sd"] == pytest.approx((10**2 - 9.9**2) ** 0.5, abs=1e-3)
+
+
+def test_a_group_that_never_does_it_can_be_planned_for(tmp_path: Path) -> None:
+    [row] = rows(tmp_path, LISTENS, Assumed(effect=8.0, level=0.0))
+    assert (row["sd_first"], row["sd"]) == (2.5, 0.0)
+    assert int(row["units"] or 0) > 0
+
+
+def test_binary_answers_deviate_as_their_levels_say(tmp_path: Path) -> None:
+    refusal = {"extractor": "refusal", "feature": "refused"}
+    assumed = Assumed(effect=0.6, level=0.1, binary=True)
+    [row] = rows(tmp_path, {**LISTENS, "features": [refusal]}, assumed)
+    assert row["sd_first"] == pytest.approx((0.7 * 0.3) ** 0.5, abs=1e-3)
+    assert row["sd"] == pytest.approx((0.1 * 0.9) ** 0.5, abs=1e-3)
+    [row] = rows(tmp_path, {**ASKS, "features": [refusal]}, assumed)
+    assert row["sd"] == pytest.approx((0.7 * 0.3 + 0.1 * 0.9) ** 0.5, abs=1e-3)
+    assert (row["sd_first"], row["level"]) == (None, 0.1)
+
+
+def test_probes_without_a_set_are_sets_by_themselves(tmp_path: Path) -> None:
+    fields = {
+        **ASKS, "claim": "population", "sets_per_round": 10,
+        "features": [{**FEATURE, "method": "two_groups"}],
+    }  # fmt: skip
+    alone = [*people("France", 40), *people("Peru", 40)]
+    [row] = rows(tmp_path, fields, Assumed(effect=6.0, level=2.0), alone)
+    rounds = -(-int(row["units"] or 0) // 10)
+    assert (row["rounds"], row["probes"]) == (rounds, rounds * 10)
+    [row] = rows(
+        tmp_path, fields, Assumed(effect=6.0, level=2.0), [*twins(20), *alone[:10], *alone[-10:]]
+    )
+    # Of 40 sets, 20 have a unit on both sides: a round of 10 brings 15 units by 15 probes.
+    rounds = -(-int(row["units"] or 0) // 15)
+    assert (row["rounds"], row["probes"]) == (rounds, rounds * 15)
+
+
+def test_groups_of_different_sizes_bring_less_than_as_many_of_the_same(tmp_path: Path) -> None:
+    fields = {
+        **ASKS, "claim": "population", "sets_per_round": 20,
+        "features": [{**FEATURE, "method": "two_groups"}],
+    }  # fmt: skip
+    [row] = rows(
+        tmp_path,
+        fields,
+        Assumed(effect=6.0, level=2.0),
+        [*people("France", 20), *people("Peru", 180)],
+    )
+    effective = 4 / (1 / 20 + 1 / 180) * 20 / 200
+    assert row["rounds"] == ceil(int(row["units"] or 0) / effective)
+
+
+def test_rounds_that_can_never_happen_are_not_planned_and_the_row_says_why(tmp_path: Path) -> None:
+    population = {**ASKS, **POPULATION}
+    [row] = rows(tmp_path, population, Assumed(effect=2.0))
+    assert [row[each] for each in ("rounds", "probes", "tokens", "cost")] == [None] * 4
+    needed = -(-int(row["units"] or 0) // 2)
+    sets = f"the number of rounds needed is {needed}, and the suite's 10 sets are enough for 5"
+    assert row["why"] == sets
+    most = f"the number of rounds needed is {needed}, and most_rounds is 3"
+    [row] = rows(tmp_path, {**population, "most_rounds": 3}, Assumed(effect=2.0))
+    assert row["why"] == most
+    [row] = rows(tmp_path, {**population, "most_rounds": 7}, Assumed(effect=2.0))
+    assert row["why"] == sets
+
+
+def test_a_bank_is_asked_again_so_that_only_most_rounds_limits_it(tmp_path: Path) -> None:
+    [row] = rows(tmp_path, ASKS, Assumed(effect=0.5))
+    rounds = int(row["rounds"] or 0)
+    assert rounds > SETS
+    assert row["why"] is None
+    [row] = rows(tmp_path, {**ASKS, "most_rounds": rounds}, Assumed(effect=0.5))
+    assert row["rounds"] == rounds
+    [row] = rows(tmp_path, {**ASKS, "most_rounds": rounds - 1}, Assumed(effect=0.5))
+    assert (row["rounds"], row["cost"]) == (None, None)
+    assert f"most_rounds is {rounds - 1}" in str(row["why"])
+
+
+def test_windows_are_limited_too_and_unknown_where_nobody_knows_their_users(
+    tmp_path: Path,
+) -> None:
+    [row] = rows(tmp_path, {**LISTENS, "most_rounds": 1}, Assumed(effect=8.0, level=1, new_users=2))
+    assert row["rounds"] is None
+    assert "most_rounds is 1" in str(row["why"])
+    [row] = rows(tmp_path, LISTENS, Assumed(effect=8.0, level=1))
+    assert "--new-users" in str(row["why"])
+
+
+def test_the_same_feature_by_two_methods_is_planned_for_by_both(tmp_path: Path) -> None:
+    other = {**FEATURE, "method": "two_groups"}
+    fields = {**ASKS, **POPULATION, "features": [FEATURE, other]}
+    pairs, groups = rows(tmp_path, fields, Assumed(effect=8.0, level=1.0))
+    assert str(groups["comparison"]).startswith("words.words/two_groups:")
+    assert (pairs["level"], groups["level"]) == (None, 1.0)
 
 
 def test_one_of_several_features_can_be_planned_for_alone(tmp_path: Path) -> None:
@@ -137,11 +260,16 @@ def test_one_of_several_features_can_be_planned_for_alone(tmp_path: Path) -> Non
     ("fields", "assumed", "said"),
     [
         ({"tolerance": 3}, Assumed(effect=2.0), "within the tolerance"),
-        ({}, Assumed(effect=20.0), "an effect lies in"),
+        ({}, Assumed(effect=20.0), "no gap is as large as 20 on a range from 0 to 10; give an"),
+        ({}, Assumed(effect=8.0, sd=7.0), "mean of 8 have no deviation of 7, at most 6; give"),
+        ({}, Assumed(effect=8.0, binary=True), r"not at 13: --level is 5 \(the default, the mid"),
         ({"method": "two_groups"}, Assumed(effect=2.0, level=9.0), "mean lies within the range"),
         ({"method": "two_groups"}, Assumed(effect=2.0, sd=9.0), "have no deviation"),
+        ({"method": "two_groups"}, Assumed(effect=4.0, sd=4.0), r"9 \(--level is the default, the"),
+        ({"method": "two_groups"}, Assumed(effect=1e-200), "so small"),
         ({"method": "odds", "tolerance": 1}, Assumed(effect=0.5), "within the tolerance"),
         ({"method": "odds"}, Assumed(effect=0.5, level=3.0), "between 0 and 1"),
+        ({"method": "odds"}, Assumed(effect=0.5, level=1e-200), "so small"),
     ],
 )
 def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_name(
@@ -153,3 +281,53 @@ def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_n
         rows(tmp_path, {**ASKS, **claim, "features": [feature]}, assumed)
     assert str(refused.value).startswith("words.words: ")
     assert str(refused.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("fields", "assumed", "said"),
+    [
+        (ASKS, Assumed(effect=float("nan")), "--effect is a number, not nan"),
+        (LISTENS, Assumed(effect=1, level=float("inf")), "--level is a number, not inf"),
+        (ASKS, Assumed(effect=1, prices=(1.0, float("nan"))), "--price-written is a number"),
+        (ASKS, Assumed(effect=1, prices=(-1.0, 1.0)), "--price-read is at least 0"),
+        (ASKS, Assumed(effect=1, sd=-1.0), "--sd is at least 0"),
+        (ASKS, Assumed(effect=1, prices=(1.0, None)), "give both, or neither"),
+        (ASKS, Assumed(effect=1, new_users=3), "--new-users does not apply"),
+        (ASKS, Assumed(effect=1, level=3.0), "--level does not apply"),
+        (ASKS, Assumed(effect=1, sd=1.0, binary=True), "exclude one another"),
+        (LISTENS, Assumed(effect=1, answer_tokens=9), "--answer-tokens does not apply"),
+        (LISTENS, Assumed(effect=1, prices=(1.0, 1.0)), "--price-read does not apply"),
+        (SELECTS, Assumed(effect=1, sd=0.1), "--sd does not apply"),
+        (SELECTS, Assumed(effect=1, binary=True), "--binary does not apply"),
+        ({**ASKS, "webhook": "ftp://x"}, Assumed(effect=1), "The monitor, webhook: "),
+    ],
+)
+def test_what_says_nothing_of_the_monitor_is_refused_and_not_ignored(
+    tmp_path: Path, fields: dict[str, Any], assumed: Assumed, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        rows(tmp_path, fields, assumed)
+
+
+def test_the_sentences_beneath_a_plan_speak_of_what_is_there(tmp_path: Path) -> None:
+    asked = explained(rows(tmp_path, ASKS, Assumed(effect=4.0)), traffic=False)
+    assert asked.startswith("By these units 80 % of monitors with a gap of 4 have alarmed")
+    assert asked.endswith("; tokens are a guess.")
+    users = Assumed(effect=8.0, level=1.0, new_users=9)
+    heard = explained(rows(tmp_path, LISTENS, users), traffic=True)
+    assert heard.endswith("have alarmed; a round is a window.")
+    never = rows(tmp_path, LISTENS, Assumed(effect=0.001, sd=2.0))
+    assert never[0]["units"] is None
+    said = explained(never, traffic=True)
+    assert said.startswith("words.words/two_groups:concept:France-Peru: fewer than 80 % of mon")
+    assert "By these units" not in said
+
+
+def test_units_that_nobody_knows_are_shown_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "monitor.yaml").write_text(yaml.safe_dump(LISTENS))
+    plan(tmp_path / "monitor.yaml", effect=0.001)
+    shown = capsys.readouterr().out
+    assert "units" in shown
+    assert "as far as is planned for" in shown

@@ -64,8 +64,64 @@ def test_large_effects_and_impossible_deviations() -> None:
         plan_gap(0.9, 0.9, rng(), alpha=0.05)
 
 
+def test_small_deviations_still_take_the_units_that_bets_need() -> None:
+    for sd in (0.0, 0.001):
+        plan = plan_gap(0.2, sd, rng(), alpha=0.05)
+        groups = plan_two_groups(0.2, (sd, sd), 0.5, rng(), alpha=0.05)
+        # A unit brings at most log(1 + .95 gap), and a group about as much in each of two bets.
+        assert log(20) / log(1.19) < (plan.units or 0) < 60
+        assert 20 < (groups.units or 0) < 80
+        assert (plan.fixed, groups.fixed) == (1, 2)
+    tiny = plan_gap(0.001, 0.0, rng(), alpha=0.05).units or 0
+    assert log(20) / 0.00095 < tiny < 4 * log(20) / 0.00095
+
+
+def test_a_plan_that_finds_no_number_says_how_far_it_looked() -> None:
+    plan = plan_two_groups(0.001, (0.3, 0.3), 0.5, rng(), alpha=0.05)
+    assert plan.units is None
+    assert plan.looked == 800_000
+    for effect, tolerance in ((1e-12, 0.0), (0.1, 0.1 - 1e-12)):
+        with pytest.raises(ValueError, match="so small that no number"):
+            plan_gap(effect, 0.2, rng(), alpha=0.05, tolerance=tolerance)
+
+
+def test_a_plan_for_binary_twins_holds_for_independent_answers() -> None:
+    sd = (0.6 * 0.4 + 0.3 * 0.7) ** 0.5
+    plan = plan_gap(0.3, sd, rng(), alpha=0.05, binary=True)
+    assert plan.units is not None
+    generator, alarmed = np.random.default_rng(2), 0
+    for _ in range(200):
+        first, second = (generator.random(plan.units) < share for share in (0.6, 0.3))
+        gaps, state = first.astype(float) - second, PairHistogram.empty()
+        for part in np.array_split(gaps, min(20, plan.units)):
+            state += PairHistogram.of(part, generator.random(len(part)))
+            if state.log_e() >= log(20):
+                alarmed += 1
+                break
+    assert 0.7 <= alarmed / 200 <= 0.9
+    with pytest.raises(ValueError, match="no deviation as small"):
+        plan_gap(0.3, 0.1, rng(), alpha=0.05, binary=True)
+
+
+def test_each_of_two_groups_has_a_deviation_of_its_own_also_none_at_an_end() -> None:
+    refusals = plan_two_groups(0.3, (0.3**0.5 * 0.7**0.5, 0.0), 0.0, rng(), alpha=0.05)
+    assert refusals.units is not None
+    generator, alarmed = np.random.default_rng(2), 0
+    for _ in range(100):
+        state = TwoHistograms()
+        for _ in range(refusals.units // 10):
+            first, none = (generator.random(5) < 0.3).astype(float), np.zeros(5)
+            state += TwoHistograms.of(first, none, none, none)
+            if state.log_e_beyond(0.0) >= log(20):
+                alarmed += 1
+                break
+    assert 0.65 <= alarmed / 100 <= 0.93
+    with pytest.raises(ValueError, match="have no deviation"):
+        plan_two_groups(0.3, (0.1, 0.1), 0.0, rng(), alpha=0.05)
+
+
 def test_a_plan_for_two_groups_holds_for_other_values_of_the_same_means_and_deviation() -> None:
-    plan = plan_two_groups(0.3, 0.25, 0.4, rng(), alpha=0.05)
+    plan = plan_two_groups(0.3, (0.26, 0.25), 0.4, rng(), alpha=0.05)
     assert plan.units is not None
     assert plan.fixed < plan.units < 4 * plan.fixed
     generator, alarmed = np.random.default_rng(2), 0
@@ -82,9 +138,9 @@ def test_a_plan_for_two_groups_holds_for_other_values_of_the_same_means_and_devi
 
 
 def test_groups_without_twins_need_more_units_and_near_an_end_fewer() -> None:
-    middle = plan_two_groups(0.3, 0.25, 0.35, rng(), alpha=0.05).units or 0
+    middle = plan_two_groups(0.3, (0.25, 0.25), 0.35, rng(), alpha=0.05).units or 0
     assert middle > (plan_gap(0.3, 0.25, rng(), alpha=0.05).units or 0)
-    assert (plan_two_groups(0.3, 0.15, 0.03, rng(), alpha=0.05).units or 0) < middle
+    assert (plan_two_groups(0.3, (0.15, 0.15), 0.03, rng(), alpha=0.05).units or 0) < middle
     for level, sd, said in ((0.9, 0.2, "within the range"), (0.01, 0.2, "have no deviation")):
         with pytest.raises(ValueError, match=said):
-            plan_two_groups(0.3, sd, level, rng(), alpha=0.05)
+            plan_two_groups(0.3, (sd, sd), level, rng(), alpha=0.05)
