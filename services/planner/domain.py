@@ -26,7 +26,9 @@ def next_due(due_at: datetime, cadence_s: float, now: datetime) -> datetime:
 def all_run(monitor: Monitor, round_: int) -> str | None:
     """Say that all rounds were run that were asked for."""
     most = monitor.upkeep.most_rounds
-    return f"all {most} rounds were run" if most is not None and round_ >= most else None
+    if most is None or round_ < most:
+        return None
+    return "its one round was run" if most == 1 else f"all {most} rounds were run"
 
 
 def too_few_left(monitor: Monitor, suite: Suite, round_: int) -> str | None:
