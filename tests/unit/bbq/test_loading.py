@@ -91,7 +91,7 @@ def test_slips_in_a_folder_are_sentences(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no"):
         read_folder(tmp_path)
     written(tmp_path, "Regions", [make_bbq_row(0), {**make_bbq_row(1), "label": 7}])
-    with pytest.raises(UsageError, match=r"Regions.jsonl, line 2, label: Input should be"):
+    with pytest.raises(UsageError, match=r"Regions.jsonl, line 2, label: this must be 0, 1 or 2"):
         read_folder(tmp_path)
     with pytest.raises(UsageError, match=r"has no Age.jsonl; there is Regions"):
         read_folder(tmp_path, ["Age"])
