@@ -1,6 +1,6 @@
 """The first thing that is wrong with what somebody wrote or sent: where it is, in plain words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,13 +76,18 @@ class Mistake:
 
 def first_mistake(error: ValidationError) -> Mistake:
     """Give the first mistake that was found."""
-    return mistake_of(error.errors(include_url=False, include_input=False)[0])
+    return first_of(error.errors(include_url=False, include_input=False))
 
 
-def mistake_of(details: Mapping[str, Any]) -> Mistake:
-    """Give a mistake from the checker's details of it."""
-    kind, limits = str(details["type"]), details.get("ctx", {})
-    return Mistake(tuple(details["loc"]), kind, _said(kind, limits, str(details["msg"])))
+def first_of(found: Sequence[Mapping[str, Any]]) -> Mistake:
+    """Give the first mistake of the checker's list; what is missing may only be misspelt."""
+    loc, kind = tuple(found[0]["loc"]), str(found[0]["type"])
+    said = _said(kind, found[0].get("ctx", {}), str(found[0]["msg"]))
+    unknown = [each["loc"] for each in found if each["type"] == "extra_forbidden"]
+    beside = [other[-1] for other in unknown if tuple(other[:-1]) == loc[:-1]]
+    if kind == "missing" and beside:
+        said += f", and there is no field {beside[0]}"
+    return Mistake(loc, kind, said)
 
 
 def _said(kind: str, limits: Mapping[str, Any], words: str) -> str:

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from services.gateway.handlers import NotThereError
 from services.gateway.routes.rendering import page
 from services.gateway.routes.sessions import NotSignedInError, to_sign_in
-from shared.contracts.mistakes import mistake_of
+from shared.contracts.mistakes import first_of
 from shared.errors import BiaswatchError, TransientError
 
 API = "/v1/"
@@ -72,7 +72,7 @@ async def _misread(request: Request, error: Exception) -> Response:
     """Name the field and what is wrong with it; what was sent is not repeated."""
     if not isinstance(error, RequestValidationError):
         raise error
-    mistake = mistake_of(error.errors()[0])
+    mistake = first_of(error.errors())
     place, *way = mistake.loc
     if mistake.kind == "json_invalid":  # its way leads to a character
         way = []

@@ -36,7 +36,11 @@ def wrong(tmp_path: Path, text: str) -> str:
         ("path: texts", "path: ''", ", line 7, concepts.0.sources.0.files.path: "),
         ("kind: files", "kind: floppy", ", line 7, concepts.0.sources.0: say of which kind"),
         ("kind: files, ", "", ", line 7, concepts.0.sources.0: say of which kind"),
-        ("domain: trades", "domian: trades", ", line 1, domain: this is missing."),
+        (
+            "domain: trades",
+            "domian: trades",
+            ", line 1, domain: this is missing, and there is no field domian.",
+        ),
         ("{by_hand: [baker]}", "{}", ", line 6, concepts.0.keywords: name a way to keywords"),
         ("continuations}", "questions}", ": prompts of the kind `questions` asks a model"),
         ("continuations}", "templates}", ", line 8, prompts: `template` is given with"),

@@ -31,6 +31,8 @@ class Inner(BaseModel):
 
 
 class Outer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
     inner: list[Inner]
 
 
@@ -73,6 +75,14 @@ def test_where_all_is_wrong_the_whole_is_named() -> None:
         "all of it: this must be a mapping of fields to values"
     )
     assert mistake({}).in_words("all of it") == "inner: this is missing"
+
+
+def test_what_is_missing_is_named_with_what_stands_in_its_place() -> None:
+    assert mistake({"iner": []}).in_words("all of it") == (
+        "inner: this is missing, and there is no field iner"
+    )
+    nested = mistake({"inner": [{"wrods": 1}], "other": 1})
+    assert nested.in_words("all of it") == "inner.0.wrods: there is no such field"
 
 
 def test_names_of_kinds_that_nobody_wrote_are_left_out_of_the_way() -> None:
