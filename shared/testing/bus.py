@@ -67,10 +67,18 @@ class Bus:
 
     async def settled(self, stage: Stage[Any], in_hand: int = 0) -> None:
         """Return when nothing waits for the stage and `in_hand` records are held or delayed."""
-        durable = durable_of(stage)
         async with asyncio.timeout(30):
-            while await self.admin.lag(durable.stream, durable.name) != Lag(0, in_hand):
+            while not await self._settled(stage, in_hand):
                 await asyncio.sleep(0.01)
+
+    async def _settled(self, stage: Stage[Any], in_hand: int) -> bool:
+        """Compare with the stream too: a durable hears a little later of what was published."""
+        durable = durable_of(stage)
+        info = await self.admin.durable_info(durable.stream, durable.name)
+        after = info["delivered"]["stream_seq"] + 1
+        if await self.admin.next_message(durable.stream, durable.filter, after) is not None:
+            return False
+        return Lag(info["num_pending"], info["num_ack_pending"]) == Lag(0, in_hand)
 
     async def close(self) -> None:
         """Stop every worker, then the connection."""
