@@ -76,7 +76,7 @@ ROUTES = (
     Route(
         Response,
         "RESPONSES",
-        producers=("generator", "gateway"),
+        producers=("generator", "gateway", "planner"),
         consumers=("extractor", "recorder", "oracle", "evaluator", "builder"),
         many=True,
     ),

@@ -1,0 +1,66 @@
+"""A response that the bus lost is repaired where every service has a key of its own, too."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+from services.planner.app import build
+from services.planner.settings import PlannerSettings
+from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
+from shared.bus.jetstream.keys import keep_keys
+from shared.bus.permissions import OPERATOR, server_config, services
+from shared.bus.provision import provision
+from shared.bus.server import EmbeddedServer
+from shared.bus.stage import Stage
+from shared.bus.topology import durable_of
+from shared.contracts import Response, Suite, SuiteProbe, probes_of
+from shared.store import Store, migrate
+from shared.testing.records import make_response, make_run
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SUITE = Suite(
+    name="one", extractors=("words",), probes=(SuiteProbe(key="a", prompt="How is the coast?"),)
+)
+RUN = make_run(at=NOON, suite_hash=SUITE.hash)
+
+
+async def test_the_planner_with_its_key_publishes_a_lost_response_again(
+    store_url: str, tmp_path: Path
+) -> None:
+    migrate(store_url)
+    [probe] = probes_of(RUN, SUITE, NOON)
+    answer = make_response(probe=probe)
+    with Store.open(store_url) as store:
+        store.suites.keep(SUITE, NOON)
+        store.records.write([answer])  # it was recorded, and never reached an extractor
+    public = keep_keys(tmp_path / "keys", [*services(), OPERATOR])
+    with EmbeddedServer(tmp_path / "nats", extra_config=server_config(public)) as server:
+        assert await repaired(server.url, store_url, tmp_path / "keys") == answer.id
+
+
+async def repaired(url: str, store_url: str, keys: Path) -> str:
+    """Start the run, and return the id of the response that reaches the extractor."""
+    operator, gateway, extractor = [
+        await Connection.open(url, name=name, seed_file=keys / f"{name}.seed")
+        for name in (OPERATOR, "gateway", "extractor")
+    ]
+    await provision(Admin(operator))
+    settings = PlannerSettings(
+        nats_url=url,
+        nats_seed_file=keys / "planner.seed",
+        store_url=store_url,
+        planner_reconcile_s=0.05,
+    )
+    planner = build(settings, lambda: NOON)
+    working = asyncio.create_task(planner.run(with_health=False))
+    inbox = JetStreamInbox(extractor, durable_of(Stage("extractor", Response, lambda _: [])), 1)
+    try:
+        await JetStreamPublisher(gateway).publish(RUN)
+        [delivery] = await asyncio.wait_for(inbox.take(1), 20)
+        return Response.decode(delivery.data).id
+    finally:
+        planner.stop()
+        await working
+        await inbox.close()
+        for connection in (operator, gateway, extractor):
+            await connection.close()
