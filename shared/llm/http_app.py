@@ -15,10 +15,18 @@ import yaml
 from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, ValidationError
 
 from shared.contracts.mistakes import first_mistake
-from shared.errors import ConfigurationError, UsageError
+from shared.errors import UsageError
 from shared.llm.guarded import Guarded
 from shared.llm.pointer import filled, found_at
-from shared.llm.port import PURPOSE_HEADER, Answer, Call, CallFailed, Failure
+from shared.llm.port import (
+    HOST_KEY_PLACE,
+    PURPOSE_HEADER,
+    Answer,
+    Call,
+    CallFailed,
+    Failure,
+    key_refused,
+)
 from shared.llm.retry_after import retry_after_s
 
 LARGEST_REPLY_BYTES = 4 * 1024 * 1024
@@ -122,10 +130,7 @@ class HttpApp:
 
 def _check(status: int, headers: httpx2.Headers) -> None:
     if status in {401, 403}:
-        raise ConfigurationError(
-            f"The application refuses the key (HTTP {status}). Put its key into"
-            " BIASWATCH_KEYS_DIR, in a file named like its host."
-        )
+        raise key_refused(status, HOST_KEY_PLACE)
     if status == 429:
         said = "The application asks to be asked less often (HTTP 429)."
         raise CallFailed(Failure.RATE_LIMITED, said, retry_after_s=retry_after_s(headers))

@@ -63,6 +63,7 @@ class Failure(StrEnum):
     UNREACHABLE = "unreachable"
     GARBAGE = "garbage"
     BAD_REQUEST = "bad_request"
+    KEY_REFUSED = "key_refused"
     CONTENT_FILTER = "content_filter"
     REFUSAL = "refusal"
     QUOTA = "quota"
@@ -87,6 +88,10 @@ MAY_PASS = frozenset(
 """Failures after which the same call may succeed."""
 
 
+HOST_KEY_PLACE = "the file named like the target's host in BIASWATCH_KEYS_DIR"
+"""Where the key of a server lies that is no provider's own."""
+
+
 class CallFailed(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
     """A call brought no answer."""
 
@@ -106,11 +111,20 @@ class CallFailed(Exception):  # noqa: N818 - an outcome that is recorded, not an
         """Read and written, where the provider charges for what it withheld."""
 
 
+def key_refused(status: int, key_place: str) -> CallFailed:
+    """Return the failure of a call that was answered with 401 or 403; it names no key."""
+    return CallFailed(
+        Failure.KEY_REFUSED,
+        f"The target refused the key (HTTP {status}). Correct {key_place}, restart the generator,"
+        " and start a new run (`run --new`).",
+    )
+
+
 class ChatModel(Protocol):
     """Answers calls."""
 
     async def ask(self, call: Call) -> Answer:
-        """Give the answer, or raise CallFailed; ConfigurationError where a person must act."""
+        """Return the answer, or raise CallFailed."""
 
     async def close(self) -> None:
         """Let go of connections."""

@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from shared.errors import ConfigurationError
-from shared.llm.port import CallFailed, Failure
+from shared.llm.port import CallFailed, Failure, key_refused
 from shared.llm.retry_after import retry_after_s
 
 TOO_LATE = "The provider did not answer in time."
@@ -21,12 +20,12 @@ _STATUSES = {
 
 @asynccontextmanager
 async def outcomes(
-    sdk: Any, root: type[Exception], key: str, timeout_s: float
+    sdk: Any, root: type[Exception], key_place: str, timeout_s: float
 ) -> AsyncIterator[None]:
-    """Bound a call in time and turn what goes wrong into CallFailed or ConfigurationError.
+    """Bound a call in time and turn what goes wrong into CallFailed.
 
-    `sdk` is the module: OpenAI's and Anthropic's name their errors alike. `key` names the variable
-    that holds the key.
+    `sdk` is the module: OpenAI's and Anthropic's name their errors alike. `key_place` says where
+    the key is set.
     """
     try:
         # The SDK's own time-out begins anew with every byte that arrives.
@@ -35,14 +34,12 @@ async def outcomes(
     except TimeoutError:
         raise CallFailed(Failure.TIMEOUT, TOO_LATE) from None
     except (root, json.JSONDecodeError, ValueError, TypeError) as error:
-        raise _outcome(sdk, error, key) from None
+        raise _outcome(sdk, error, key_place) from None
 
 
-def _outcome(sdk: Any, error: Exception, key: str) -> Exception:
+def _outcome(sdk: Any, error: Exception, key_place: str) -> CallFailed:
     if isinstance(error, (sdk.AuthenticationError, sdk.PermissionDeniedError)):
-        return ConfigurationError(
-            f"The provider refuses the key (HTTP {error.status_code}). Set {key} for the generator."
-        )
+        return key_refused(error.status_code, key_place)
     if isinstance(error, sdk.APITimeoutError):
         return CallFailed(Failure.TIMEOUT, TOO_LATE)
     if isinstance(error, sdk.APIConnectionError):

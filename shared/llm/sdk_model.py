@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from shared.llm.clients import Clients
-from shared.llm.port import PURPOSE_HEADER, Answer, Call, Form
+from shared.llm.port import HOST_KEY_PLACE, PURPOSE_HEADER, Answer, Call, Form
 from shared.llm.sdk_errors import outcomes
 
 REPEAT_HEADER = "X-Biaswatch-Repeat"
@@ -47,6 +47,7 @@ class SdkModel(ABC, Generic[C]):
         self._clients: Clients[C] = Clients(
             lambda: self.provider.client(api_key=api_key, base_url=url, max_retries=0)
         )
+        self._key_place = HOST_KEY_PLACE if base_url else self.provider.key
         self._tell_repeat = tell_repeat
         self._structured = structured
 
@@ -54,7 +55,7 @@ class SdkModel(ABC, Generic[C]):
         """See `ChatModel.ask`."""
         provider = self.provider
         with self._clients.one() as client:
-            async with outcomes(provider.sdk, provider.root, provider.key, call.timeout_s):
+            async with outcomes(provider.sdk, provider.root, self._key_place, call.timeout_s):
                 reply = await self._endpoint(client)(
                     model=call.model,
                     timeout=call.timeout_s,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from shared.testing.commands import CommandLine
+from shared.testing.model_server import model_server, replying
 
 COMMAND = Path(sys.executable).parent / "biaswatch"
 SUITE = """
@@ -94,6 +95,25 @@ def test_models_that_misbehave_end_as_recorded_outcomes_by_group(
         f"simulator:{model}": {c: {f"no answer: {reason}": 2} for c in ("France", "Peru")}
         for model, reason in REASONS.items()
     }
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_target_that_refuses_the_key_ends_its_probes_and_no_process(
+    tmp_path: Path, status: int
+) -> None:
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    command = CommandLine(tmp_path / "state")
+    refusing = replying(lambda _: (status, {"error": {"message": "no such key"}}))
+    with model_server(refusing) as url, command.up():
+        for extra in ([], ["--new"]):  # the platform still answers after the first run
+            said = command("run", str(tmp_path), "--target", f"openai:m@{url}", "--json", *extra)
+            assert said.returncode == 0, said.stderr
+            outcome = json.loads(said.stdout)
+            assert outcome["run"]["stand"] == "complete"
+            [diagnosis] = outcome["diagnoses"]
+            assert {g["group"]: g["missing_reasons"] for g in diagnosis["groups"]} == {
+                group: {"no answer: key_refused": 2} for group in ("France", "Peru")
+            }
 
 
 @pytest.mark.parametrize(

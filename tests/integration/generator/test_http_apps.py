@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.errors import ConfigurationError, UsageError
+from shared.errors import UsageError
 from shared.llm.guarded import is_public
 from shared.llm.http_app import Application, HttpApp
 from shared.llm.pointer import filled, found_at
@@ -97,9 +97,15 @@ async def test_every_status_is_a_named_outcome_and_no_redirect_is_followed(
     assert failed.retry_after_s == (4 if status == 429 else None)
 
 
-async def test_a_refused_key_is_for_a_person(server: tuple[str, list[dict[str, Any]]]) -> None:
-    with pytest.raises(ConfigurationError, match="BIASWATCH_KEYS_DIR"):
-        await ask(f"{server[0]}/401", key="k1")
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_refused_key_is_an_outcome_that_says_where_the_key_is_set(
+    server: tuple[str, list[dict[str, Any]]], status: int
+) -> None:
+    failed = await why(f"{server[0]}/{status}", key="k1-secret")
+    assert failed.why is Failure.KEY_REFUSED
+    assert f"The target refused the key (HTTP {status})" in failed.detail
+    assert "BIASWATCH_KEYS_DIR" in failed.detail
+    assert "k1-secret" not in failed.detail
 
 
 @pytest.mark.parametrize("pointer", ["/out/1/text", "/out/0", "/else", "/out/-/text", ""])

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import anthropic
@@ -12,7 +13,6 @@ import pytest
 from services.simulator.app import build
 from services.simulator.domain.plant import Faults, Plant
 from services.simulator.settings import SimulatorSettings
-from shared.errors import ConfigurationError
 from shared.llm.anthropic_messages import AnthropicMessages
 from shared.llm.openai_chat import OpenAIChat
 from shared.llm.openai_responses import OpenAIResponses
@@ -168,15 +168,18 @@ async def test_nobody_listening_is_unreachable(wire: str) -> None:
 @pytest.mark.parametrize("wire", ADAPTERS)
 async def test_a_wrong_key_is_one_sentence_without_the_key(url: str, wire: str) -> None:
     async with adapter(wire, url, api_key="sk-secret") as model:
-        with pytest.raises(ConfigurationError) as wrong:
+        with pytest.raises(CallFailed) as failed:
             await model.ask(call())
-    assert "refuses the key" in str(wrong.value)
-    assert "sk-secret" not in str(wrong.value)
+    assert failed.value.why is Failure.KEY_REFUSED
+    assert "The target refused the key (HTTP 401)" in failed.value.detail
+    assert "sk-secret" not in failed.value.detail
 
 
 STATUSES = {
     400: Failure.BAD_REQUEST,
+    401: Failure.KEY_REFUSED,
     402: Failure.QUOTA,
+    403: Failure.KEY_REFUSED,
     404: Failure.BAD_REQUEST,
     408: Failure.TIMEOUT,
     409: Failure.SERVER_ERROR,
@@ -189,7 +192,7 @@ STATUSES = {
     504: Failure.SERVER_ERROR,
     529: Failure.SERVER_ERROR,
 }
-"""Every error class of the two SDKs that has a status; 401 and 403 are a person's to mend."""
+"""Every error class of the two SDKs that has a status."""
 
 
 FORM = Form("said", {"type": "object", "properties": {}, "additionalProperties": False})
@@ -269,9 +272,16 @@ async def test_every_status_is_a_named_outcome_that_repeats_nothing_of_the_serve
 
 @pytest.mark.parametrize("wire", ADAPTERS)
 @pytest.mark.parametrize("status", [401, 403])
-async def test_a_refused_key_is_for_a_person(grumpy: str, wire: str, status: int) -> None:
+async def test_a_refused_key_says_where_the_key_of_that_server_is_set(
+    grumpy: str, wire: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with adapter(wire, grumpy) as model:
-        with pytest.raises(ConfigurationError, match="API_KEY"):
+        with pytest.raises(CallFailed, match="BIASWATCH_KEYS_DIR"):
+            await model.ask(call(f"{status}:"))
+    own = replace(ADAPTERS[wire].provider, url=grumpy)
+    monkeypatch.setattr(ADAPTERS[wire], "provider", own)
+    async with adapter(wire, grumpy, base_url=None) as model:
+        with pytest.raises(CallFailed, match=r"Correct (OPENAI|ANTHROPIC)_API_KEY"):
             await model.ask(call(f"{status}:"))
 
 
