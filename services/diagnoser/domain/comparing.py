@@ -29,6 +29,7 @@ class Declared:
     tolerance: float = 0.0
     correction: str = "holm"
     permutations: int = 0
+    """Relabellings of each comparison for a p-value beside the declared one; a run shows none."""
     claim: Claim = Claim.POPULATION
 
 

@@ -15,9 +15,7 @@ from services.diagnoser.domain.units import Units
 
 def diagnose(cases: Sequence[Case], plan: Plan, rng: np.random.Generator) -> list[Finding]:
     """Answer every question the cases allow; all comparisons together are one family."""
-    declared = Declared(
-        plan.alpha, plan.tolerance, permutations=plan.permutations, claim=plan.claim
-    )
+    declared = Declared(plan.alpha, plan.tolerance, claim=plan.claim)
     parts = list(_parts(cases, plan, declared, rng))
     every = corrected([each for part in parts for each in part.comparisons], declared)
     family = sum(each.p_value is not None for each in every)

@@ -11,6 +11,7 @@ from scipy import stats
 
 from services.diagnoser.domain import Case, Finding, Plan, diagnose
 from shared.contracts import Claim, Verdict
+from shared.stats.comparisons import permutation_test
 
 PLAN = Plan(measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0})
 
@@ -91,6 +92,17 @@ def test_three_groups_have_their_disparity_with_what_chance_gives() -> None:
     assert apart["Max-Min"].p_value == pytest.approx(1 / 1001)
     assert apart["Max-Min"].null_median is not None
     assert apart["Max-Min"].null_median < apart["Max-Min"].value < 3
+
+
+def test_a_run_hands_out_no_labels_for_a_p_value_that_nobody_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    relabelled: list[object] = []
+    monkeypatch.setattr(permutation_test, "tails", lambda *given: relabelled.append(given))
+    values = np.random.default_rng(7).normal(size=60).tolist()
+    [finding] = diagnosed(cases_of(values, ["a", "b"] * 30))
+    assert finding.gaps[0].p_value is not None
+    assert not relabelled
 
 
 def test_a_case_outside_a_dimension_belongs_to_none_of_its_groups() -> None:
