@@ -47,8 +47,9 @@ def _text(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> Ite
 
 
 def _category(group: Mapping[str, Any]) -> Category:
+    """Count a case by the share of its repeats that was selected: its rate is not rounded."""
     units = group["units"]
-    return Category(group["group"], units, round((group["selection_rate"]["value"] or 0) * units))
+    return Category(group["group"], units, (group["selection_rate"]["value"] or 0.0) * units)
 
 
 def ll144_table(rows: Sequence[ImpactRow]) -> Iterator[str]:

@@ -8,14 +8,19 @@ SMALL_SHARE = 0.02
 """A category with a smaller share of the cases may be left out of the ratios, with a reason."""
 
 
+ROUNDING = 1e-12
+"""Relative: a mean of shares that are all 1 may exceed 1 by this much."""
+
+
 @dataclass(frozen=True)
 class Category:
     """One category's cases."""
 
     name: str
     cases: int
-    selected: int
-    """Those selected, or those scored above the sample's median."""
+    selected: float
+    """Those selected, or those scored above the sample's median; a case that was asked repeatedly
+    counts by its share."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ def impact_rows(
     Rules of the City of New York, title 6, sections 5-300 and 5-301.
     """
     for each in categories:
-        if not 0 <= each.selected <= each.cases:
+        if not 0 <= each.selected <= each.cases * (1 + ROUNDING):
             raise ValueError(f"{each.name} has {each.selected} selected of {each.cases} cases.")
     total = sum(each.cases for each in categories)
     counted = [each for each in categories if each.cases and each.cases >= small_share * total]

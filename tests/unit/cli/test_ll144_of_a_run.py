@@ -1,0 +1,48 @@
+"""The tables of Local Law 144 of a run whose prompts were asked repeatedly."""
+
+import numpy as np
+import pytest
+
+from biaswatch.ll144 import as_ll144
+from services.diagnoser.domain import Case, Plan, diagnose
+from shared.contracts import Claim
+
+RUN = {"suite": "s", "run_id": "r", "at": "2026-01-02T03:04:05Z"}
+SELECTED = {"a": (7, 8, 7, 8, 7, 8), "b": (6, 6, 6, 6, 6, 5)}
+"""Of ten answers to each of six prompts: rates of .75 and .583, a ratio of .78."""
+
+
+def cases() -> list[Case]:
+    return [
+        Case(
+            target="t",
+            scaffold="direct",
+            unit=f"{group}{prompt}",
+            set=None,
+            groups={"race": group},
+            extractor="rating",
+            values={"rating": 5.0 if repeat < selected else 1.0},
+            why_missing=None,
+        )
+        for group, counts in SELECTED.items()
+        for prompt, selected in enumerate(counts)
+        for repeat in range(10)
+    ]
+
+
+@pytest.mark.parametrize("claim", Claim)
+def test_a_rate_is_that_of_the_answers_and_not_of_whole_prompts(claim: Claim) -> None:
+    plan = Plan(selected_at_least={"rating": 4.0}, claim=claim)
+    [finding] = diagnose(cases(), plan, np.random.default_rng(1))
+    names = {"target": "t", "scaffold": "direct", "feature": "rating", "dimension": "race"}
+    diagnosis = {**names, "groups": [group.model_dump() for group in finding.groups]}
+    table = as_ll144(RUN, [diagnosis])
+    assert "| a | 6 | 75.0 % | 1.00 |" in table
+    assert "| b | 6 | 58.3 % | 0.78 |" in table
+
+
+def test_a_rate_of_1_that_arithmetic_has_raised_is_no_mistake() -> None:
+    rate = {"value": 1 + 2**-52}
+    groups = [{"group": name, "units": 6, "missing": 0, "selection_rate": rate} for name in "ab"]
+    names = {"target": "t", "scaffold": "direct", "feature": "rating", "dimension": "race"}
+    assert "| b | 6 | 100.0 % | 1.00 |" in as_ll144(RUN, [{**names, "groups": groups}])
