@@ -72,6 +72,7 @@ chaos: .venv/.dev ## Kill workers and the server at random; prove nothing is los
 contracts: .venv/.dev ## Write the JSON Schemas of the records again (a reviewed diff)
 	$(BIN)/python tools/schemas.py
 	$(BIN)/python -m tools.asyncapi
+	$(BIN)/python -m tests.support.public_surface
 
 suites: .venv/.laptop ## Build the shipped suites again from their plans: the same bytes every time
 	$(BIN)/biaswatch build suites/countries/plan.yaml -o suites/countries

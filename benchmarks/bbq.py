@@ -16,7 +16,7 @@ from biaswatch.bbq.rows import ROWS, read_folder
 from biaswatch.bbq.suite import suite_of
 from shared.contracts import Judging, Run, probes_of
 from shared.llm.target import parse_target
-from shared.testing.bbq_rows import make_bbq_row
+from tests.support.bbq_rows import make_bbq_row
 
 BAR_S = 20.0
 BAR_MIB = 1024.0

@@ -10,8 +10,8 @@ from random import Random
 from services.diagnoser.handlers import Watch
 from shared.contracts import Probe, Suite, SuiteProbe, WatchedFeature, WatchedPair
 from shared.store import Store, migrate
-from shared.testing.monitored import answered, closing, round_run
-from shared.testing.records import AT, make_monitor, make_plan
+from tests.support.monitored import answered, closing, round_run
+from tests.support.records import AT, make_monitor, make_plan
 
 VALUES = 1_000_000
 NAMES = tuple(f"f{number}" for number in range(44))

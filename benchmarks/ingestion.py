@@ -11,7 +11,7 @@ from services.gateway.domain.exchanges import SentResponses
 from services.gateway.handlers import Ingest
 from shared.contracts import Exchange
 from shared.store import Store, migrate
-from shared.testing.records import make_traffic_monitor
+from tests.support.records import make_traffic_monitor
 
 ANSWERS, BATCH, STAGE_BATCH = 20_000, 500, 256
 WORDS = "It left our house on Monday and should be with you by Thursday at the latest. " * 8

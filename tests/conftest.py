@@ -1,10 +1,10 @@
-"""Fixtures live in shared/testing; this file only says where, and that examples are the same ones.
+"""Fixtures live in tests/support; this file only says where, and that examples are the same ones.
 
 `--hypothesis-profile=default` looks for examples that nobody has tried.
 """
 
 from hypothesis import settings
 
-pytest_plugins = ["shared.testing.bus", "shared.testing.databases", "shared.testing.recorded"]
+pytest_plugins = ["tests.support.bus", "tests.support.databases", "tests.support.recorded"]
 settings.register_profile("seeded", derandomize=True)
 settings.load_profile("seeded")

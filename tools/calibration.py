@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shared.testing.evidence_checks import (
+from tests.support.evidence_checks import (
     CLAIMS,
     DELAYS,
     FALSE_ALARMS,
@@ -16,7 +16,7 @@ from shared.testing.evidence_checks import (
     most_allowed,
     share_alarmed,
 )
-from shared.testing.evidence_streams import ALPHA
+from tests.support.evidence_streams import ALPHA
 from tools.simulated_changes import STILL, mean_time, plan_of_one, share_of
 from tools.simulated_changes import false_alarms as changes_alarmed
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from services.builder.domain.plan import Plan
 from services.gateway.domain.traffic_monitors import ASKED
 from shared.contracts import ROUTES, Record
-from shared.testing.records import one_of_each_kind
+from tests.support.records import one_of_each_kind
 
 FOLDER = Path("shared/contracts")
 PLAN_SCHEMA = Path("docs/plan.schema.json")

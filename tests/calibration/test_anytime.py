@@ -14,8 +14,8 @@ from shared.stats.anytime.four_fifths import SelectionPairs
 from shared.stats.anytime.odds import CommonOdds
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.universal import log_e_of_rates
-from shared.testing import evidence_looks as looks
-from shared.testing.evidence_checks import (
+from tests.support import evidence_looks as looks
+from tests.support.evidence_checks import (
     CLAIMS,
     DELAYS,
     FALSE_ALARMS,
@@ -28,8 +28,8 @@ from shared.testing.evidence_checks import (
     most_allowed,
     share_alarmed,
 )
-from shared.testing.evidence_claims import bank
-from shared.testing.evidence_streams import ALPHA
+from tests.support.evidence_claims import bank
+from tests.support.evidence_streams import ALPHA
 from tools.simulated_changes import STILL, Still, false_alarms, mean_time, plan_of_one, share_of
 
 TIMES, FEW = 200, 40

@@ -16,7 +16,7 @@ from services.simulator.domain.plant import Plant
 from services.simulator.domain.question import Turn
 from services.simulator.domain.reply import Asked, words_for
 from shared.contracts import SuiteProbe, Verdict
-from shared.testing.records import make_probe
+from tests.support.records import make_probe
 
 SUITE = load_suite(Path(__file__).parents[2] / "suites" / "cv-hiring")
 PLAN = Plan(

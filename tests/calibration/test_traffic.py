@@ -9,7 +9,7 @@ from services.diagnoser.domain.monitors.counting import added
 from services.diagnoser.domain.monitors.reading import state_of
 from services.diagnoser.domain.monitors.traffic import Entrants, Heard, observe, users_of
 from shared.contracts import Method
-from shared.testing.records import make_traffic_monitor
+from tests.support.records import make_traffic_monitor
 
 WORDS = make_traffic_monitor().plan.watched[0]
 BOUND = -np.log(0.05)

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 import yaml
 
-from shared.testing.containers import (
+from tests.support.containers import (
     ROOT,
     Platform,
     build_images,

@@ -8,8 +8,8 @@ import httpx2
 import pytest
 import yaml
 
-from shared.testing.containers import ROOT, build_images, make_secrets, until, why_no_engine
-from shared.testing.podman import Pods, overlay, why_no_podman
+from tests.support.containers import ROOT, build_images, make_secrets, until, why_no_engine
+from tests.support.podman import Pods, overlay, why_no_podman
 from tools.deploying.services import on_the_bus
 
 MISSING = why_no_engine() or why_no_podman()

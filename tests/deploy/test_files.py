@@ -11,7 +11,7 @@ from shared.bus.jetstream.keys import keep_keys
 from shared.bus.permissions import key_names, server_config
 from shared.bus.server import find_binary
 from shared.bus.topology import Sizes, streams
-from shared.testing.manifests import ROOT, clean, objects
+from tests.support.manifests import ROOT, clean, objects
 from tools.deploy_secrets import certificates
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from services.extractor.settings import ExtractorSettings
 from shared.bus.topology import Sizes, durables, streams
-from shared.testing.manifests import OVERLAYS, ROOT, clean, objects, pods, rendered
+from tests.support.manifests import OVERLAYS, ROOT, clean, objects, pods, rendered
 from tools.deploying.services import on_the_bus
 from tools.deploying.watching import NAMESPACE
 

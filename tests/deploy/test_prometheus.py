@@ -12,7 +12,7 @@ from prometheus_client import REGISTRY
 from shared import telemetry
 from shared.bus.stage import Stage
 from shared.contracts import ROUTES
-from shared.testing.manifests import ROOT, clean
+from tests.support.manifests import ROOT, clean
 
 FOLDER = ROOT / "deploy" / "prometheus"
 RULES = sorted(FOLDER.glob("*rules.yml"))

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from shared.bus.permissions import services as with_a_key
-from shared.testing.manifests import OVERLAYS, ROOT, objects, pods
+from tests.support.manifests import OVERLAYS, ROOT, objects, pods
 from tools.deploying.services import on_the_bus, peculiar, secrets_of, startable
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from shared.testing.manifests import objects, pods
-from shared.testing.pods import plans
+from tests.support.manifests import objects, pods
+from tests.support.pods import plans
 from tools.deploy_secrets import certificates, kubernetes, write
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.testing.commands import CommandLine
-from shared.testing.model_server import model_server, replying
+from tests.support.commands import CommandLine
+from tests.support.model_server import model_server, replying
 
 COMMAND = Path(sys.executable).parent / "biaswatch"
 SUITE = """

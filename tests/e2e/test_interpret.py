@@ -4,7 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from shared.testing.commands import CommandLine
+from tests.support.commands import CommandLine
 
 BOTH = ["--target", "simulator:unbiased", "--judge", "simulator:unbiased"]
 

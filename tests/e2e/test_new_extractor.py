@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.testing.commands import CommandLine, until
+from tests.support.commands import CommandLine, until
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "adding-an-extractor.md").read_text()

@@ -11,7 +11,7 @@ import pytest
 
 from shared.contracts import Response, Run
 from shared.store import Store, migrate
-from shared.testing.commands import CommandLine, until
+from tests.support.commands import CommandLine, until
 
 PROBES = 30
 SLOW = {"slow": {"faults": {"latency_s": 1.2}}}

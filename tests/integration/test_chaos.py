@@ -14,9 +14,9 @@ from shared.bus.server import EmbeddedServer
 from shared.contracts import Features, Probe, Response, subject_of
 from shared.errors import BiaswatchError
 from shared.store import Store, migrate
-from shared.testing.fleet import Fleet
-from shared.testing.records import RUN_ID, make_probe
-from shared.testing.toy_stages import POISON, STAGES
+from tests.support.fleet import Fleet
+from tests.support.records import RUN_ID, make_probe
+from tests.support.toy_stages import POISON, STAGES
 
 POISONED = 10
 
@@ -56,7 +56,7 @@ async def test_every_output_is_stored_exactly_once_and_only_poison_is_dead(
             "BIASWATCH_ACK_WAIT_S": "2",
             "BIASWATCH_TOY_FAILURE_RATE": str(mayhem.failure_rate),
         }
-        commands = [["shared.testing.toy_stages", stage] for stage in STAGES for _ in range(2)]
+        commands = [["tests.support.toy_stages", stage] for stage in STAGES for _ in range(2)]
         fleet = Fleet(server, commands, environment, mayhem.seed)
         try:
             filling = asyncio.create_task(fill(connection, mayhem))

@@ -13,7 +13,7 @@ import pytest
 from services.simulator.app import build
 from services.simulator.domain.plant import DEFAULT_PLANTS, Faults, Plant
 from services.simulator.settings import SimulatorSettings
-from shared.testing.model_server import model_server
+from tests.support.model_server import model_server
 
 ALWAYS: dict[str, Faults] = {
     "limits": Faults(rate_limited=1, retry_after_s=7),

@@ -10,7 +10,7 @@ from services.extractor.domain.clusters import clustered, distances, sorted_into
 from services.extractor.handlers.clustering import places_of
 from shared.models.device import Models
 from shared.models.embedding import Embedder
-from shared.testing.records import make_probe, make_response
+from tests.support.records import make_probe, make_response
 
 pytestmark = pytest.mark.models
 SEA = [f"The {a} sea and its waves reach the {b} beach." for a in ("calm", "wide") for b in "xyz"]

@@ -17,9 +17,9 @@ from shared.contracts import Probe, Purpose, Response
 from shared.errors import UsageError
 from shared.llm.target import parse_target
 from shared.store import Store, migrate
-from shared.testing.bus import Bus
-from shared.testing.generating import generator
-from shared.testing.model_server import model_server, replying
+from tests.support.bus import Bus
+from tests.support.generating import generator
+from tests.support.model_server import model_server, replying
 
 ARTICLE = (
     "The bakers of Velmora have always worked at night. Velmora has sold plums to many places."

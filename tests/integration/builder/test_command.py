@@ -4,7 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from shared.testing.commands import CommandLine
+from tests.support.commands import CommandLine
 
 ROOT = Path(__file__).parents[3]
 PLAN = ROOT / "suites" / "countries" / "plan.yaml"

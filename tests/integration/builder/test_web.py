@@ -24,7 +24,7 @@ from services.builder.handlers.web.fetching import Fetch, Manners
 from services.builder.handlers.web.wikipedia import Wikipedia
 from services.builder.settings import BuilderSettings
 from shared.errors import UsageError
-from shared.testing.model_server import model_server
+from tests.support.model_server import model_server
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

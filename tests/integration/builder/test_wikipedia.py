@@ -17,7 +17,7 @@ from services.builder.handlers.web.cache import PageCache
 from services.builder.handlers.web.fetching import Fetch, Manners
 from services.builder.handlers.web.wikipedia import Wikipedia
 from shared.errors import UsageError
-from shared.testing.model_server import model_server
+from tests.support.model_server import model_server
 
 Message = MutableMapping[str, Any]
 LINKS = {

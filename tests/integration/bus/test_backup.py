@@ -12,8 +12,8 @@ from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.contracts import Record, Response
 from shared.errors import PoisonError
-from shared.testing.bus import Bus, Seen
-from shared.testing.records import make_response
+from tests.support.bus import Bus, Seen
+from tests.support.records import make_response
 
 
 @asynccontextmanager

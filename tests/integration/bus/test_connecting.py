@@ -7,7 +7,7 @@ import pytest
 
 from shared.bus.jetstream import Connection
 from shared.errors import ConfigurationError
-from shared.testing.bus import Bus
+from tests.support.bus import Bus
 
 
 async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

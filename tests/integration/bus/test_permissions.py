@@ -26,7 +26,7 @@ from shared.bus.topology import DurableSpec, dead_subject, durable_of
 from shared.contracts import ROUTES, Record, Response, Route, subject_of
 from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
-from shared.testing.records import make_exchange, make_response, one_of_each_kind
+from tests.support.records import make_exchange, make_response, one_of_each_kind
 
 MADE: dict[str, Record] = {record.kind: record for record in one_of_each_kind()}
 DROP_INS = ["dropin", "dropin-toy"]

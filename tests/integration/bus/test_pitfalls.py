@@ -11,8 +11,8 @@ from shared.bus.stage import Stage
 from shared.bus.topology import DurableSpec, Sizes, StreamSpec, durable_of, streams
 from shared.contracts import Features, Probe, Response
 from shared.errors import BackPressureError, OversizeError, TransientError
-from shared.testing.bus import Bus, Seen
-from shared.testing.records import make_probe, make_response, make_target
+from tests.support.bus import Bus, Seen
+from tests.support.records import make_probe, make_response, make_target
 
 BUS_SOURCES = [p for part in ("shared", "services", "biaswatch") for p in Path(part).rglob("*.py")]
 

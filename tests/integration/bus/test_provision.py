@@ -10,8 +10,8 @@ from shared.bus.server import find_binary
 from shared.bus.topology import Sizes, durables, streams
 from shared.contracts import ROUTES, Probe
 from shared.errors import BackPressureError, ConfigurationError, TransientError
-from shared.testing.bus import Bus
-from shared.testing.records import make_probe, make_response
+from tests.support.bus import Bus
+from tests.support.records import make_probe, make_response
 
 
 async def test_provisioning_again_changes_nothing_and_keeps_the_records(bus: Bus) -> None:

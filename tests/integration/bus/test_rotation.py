@@ -14,7 +14,7 @@ from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
 from shared.contracts import Response
 from shared.errors import ConfigurationError
-from shared.testing.records import make_response
+from tests.support.records import make_response
 
 RECORDER = Stage("recorder", Response, lambda _: [])
 

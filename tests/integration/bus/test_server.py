@@ -12,8 +12,8 @@ from shared.bus.provision import provision
 from shared.bus.server import EmbeddedServer, alive
 from shared.contracts import Response
 from shared.errors import ConfigurationError
-from shared.testing.bus import Bus
-from shared.testing.records import make_response
+from tests.support.bus import Bus
+from tests.support.records import make_response
 
 
 def test_two_servers_take_two_free_ports(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from shared.bus.outcome import RetryPolicy
 from shared.bus.stage import Stage
 from shared.contracts import Features, Probe, Response
 from shared.errors import ConfigurationError, PoisonError, TransientError
-from shared.testing.bus import Bus, Seen
-from shared.testing.records import make_features, make_probe, make_response
+from tests.support.bus import Bus, Seen
+from tests.support.records import make_features, make_probe, make_response
 
 MEASURING: Stage[Response] = Stage("extractor", Response, lambda _: [])
 

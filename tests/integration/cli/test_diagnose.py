@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from shared.testing.commands import CommandLine
+from tests.support.commands import CommandLine
 
 DIFFER = ("kl_divergence",)
 """SAGED's code bins each sample over its own range: docs/statistics.md says why ours does not."""

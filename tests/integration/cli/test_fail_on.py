@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.testing.commands import CommandLine
+from tests.support.commands import CommandLine
 
 SUITE = str(Path(__file__).parents[3] / "suites" / "hiring-demo.yaml")
 

@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 
-from shared.testing.commands import CommandLine
+from tests.support.commands import CommandLine
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from shared.contracts import Features
 from shared.store import Store
-from shared.testing.commands import CommandLine, until
+from tests.support.commands import CommandLine, until
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 EXAMPLE = EXAMPLES / "monitor.yaml"

@@ -11,9 +11,9 @@ import pytest
 from shared.bus.stage import Stage
 from shared.contracts import Response
 from shared.errors import PoisonError
-from shared.testing.bus import Bus, Seen
-from shared.testing.commands import CommandLine
-from shared.testing.records import make_response
+from tests.support.bus import Bus, Seen
+from tests.support.commands import CommandLine
+from tests.support.records import make_response
 
 HERE: dict[str, Path] = {}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.testing.commands import CommandLine
+from tests.support.commands import CommandLine
 
 ROOT = Path(__file__).parents[3]
 CV = {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.testing.commands import CommandLine
+from tests.support.commands import CommandLine
 
 SUITE = """
 name: wealth

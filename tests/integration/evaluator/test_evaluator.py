@@ -17,10 +17,10 @@ from shared.contracts import Brief, Evaluation, Subject
 from shared.llm.target import parse_target
 from shared.stats.tables.two_by_two import as_json, two_by_two
 from shared.store import Store, migrate
-from shared.testing.bus import Bus, Seen
-from shared.testing.generating import generator
-from shared.testing.model_server import model_server, replying
-from shared.testing.reports import COMPLETE, COUNTS, GROUPS, PLANTED
+from tests.support.bus import Bus, Seen
+from tests.support.generating import generator
+from tests.support.model_server import model_server, replying
+from tests.support.reports import COMPLETE, COUNTS, GROUPS, PLANTED
 
 OPTIONS = "?reasoning.effort=medium&max_output_tokens=20000"
 

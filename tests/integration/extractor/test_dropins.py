@@ -20,8 +20,8 @@ from shared.contracts import Features, Response
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
 from shared.store import Store, migrate
-from shared.testing.bus import QUICK, Bus, Seen
-from shared.testing.records import make_probe, make_response
+from tests.support.bus import QUICK, Bus, Seen
+from tests.support.records import make_probe, make_response
 
 CALL_S = 0.3
 

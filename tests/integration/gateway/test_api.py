@@ -17,8 +17,8 @@ from shared.errors import ConfigurationError
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from shared.store.instruments import Instrument
-from shared.testing.bus import Bus
-from shared.testing.records import make_completion, make_diagnosis
+from tests.support.bus import Bus
+from tests.support.records import make_completion, make_diagnosis
 
 SUITE = {
     "name": "tiny",

@@ -18,8 +18,8 @@ from shared.contracts import Exchange, MonitorState, Purpose, Response, window_a
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from shared.store.instruments import Instrument
-from shared.testing.bus import Bus
-from shared.testing.records import (
+from tests.support.bus import Bus
+from tests.support.records import (
     AT,
     make_description,
     make_exchange,

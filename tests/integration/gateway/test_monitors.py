@@ -16,8 +16,8 @@ from shared.contracts import Monitor, Suite, SuiteProbe
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from shared.store.instruments import Instrument
-from shared.testing.bus import Bus
-from shared.testing.monitored import play
+from tests.support.bus import Bus
+from tests.support.monitored import play
 
 SUITE = Suite(
     name="coasts",

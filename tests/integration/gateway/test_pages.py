@@ -17,9 +17,9 @@ from shared.contracts import Alarm, Monitor, Suite, SuiteProbe
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from shared.store.instruments import Instrument
-from shared.testing.bus import Bus
-from shared.testing.monitored import play
-from shared.testing.records import AT, make_monitor, make_run
+from tests.support.bus import Bus
+from tests.support.monitored import play
+from tests.support.records import AT, make_monitor, make_run
 
 NASTY = "<script>alert('x')</script>"
 SUITE = Suite(
@@ -117,7 +117,7 @@ async def test_a_monitor_without_rounds_and_an_empty_platform_are_shown(
 
 
 async def test_a_run_is_shown_with_its_findings(bus: Bus, store: Store) -> None:
-    from shared.testing.records import make_completion, make_diagnosis
+    from tests.support.records import make_completion, make_diagnosis
 
     run = make_run(suite=SUITE.name, suite_hash=SUITE.hash)
     completion = make_completion(run_id=run.id)

@@ -22,7 +22,7 @@ from shared.errors import ConfigurationError
 from shared.llm.port import Answer, Call, CallFailed, Failure
 from shared.llm.replay import Recording, Replay
 from shared.store import Store
-from shared.testing.records import make_cancellation, make_probe, make_target
+from tests.support.records import make_cancellation, make_probe, make_target
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)
 PRICE = Price(read=1_000_000, written=2_000_000)

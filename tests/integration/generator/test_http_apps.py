@@ -15,7 +15,7 @@ from shared.llm.http_app import Application, HttpApp
 from shared.llm.pointer import filled, found_at
 from shared.llm.port import Call, CallFailed, Failure
 from shared.llm.target import parse_target
-from shared.testing.model_server import model_server
+from tests.support.model_server import model_server
 
 CALL = Call(
     model="app.yaml",

@@ -17,7 +17,7 @@ from shared.llm.anthropic_messages import AnthropicMessages
 from shared.llm.openai_chat import OpenAIChat
 from shared.llm.openai_responses import OpenAIResponses
 from shared.llm.port import Answer, Call, CallFailed, ChatModel, Failure, Form
-from shared.testing.model_server import model_server, replying
+from tests.support.model_server import model_server, replying
 
 PLANTS = {
     "limits": Plant(faults=Faults(rate_limited=1, retry_after_s=7)),

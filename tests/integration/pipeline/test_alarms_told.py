@@ -9,8 +9,8 @@ from fastapi import FastAPI, Request, Response
 
 from services.diagnoser.handlers import Tell
 from shared.errors import PoisonError, TransientError
-from shared.testing.model_server import model_server
-from shared.testing.records import AT, make_alarm
+from tests.support.model_server import model_server
+from tests.support.records import AT, make_alarm
 
 
 class Receiver:

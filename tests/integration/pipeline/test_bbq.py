@@ -37,8 +37,8 @@ from shared.contracts import ExtractorPin, Judging, PairVerdict, Run, Suite, Tar
 from shared.llm.target import parse_target
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from shared.testing.bbq_rows import make_bbq_row
-from shared.testing.bus import Bus
+from tests.support.bbq_rows import make_bbq_row
+from tests.support.bus import Bus
 
 PATIENCE_S = 120
 COLUMNS = {"arc": "unifiedqa-t5-11b_pred_arc", "race": "unifiedqa-t5-11b_pred_race"}

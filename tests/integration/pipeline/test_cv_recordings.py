@@ -26,7 +26,7 @@ from shared.contracts import (
 )
 from shared.llm.target import parse_target
 from shared.store import Store, migrate
-from shared.testing.bus import Bus
+from tests.support.bus import Bus
 
 MODELS = {"gpt4turbo.json": "gpt-4-turbo", "sonnet4.json": "claude-sonnet-4"}
 PAIRS = {

@@ -26,8 +26,8 @@ from shared.contracts import (
 )
 from shared.errors import TransientError
 from shared.store import Store
-from shared.testing.monitored import Values, answered, closing, play, round_run
-from shared.testing.records import AT, make_monitor, make_plan
+from tests.support.monitored import Values, answered, closing, play, round_run
+from tests.support.records import AT, make_monitor, make_plan
 
 SUITE = Suite(
     name="coasts",

@@ -11,8 +11,8 @@ import pytest
 from services.diagnoser.handlers import Watch
 from shared.contracts import Alarm, AlarmKind, Probe, Suite, SuiteProbe, WatchedFeature, WatchedPair
 from shared.store import Store, migrate
-from shared.testing.monitored import play
-from shared.testing.records import AT, make_monitor, make_plan
+from tests.support.monitored import play
+from tests.support.records import AT, make_monitor, make_plan
 
 RACE, ARC = "race", "arc"
 ROUNDS, SWAPPED_AT = 14, 8

@@ -34,9 +34,9 @@ from shared.contracts import (
 from shared.errors import TransientError
 from shared.llm.target import parse_target
 from shared.store import Store, migrate
-from shared.testing.fleet import Fleet
-from shared.testing.monitored import answered, closing
-from shared.testing.records import AT, make_monitor, make_plan
+from tests.support.fleet import Fleet
+from tests.support.monitored import answered, closing
+from tests.support.records import AT, make_monitor, make_plan
 
 STEADY = ("generator", "extractor", "recorder")
 KILLED = ("planner", "diagnoser")

@@ -26,7 +26,7 @@ from shared.contracts import (
 from shared.errors import TransientError
 from shared.llm.target import parse_target
 from shared.store import Store, migrate
-from shared.testing.fleet import Fleet
+from tests.support.fleet import Fleet
 
 ROOMS = ("planner", "generator", "extractor", "recorder", "diagnoser")
 EXTRACTORS = ("rating", "words")

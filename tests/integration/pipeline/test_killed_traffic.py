@@ -15,8 +15,8 @@ from shared.bus.server import EmbeddedServer
 from shared.contracts import Alarm, AlarmKind, Description, Evidence, Monitor, Traffic, Upkeep
 from shared.errors import TransientError
 from shared.store import Store, migrate
-from shared.testing.fleet import Fleet
-from shared.testing.records import make_traffic_monitor
+from tests.support.fleet import Fleet
+from tests.support.records import make_traffic_monitor
 
 STEADY = ("extractor", "recorder")
 KILLED = ("gateway", "planner", "diagnoser")

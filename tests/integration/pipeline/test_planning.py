@@ -21,7 +21,7 @@ from shared.contracts import (
 )
 from shared.errors import PoisonError
 from shared.store import Store, migrate
-from shared.testing.records import make_response, make_run, make_target
+from tests.support.records import make_response, make_run, make_target
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SUITE = Suite(

@@ -15,7 +15,7 @@ from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
 from shared.contracts import Response, Suite, SuiteProbe, probes_of
 from shared.store import Store, migrate
-from shared.testing.records import make_response, make_run
+from tests.support.records import make_response, make_run
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SUITE = Suite(

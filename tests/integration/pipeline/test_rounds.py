@@ -21,7 +21,7 @@ from shared.contracts import (
 )
 from shared.store import Store
 from shared.store.instruments import Instrument
-from shared.testing.records import make_monitor, make_plan
+from tests.support.records import make_monitor, make_plan
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SUITE = Suite(

@@ -27,7 +27,7 @@ from shared.contracts import (
 )
 from shared.store import Store
 from shared.store.instruments import Instrument
-from shared.testing.records import make_exchange, make_traffic_monitor
+from tests.support.records import make_exchange, make_traffic_monitor
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -9,8 +9,8 @@ from shared.contracts import ClosedBy, Completion, Record, Response
 from shared.errors import TransientError
 from shared.runtime.gather import Gather
 from shared.store import Closing, Store
-from shared.testing.bus import Bus, Seen
-from shared.testing.records import AT, RUN_ID, make_response
+from tests.support.bus import Bus, Seen
+from tests.support.records import AT, RUN_ID, make_response
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)

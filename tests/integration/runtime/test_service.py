@@ -16,8 +16,8 @@ from shared.errors import ConfigurationError
 from shared.runtime.health import HealthServer, State
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
-from shared.testing.bus import Bus, Seen
-from shared.testing.records import make_response
+from tests.support.bus import Bus, Seen
+from tests.support.records import make_response
 
 
 def settings_for(bus: Bus, **more: object) -> Settings:

@@ -8,7 +8,7 @@ import pytest
 
 from shared.contracts import Features, Response
 from shared.store import Store, migrate
-from shared.testing.records import make_features, make_response
+from tests.support.records import make_features, make_response
 
 
 def run(*words: str) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from services.extractor.handlers import Measure
 from services.extractor.handlers.finding import OneFunction
 from shared.store import Store
-from shared.testing.records import make_probe, make_response
+from tests.support.records import make_probe, make_response
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from shared.errors import ConfigurationError
 from shared.store import Store, migrate
 from shared.store.engine import engine_of
 from shared.store.tables import metadata
-from shared.testing.records import make_response
+from tests.support.records import make_response
 
 
 def test_the_migrated_store_has_the_shape_the_code_expects(store_url: str) -> None:

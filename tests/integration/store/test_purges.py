@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from shared.contracts import Features, Response
 from shared.store import Store
-from shared.testing.records import AT, RUN_ID, make_features, make_probe, make_response
+from tests.support.records import AT, RUN_ID, make_features, make_probe, make_response
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 

@@ -23,7 +23,7 @@ from shared.contracts import (
 )
 from shared.store import Store
 from shared.store.tables import RECORDS, metadata
-from shared.testing.records import (
+from tests.support.records import (
     AT,
     RUN_ID,
     make_assessment,

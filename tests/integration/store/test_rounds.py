@@ -4,12 +4,7 @@ import pytest
 
 from shared.contracts import Description, Monitor, Purpose, Round
 from shared.store import Store
-from shared.testing.records import (
-    make_description,
-    make_monitor,
-    make_round,
-    make_traffic_monitor,
-)
+from tests.support.records import make_description, make_monitor, make_round, make_traffic_monitor
 
 
 def close(store: Store, monitor: Monitor, rounds: int) -> None:

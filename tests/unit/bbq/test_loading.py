@@ -15,7 +15,7 @@ from biaswatch.bbq.suite import suite_of
 from shared.contracts import Run, probes_of
 from shared.errors import UsageError
 from shared.llm.target import parse_target
-from shared.testing.bbq_rows import make_bbq_row
+from tests.support.bbq_rows import make_bbq_row
 
 
 def row(number: int, **fields: Any) -> Row:

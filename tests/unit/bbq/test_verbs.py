@@ -15,7 +15,7 @@ from biaswatch.bbq.suite import suite_of
 from biaswatch.suites import load_suite
 from biaswatch.verbs import app
 from shared.errors import UsageError
-from shared.testing.bbq_rows import make_bbq_row
+from tests.support.bbq_rows import make_bbq_row
 
 CATEGORY = "Sexual_orientation"
 

@@ -5,7 +5,7 @@ import pytest
 from biaswatch.calibration_rows import row_of
 from shared.contracts import Estimate, Evidence
 from shared.stats.anytime.pairs import BINS
-from shared.testing.records import make_evidence, make_plan
+from tests.support.records import make_evidence, make_plan
 
 
 def evidence(gap: float) -> Evidence:

@@ -9,7 +9,7 @@ from biaswatch.suites import load_suite
 from services.generator.domain.scaffolds import scaffold_of
 from services.simulator.domain.groups import DEFAULT_MARKERS, groups_in
 from shared.contracts import Claim, Probe
-from shared.testing.records import make_probe
+from tests.support.records import make_probe
 from tools.cv_suite import CRITERIA, suite
 
 FOLDER = Path(__file__).parents[3] / "suites" / "cv-hiring"

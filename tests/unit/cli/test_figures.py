@@ -21,7 +21,7 @@ from shared.contracts import (
     Verdict,
 )
 from shared.errors import UsageError
-from shared.testing.records import make_assessment, make_diagnosis
+from tests.support.records import make_assessment, make_diagnosis
 
 pytest.importorskip("matplotlib")
 RUN = {"run_id": "a" * 32, "suite": "cv-$\\frac{1}$"}

@@ -11,7 +11,7 @@ from biaswatch.markdown import plain
 from biaswatch.outcome import Outcome
 from biaswatch.report import Format, written
 from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
-from shared.testing.records import make_diagnosis
+from tests.support.records import make_diagnosis
 
 RUN = {
     "run_id": "a" * 32,

@@ -10,7 +10,7 @@ from biaswatch.outcome import Outcome
 from biaswatch.outcome_output import show_outcome
 from biaswatch.terminal import escape, printable
 from shared.contracts import Estimate, Gap, Verdict
-from shared.testing.records import make_diagnosis
+from tests.support.records import make_diagnosis
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \x9b2J \u202eexe.gpj [bold]loud[/]"
 

@@ -17,7 +17,7 @@ from shared.contracts import (
     token_of,
 )
 from shared.errors import UndecodableError
-from shared.testing.records import (
+from tests.support.records import (
     AT,
     make_features,
     make_probe,

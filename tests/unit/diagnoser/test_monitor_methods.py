@@ -11,7 +11,7 @@ from services.diagnoser.domain.monitors.counting import Counts, Place, added, co
 from services.diagnoser.domain.monitors.matching import at_random
 from services.diagnoser.domain.monitors.reading import read
 from shared.contracts import Change, Claim, Comparison, Method, Verdict, WatchedFeature, WatchedPair
-from shared.testing.records import make_plan
+from tests.support.records import make_plan
 
 PAIR = WatchedPair(dimension="g", a="a", b="b")
 

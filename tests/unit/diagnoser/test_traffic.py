@@ -8,7 +8,7 @@ import pytest
 from services.diagnoser.domain.monitors.describing import described
 from services.diagnoser.domain.monitors.traffic import Entrants, Heard, observe, users_of
 from shared.contracts import GroupSummary
-from shared.testing.records import make_traffic_monitor
+from tests.support.records import make_traffic_monitor
 
 PLAN = make_traffic_monitor().plan
 WORDS, MISSING = PLAN.watched

@@ -21,8 +21,8 @@ from shared.stats.estimate import Estimate
 from shared.stats.groups.impact_table import Category, above_median, impact_rows
 from shared.stats.krippendorff import krippendorff_alpha
 from shared.stats.tables.likeness import likeness
-from shared.testing.records import AT, make_brief, make_subject, make_target
-from shared.testing.reports import COMPLETE
+from tests.support.records import AT, make_brief, make_subject, make_target
+from tests.support.reports import COMPLETE
 
 NINE = {
     "interval-odds_ratio", "interval-relative_risk", "sample_size-odds_ratio",

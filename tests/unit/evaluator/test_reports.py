@@ -16,8 +16,8 @@ from services.evaluator.handlers.library import library
 from shared.contracts import Subject
 from shared.stats.tables.stratified import stratified
 from shared.stats.tables.two_by_two import as_json, two_by_two
-from shared.testing.records import make_diagnosis
-from shared.testing.reports import COMPLETE, COUNTS, GROUPS, PLANTED
+from tests.support.records import make_diagnosis
+from tests.support.reports import COMPLETE, COUNTS, GROUPS, PLANTED
 
 PROFILE = library().profiles["criminal_justice"]
 

@@ -18,7 +18,7 @@ from services.gateway.domain.operations import operations_of
 from services.gateway.domain.scales import Scale, padded, ticks
 from services.gateway.domain.whiskers import whiskers
 from shared.contracts import Estimate, Gap, Verdict
-from shared.testing.records import AT, make_diagnosis, make_evidence
+from tests.support.records import AT, make_diagnosis, make_evidence
 
 
 def history(*gaps: Estimate, epochs: Sequence[int] = (), tolerance: float = 0.1) -> History:

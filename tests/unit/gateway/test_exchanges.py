@@ -9,7 +9,7 @@ from services.gateway.domain.exchanges import SentExchange, exchange_of, is_late
 from services.gateway.domain.mentions import mentioned
 from shared.contracts import Ending, Message, Response, Role, Traffic, window_run
 from shared.contracts.traffic import window_at
-from shared.testing.records import AT, make_exchange, make_traffic_monitor
+from tests.support.records import AT, make_exchange, make_traffic_monitor
 
 MONITOR = make_traffic_monitor()
 TRAFFIC = Traffic(

@@ -17,8 +17,8 @@ from services.gateway.domain import (
 from shared.contracts import Check, Finding, Suite
 from shared.errors import UsageError
 from shared.store import Instrument
-from shared.testing.bbq_rows import make_bbq_row
-from shared.testing.records import AT, make_verdict
+from tests.support.bbq_rows import make_bbq_row
+from tests.support.records import AT, make_verdict
 
 SUITE = suite_of([Row.model_validate(make_bbq_row(n)) for n in range(8)])
 RUNNING = [

@@ -4,7 +4,7 @@ import pytest
 
 from services.generator.domain.price import Price, cost_of, price_of
 from shared.llm.port import Answer
-from shared.testing.records import make_target
+from tests.support.records import make_target
 
 TABLE = {"gpt": Price(read=2, written=10), "anthropic:claude": Price(read=3, written=15)}
 

@@ -9,7 +9,7 @@ from services.generator.domain.scaffolds import NAMES, scaffold_of
 from services.generator.domain.variables import Scale, Unfit, scale_of
 from shared.contracts import Message, Probe, Role
 from shared.llm.port import Answer
-from shared.testing.records import make_probe
+from tests.support.records import make_probe
 
 GUIDANCE = {
     "skills": "## Look at\n\n- tools used in earnest\n- proof of it\n\n## Leave aside\n\n- fashion",

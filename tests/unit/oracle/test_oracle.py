@@ -24,8 +24,8 @@ from shared.contracts import (
 )
 from shared.errors import TransientError
 from shared.store import Store, migrate
-from shared.testing.bbq_rows import make_bbq_row
-from shared.testing.records import make_completion, make_response, make_run, make_target
+from tests.support.bbq_rows import make_bbq_row
+from tests.support.records import make_completion, make_response, make_run, make_target
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 REASON = "The southern one is known for it in the village."

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from shared.contracts import Record
 from shared.errors import BackPressureError, TransientError
 from shared.runtime.reconciliation import Reconciliation
-from shared.testing.records import make_probe
+from tests.support.records import make_probe
 
 
 class Bus:

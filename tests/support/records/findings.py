@@ -24,7 +24,7 @@ from shared.contracts import (
     TotalBias,
     Verdict,
 )
-from shared.testing.records.pipeline import AT, RUN_ID, make_completion, make_target
+from tests.support.records.pipeline import AT, RUN_ID, make_completion, make_target
 
 
 def make_diagnosis(**fields: Any) -> Diagnosis:

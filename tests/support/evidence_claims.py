@@ -3,8 +3,8 @@
 import numpy as np
 
 from shared.stats.anytime.stakes import Floats
-from shared.testing import evidence_looks as looks
-from shared.testing.evidence_streams import ALPHA, Alarm
+from tests.support import evidence_looks as looks
+from tests.support.evidence_streams import ALPHA, Alarm
 
 
 def bank(sets: int, interaction: float, *, centred: bool = True, missing: float = 0.0) -> Alarm:

@@ -8,9 +8,9 @@ import numpy as np
 from shared.stats.anytime.change import Baseline
 from shared.stats.anytime.planning import fixed_size
 from shared.stats.anytime.stakes import Floats
-from shared.testing import evidence_looks as looks
-from shared.testing.evidence_claims import bank, population
-from shared.testing.evidence_streams import (
+from tests.support import evidence_looks as looks
+from tests.support.evidence_claims import bank, population
+from tests.support.evidence_streams import (
     ALPHA,
     Alarm,
     bets_at_the_tolerance,

@@ -32,7 +32,7 @@ class Begun:
         folder = Path(tempfile.mkdtemp(prefix="said-", dir=near))
         self._said = [folder / name for name in ("stdout", "stderr")]
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["shared.testing.preloaded"])
+        context.set_forkserver_preload(["tests.support.preloaded"])
         told = (list(words), dict(environment), str(Path.cwd()), [str(p) for p in self._said])
         self._process: Any = context.Process(target=_command, args=told)
         self._process.start()
@@ -80,7 +80,7 @@ class CommandLine:
     def __init__(self, state: Path, **environment: str) -> None:
         self.state = state
         self._environment = {
-            **os.environ,  # noqa: TID251 - handed on to the command
+            **os.environ,
             "BIASWATCH_STATE_DIR": str(state),
             "COLUMNS": "150",
             **environment,
@@ -116,7 +116,7 @@ class CommandLine:
         process = self.begin("up", "--port", "0", *words)
         try:
             until(lambda: (self.state / "house.json").exists() or process.poll() is not None)
-            assert process.poll() is None, process.communicate()[1]  # noqa: S101 - a test's own
+            assert process.poll() is None, process.communicate()[1]
             yield process
         finally:
             process.terminate()
@@ -138,8 +138,8 @@ def until(there: Callable[[], bool]) -> None:
 
 def _command(words: list[str], environment: dict[str, str], folder: str, said: list[str]) -> None:
     """Be the command, in a process of its own."""
-    os.environ.clear()  # noqa: TID251 - a process of its own
-    os.environ.update(environment)  # noqa: TID251
+    os.environ.clear()
+    os.environ.update(environment)
     os.chdir(folder)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, path in enumerate(said, start=1):

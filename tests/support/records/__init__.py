@@ -1,6 +1,6 @@
 """Makers of records for tests: deterministic, complete, every field open to override."""
 
-from shared.testing.records.findings import (
+from tests.support.records.findings import (
     make_assessment,
     make_brief,
     make_diagnosis,
@@ -8,8 +8,8 @@ from shared.testing.records.findings import (
     make_subject,
     make_verdict,
 )
-from shared.testing.records.kinds import one_of_each_kind
-from shared.testing.records.monitoring import (
+from tests.support.records.kinds import one_of_each_kind
+from tests.support.records.monitoring import (
     make_alarm,
     make_evidence,
     make_increment,
@@ -17,7 +17,7 @@ from shared.testing.records.monitoring import (
     make_plan,
     make_round,
 )
-from shared.testing.records.pipeline import (
+from tests.support.records.pipeline import (
     AT,
     RUN_ID,
     make_cancellation,
@@ -28,7 +28,7 @@ from shared.testing.records.pipeline import (
     make_run,
     make_target,
 )
-from shared.testing.records.traffic import (
+from tests.support.records.traffic import (
     make_description,
     make_exchange,
     make_traffic_monitor,

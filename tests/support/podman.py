@@ -12,9 +12,9 @@ from typing import Any
 
 import yaml
 
-from shared.testing.containers import run, until
-from shared.testing.manifests import rendered
-from shared.testing.pods import PodPlan, plans
+from tests.support.containers import run, until
+from tests.support.manifests import rendered
+from tests.support.pods import PodPlan, plans
 
 PROVISION_S = 300.0
 """A database makes its files first, on a machine that is busy with images."""
@@ -147,11 +147,11 @@ def lend_image(plan: PodPlan) -> None:
             tag = "biaswatch-test-postgres:dev"
             _docker_build(tag, AS_ITSELF)
             image, container["image"] = tag, f"localhost/{tag}"
-        with subprocess.Popen(  # noqa: S603 - our own words
-            ["docker", "save", image],  # noqa: S607
+        with subprocess.Popen(
+            ["docker", "save", image],
             stdout=subprocess.PIPE,
         ) as saved:
-            subprocess.run(["podman", "load", "--quiet"], stdin=saved.stdout, check=True)  # noqa: S607
+            subprocess.run(["podman", "load", "--quiet"], stdin=saved.stdout, check=True)
 
 
 def _stands_in(image: str) -> bool:
@@ -161,4 +161,4 @@ def _stands_in(image: str) -> bool:
 
 def _docker_build(tag: str, text: str) -> None:
     words = ["docker", "build", "--quiet", "--tag", tag, "-"]
-    subprocess.run(words, input=text.encode(), check=True, capture_output=True)  # noqa: S603
+    subprocess.run(words, input=text.encode(), check=True, capture_output=True)

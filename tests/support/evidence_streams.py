@@ -5,7 +5,7 @@ from math import ceil
 
 import numpy as np
 
-from shared.testing import evidence_looks as looks
+from tests.support import evidence_looks as looks
 
 ALPHA = 0.05
 

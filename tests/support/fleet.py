@@ -26,12 +26,12 @@ class Fleet:
     ) -> None:
         self._server = server
         self._environment = dict(environment)
-        self._luck = Random(seed)  # noqa: S311 - a test's misfortune
+        self._luck = Random(seed)
         self._began = time.monotonic()
         self._processes = [(command, self._start(command)) for command in commands]
 
     def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(  # noqa: S603 - our own modules
+        return subprocess.Popen(
             [sys.executable, "-m", *command],
             env=self._environment,
             stderr=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ from shared.contracts import (
     probes_of,
 )
 from shared.store import Store
-from shared.testing.records import AT
+from tests.support.records import AT
 
 Values = Callable[[Probe, int], dict[str, float | None] | None]
 """What an extractor reads from the answer to a probe in a round; None where it reads nothing."""

@@ -17,7 +17,7 @@ from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
 from shared.store import Store
-from shared.testing.records import make_target
+from tests.support.records import make_target
 
 POISON = "poison"
 QUICK = RetryPolicy(first_delay_s=0.05, longest_delay_s=1.0)
@@ -88,7 +88,7 @@ def recorder(settings: ToySettings) -> Service:
 
 
 def _maybe_fail(settings: ToySettings) -> None:
-    if random.random() < settings.toy_failure_rate:  # noqa: S311 - a toy's misfortune
+    if random.random() < settings.toy_failure_rate:
         raise RuntimeError("a toy failed at random")
 
 

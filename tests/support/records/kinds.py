@@ -1,21 +1,21 @@
 """One record of every kind: for the samples, and for tests that hold for all of them."""
 
 from shared.contracts import Record
-from shared.testing.records.findings import (
+from tests.support.records.findings import (
     make_assessment,
     make_brief,
     make_diagnosis,
     make_evaluation,
     make_verdict,
 )
-from shared.testing.records.monitoring import (
+from tests.support.records.monitoring import (
     make_alarm,
     make_evidence,
     make_increment,
     make_monitor,
     make_round,
 )
-from shared.testing.records.pipeline import (
+from tests.support.records.pipeline import (
     make_cancellation,
     make_completion,
     make_features,
@@ -23,7 +23,7 @@ from shared.testing.records.pipeline import (
     make_response,
     make_run,
 )
-from shared.testing.records.traffic import make_description, make_exchange
+from tests.support.records.traffic import make_description, make_exchange
 
 
 def one_of_each_kind() -> list[Record]:

@@ -19,7 +19,7 @@ async def generator(nats_url: str, store_url: str, **environment: str) -> AsyncI
         "services.generator.app",
         cwd=ROOT,
         env={
-            **os.environ,  # noqa: TID251 - a process of a test lives in the test's surroundings
+            **os.environ,
             "NATS_URL": nats_url,
             "BIASWATCH_STORE_URL": store_url,
             "BIASWATCH_HEALTH_PORT": "0",

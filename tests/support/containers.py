@@ -43,8 +43,8 @@ def why_no_engine() -> str | None:
 
 def run(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     """Run a command of an engine."""
-    environment = {**ENGINE, **os.environ}  # noqa: TID251 - handed on to the command
-    done = subprocess.run(  # noqa: S603 - our own words
+    environment = {**ENGINE, **os.environ}
+    done = subprocess.run(
         words, capture_output=True, text=True, check=False, env=environment, cwd=ROOT
     )
     if check and done.returncode:
@@ -123,7 +123,7 @@ class Platform:
     def composed(self, *words: str) -> None:
         """Run a command of compose on this platform."""
         known = self.compose.compose_command_property
-        self.compose._run_command(cmd=[*known, *words])  # noqa: SLF001
+        self.compose._run_command(cmd=[*known, *words])
 
     def scale(self, service: str, number: int) -> None:
         """Have this many containers of a service."""
@@ -136,7 +136,7 @@ class Platform:
     def ask(self, verb: str, path: str, body: Any = None) -> Any:
         """Ask the gateway; anything but success is a failure of the test."""
         reply = self.http.request(verb, path, json=body)
-        assert reply.is_success, reply.text  # noqa: S101 - a test's own
+        assert reply.is_success, reply.text
         return reply.json()
 
 
@@ -166,9 +166,9 @@ def build_images() -> None:
 
 def make_secrets(directory: Path, *words: str) -> Path:
     """Make the secrets of a deployment."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # noqa: TID251 - handed on
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tools.deploy_secrets", str(directory), *words]
-    subprocess.run(command, check=True, cwd=ROOT, env=environment, capture_output=True)  # noqa: S603
+    subprocess.run(command, check=True, cwd=ROOT, env=environment, capture_output=True)
     return directory
 
 
@@ -197,7 +197,7 @@ def platform(directory: Path, **environment: str) -> Iterator[Platform]:
         **{name: str(port) for name, port in ports.items()},
         **environment,
     }
-    os.environ.update(given)  # noqa: TID251 - compose reads it, and testcontainers hands no other on
+    os.environ.update(given)
     try:
         with Compose(ROOT, wait=False, profiles=["simulator"]) as compose:
             up = Platform(compose, project, secrets, ports)
@@ -205,4 +205,4 @@ def platform(directory: Path, **environment: str) -> Iterator[Platform]:
                 yield up
     finally:
         for name in given:
-            os.environ.pop(name, None)  # noqa: TID251 - as it was found
+            os.environ.pop(name, None)

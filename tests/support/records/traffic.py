@@ -21,8 +21,8 @@ from shared.contracts import (
     WatchedPair,
     Window,
 )
-from shared.testing.records.monitoring import make_monitor, make_plan
-from shared.testing.records.pipeline import AT, RUN_ID
+from tests.support.records.monitoring import make_monitor, make_plan
+from tests.support.records.pipeline import AT, RUN_ID
 
 WINDOW = Window(begins=AT, ends=AT + timedelta(hours=1))
 

@@ -19,7 +19,7 @@ from shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from shared.testing.records.pipeline import AT, RUN_ID, make_target
+from tests.support.records.pipeline import AT, RUN_ID, make_target
 
 
 def make_plan(**fields: Any) -> MonitorPlan:
