@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import click
 from fastapi import FastAPI
 from prometheus_client import REGISTRY
 from typer.main import get_command
@@ -67,7 +66,7 @@ def text() -> str:
     return json.dumps(surface(), indent=1, sort_keys=True) + "\n"
 
 
-def _verbs(command: click.Command, path: str) -> list[tuple[str, list[str]]]:
+def _verbs(command: Any, path: str) -> list[tuple[str, list[str]]]:
     found = [(path, sorted(name for each in command.params for name in each.opts))]
     for name, each in sorted(getattr(command, "commands", {}).items()):
         found += _verbs(each, f"{path} {name}")
@@ -90,7 +89,7 @@ def _operations(web: FastAPI) -> dict[str, Any]:
 
 
 def _metrics() -> dict[str, list[str]]:
-    metrics = [each for each in REGISTRY._collector_to_names if hasattr(each, "_labelnames")]
+    metrics: list[Any] = [m for m in REGISTRY._collector_to_names if hasattr(m, "_labelnames")]
     return {
         each._name: list(each._labelnames)
         for each in metrics
