@@ -73,7 +73,7 @@ def permute(table: Table) -> None:
 
 
 def domain_of(table: Table) -> np.ndarray[Any, Any]:
-    """Give the domain of each group."""
+    """Return the domain of each group."""
     return np.arange(len(table.groups)) // GROUPS
 
 
@@ -83,14 +83,14 @@ def names(table: Table) -> list[str]:
 
 
 def entropy(pair: pd.DataFrame) -> float:
-    """Give a smoothed divergence the obvious way."""
+    """Return a smoothed divergence the obvious way."""
     span = (float(pair.to_numpy().min()), float(pair.to_numpy().max()))
     p, q = (np.histogram(pair[side], 10, span)[0] + 0.5 for side in ("x", "b"))
     return float(stats.entropy(p, q))
 
 
 def modal(values: pd.Series) -> float:
-    """Give the middle of the fullest bin the obvious way."""
+    """Return the middle of the fullest bin the obvious way."""
     edges = np.arange(values.min(), values.max() + 0.1, 0.1)
     return float(edges[stats.mode(np.digitize(values, edges)).mode - 1] + 0.05)
 
@@ -135,7 +135,7 @@ def naive_permutations(table: Table) -> None:
 
 
 def seconds(work: Callable[[Table], None], table: Table, rounds: int = 1) -> float:
-    """Give the shortest of some rounds: the one that other work on the machine disturbed least."""
+    """Return the shortest of some rounds, which other work on the machine disturbed least."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()
@@ -145,7 +145,7 @@ def seconds(work: Callable[[Table], None], table: Table, rounds: int = 1) -> flo
 
 
 def peak() -> float:
-    """Give the most memory that this process has held, in MB."""
+    """Return the most memory that this process has held, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

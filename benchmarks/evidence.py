@@ -57,7 +57,7 @@ def all_odds(states: list[CommonOdds]) -> None:
 
 
 def seconds(work: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """Give the shortest of some rounds: the one that other work on the machine disturbed least."""
+    """Return the shortest of some rounds, which other work on the machine disturbed least."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()

@@ -37,7 +37,7 @@ def texts_a_second(work: Callable[[Sequence[str]], object], given: Sequence[str]
 
 
 def utilisation() -> str:
-    """Give the GPU's utilisation as its driver tells it."""
+    """Return the GPU's utilisation as its driver tells it."""
     command = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader"]
     try:
         return subprocess.check_output(command, text=True).strip()  # noqa: S603

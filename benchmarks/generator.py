@@ -130,7 +130,7 @@ class Bench:
         return sum((await self.admin.subjects(route.stream, route.subjects)).values())
 
     def cpu_s(self) -> float:
-        """Give the CPU the generator has used."""
+        """Return the CPU the generator has used."""
         fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

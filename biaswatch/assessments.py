@@ -33,13 +33,13 @@ def show(console: Console, assessments: Sequence[Assessment]) -> None:
 
 
 def name_of(assessment: Assessment) -> str:
-    """Give the target, and the scaffold where it is not the plain question."""
+    """Return the target, and the scaffold where it is not the plain question."""
     scaffold = assessment["scaffold"]
     return str(assessment["target"]) + ("" if scaffold == "direct" else f", {scaffold}")
 
 
 def overview(assessment: Assessment) -> list[str]:
-    """Give an assessment's own numbers, in the order of HEAD."""
+    """Return an assessment's own numbers, in the order of HEAD."""
     return [
         name_of(assessment),
         str(assessment["feature"]),
@@ -51,7 +51,7 @@ def overview(assessment: Assessment) -> list[str]:
 
 
 def parts(assessment: Assessment) -> Iterator[tuple[str, Sequence[str], Iterator[list[str]]]]:
-    """Give the title, head and rows of each table an assessment has."""
+    """Return the title, head and rows of each table an assessment has."""
     level = f"{100 * (1 - assessment['alpha']):g} %"
     if found := assessment["deviations"]:
         rows = ([f"{d['dimension']} {d['group']}", interval(d["gap"])] for d in found)

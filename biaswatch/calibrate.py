@@ -96,7 +96,7 @@ async def _calibrated(
 
 
 def _fast(began: datetime) -> Callable[[], datetime]:
-    """Give a clock on which hours pass in half seconds."""
+    """Return a clock on which hours pass in half seconds."""
     start = time.monotonic()
     return lambda: began + timedelta(seconds=(time.monotonic() - start) * SPEED)
 

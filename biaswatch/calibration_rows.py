@@ -15,7 +15,7 @@ POWER = 0.8
 def row_of(
     effect: float, alarmed_at: Sequence[int | None], evidence: Sequence[Evidence], plan: MonitorPlan
 ) -> Row:
-    """Give the row of one effect.
+    """Return the row of one effect.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def row_of(
 
 
 def _reached(alarmed_at: Sequence[int | None], share: float) -> int | None:
-    """Give the units by which this share of all monitors had alarmed; None where it never had."""
+    """Return the units by which this share of all monitors had alarmed; None where it never had."""
     alarmed = sorted(units for units in alarmed_at if units is not None)
     place = ceil(share * len(alarmed_at)) - 1
     return alarmed[place] if place < len(alarmed) else None
 
 
 def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
-    """Give the units of the test that looks once, at 80 % power, and knows effect and spread."""
+    """Return the units of the test that looks once, at 80 % power, and knows effect and spread."""
     pairs = [PairHistogram(each.counts["counts"], each.counts["absent"][0]) for each in evidence]
     whole = sum(pairs[1:], pairs[0])
     if not whole.units or not whole.estimate:

@@ -46,7 +46,7 @@ def cases_given(
     adjust: list[str] | None,
     alpha: float,
 ) -> "Cases":
-    """Give the cases of a file, or those four counts are.
+    """Return the cases of a file, or those four counts are.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def cases_given(
 
 
 def more_of(cases: "Cases") -> dict[str, Any]:
-    """Give what a file's cases say beyond their four counts, as JSON."""
+    """Return what a file's cases say beyond their four counts, as JSON."""
     strata = asdict(cases.strata) if cases.strata else None
     return {
         "counts": list(cases.counts),

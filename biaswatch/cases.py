@@ -145,7 +145,7 @@ def _adjusted(
 
 
 def _coded(path: Path, frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
-    """Give a covariate's columns: numbers as they are, categories as 0 and 1 without the first."""
+    """Return a covariate's columns: numbers unchanged, categories as 0 and 1 without the first."""
     numbers = pd.to_numeric(frame[name], errors="coerce")
     if not numbers.isna().any():
         return numbers.to_numpy(dtype=np.float64).reshape(-1, 1)

@@ -44,7 +44,7 @@ class Client:
         await self.ask("POST", path("runs", run_id, "cancel"))
 
     async def follow(self, run_id: str, opening: int = 0) -> AsyncIterator[dict[str, Any]]:
-        """Give a run's progress whenever it changes, until it has ended."""
+        """Return a run's progress whenever it changes, until it has ended."""
         news = path("runs", run_id, "events")
         stand: dict[str, Any] = {}
         while stand.get("stand") not in ENDED:
@@ -59,7 +59,7 @@ class Client:
                 await asyncio.sleep(RECONNECT_S)
 
     async def runs(self, last: int, purpose: str) -> list[dict[str, Any]]:
-        """Give so many runs of a purpose, the latest first."""
+        """Return so many runs of a purpose, the latest first."""
         listed = f"/v1/runs?last={last}&purpose={purpose}"
         found: list[dict[str, Any]] = await self.ask("GET", listed)
         return found
@@ -70,22 +70,22 @@ class Client:
         return found
 
     async def diagnoses(self, run_id: str) -> list[dict[str, Any]]:
-        """Give what a run shows."""
+        """Return what a run shows."""
         found: list[dict[str, Any]] = await self.ask("GET", path("runs", run_id, "diagnoses"))
         return found
 
     async def assessments(self, run_id: str) -> list[dict[str, Any]]:
-        """Give what else was looked at: quality, consistency, who is treated how."""
+        """Return what else was looked at: quality, consistency, who is treated how."""
         found: list[dict[str, Any]] = await self.ask("GET", path("runs", run_id, "assessments"))
         return found
 
     async def studies(self, run_id: str) -> dict[str, Any]:
-        """Give scores, pairs and judges of a run."""
+        """Return scores, pairs and judges of a run."""
         found: dict[str, Any] = await self.ask("GET", path("runs", run_id, "studies"))
         return found
 
     async def flagged(self, run_id: str) -> list[dict[str, Any]]:
-        """Give every flagged pair of a run, with its texts."""
+        """Return every flagged pair of a run, with its texts."""
         found: list[dict[str, Any]] = []
         flagged = path("runs", run_id, "flagged")
         while some := await self.ask("GET", f"{flagged}?offset={len(found)}"):
@@ -120,7 +120,7 @@ class Client:
 
 
 def path(*parts: str) -> str:
-    """Give the path of something by its name, whatever that is made of.
+    """Return the path of something by its name, whatever that is made of.
 
     Raises
     ------

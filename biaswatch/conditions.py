@@ -26,7 +26,7 @@ class Condition:
     value: str
 
     def met(self, frame: pd.DataFrame, path: object) -> "pd.Series[Any]":
-        """Give for each row 1.0, 0.0, or NaN where the column is empty."""
+        """Return for each row 1.0, 0.0, or NaN where the column is empty."""
         if self.column not in frame.columns:
             there = ", ".join(map(str, frame.columns))
             raise UsageError(f"{path} has no column {self.column!r}. Its columns are {there}.")
@@ -62,7 +62,7 @@ class Condition:
 
 
 def _text(value: object) -> str:
-    """Give a cell as a person would type it: 3.0 of a Parquet column is 3."""
+    """Return a cell as a person would type it: 3.0 of a Parquet column is 3."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -36,7 +36,7 @@ def check_address(server: str) -> None:
 async def connected(
     server: str | None, token: str | None, *, apart: bool = False, asking: bool = True
 ) -> AsyncIterator[Client]:
-    """Give a client of the gateway elsewhere, of the house that runs here, or of one just begun.
+    """Return a client of the gateway elsewhere, of the house that runs here, or of one just begun.
 
     What only looks asks no model (`asking`): a run that was stopped is not taken up behind the back
     of whoever looks at it, and one that cannot go on can still be looked at and cancelled.

@@ -23,7 +23,7 @@ SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
 
 
 def parts(found: TableDiagnosis) -> Parts:
-    """Give the rows of every part, as JSON has them."""
+    """Return the rows of every part, as JSON has them."""
     return {
         "summary": [_summary_row(each) for each in found.statistics],
         "disparity": [_disparity_row(each) for each in found.disparities],
@@ -156,7 +156,7 @@ def show(found: Parts, warnings: Sequence[str], alpha: float) -> None:
 
 
 def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
-    """Give a table for each feature: a row for each group, a column for each statistic."""
+    """Return a table for each feature: a row for each group, a column for each statistic."""
     features = dict.fromkeys(row["feature"] for row in rows)
     statistics = list(dict.fromkeys(row["statistic"] for row in rows))
     for feature in features:
@@ -178,7 +178,7 @@ def _group_name(row: Row) -> str:
 
 
 def _disparity_table(rows: Sequence[Row]) -> Table:
-    """Give a row for each statistic of each feature, a column for each metric."""
+    """Return a row for each statistic of each feature, a column for each metric."""
     table = _table("feature", "of", "statistic", *SHOWN_METRICS)
     found: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in rows:

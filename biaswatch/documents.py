@@ -25,7 +25,7 @@ CSV_COLUMNS = (
 
 
 def as_markdown(outcome: Outcome) -> str:
-    """Give the report for people; what models and users wrote is shown as text, never as markup."""
+    """Return the report for people; what models and users wrote is text, never markup."""
     return "\n".join([*_markdown(outcome.run, outcome.diagnoses), *_beyond(outcome)]) + "\n"
 
 
@@ -151,7 +151,7 @@ def _table(head: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
 
 
 def as_csv(outcome: Outcome) -> str:
-    """Give a row for each comparison."""
+    """Return a row for each comparison."""
     said = io.StringIO()
     writer = csv.writer(said, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
@@ -172,7 +172,7 @@ def _cell(value: object) -> object:
 
 
 def interpretations_as_markdown(outcome: Outcome) -> str:
-    """Give what was written about the findings, a model's words quoted as plain text."""
+    """Return what was written about the findings, a model's words quoted as plain text."""
     parts = []
     for each in outcome.interpretations:
         lines = [plain(line) for line in "\n".join(lines_of(each)).splitlines()]

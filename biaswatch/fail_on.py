@@ -50,7 +50,7 @@ def fail_at(concluded: Iterable[tuple[str | None, float | None]], least: float |
 
 
 def concluded_of(diagnoses: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, float | None]]:
-    """Give what a run concluded of every comparison."""
+    """Return what a run concluded of every comparison."""
     for each in diagnoses:
         for gap in each["gaps"]:
             yield gap["verdict"], gap["gap"].get("value")

@@ -85,7 +85,7 @@ def interpret(
 
 
 def subject_of(cases: "Cases") -> "Subject":
-    """Give the statistics of cases as a report is to speak of them."""
+    """Return the statistics of cases as a report is to speak of them."""
     from dataclasses import asdict
 
     from services.evaluator.domain.subjects import table_subject
@@ -132,7 +132,7 @@ def order_of(
     nonce: str = "",
     run_id: str | None = None,
 ) -> dict[str, Any]:
-    """Give what the gateway is asked for."""
+    """Return what the gateway is asked for."""
     return {
         "subject": subject.model_dump(mode="json"),
         "writer": writer,
@@ -189,7 +189,7 @@ def show(found: dict[str, Any], *, as_json: bool) -> None:
 
 
 def read_context(folder: Path | None) -> str:
-    """Give the Markdown of a folder in one piece, in the order of names.
+    """Return the Markdown of a folder in one piece, in the order of names.
 
     Raises
     ------

@@ -9,7 +9,7 @@ Evaluation = Mapping[str, Any]
 
 
 def lines_of(found: Evaluation) -> Iterator[str]:
-    """Give the evaluation as Markdown; the report comes last, as the model wrote it."""
+    """Return the evaluation as Markdown; the report comes last, as the model wrote it."""
     if found.get("reason"):
         yield str(found["reason"])
         return
@@ -23,7 +23,7 @@ def lines_of(found: Evaluation) -> Iterator[str]:
 
 
 def brief_of(found: Evaluation) -> str:
-    """Give in a sentence what code and judges make of it, or why there is none."""
+    """Return in a sentence what code and judges make of it, or why there is none."""
     if found.get("reason"):
         return str(found["reason"])
     faults, dimensions = len(found.get("faults") or []), len(found.get("dimensions") or [])

@@ -13,7 +13,7 @@ NO_AUDIT = (
 
 
 def as_ll144(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> str:
-    """Give a table for each target and dimension.
+    """Return a table for each target and dimension.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def _category(group: Mapping[str, Any]) -> Category:
 
 
 def ll144_table(rows: Sequence[ImpactRow]) -> Iterator[str]:
-    """Give the table's lines; rates are rounded to one decimal, ratios to two."""
+    """Return the table's lines; rates are rounded to one decimal, ratios to two."""
     from biaswatch.markdown import plain
 
     yield "| category | cases | rate | impact ratio | remark |"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 
 def plain(text: str) -> str:
-    """Give text that no reader of Markdown takes for markup."""
+    """Return text that no reader of Markdown takes for markup."""
     one_line = "".join(c if c.isprintable() else " " for c in text)
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in one_line)
 
@@ -12,7 +12,7 @@ def plain(text: str) -> str:
 def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], verbatim: Collection[str] = ()
 ) -> Iterator[str]:
-    """Give the lines of a table; cells are plain, but for those of our own that are verbatim."""
+    """Return the lines of a table; cells are plain, but for those of our own that are verbatim."""
     yield f"| {' | '.join(head)} |"
     yield "|" + "---|" * len(head)
     for row in rows:

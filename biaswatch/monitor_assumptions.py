@@ -100,7 +100,7 @@ def _check_methods(assumed: Assumed, methods: set[Method]) -> None:
 
 
 def values_of(watched: WatchedFeature, assumed: Assumed) -> Values:
-    """Give the level and the deviations of a feature.
+    """Return the level and the deviations of a feature.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def _sd_of_gaps(watched: WatchedFeature, assumed: Assumed) -> float:
 
 
 def _sds(watched: WatchedFeature, assumed: Assumed) -> tuple[float, float]:
-    """Give the deviation within each group, the first one first."""
+    """Return the deviation within each group, the first one first."""
     first, second = (_sd(watched, mean, assumed) for mean in _means(watched, assumed))
     return first, second
 

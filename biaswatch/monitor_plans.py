@@ -18,7 +18,7 @@ ANSWER_TOKENS = 200
 
 
 def planned(plan: MonitorPlan, upkeep: Upkeep, suite: Suite | None, assumed: Assumed) -> list[Row]:
-    """Give one row for each comparison of the features that are planned for.
+    """Return one row for each comparison of the features that are planned for.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def _gap(watched: WatchedFeature, plan: MonitorPlan, assumed: Assumed, values: V
 
 
 def _family(plan: MonitorPlan) -> tuple[np.random.Generator, float, int]:
-    """Give luck, always the same, the half of alpha that is for gaps, and what shares it."""
+    """Return luck, always the same, the half of alpha that is for gaps, and what shares it."""
     return np.random.default_rng(1), plan.alpha / 2, len(plan.watched)
 
 

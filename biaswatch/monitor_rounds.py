@@ -54,7 +54,7 @@ class SuiteRound:
             self._cost = self._probes * (read * price_read + written * price_written) / MILLION
 
     def until(self, units: int, comparison: Comparison) -> Rounds:
-        """Give the rounds that bring so many units of a comparison, and all they ask."""
+        """Return the rounds that bring so many units of a comparison, and all they ask."""
         rounds = ceil(units / (self._units(comparison) * self._share))
         if why := _too_many(rounds, self._limits):
             return Rounds(why=why)
@@ -91,7 +91,7 @@ class TrafficWindow:
     most_rounds: int | None
 
     def until(self, units: int, comparison: Comparison) -> Rounds:
-        """Give the windows in which so many users come; the same for every comparison."""
+        """Return the windows in which so many users come; the same for every comparison."""
         del comparison
         if self.new_users is None:
             return Rounds(why="nobody said how many new users a window brings (--new-users)")

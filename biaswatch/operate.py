@@ -157,7 +157,7 @@ def _on_the_bus(work: Callable[[Bus], Coroutine[Any, Any, None]]) -> None:
 
 
 def _as_dict(letter: DeadLetter) -> dict[str, object]:
-    """Give a letter without its bytes: they may hold what a user wrote."""
+    """Return a letter without its bytes: they may hold what a user wrote."""
     return {
         "number": letter.number,
         "at": letter.at.isoformat(),

@@ -22,7 +22,7 @@ class Outcome:
     """What was written about the findings, and how it was graded, where that was asked for."""
 
     def as_json(self) -> dict[str, Any]:
-        """Give everything as one object; studies and interpretations only where there are any."""
+        """Return everything as one object; studies and interpretations only where there are any."""
         found = {"run": self.run, "diagnoses": self.diagnoses, "assessments": self.assessments}
         studies = {"studies": self.studies} if self.studies.get("scores") else {}
         said = {"interpretations": list(self.interpretations)} if self.interpretations else {}

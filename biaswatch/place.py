@@ -32,7 +32,7 @@ class Address:
         self._path.write_text(json.dumps(asdict(house)))
 
     def read(self) -> House | None:
-        """Give the house that runs here, if one does."""
+        """Return the house that runs here, if one does."""
         try:
             house = House(**json.loads(self._path.read_text()))
         except (OSError, ValueError, TypeError):
@@ -46,7 +46,7 @@ class Address:
 
 @contextmanager
 def bus_url(settings: Settings) -> Iterator[str]:
-    """Give the bus a command shall work on: the one named, the one running here, or our own."""
+    """Return the bus a command shall work on: the one named, the one running here, or our own."""
     if "nats_url" in settings.model_fields_set:
         yield settings.nats_url
     elif house := Address(settings.state_dir).read():

@@ -15,7 +15,7 @@ PLAIN = ("key", "prompt", "set", "unit", "baseline", "expected")
 
 
 def read_probes(file: Path) -> list[Probe]:
-    """Give the probes of a file, by its ending; what is in them is checked by the suite.
+    """Return the probes of a file, by its ending; what is in them is checked by the suite.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _parquet(file: Path) -> list[Probe]:
 
 
 def _probe(row: Mapping[str, Any], number: int) -> Probe:
-    """Give the probe of a row of a table; an empty cell is no value.
+    """Return the probe of a row of a table; an empty cell is no value.
 
     Dimensions are the columns `groups.<dimension>`; where there is none, the column `concept` is
     one, as in the tables of this field. Without a key, the row's number is one.

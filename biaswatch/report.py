@@ -91,7 +91,7 @@ def report(
 
 
 def written(form: Format, outcome: Outcome, flagged: Sequence[Mapping[str, Any]]) -> str:
-    """Give the report in this form."""
+    """Return the report in this form."""
     match form:
         case Format.JSONL:
             return study_report.as_jsonl(flagged)

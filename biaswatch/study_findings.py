@@ -63,14 +63,14 @@ JUDGE_HEAD = ("judge", "kind", "right", "of", "unread", "said", "verdict")
 
 
 def score_rows(studies: Studies) -> Iterator[list[str]]:
-    """Give a row for each model, category and condition."""
+    """Return a row for each model, category and condition."""
     for each in studies.get("scores") or ():
         counts = [str(each[k]) for k in ("rows", "missing", "unmatched", "without_target")]
         yield [*_where(each), *counts, percent(each["accuracy"]), percent(each["bias"])]
 
 
 def pair_rows(studies: Studies) -> Iterator[list[str]]:
-    """Give a row for each statement about the pairs of a model, category and condition."""
+    """Return a row for each statement about the pairs of a model, category and condition."""
     for each in studies.get("pairs") or ():
         for name, words in STATEMENTS.items():
             share = each["shares"][name]
@@ -79,7 +79,7 @@ def pair_rows(studies: Studies) -> Iterator[list[str]]:
 
 
 def judge_rows(studies: Studies) -> Iterator[list[str]]:
-    """Give a row for each judge and kind of question."""
+    """Return a row for each judge and kind of question."""
     for each in studies.get("judges") or ():
         said = ", ".join(f"{said} {times}" for said, times in each["said"].items())
         unread = str(each["asked"] - each["read"])

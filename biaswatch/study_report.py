@@ -11,7 +11,7 @@ Flagged = Mapping[str, Any]
 
 
 def as_markdown(studies: Mapping[str, Any], flagged: Sequence[Flagged]) -> str:
-    """Give the sections of a study; nothing where there is none."""
+    """Return the sections of a study; nothing where there is none."""
     lines = [*_scores(studies), *_pairs(studies), *_judges(studies), *_gaps(studies)]
     if flagged:
         lines += ["", "## Flagged pairs"]
@@ -21,7 +21,7 @@ def as_markdown(studies: Mapping[str, Any], flagged: Sequence[Flagged]) -> str:
 
 
 def as_jsonl(flagged: Iterable[Flagged]) -> str:
-    """Give the flagged pairs, one a line."""
+    """Return the flagged pairs, one a line."""
     return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in flagged)
 
 

@@ -34,7 +34,7 @@ def register(root: typer.Typer) -> None:
 
 
 def cache() -> Path:
-    """Give where fetched data lies."""
+    """Return where fetched data lies."""
     return load(Settings).state_dir / "data" / "bbq"
 
 

@@ -7,10 +7,10 @@ KEPT = "\n\t\u200c\u200d"
 
 
 def printable(text: str) -> str:
-    """Give text in which nothing steers a terminal; what would is shown as a mark."""
+    """Return text in which nothing steers a terminal; what would is shown as a mark."""
     return "".join(c if c.isprintable() or c in KEPT else "�" for c in text)
 
 
 def escape(text: str) -> str:
-    """Give text for rich to print as it stands: printable, and without markup."""
+    """Return text for rich to print as it stands: printable, and without markup."""
     return without_markup(printable(text))

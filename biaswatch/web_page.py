@@ -24,7 +24,7 @@ NOTHING_FROM_ELSEWHERE = "default-src 'none'; style-src 'unsafe-inline'; img-src
 
 
 def as_page(title: str, markdown: str, pictures: Sequence[Path] = ()) -> str:
-    """Give the page; markup in the text stays text, and pictures (SVG) stand inside."""
+    """Return the page; markup in the text stays text, and pictures (SVG) stand inside."""
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
     figures = "".join(map(_figure, pictures))
     return (
@@ -37,7 +37,7 @@ def as_page(title: str, markdown: str, pictures: Sequence[Path] = ()) -> str:
 
 
 def _figure(picture: Path) -> str:
-    """Give a picture inside the page, as an image: what an SVG says is shown, never run."""
+    """Return a picture inside the page, as an image: what an SVG says is shown, never run."""
     data = b64encode(picture.read_bytes()).decode()
     name = escape(picture.stem.replace("-", " "))
     source = f"data:image/svg+xml;base64,{data}"

@@ -20,7 +20,7 @@ ASKED = {"spec": (None, DropInSpec), "check": (None, Checked), "extract": (Call,
 
 
 def document() -> Document:
-    """Give the whole document, in AsyncAPI 3.0."""
+    """Return the whole document, in AsyncAPI 3.0."""
     channels: Document = {}
     operations: Document = {}
     messages: Document = {}
@@ -111,7 +111,7 @@ def _ref(kind: str, name: str) -> Document:
 
 
 def text() -> str:
-    """Give the document as it is committed."""
+    """Return the document as it is committed."""
     return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -47,7 +47,7 @@ CRITERIA = {
 
 
 def suite() -> dict[str, Any]:
-    """Give the suite as it is written to its file."""
+    """Return the suite as it is written to its file."""
     advertisement = (FOLDER / "parts" / "advertisement.md").read_text().strip()
     return {
         "name": "cv-hiring",

@@ -73,7 +73,7 @@ def openssl(directory: Path, *words: str) -> None:
 
 
 def kubernetes(directory: Path) -> str:
-    """Give the Secrets the manifests refer to, each with what one service may know."""
+    """Return the Secrets the manifests refer to, each with what one service may know."""
 
     def text(name: str) -> str:
         return (directory / name).read_text()

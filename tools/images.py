@@ -18,12 +18,12 @@ MEGABYTE = 1_000_000
 
 
 def buildable() -> list[str]:
-    """Give every service that can be started."""
+    """Return every service that can be started."""
     return sorted(path.parent.name for path in (ROOT / "services").glob("*/app.py"))
 
 
 def pip_configured() -> dict[str, str]:
-    """Give what this machine tells pip."""
+    """Return what this machine tells pip."""
     pip = [sys.executable, "-m", "pip", "config", "list"]
     said = subprocess.run(pip, capture_output=True, text=True, check=False)
     return pip_settings(said.stdout)
@@ -50,7 +50,7 @@ def lend_wheels(settings: dict[str, str], wanted: str) -> list[Path]:
 
 
 def revision() -> str:
-    """Give the commit the images are built from."""
+    """Return the commit the images are built from."""
     said = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -65,7 +65,7 @@ def build(service: str, tag: str, *more: str) -> None:
 
 
 def compressed_bytes(tag: str) -> int:
-    """Give the size of an image as a registry keeps it: gzip over its layers."""
+    """Return the size of an image as a registry keeps it: gzip over its layers."""
     packer, packed = zlib.compressobj(6, wbits=31), 0
     with subprocess.Popen(["docker", "save", tag], stdout=subprocess.PIPE) as saved:
         assert saved.stdout is not None  # noqa: S101 - for the type checker: a pipe was asked for

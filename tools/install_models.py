@@ -20,7 +20,7 @@ WITH_TORCH = re.compile(r"(torch|triton|nvidia-[a-z0-9-]+|cuda-[a-z0-9-]+)==")
 
 
 def without_torch(lock: str) -> str:
-    """Give the lock without torch and the GPU libraries that come with one build of it."""
+    """Return the lock without torch and the GPU libraries that come with one build of it."""
     entries = re.split(r"\n(?=\S)", lock)
     return "\n".join(entry for entry in entries if not WITH_TORCH.match(entry)) + "\n"
 

@@ -29,19 +29,19 @@ class _Plain(yaml.SafeDumper):
 
 
 def text_of(objects: list[Object]) -> str:
-    """Give objects as a file of documents."""
+    """Return objects as a file of documents."""
     dumped = [yaml.dump(each, Dumper=_Plain, sort_keys=False, width=1000) for each in objects]
     return GREETING + "---\n" + "---\n".join(dumped)
 
 
 def kustomization(resources: list[str]) -> str:
-    """Give the list of a folder of generated files."""
+    """Return the list of a folder of generated files."""
     kind = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
     return text_of([{**kind, "resources": resources}])
 
 
 def generated() -> dict[Path, str]:
-    """Give every file that follows from the code as a whole."""
+    """Return every file that follows from the code as a whole."""
     made = {SERVICES / f"{name}.yaml": text_of(workload(name)) for name in on_the_bus()}
     made[SERVICES / "provision.yaml"] = text_of(provision())
     made[SERVICES / "kustomization.yaml"] = kustomization(sorted(path.name for path in made))
@@ -55,7 +55,7 @@ def generated() -> dict[Path, str]:
 
 
 def amended() -> dict[Path, str]:
-    """Give the files of which only parts follow from the code."""
+    """Return the files of which only parts follow from the code."""
     path, scraping = ROOT / "docker-compose.yml", ROOT / "deploy" / "prometheus" / "prometheus.yml"
     text = compose.between(path.read_text(), "services", compose.plain_services())
     text = compose.between(text, "secrets", compose.secret_files())

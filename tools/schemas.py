@@ -14,18 +14,18 @@ MONITOR_SCHEMA = Path("docs/monitor.schema.json")
 
 
 def schema_text(record: type[Record]) -> str:
-    """Give the schema of what travels, as it is committed."""
+    """Return the schema of what travels, as it is committed."""
     schema = record.model_json_schema(mode="serialization")
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def plan_schema_text() -> str:
-    """Give the schema of a plan of the builder, as it is committed."""
+    """Return the schema of a plan of the builder, as it is committed."""
     return json.dumps(Plan.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def monitor_schema_text() -> str:
-    """Give the schema of a monitor's file: there, a suite is named by its path."""
+    """Return the schema of a monitor's file: there, a suite is named by its path."""
     schema = ASKED.json_schema()
     asking = schema["$defs"]["MonitorRequest"]
     del asking["properties"]["suite_hash"]

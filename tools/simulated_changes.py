@@ -58,7 +58,7 @@ STILL = [
 
 
 def plan_of_one(alpha: float) -> MonitorPlan:
-    """Give a monitor of one feature and one comparison; missing answers are the second."""
+    """Return a monitor of one feature and one comparison; missing answers are the second."""
     return MonitorPlan(
         suite="still",
         suite_hash="a" * 32,
@@ -70,7 +70,7 @@ def plan_of_one(alpha: float) -> MonitorPlan:
 
 
 def share_of(plan: MonitorPlan) -> float:
-    """Give the chance of a false alarm, ever, that one detector and its reference get."""
+    """Return the chance of a false alarm, ever, that one detector and its reference get."""
     return 2 * plan.alpha / SHARES / len(plan.watched)
 
 
@@ -83,7 +83,7 @@ def false_alarms(
     *,
     doubted: bool = True,
 ) -> dict[str, Floats]:
-    """Give the round of the first false alarm of each monitor, by detector; infinite where none.
+    """Return the round of the first false alarm of each monitor, by detector; infinite where none.
 
     Without the doubt of the reference, what its few rounds show is taken for the truth.
     """
@@ -97,7 +97,7 @@ def false_alarms(
 
 
 def mean_time(alarms: Floats, rounds: int) -> float:
-    """Give the mean round of a false alarm, at least: who never alarmed counts as at the end."""
+    """Return the mean round of a false alarm, at least: who never alarmed counts as at the end."""
     return float(np.minimum(alarms, rounds).mean())
 
 

@@ -10,7 +10,7 @@ from shared.errors import UsageError
 
 
 def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:
-    """Give a line of a replay file for each row: the mark of the option the prediction names.
+    """Return a line of a replay file for each row: the mark of the option the prediction names.
 
     A prediction is compared with the options without regard to case; one that matches none is
     recorded as it is, and is counted as no choice.

@@ -21,7 +21,7 @@ REQUEST = "End with a line of its own: `Answer: ` and the letter of the one opti
 def suite_of(
     rows: Sequence[Row], *, name: str = "bbq", seed: int = 0, as_messages: bool = False
 ) -> Suite:
-    """Give the suite of these rows.
+    """Return the suite of these rows.
 
     With `as_messages` the question is worded here, whole; else its parts are variables and the
     scaffold words it.
@@ -33,7 +33,7 @@ def suite_of(
 
 
 def probes_of(rows: Sequence[Row], *, seed: int, as_messages: bool) -> Iterator[SuiteProbe]:
-    """Give a probe for every row, in the order of the rows, paired or not."""
+    """Return a probe for every row, in the order of the rows, paired or not."""
     sets = dict(_sets(paired(rows).pairs))
     for row in rows:
         order = order_of(row, seed)
@@ -57,7 +57,7 @@ def _sets(pairs: Iterable[Pair]) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def order_of(row: Row, seed: int) -> tuple[int, ...]:
-    """Give which option stands behind A, B and C: drawn anew for each context and seed.
+    """Return which option stands behind A, B and C: drawn anew for each context and seed.
 
     Options are sorted before they are shuffled, so two rows that list the same options differently
     show them alike.
@@ -69,13 +69,13 @@ def order_of(row: Row, seed: int) -> tuple[int, ...]:
 
 
 def parts(row: Row, order: Sequence[int]) -> dict[str, str]:
-    """Give what scaffolds build the question from."""
+    """Return what scaffolds build the question from."""
     options = {f"option:{mark}": row.answers[i] for mark, i in zip(MARKS, order, strict=True)}
     return {"question": row.question, "material": row.context, **options}
 
 
 def worded(row: Row, order: Sequence[int]) -> str:
-    """Give the whole question as one message."""
+    """Return the whole question as one message."""
     options = "\n".join(f"{mark}) {row.answers[i]}" for mark, i in zip(MARKS, order, strict=True))
     return f"{row.context}\n\n{row.question}\n\n{options}\n\n{REQUEST}"
 

@@ -18,7 +18,7 @@ PAGE_WIDTH_IN = 9.0
 
 
 def begun(title: str, height_in: float, *, down: int = 1, across: int = 1) -> tuple[Figure, Any]:
-    """Give a figure of a page's width with its title, and its axes in the order they are read."""
+    """Return a figure of a page's width with its title, and its axes in the order they are read."""
     figure = Figure(figsize=(PAGE_WIDTH_IN, height_in), layout="constrained")
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     return figure, figure.subplots(down, across, squeeze=False).ravel()
@@ -40,10 +40,10 @@ def rows(axis: Any, labels: Sequence[str]) -> None:
 
 
 def names(found: Sequence[Any]) -> list[str]:
-    """Give the target and scaffold of each."""
+    """Return the target and scaffold of each."""
     return [name_of(each) for each in found]
 
 
 def level_of(found: Any) -> str:
-    """Give the coverage of the intervals."""
+    """Return the coverage of the intervals."""
     return f"{100 * (1 - found['alpha']):g} %"

@@ -83,7 +83,7 @@ def _panels(title: str, panels: Sequence[tuple[str, Field, float]]) -> Figure:
 
 
 def _reach(fields: Sequence[Field]) -> float:
-    """Give the largest distance from 0 in any of the fields."""
+    """Return the largest distance from 0 in any of the fields."""
     distances = [abs(v) for field in fields for v, _ in field.values() if v is not None]
     return max(distances, default=0.0) or 1.0
 

@@ -36,7 +36,7 @@ def now() -> datetime:
 
 
 def build(settings: BuilderSettings) -> Service:
-    """Give the service that hears replies to the questions of any build."""
+    """Return the service that hears replies to the questions of any build."""
     store = Store.open(settings.store)
     return _hearing(settings, Hear(store.records), store)
 
@@ -50,7 +50,7 @@ def _hearing(settings: BuilderSettings, hear: Hear, store: Store) -> Service:
 async def asking(
     plan: Plan, target: Target, settings: BuilderSettings, *, nonce: str = ""
 ) -> AsyncIterator[Asker]:
-    """Give who asks this model through the bus, while the context lasts.
+    """Return who asks this model through the bus, while the context lasts.
 
     The same plan asks the same questions, so what was answered before is found again; with another
     nonce everything is asked afresh.
@@ -96,7 +96,7 @@ def _failure(task: "asyncio.Task[None]") -> BaseException | None:
 def build_of(
     plan: Plan, home: Path, settings: BuilderSettings, asker: Asker | None = None
 ) -> Build:
-    """Give the build of a plan whose files lie in `home`.
+    """Return the build of a plan whose files lie in `home`.
 
     Without an asker the plan's script answers, or nobody.
     """
@@ -116,7 +116,7 @@ def build_of(
 
 
 def web_of(settings: BuilderSettings, allowed: Allowed = public) -> Web:
-    """Give the web as these settings meet it.
+    """Return the web as these settings meet it.
 
     `allowed` is for tests alone, whose servers are on this machine: no setting can widen it.
     """

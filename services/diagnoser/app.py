@@ -22,7 +22,7 @@ def now() -> datetime:
 
 
 def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> Service:
-    """Give the diagnoser on the store its settings name; the clock dates what it makes."""
+    """Return the diagnoser on the store its settings name; the clock dates what it makes."""
     store = Store.open(settings.store)
     plan = Plan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
     diagnose = Diagnose(store, now=clock, plan=plan)

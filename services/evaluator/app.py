@@ -15,7 +15,7 @@ from shared.store import Store
 
 
 def build(settings: EvaluatorSettings) -> Service:
-    """Give the evaluator on the store its settings name."""
+    """Return the evaluator on the store its settings name."""
     known = library(settings.evaluator_rubric_folder, settings.evaluator_profile_folder)
     store = Store.open(settings.store)
     interpret = Interpret(

@@ -21,7 +21,7 @@ def now() -> datetime:
 
 
 def build(settings: ExtractorSettings) -> Service:
-    """Give the extractor service with the extractors its settings name."""
+    """Return the extractor service with the extractors its settings name."""
     names = [name.strip() for name in settings.extractor_names.split(",")]
     models = Models(settings.extractor_device, settings.extractor_download)
     extractors = load(names, settings.extractor_folder, models=models)

@@ -39,7 +39,7 @@ def now() -> datetime:
 
 
 def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> FastAPI:
-    """Give the API on a store and a bus."""
+    """Return the API on a store and a bus."""
     tokens = Tokens(
         settings.gateway_read_token, settings.gateway_run_token, settings.gateway_ingest_token
     )
@@ -66,12 +66,12 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
 
 
 def ingestion(store: Store) -> Stage[Exchange]:
-    """Give the stage that turns production answers into responses."""
+    """Return the stage that turns production answers into responses."""
     return Stage("gateway", Exchange, Ingest(store, now=now), slots=1, batch=INGESTED_AT_ONCE)
 
 
 def build(settings: GatewaySettings) -> Service:
-    """Give the gateway.
+    """Return the gateway.
 
     Raises
     ------

@@ -34,7 +34,7 @@ def now() -> datetime:
 
 
 def build(settings: GeneratorSettings) -> Service:
-    """Give the generator: a stage for every lane in which probes wait."""
+    """Return the generator: a stage for every lane in which probes wait."""
     prices = settings.prices()
     store = Store.open(settings.store)
     ask = ask_of(store, settings, prices)
@@ -61,7 +61,7 @@ def build(settings: GeneratorSettings) -> Service:
 
 
 def ask_of(store: Store, settings: GeneratorSettings, prices: dict[str, Price]) -> Ask:
-    """Give the handler of probes on a store."""
+    """Return the handler of probes on a store."""
     clock = time.monotonic
     purse = Purse(store.calls, now=now, clock=clock)
     patience = Patience(

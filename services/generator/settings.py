@@ -57,7 +57,7 @@ class GeneratorSettings(Settings):
     """A folder of keys for other servers: one file each, named like the server's host."""
 
     def key_for(self, provider: str, base_url: str | None) -> str:
-        """Give the key for a provider's own server, or for the server at an address.
+        """Return the key for a provider's own server, or for the server at an address.
 
         Raises
         ------
@@ -79,7 +79,7 @@ class GeneratorSettings(Settings):
         )
 
     def host_key(self, url: str) -> str | None:
-        """Give the key for the server at an address; it may need none."""
+        """Return the key for the server at an address; it may need none."""
         host = urlsplit(url).hostname or ""
         if not self.keys_dir or not _HOST.fullmatch(host):
             return None
@@ -87,7 +87,7 @@ class GeneratorSettings(Settings):
         return _read(path) if path.is_file() else None
 
     def prices(self) -> dict[str, Price]:
-        """Give the price table; empty where there is none.
+        """Return the price table; empty where there is none.
 
         Raises
         ------

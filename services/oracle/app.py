@@ -24,7 +24,7 @@ def now() -> datetime:
 
 
 def build(settings: OracleSettings) -> Service:
-    """Give the oracle on the store its settings name."""
+    """Return the oracle on the store its settings name."""
     store = Store.open(settings.store)
     asking = Asking(store, now=now, deadline_s=settings.oracle_deadline_s)
     gather = Gather(store.gathers(GATHER), Closings(store), now=now)

@@ -24,7 +24,7 @@ def now() -> datetime:
 
 
 def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Service:
-    """Give the planner on the store its settings name; another clock makes monitors run faster."""
+    """Return the planner on the store of its settings; a test's clock makes monitors run faster."""
     store = Store.open(settings.store)
     plans = Plans(store, now=clock, deadline_s=settings.planner_deadline_s)
     rounds = Rounds(store, now=clock, wall=now)

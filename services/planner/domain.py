@@ -18,7 +18,7 @@ from shared.store import Instrument, Place
 
 
 def next_due(due_at: datetime, cadence_s: float, now: datetime) -> datetime:
-    """Give the first moment of the cadence after now: rounds that were missed do not pile up."""
+    """Return the first moment of the cadence after now: rounds that were missed do not pile up."""
     passed = floor((now - due_at).total_seconds() / cadence_s)
     return due_at + timedelta(seconds=cadence_s * (max(passed, 0) + 1))
 
@@ -41,7 +41,7 @@ def too_few_left(monitor: Monitor, suite: Suite, round_: int) -> str | None:
 
 
 def round_of(place: Place, pins: Sequence[ExtractorPin], at: datetime) -> Run:
-    """Give the run that is the next round of a monitor."""
+    """Return the run that is the next round of a monitor."""
     monitor, round_ = place.monitor, place.next_round
     plan, before = monitor.plan, place.run.id if place.run else None
     if plan.traffic is not None:
@@ -67,7 +67,7 @@ def round_of(place: Place, pins: Sequence[ExtractorPin], at: datetime) -> Run:
 
 
 def pins_for(monitor: Monitor, running: Sequence[Instrument]) -> list[ExtractorPin] | str:
-    """Give what measures the round, at the latest version running; or what is not running."""
+    """Return what measures the round, at the latest version running; or what is not running."""
     found = []
     for name in monitor.plan.extractors:
         versions = [each.version for each in running if each.name == name]

@@ -15,7 +15,7 @@ LINGER_S = 0.2
 
 
 def build(settings: RecorderSettings) -> Service:
-    """Give the recorder on the store its settings name."""
+    """Return the recorder on the store its settings name."""
     store = Store.open(settings.store)
     record = recording(store.records)
     stages = [

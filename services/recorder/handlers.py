@@ -7,7 +7,7 @@ from shared.store import Records
 
 
 def recording(records: Records) -> Callable[[Sequence[Record]], Sequence[Record]]:
-    """Give the handler that writes a batch; it computes and blocks, so it runs in a thread."""
+    """Return the handler that writes a batch; it computes and blocks, so it runs in a thread."""
 
     def record(batch: Sequence[Record]) -> Sequence[Record]:
         records.write(batch)

@@ -23,7 +23,7 @@ _DRAIN_S = 5
 
 
 def build(settings: SimulatorSettings, now: Callable[[], float] = time.time) -> FastAPI:
-    """Give the application that answers as the settings say."""
+    """Return the application that answers as the settings say."""
     app = FastAPI(title="biaswatch simulator", docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(Models(settings, now).router())
     app.add_api_route("/healthz", _healthy, methods=["GET"])

@@ -59,7 +59,7 @@ class Shelf(Protocol):
     """Reads and removes single messages of a stream."""
 
     async def next_message(self, stream: str, subject: str, sequence: int) -> StoredMessage | None:
-        """Give the first message at or after `sequence`, or None behind the last."""
+        """Return the first message at or after `sequence`, or None behind the last."""
 
     async def delete_message(self, stream: str, sequence: int) -> None:
         """Remove one message."""
@@ -85,7 +85,7 @@ def dead_headers(
 
 
 async def dead_letters(shelf: Shelf, *, durable: str | None = None) -> AsyncIterator[DeadLetter]:
-    """Give the dead letters, oldest first: all, or those of one durable."""
+    """Return the dead letters, oldest first: all, or those of one durable."""
     subject = f"{DEAD_ROOT}.*.{durable}" if durable else f"{DEAD_ROOT}.>"
     number = 1
     while message := await shelf.next_message(DEAD_LETTERS, subject, number):

@@ -38,7 +38,7 @@ class DeadLetter:
 
 @dataclass(frozen=True)
 class Exit:
-    """Give the record back and end the process: a person must change something first."""
+    """Return the record back and end the process: a person must change something first."""
 
     error: BiaswatchError
 
@@ -89,7 +89,7 @@ def _delay_s(error: Exception, attempt: int, policy: RetryPolicy, luck: float) -
 
 
 def _sentence(error: Exception) -> str:
-    """Give the error on one line: a reason travels in a header, where a line break would end it."""
+    """Return the error on one line: a reason travels in a header, which a line break would end."""
     text = " ".join(str(error).split())
     named = text if isinstance(error, BiaswatchError) else f"{type(error).__name__}: {text}"
     return named if len(named) <= MAX_REASON_LENGTH else named[: MAX_REASON_LENGTH - 1] + "…"

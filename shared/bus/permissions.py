@@ -34,18 +34,18 @@ class Permissions:
 
 
 def services() -> tuple[str, ...]:
-    """Give every service that stands in the address book."""
+    """Return every service that stands in the address book."""
     names = {name for route in ROUTES for name in (*route.producers, *route.consumers)}
     return tuple(sorted(names))
 
 
 def key_names() -> list[str]:
-    """Give everybody who has a key from the start."""
+    """Return everybody who has a key from the start."""
     return [*services(), OPERATOR, DROP_IN, INGEST]
 
 
 def permissions_of(service: str) -> Permissions:
-    """Give what one service needs: to write its records, to read and settle its own durables.
+    """Return what one service needs: to write its records, to read and settle its own durables.
 
     A service may make its own durables anew (and no others), so that it recovers by itself when
     one is deleted; the filter stands in the subject, so it cannot widen what it reads.
@@ -65,7 +65,7 @@ def permissions_of(service: str) -> Permissions:
 
 
 def drop_in_permissions(name: str) -> Permissions:
-    """Give what a drop-in extractor needs: to be found, asked, and to answer; nothing of JetStream.
+    """Return what a drop-in extractor needs: to be found, asked and to answer; no JetStream.
 
     `dropin` is the key all of them share; `dropin-<name>` is one extractor's own, which hears no
     question to another.
@@ -85,24 +85,24 @@ def drop_in_permissions(name: str) -> Permissions:
 
 
 def ingest_permissions() -> Permissions:
-    """Give what a live system needs that sends its answers in: to publish them, and hear that."""
+    """Return what a live system needs that sends its answers in: to publish them, and hear that."""
     return Permissions(publish=(route_of(Exchange).subjects,), subscribe=(f"_INBOX_{INGEST}.>",))
 
 
 def _guests() -> tuple[str, ...]:
-    """Give the durables of drop-ins, whose names nobody knows beforehand."""
+    """Return the durables of drop-ins, whose names nobody knows beforehand."""
     return _grants(route_of(Response), "*")
 
 
 def _of_others() -> tuple[str, ...]:
-    """Give the durables of the other readers of responses, which no guest may be named like."""
+    """Return the durables of the other readers of responses, which no guest may be named like."""
     route = route_of(Response)
     others = [each for each in route.consumers if each != HOST]
     return tuple(grant for each in others for grant in _grants(route, route.durable(each)))
 
 
 def operator_permissions() -> Permissions:
-    """Give what provisioning, the care of dead letters, and purging need.
+    """Return what provisioning, the care of dead letters, and purging need.
 
     Records are read only where they carry texts: to purge them, one must see whose they are.
     """
@@ -139,7 +139,7 @@ def _read(route: Route, service: str) -> tuple[str, ...]:
 
 
 def _grants(route: Route, durable: str) -> tuple[str, ...]:
-    """Give the subjects with which one durable is made, looked at, read and settled."""
+    """Return the subjects with which one durable is made, looked at, read and settled."""
     own_filter = route.filter()
     return (
         f"$JS.API.CONSUMER.CREATE.{route.stream}.{durable}.{own_filter}",
@@ -150,7 +150,7 @@ def _grants(route: Route, durable: str) -> tuple[str, ...]:
 
 
 def server_config(public_keys: Mapping[str, str]) -> str:
-    """Give the `authorization` block of nats-server for these keys, by service name."""
+    """Return the `authorization` block of nats-server for these keys, by service name."""
     users = []
     for name, key in sorted(public_keys.items()):
         grants = json.dumps(_granted(_allowed(name)))
@@ -167,7 +167,7 @@ def _allowed(name: str) -> Permissions:
 
 
 def _granted(allowed: Permissions) -> dict[str, object]:
-    """Give permissions in the server's words; who may publish nothing is denied everything."""
+    """Return permissions in the server's words; who may publish nothing is denied everything."""
     publish: dict[str, list[str]] = {"allow": list(allowed.publish)}
     if allowed.never:
         publish["deny"] = list(allowed.never)

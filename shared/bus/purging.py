@@ -33,7 +33,7 @@ def carries_texts(record: type[Record]) -> bool:
 
 
 def text_routes() -> tuple[Route, ...]:
-    """Give the routes whose messages carry texts."""
+    """Return the routes whose messages carry texts."""
     return tuple(route for route in ROUTES if carries_texts(route.record))
 
 

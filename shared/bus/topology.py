@@ -65,7 +65,7 @@ class DurableSpec:
 
 
 def streams(sizes: Sizes) -> tuple[StreamSpec, ...]:
-    """Give every stream of the platform."""
+    """Return every stream of the platform."""
     return (*(_stream_of(route, sizes) for route in ROUTES), _dead_letters(sizes))
 
 
@@ -98,7 +98,7 @@ def _dead_letters(sizes: Sizes) -> StreamSpec:
 
 
 def durable_of(stage: Stage[R]) -> DurableSpec:
-    """Give the durable a stage reads."""
+    """Return the durable a stage reads."""
     route = route_of(stage.reads)
     return DurableSpec(
         stream=route.stream,
@@ -111,7 +111,7 @@ def durable_of(stage: Stage[R]) -> DurableSpec:
 
 
 def durables() -> tuple[DurableSpec, ...]:
-    """Give every durable that can exist before its reader does (those per lane cannot)."""
+    """Return every durable that can exist before its reader does (those per lane cannot)."""
     return tuple(
         DurableSpec(route.stream, route.durable(consumer), route.filter(), 30, 1000)
         for route in ROUTES
@@ -121,5 +121,5 @@ def durables() -> tuple[DurableSpec, ...]:
 
 
 def dead_subject(service: str, durable: str) -> str:
-    """Give the subject of a service's dead letters."""
+    """Return the subject of a service's dead letters."""
     return f"{DEAD_ROOT}.{service}.{durable}"

@@ -214,7 +214,7 @@ class Worker:
 
 
 def _call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
-    """Give the handler one form: records in, awaitable outputs; what computes leaves the loop."""
+    """Return the handler one form: records in, awaitable outputs; what computes leaves the loop."""
     handler: Any = stage.handler
     waits = inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(
         getattr(handler, "__call__", None)  # noqa: B004 - asks how it is defined, not whether

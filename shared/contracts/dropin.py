@@ -84,10 +84,10 @@ class CallAnswer(Part):
 
 
 def service_name(extractor: str) -> str:
-    """Give the name under which a drop-in registers with NATS."""
+    """Return the name under which a drop-in registers with NATS."""
     return f"extractor-{extractor}"
 
 
 def endpoint(extractor: str, what: str) -> str:
-    """Give the subject of one of its endpoints."""
+    """Return the subject of one of its endpoints."""
     return f"{ROOT}.{extractor}.{what}"

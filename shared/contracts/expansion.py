@@ -13,7 +13,7 @@ from shared.contracts.target import Target
 
 
 def probes_of(run: Run, suite: Suite, at: datetime) -> Iterator[Probe]:
-    """Give every probe of a run: each question to each target, scaffold and repeat."""
+    """Return every probe of a run: each question to each target, scaffold and repeat."""
     measure = tuple(pin.name for pin in run.extractors)
     repeats = range(run.repeats)
     asked = asked_of(run, suite)
@@ -24,7 +24,7 @@ def probes_of(run: Run, suite: Suite, at: datetime) -> Iterator[Probe]:
 
 
 def asked_of(run: Run, suite: Suite) -> tuple[SuiteProbe, ...]:
-    """Give what a run asks: the whole suite, or the sets that fall to this round of a monitor.
+    """Return what a run asks: the whole suite, or the sets that fall to this round of a monitor.
 
     The monitor shuffles the sets once, by their names and its own id, and every round takes the
     next ones; so no set is ever drawn twice, and no record of draws is needed.
@@ -38,12 +38,12 @@ def asked_of(run: Run, suite: Suite) -> tuple[SuiteProbe, ...]:
 
 
 def set_of(probe: SuiteProbe) -> str:
-    """Give the probe's set; one without twins is a set by itself."""
+    """Return the probe's set; one without twins is a set by itself."""
     return probe.set or probe.unit or probe.key
 
 
 def shuffled_sets(suite: Suite, monitor_id: str) -> list[str]:
-    """Give the sets in the order in which a monitor draws them."""
+    """Return the sets in the order in which a monitor draws them."""
     names = {set_of(probe) for probe in suite.probes}
     return sorted(names, key=lambda name: derived_id("draw", monitor_id, name))
 
@@ -79,7 +79,7 @@ def _probe(
 
 
 def expected_of(run: Run, probes: Iterable[Probe]) -> dict[str, Probe]:
-    """Give the id of every features record the run will have, and the probe it comes from."""
+    """Return the id of every features record the run will have, and the probe it comes from."""
     return {
         features_id_of(probe, pin.name, pin.version): probe
         for probe in probes

@@ -28,7 +28,7 @@ def is_id(text: str) -> bool:
 
 
 def derived_id(kind: str, *inputs: JsonValue) -> str:
-    """Give the id that belongs to these inputs of this kind of record; order matters."""
+    """Return the id that belongs to these inputs of this kind of record; order matters."""
     return hashlib.sha256(_canonical([kind, *inputs]).encode()).hexdigest()[:ID_HEX_DIGITS]
 
 

@@ -75,12 +75,12 @@ class Mistake:
 
 
 def first_mistake(error: ValidationError) -> Mistake:
-    """Give the first mistake that was found."""
+    """Return the first mistake that was found."""
     return first_of(error.errors(include_url=False, include_input=False))
 
 
 def first_of(found: Sequence[Mapping[str, Any]]) -> Mistake:
-    """Give the first mistake of the checker's list; what is missing may only be misspelt."""
+    """Return the first mistake of the checker's list; what is missing may only be misspelt."""
     loc, kind = tuple(found[0]["loc"]), str(found[0]["type"])
     said = _said(kind, found[0].get("ctx", {}), str(found[0]["msg"]))
     unknown = [each["loc"] for each in found if each["type"] == "extra_forbidden"]

@@ -111,7 +111,7 @@ class MonitorPlan(Part):
 
     @property
     def watched(self) -> tuple[Comparison, ...]:
-        """Give every comparison, with one of missing answers for each extractor."""
+        """Return every comparison, with one of missing answers for each extractor."""
         features = [*self.features, *(self._missing(name) for name in self.extractors)]
         return tuple(
             Comparison(watched=feature, pair=pair)
@@ -129,12 +129,12 @@ class MonitorPlan(Part):
 
     @property
     def bound(self) -> float:
-        """Give the log evidence that alarms: half of alpha is for gaps, half for changes."""
+        """Return the log evidence that alarms: half of alpha is for gaps, half for changes."""
         return log(2 * len(self.watched) / self.alpha)
 
 
 def _host_of(address: str) -> str | None:
-    """Give the host as a name server would be asked for it; None where there is none."""
+    """Return the host as a name server would be asked for it; None where there is none."""
     try:
         parts = urlsplit(address)
         _ = parts.port  # refuses what is none

@@ -84,7 +84,7 @@ class Record(Part):
         return tuple(name for name, field in cls.model_fields.items() if TEXT in field.metadata)
 
     def encode(self) -> bytes:
-        """Give the JSON that travels."""
+        """Return the JSON that travels."""
         return self.model_dump_json(exclude_none=True).encode()
 
     @classmethod

@@ -52,7 +52,7 @@ class Route:
         return "-".join(filter(None, (consumer, self.record.kind, lane)))
 
     def filter(self, lane: str | None = None) -> str:
-        """Give the subjects a durable listens to: all, or one lane."""
+        """Return the subjects a durable listens to: all, or one lane."""
         return f"{ROOT}.{self.record.kind}.*.*.{lane or '*'}"
 
 
@@ -110,26 +110,26 @@ _BY_KIND = {route.record.kind: route for route in ROUTES}
 
 
 def route_of(record: type[Record]) -> Route:
-    """Give the route of a kind of record."""
+    """Return the route of a kind of record."""
     return _BY_RECORD[record]
 
 
 def record_of(kind: str) -> type[Record]:
-    """Give the kind of record that has this name."""
+    """Return the kind of record that has this name."""
     return _BY_KIND[kind].record
 
 
 def response_id_of(probe: Probe) -> str:
-    """Give the id the response to a probe has, before there is one."""
+    """Return the id the response to a probe has, before there is one."""
     return derived_id(Response.kind, probe.tenant, probe.purpose, probe.id)
 
 
 def features_id_of(probe: Probe, extractor: str, version: str) -> str:
-    """Give the id an extractor's features of the response to a probe have, before there are any."""
+    """Return the id that an extractor's features of a probe's response will have."""
     answer = response_id_of(probe)
     return derived_id(Features.kind, probe.tenant, probe.purpose, answer, extractor, version)
 
 
 def subject_of(record: Record) -> str:
-    """Give the subject one record travels on."""
+    """Return the subject one record travels on."""
     return f"{ROOT}.{record.kind}.{record.tenant}.{record.purpose}.{record.lane}"

@@ -39,12 +39,12 @@ class Window(Part):
 
     @property
     def next(self) -> "Window":
-        """Give the window after this one."""
+        """Return the window after this one."""
         return Window(begins=self.ends, ends=self.ends + (self.ends - self.begins))
 
 
 def window_at(moment: datetime, window_s: int) -> Window:
-    """Give the window a moment belongs to."""
+    """Return the window a moment belongs to."""
     number = floor(moment.timestamp() / window_s)
     begins = datetime.fromtimestamp(number * window_s, UTC)
     return Window(begins=begins, ends=begins + timedelta(seconds=window_s))

@@ -10,7 +10,7 @@ from shared.contracts.traffic import Traffic, Window, window_at
 
 
 def next_window(traffic: Traffic, monitor: Monitor, last: Run | None) -> Window:
-    """Give the window that is read next: after the last one, and none from before a pause.
+    """Return the window that is read next: after the last one, and none from before a pause.
 
     Windows that were missed are read one after the other: what was said in them is there.
     """
@@ -21,7 +21,7 @@ def next_window(traffic: Traffic, monitor: Monitor, last: Run | None) -> Window:
 
 
 def read_at(window: Window, monitor: Monitor) -> datetime:
-    """Give when a window is read: what is sent in later is not added."""
+    """Return when a window is read: what is sent in later is not added."""
     return window.ends + timedelta(seconds=monitor.upkeep.lateness_s)
 
 
@@ -34,7 +34,7 @@ def window_run(
     pins: Sequence[ExtractorPin] = (),
     before: str | None = None,
 ) -> Run:
-    """Give the run of a window; its id depends on the monitor and the window alone."""
+    """Return the run of a window; its id depends on the monitor and the window alone."""
     return Run(
         tenant=monitor.tenant,
         purpose=Purpose.PRODUCTION,

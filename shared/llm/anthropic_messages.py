@@ -65,7 +65,7 @@ def _format(form: Form) -> dict[str, object]:
 
 
 def _tokens(usage: Any) -> tuple[int | None, int | None]:
-    """Give what was read and written; what a prompt cache provided was read, too."""
+    """Return what was read and written; what a prompt cache provided was read, too."""
     if usage is None:
         return None, None
     cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)

@@ -14,7 +14,7 @@ C = TypeVar("C")
 
 
 class Clients(Generic[C]):
-    """Gives each call the first client that has a hand free."""
+    """Returns each call the first client that has a hand free."""
 
     def __init__(self, make: Callable[[], C]) -> None:
         self._make = make
@@ -23,7 +23,7 @@ class Clients(Generic[C]):
 
     @contextmanager
     def one(self) -> Iterator[C]:
-        """Give a client for one call."""
+        """Return a client for one call."""
         number = next((n for n, calls in enumerate(self._calls) if calls < CALLS_EACH), None)
         if number is None:
             number = len(self._clients)

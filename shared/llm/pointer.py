@@ -11,7 +11,7 @@ MESSAGES, PROMPT, SYSTEM, REPEAT = "{messages}", "{prompt}", "{system}", "{repea
 
 
 def found_at(document: Any, pointer: str) -> Any:
-    """Give what a pointer points to; raise LookupError where nothing is there."""
+    """Return what a pointer points to; raise LookupError where nothing is there."""
     if pointer and not pointer.startswith("/"):
         raise LookupError(pointer)
     for raw in pointer.split("/")[1:]:
@@ -28,7 +28,7 @@ def found_at(document: Any, pointer: str) -> Any:
 
 
 def filled(template: JsonValue, call: Call) -> JsonValue:
-    """Give the request: placeholders in its strings become what is asked, and nothing else does."""
+    """Return the request: placeholders in its strings become what is asked, nothing else does."""
     if isinstance(template, dict):
         return {name: filled(value, call) for name, value in template.items()}
     if isinstance(template, list):

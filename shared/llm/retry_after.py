@@ -5,7 +5,7 @@ from email.utils import parsedate_to_datetime
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Give the seconds to wait; a date counts from the answer's own, so no clock is read."""
+    """Return the seconds to wait; a date counts from the answer's own, so no clock is read."""
     for name, divisor in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) / divisor

@@ -4,7 +4,7 @@ NONE, ASSISTANT, PLAY = "none", "assistant", "role-play "
 
 
 def system_prompt_of(role: str) -> str | None:
-    """Give the system prompt of `none`, `assistant`, `role-play X`; other words are the prompt."""
+    """Return the prompt of `none`, `assistant`, `role-play X`; other words are the prompt."""
     if role == NONE:
         return None
     if role == ASSISTANT:

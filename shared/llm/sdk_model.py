@@ -74,11 +74,11 @@ class SdkModel(ABC, Generic[C]):
 
     @abstractmethod
     def _endpoint(self, client: C) -> Callable[..., Awaitable[Any]]:
-        """Give what is called on the client."""
+        """Return what is called on the client."""
 
     @abstractmethod
     def _request(self, call: Call, form: Form | None) -> dict[str, Any]:
-        """Give what is asked, in this wire format; `form` where the server is held to one."""
+        """Return what is asked, in this wire format; `form` where the server is held to one."""
 
     @abstractmethod
     def _answer(self, reply: Any) -> Answer:
@@ -86,5 +86,5 @@ class SdkModel(ABC, Generic[C]):
 
 
 def _told(call: Call) -> dict[str, str]:
-    """Give the headers by which a simulated model tells calls apart."""
+    """Return the headers by which a simulated model tells calls apart."""
     return {REPEAT_HEADER: call.repeat_key, ATTEMPT_HEADER: str(call.attempt)}

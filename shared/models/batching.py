@@ -17,12 +17,12 @@ class OutOfMemory(Exception):  # noqa: N818 - what became of a batch, answered b
 
 
 def length_class(tokens: int) -> int:
-    """Give the class of a length."""
+    """Return the class of a length."""
     return next((each for each in CLASSES if tokens <= each), CLASSES[-1])
 
 
 def best_size(seconds_for: Callable[[int], float], sizes: Sequence[int]) -> int:
-    """Give the batch size with the quickest text; stop looking once two in a row are no better.
+    """Return the batch size with the quickest text; stop looking once two in a row are no better.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Sizes:
         self._sizes: dict[int, int] = {}
 
     def of(self, tokens: int) -> int:
-        """Give the size for texts of this length."""
+        """Return the size for texts of this length."""
         found = length_class(tokens)
         if found not in self._sizes:
             self._sizes[found] = self._measure(found)
@@ -68,7 +68,7 @@ class Sizes:
 
 
 def batches(lengths: Sequence[int], size_of: Callable[[int], int]) -> Iterator[list[int]]:
-    """Give the places of the items, the longest first: what does not fit shows at once."""
+    """Return the places of the items, the longest first: what does not fit shows at once."""
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     start = 0
     while start < len(order):
@@ -83,7 +83,7 @@ def run(
     forward: Callable[[Sequence[T]], Sequence[R]],
     sizes: Sizes,
 ) -> list[R | Exception]:
-    """Give each item's result in their order, or what went wrong with it."""
+    """Return each item's result in their order, or what went wrong with it."""
     results: dict[int, R | Exception] = {}
     for places in batches(lengths, sizes.of):
         longest = lengths[places[0]]

@@ -26,7 +26,7 @@ class Classifier:
         self._lazy = Lazy(model, self._load, size=size)
 
     def scores(self, texts: Sequence[str]) -> list[Scores | Exception]:
-        """Give the score of each label for each text, or what went wrong with it.
+        """Return the score of each label for each text, or what went wrong with it.
 
         Softmax, or a sigmoid for each label where the model says that several may hold: what
         transformers' own pipeline does.
@@ -39,7 +39,7 @@ class Classifier:
         return [self._named(row) for row in self._lazy.passes().over(texts)]
 
     def size_for(self, tokens: int) -> int:
-        """Give the batch size that was measured to be best for texts of this length."""
+        """Return the batch size that was measured to be best for texts of this length."""
         return self._lazy.passes().size_for(tokens)
 
     def _named(self, row: Row | Exception) -> Scores | Exception:

@@ -37,14 +37,14 @@ class Models:
                 raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     def place(self) -> Any:
-        """Give the torch device."""
+        """Return the torch device."""
         import torch
 
         on_gpu = self.device == "cuda" or (self.device == "auto" and _has_gpu())
         return torch.device("cuda" if on_gpu else "cpu")
 
     def precision(self) -> Any:
-        """Give the type of numbers: half as wide on a GPU, where it is twice as fast."""
+        """Return the type of numbers: half as wide on a GPU, where it is twice as fast."""
         import torch
 
         return torch.float16 if self.place().type == "cuda" else torch.float32

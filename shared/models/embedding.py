@@ -21,7 +21,7 @@ class Embedder:
         self._lazy = Lazy(model, self._load, size=size)
 
     def vectors(self, texts: Sequence[str]) -> list[Row | Exception]:
-        """Give the vector of each text, or what went wrong with it.
+        """Return the vector of each text, or what went wrong with it.
 
         Raises
         ------
@@ -31,7 +31,7 @@ class Embedder:
         return [_unit(row) for row in self._lazy.passes().over(texts)]
 
     def size_for(self, tokens: int) -> int:
-        """Give the batch size that was measured to be best for texts of this length."""
+        """Return the batch size that was measured to be best for texts of this length."""
         return self._lazy.passes().size_for(tokens)
 
     def _load(self) -> Loaded:

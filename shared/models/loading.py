@@ -24,7 +24,7 @@ class Lazy:
         self._why = ""
 
     def passes(self) -> Passes:
-        """Give the passes.
+        """Return the passes.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class Lazy:
 
 
 def longest_of(tokenizer: Any, config: Any) -> int:
-    """Give the tokens a model takes at once."""
+    """Return the tokens a model takes at once."""
     known = [getattr(tokenizer, "model_max_length", None), LONGEST]
     known.append(getattr(config, "max_position_embeddings", None))
     return min(int(each) for each in known if each)

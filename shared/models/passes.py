@@ -44,11 +44,11 @@ class Passes:
         self._sizes = Sizes(self._measured_size if size is None else lambda _: size)
 
     def size_for(self, tokens: int) -> int:
-        """Give the batch size that was measured to be best for texts of this length."""
+        """Return the batch size that was measured to be best for texts of this length."""
         return self._sizes.of(tokens)
 
     def over(self, texts: Sequence[str]) -> list[Row | Exception]:
-        """Give one row for each text, or what went wrong with it.
+        """Return one row for each text, or what went wrong with it.
 
         A text longer than the model takes is cut into windows; its row is the mean of theirs,
         weighted by their tokens.

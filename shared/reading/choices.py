@@ -43,7 +43,7 @@ _EITHER = re.compile(
 
 
 def choice_in(text: str, marks: Collection[str] = ascii_uppercase) -> str:
-    """Give the mark of the one option a text chooses.
+    """Return the mark of the one option a text chooses.
 
     What is said in the surest way decides: a field of a JSON object, then a text that is nothing
     but a mark, then lines that begin with "Answer:", then words like "the answer is B".

@@ -13,7 +13,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def values_of(text: str, names: tuple[str, ...]) -> Iterator[object]:
-    """Give the values that stand under these names in the objects of a text, in order.
+    """Return the values that stand under these names in the objects of a text, in order.
 
     Where an object is broken or cut off, what stands in quotes behind the name is given.
     """
@@ -27,7 +27,7 @@ def values_of(text: str, names: tuple[str, ...]) -> Iterator[object]:
 
 
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
-    """Give the JSON objects that stand in a text, fenced or not; none from inside another."""
+    """Return the JSON objects that stand in a text, fenced or not; none from inside another."""
     at = text.find("{")
     for _ in range(MOST_OBJECTS):
         if at < 0:

@@ -19,7 +19,7 @@ LEAST_WORDS = 3
 
 
 def reasoning_in(text: str) -> str:
-    """Give the words that lead to the answer: a field of a JSON object, or all but the answer.
+    """Return the words that lead to the answer: a field of a JSON object, or all but the answer.
 
     Raises
     ------
@@ -35,5 +35,5 @@ def reasoning_in(text: str) -> str:
 
 
 def sentences_in(text: str, most: int) -> str:
-    """Give the first sentences of a text, on one line."""
+    """Return the first sentences of a text, on one line."""
     return " ".join(_SENTENCE.split(" ".join(text.split()))[:most])

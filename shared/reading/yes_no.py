@@ -33,7 +33,7 @@ _LAST = re.compile(
 
 
 def yes_or_no_in(text: str) -> str:
-    """Give `yes` or `no`, as the text plainly says.
+    """Return `yes` or `no`, as the text plainly says.
 
     Raises
     ------

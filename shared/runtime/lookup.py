@@ -21,7 +21,7 @@ class Lookup(Generic[V]):
         self._looking: asyncio.Task[None] | None = None
 
     async def get(self, key: str) -> V | None:
-        """Give the key's value, or None where there is none; raise what `find` raises."""
+        """Return the key's value, or None where there is none; raise what `find` raises."""
         answer: asyncio.Future[V | None] = asyncio.get_running_loop().create_future()
         self._wanted.append((key, answer))
         if self._looking is None:

@@ -15,9 +15,9 @@ from shared.telemetry import log
 
 BACK_PRESSURE_S = 0.5
 Waiting = Callable[[], Mapping[str, set[str]]]
-"""Gives the ids that are waited for, by run; it blocks."""
+"""Returns the ids that are waited for, by run; it blocks."""
 Remedy = Callable[[str, set[str]], Sequence[Record]]
-"""Gives what brings the missing ids of one run about; it blocks."""
+"""Returns what brings the missing ids of one run about; it blocks."""
 
 
 class Reconciliation:
@@ -40,7 +40,7 @@ class Reconciliation:
                 log("reconciliation").warning("nothing is repaired for now", why=str(error))
 
     def stuck(self) -> list[Record]:
-        """Give what must be published again for runs of which nothing came since the last look."""
+        """Return what must be published again for runs without news since the last look."""
         missing = self._waiting()
         before, self._before = self._before, {run: len(ids) for run, ids in missing.items()}
         return [

@@ -94,6 +94,6 @@ def load(kind: type[S]) -> S:
 
 
 def _variable(kind: type[Settings], field: str) -> str:
-    """Give the variable's name: an error names the field, or its alias where it has one."""
+    """Return the variable's name: an error names the field, or its alias where it has one."""
     prefix = str(kind.model_config.get("env_prefix", ""))
     return field if field.isupper() else f"{prefix}{field}".upper()

@@ -44,7 +44,7 @@ async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
 
 
 def free_port(host: str) -> int:
-    """Give a port nobody listens on now; for a process that is to open it in a moment."""
+    """Return a port nobody listens on now; for a process that is to open it in a moment."""
     with _listen(host, 0) as listening:
         return int(listening.getsockname()[1])
 

@@ -26,7 +26,7 @@ class _Strict(yaml.SafeLoader):
 
 
 def parsed(text: str) -> Any:
-    """Give what YAML says; raise YAMLError where it says nothing, or one thing twice."""
+    """Return what YAML says; raise YAMLError where it says nothing, or one thing twice."""
     try:
         return yaml.load(text, Loader=_Strict)  # noqa: S506 - a SafeLoader
     except RecursionError:
@@ -39,6 +39,6 @@ def why(error: yaml.YAMLError) -> str:
 
 
 def line_of(error: yaml.YAMLError) -> int | None:
-    """Give the line, where it is known."""
+    """Return the line, where it is known."""
     mark = getattr(error, "problem_mark", None)
     return mark.line + 1 if mark else None

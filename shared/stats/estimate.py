@@ -15,5 +15,5 @@ class Estimate:
 
 
 def undefined(reason: str, *, value: float | None = None, method: str = "") -> Estimate:
-    """Give an estimate without an interval, or without anything, and say why."""
+    """Return an estimate without an interval, or without anything, and say why."""
     return Estimate(value=value, method=method, reason=reason)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def krippendorff_alpha(units: Sequence[Sequence[float | None]]) -> tuple[float | None, str | None]:
-    """Give alpha for interval data, or None and the reason why it is undefined.
+    """Return alpha for interval data, or None and the reason why it is undefined.
 
     Parameters
     ----------
@@ -36,6 +36,6 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]]) -> tuple[float |
 
 
 def _disagreement(scores: Sequence[float]) -> float:
-    """Give the squared differences of all ordered pairs: 2 n sum of squares about the mean."""
+    """Return the squared differences of all ordered pairs: 2 n sum of squares about the mean."""
     mean = sum(scores) / len(scores)
     return 2 * len(scores) * sum((score - mean) ** 2 for score in scores)

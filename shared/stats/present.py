@@ -10,14 +10,14 @@ Sample = Sequence[float | None] | Vector
 
 
 def present(sample: Sample) -> tuple[Vector, int]:
-    """Give the finite values of a sample, in order, and the number of those that are not."""
+    """Return the finite values of a sample, in order, and the number of those that are not."""
     values = np.asarray(sample, dtype=np.float64).reshape(-1)
     finite = values[np.isfinite(values)]
     return finite, len(values) - len(finite)
 
 
 def present_pairs(a: Sample, b: Sample) -> tuple[Vector, Vector, int]:
-    """Give the pairs of which both values are finite, and the number of the other pairs."""
+    """Return the pairs of which both values are finite, and the number of the other pairs."""
     x, y = np.asarray(a, dtype=np.float64).reshape(-1), np.asarray(b, dtype=np.float64).reshape(-1)
     if len(x) != len(y):
         raise ValueError(f"pairs need as many values in a as in b, not {len(x)} and {len(y)}")

@@ -18,7 +18,7 @@ Numbers = Mapping[str, float | None]
 
 
 def text_hash(text: str) -> str:
-    """Give the key of a text."""
+    """Return the key of a text."""
     return derived_id("text", text)
 
 
@@ -29,7 +29,7 @@ class Baselines:
         self._engine = engine
 
     def find(self, extractor: str, version: str, texts: Iterable[str]) -> dict[str, Numbers]:
-        """Give the numbers of those texts that were measured; none at all where unscorable."""
+        """Return the numbers of those texts that were measured; none at all where unscorable."""
         by_hash = {text_hash(text): text for text in texts}
         hashes = sorted(by_hash)
         found: dict[str, Numbers] = {}

@@ -29,7 +29,7 @@ class Calibrations:
             connection.execute(insert(CALIBRATIONS).values(**row))
 
     def find(self, extractor: str, version: str) -> list[OwnGap]:
-        """Give the gaps of an extractor at a version; none where it was never calibrated."""
+        """Return the gaps of an extractor at a version; none where it was never calibrated."""
         query = select(CALIBRATIONS.c.body).where(*_which(extractor, version))
         with reading(self._engine) as connection:
             body = connection.execute(query).scalar()

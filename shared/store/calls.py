@@ -65,7 +65,7 @@ class Calls:
                 _add(connection, run_id, sums)
 
     def answers(self, ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        """Give the answers that are kept for these calls."""
+        """Return the answers that are kept for these calls."""
         wanted, found = sorted(set(ids)), {}
         with reading(self._engine) as connection:
             for start in range(0, len(wanted), AT_ONCE):
@@ -86,7 +86,7 @@ class Calls:
             )
 
     def spending(self, run_ids: Iterable[str]) -> dict[str, Spending]:
-        """Give what these runs have spent and may spend."""
+        """Return what these runs have spent and may spend."""
         query = select(SPENDING).where(SPENDING.c.run_id.in_(set(run_ids)))
         with reading(self._engine) as connection:
             rows = connection.execute(query).mappings().all()

@@ -23,7 +23,7 @@ READS = "reads"
 
 
 def engine_of(url: str) -> Engine:
-    """Give an engine for the database at `url`; nothing is opened yet.
+    """Return an engine for the database at `url`; nothing is opened yet.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def engine_of(url: str) -> Engine:
 
 
 def shown(url: str) -> str:
-    """Give the URL as it may be shown: without its password."""
+    """Return the URL as it may be shown: without its password."""
     return _parsed(url).render_as_string(hide_password=True)
 
 
@@ -114,14 +114,14 @@ def opening(engine: Engine) -> Iterator[None]:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """Give a transaction that is committed as a whole or not at all."""
+    """Return a transaction that is committed as a whole or not at all."""
     with _speaking(), engine.begin() as connection:
         yield connection
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """Give a transaction that sees one state of the store and changes nothing."""
+    """Return a transaction that sees one state of the store and changes nothing."""
     with _speaking(), engine.connect().execution_options(**{READS: True}) as connection:
         yield connection
 

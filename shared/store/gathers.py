@@ -164,7 +164,7 @@ class Gathers:
         return True
 
     def open_keys(self) -> list[str]:
-        """Give what is still being waited for."""
+        """Return what is still being waited for."""
         mine = and_(GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None))
         with reading(self._engine) as connection:
             return list(
@@ -172,7 +172,7 @@ class Gathers:
             )
 
     def due(self) -> list[Closing]:
-        """Give what is closed and whose closing has not been emitted yet, oldest first."""
+        """Return what is closed and whose closing has not been emitted yet, oldest first."""
         query = (
             select(GATHERS)
             .where(GATHERS.c.stage == self._stage)
@@ -188,7 +188,7 @@ class Gathers:
             self._set(connection, key, emitted_at=now)
 
     def waiting_for(self, key: str) -> list[str]:
-        """Give the ids a gather still waits for, or never got."""
+        """Return the ids a gather still waits for, or never got."""
         mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key)
         query = select(GATHER_ITEMS.c.item_id).where(mine, GATHER_ITEMS.c.arrived_at.is_(None))
         with reading(self._engine) as connection:

@@ -50,11 +50,11 @@ class Instruments:
                     connection.execute(update(EXTRACTORS).where(mine).values(**row))
 
     def running(self, since: datetime) -> list[Instrument]:
-        """Give the extractors heard of since a moment, the latest version of each first."""
+        """Return the extractors heard of since a moment, the latest version of each first."""
         return [each for each in self.ever() if each.seen_at >= since and not each.refused]
 
     def ever(self) -> list[Instrument]:
-        """Give every extractor that was ever heard of, the latest version of each first."""
+        """Return every extractor that was ever heard of, the latest version of each first."""
         query = select(EXTRACTORS).order_by(EXTRACTORS.c.name, EXTRACTORS.c.seen_at.desc())
         with reading(self._engine) as connection:
             rows = connection.execute(query).mappings().all()

@@ -56,7 +56,7 @@ class Purges:
         return self._purge(BEFORE, key, TEXTS.c.at < moment, CALLS.c.at < moment, now)
 
     def so_far(self) -> Purged:
-        """Give all that has been purged."""
+        """Return all that has been purged."""
         with reading(self._engine) as connection:
             return purged(connection)
 

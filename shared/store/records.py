@@ -73,7 +73,7 @@ class Records:
             return int(connection.scalar(query) or 0)
 
     def missing(self, kind: type[Record], ids: Iterable[str]) -> set[str]:
-        """Give those of the ids that are not there."""
+        """Return those of the ids that are not there."""
         wanted = set(ids)
         table = RECORDS[kind.kind]
         with reading(self._engine) as connection:
@@ -83,12 +83,12 @@ class Records:
         return wanted
 
     def read(self, kind: type[R], *, run_id: str, texts: bool = True) -> Iterator[R]:
-        """Give the records of a run, in the order of their ids; without texts it is quicker."""
+        """Return the records of a run, in the order of their ids; without texts it is quicker."""
         table = RECORDS[kind.kind]
         yield from self._read(kind, select(table).where(table.c.run_id == run_id), texts=texts)
 
     def numbers(self, kind: type[R], *, run_id: str) -> Iterator[Row]:
-        """Give what the records of a run hold besides texts and embedded records, as plain data."""
+        """Return a run's records without texts and embedded records, as plain data."""
         table = RECORDS[kind.kind]
         query = select(table.c.body).where(table.c.run_id == run_id).order_by(table.c.id)
         with reading(self._engine) as connection:
@@ -96,16 +96,16 @@ class Records:
                 yield json.loads(body)
 
     def of_monitor(self, kind: type[R], monitor_id: str) -> Iterator[R]:
-        """Give the records of a monitor, in the order of their ids."""
+        """Return the records of a monitor, in the order of their ids."""
         table = RECORDS[kind.kind]
         yield from self._read(kind, select(table).where(table.c.monitor_id == monitor_id))
 
     def all(self, kind: type[R]) -> Iterator[R]:
-        """Give every record of a kind, in the order of their ids."""
+        """Return every record of a kind, in the order of their ids."""
         yield from self._read(kind, select(RECORDS[kind.kind]))
 
     def latest(self, kind: type[R], most: int, *, purpose: Purpose) -> list[R]:
-        """Give so many records of a kind and purpose, the latest first."""
+        """Return so many records of a kind and purpose, the latest first."""
         table = RECORDS[kind.kind]
         query = select(table.c.id).where(table.c.purpose == purpose.value)
         query = query.order_by(table.c.at.desc(), table.c.id).limit(most)
@@ -114,7 +114,7 @@ class Records:
         return sorted(self.get(kind, rank), key=lambda record: rank[record.id])
 
     def get(self, kind: type[R], ids: Iterable[str]) -> Iterator[R]:
-        """Give the records with these ids that are there, in the order of their ids.
+        """Return the records with these ids that are there, in the order of their ids.
 
         What cannot be an id is not there; a database might stumble over it.
         """

@@ -23,15 +23,15 @@ class Rounds:
         return self._records.count(Round, monitor_id=monitor.monitor_id)
 
     def get(self, monitor: Monitor, number: int) -> Round | None:
-        """Give a round; None where it has not closed."""
+        """Return a round; None where it has not closed."""
         return next(self._records.get(Round, [_id_of(Round, monitor, number)]), None)
 
     def last(self, monitor: Monitor) -> Round | None:
-        """Give the round that closed last; None before the first."""
+        """Return the round that closed last; None before the first."""
         return self.get(monitor, self.closed(monitor) - 1)
 
     def latest(self, kind: type[K], monitor: Monitor, most: int) -> list[K]:
-        """Give the last so many rounds, or what was written of them, in their order."""
+        """Return the last so many rounds, or what was written of them, in their order."""
         end = self.closed(monitor)
         ids = [_id_of(kind, monitor, number) for number in range(max(0, end - most), end)]
         return sorted(self._records.get(kind, ids), key=lambda each: each.round)

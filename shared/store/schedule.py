@@ -68,13 +68,13 @@ class Schedule:
         return True
 
     def places(self) -> list[Place]:
-        """Give the places of all monitors, in the order of their names."""
+        """Return the places of all monitors, in the order of their names."""
         with reading(self._engine) as connection:
             rows = connection.execute(select(SCHEDULE).order_by(SCHEDULE.c.name)).mappings().all()
         return [_place(row) for row in rows]
 
     def place(self, name: str) -> Place | None:
-        """Give the place of one monitor, or None where there is none of this name."""
+        """Return the place of one monitor, or None where there is none of this name."""
         with reading(self._engine) as connection:
             row = connection.execute(select(SCHEDULE).where(SCHEDULE.c.name == name)).mappings()
             found = row.first()

@@ -24,12 +24,12 @@ def _apart(record: type[Record]) -> frozenset[str]:
 
 
 def body_of(record: Record) -> str:
-    """Give the record's JSON without its texts, its embedded records and its id."""
+    """Return the record's JSON without its texts, its embedded records and its id."""
     return record.model_dump_json(exclude=set(_apart(type(record))), exclude_none=True)
 
 
 def texts_of(record: Record) -> dict[str, str]:
-    """Give the JSON of each text the record has."""
+    """Return the JSON of each text the record has."""
     dumped = record.model_dump(mode="json", include=set(type(record).text_fields()))
     return {
         name: json.dumps(value) for name, value in dumped.items() if value not in (None, [], {})

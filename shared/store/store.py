@@ -54,7 +54,7 @@ class Store:
         return cls(engine)
 
     def gathers(self, stage: str) -> Gathers:
-        """Give the gathers of one stage."""
+        """Return the gathers of one stage."""
         return Gathers(self._engine, stage)
 
     def close(self) -> None:

@@ -24,7 +24,7 @@ class Suites:
         return suite.hash
 
     def get(self, hash_: str | None) -> Suite | None:
-        """Give the suite with this hash, or None; a window of traffic has none."""
+        """Return the suite with this hash, or None; a window of traffic has none."""
         with reading(self._engine) as connection:
             body = connection.scalar(select(SUITES.c.body).where(SUITES.c.hash == hash_))
         return None if body is None else Suite.model_validate_json(body)

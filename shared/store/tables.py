@@ -54,7 +54,7 @@ class Moment(TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give the zone back."""
+        """Return the zone back."""
         return value.replace(tzinfo=UTC) if value and value.tzinfo is None else value
 
 

@@ -37,7 +37,7 @@ def declared_p_value(table: Cells) -> float | None:
 
 
 def rejected(tables: list[Cells], test: Callable[[Cells], float | None]) -> float:
-    """Give the share of tables rejected; one without a p-value is not."""
+    """Return the share of tables rejected; one without a p-value is not."""
     p_values = [test(table) for table in tables]
     return sum(p is not None and p <= ALPHA for p in p_values) / len(tables)
 
@@ -139,7 +139,7 @@ INTERVALS: dict[str, tuple[Interval, Callable[[float, float], float]]] = {
 
 
 def coverage(interval: Interval, truth: float, tables: Iterator[Cells]) -> float:
-    """Give the share of defined intervals that hold the truth; an infinite bound holds anything."""
+    """Return the share of defined intervals that hold the truth; infinity holds anything."""
     held = [
         (found.low is not None and found.low <= truth)
         and (found.high is None or truth <= found.high)

@@ -36,7 +36,7 @@ def users(rng: np.random.Generator, names: Iterator[int], number: int, gap: floa
 
 
 def windows(rng: np.random.Generator, gap: float) -> Iterator[list[Heard]]:
-    """Give windows in which the regulars come every time, and others once."""
+    """Return windows in which the regulars come every time, and others once."""
     names = iter(range(10_000))
     regulars = users(rng, names, REGULARS, gap)
     for _ in range(WINDOWS):

@@ -14,7 +14,7 @@ ARCHITECTURE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_tex
 
 
 def rows(first_cell: str) -> list[list[str]]:
-    """Give the cells of the table rows whose first cell is like this."""
+    """Return the cells of the table rows whose first cell is like this."""
     lines = [line for line in ARCHITECTURE.splitlines() if re.match(rf"\| `{first_cell}", line)]
     return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines]
 

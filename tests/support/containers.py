@@ -57,7 +57,7 @@ class Compose(DockerCompose):
 
     @cached_property
     def compose_command_property(self) -> list[str]:
-        """Give the command that works on this machine."""
+        """Return the command that works on this machine."""
         plugin = run("docker", "compose", "version", check=False).returncode == 0
         words = ["docker", "compose"] if plugin else ["docker-compose"]
         for profile in self.profiles or ():
@@ -82,7 +82,7 @@ class Platform:
         )
 
     def containers(self, service: str) -> list[str]:
-        """Give the containers of a service that are running."""
+        """Return the containers of a service that are running."""
         labels = [
             f"com.docker.compose.project={self._project}",
             f"com.docker.compose.service={service}",
@@ -91,7 +91,7 @@ class Platform:
         return run("docker", "ps", "--quiet", *words).stdout.split()
 
     def inspect(self, container: str) -> dict[str, Any]:
-        """Give what the engine knows of a container."""
+        """Return what the engine knows of a container."""
         [found] = json.loads(run("docker", "inspect", container).stdout)
         return dict(found)
 
@@ -130,7 +130,7 @@ class Platform:
         self.composed("up", "--detach", "--no-recreate", "--scale", f"{service}={number}")
 
     def logs(self) -> str:
-        """Give what all containers have said."""
+        """Return what all containers have said."""
         return "".join(self.compose.get_logs())
 
     def ask(self, verb: str, path: str, body: Any = None) -> Any:

@@ -32,7 +32,7 @@ def postgresql_server() -> Iterator[Any]:
 
 @pytest.fixture(params=BOTH)
 def empty_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Give the URL of a database without any tables, one after the other on both kinds."""
+    """Return the URL of a database without any tables, one after the other on both kinds."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'store.db'}"
     server = request.getfixturevalue("postgresql_server")
@@ -44,13 +44,13 @@ def empty_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store_url(empty_store_url: str) -> str:
-    """Give the URL of a store that is prepared and holds nothing."""
+    """Return the URL of a store that is prepared and holds nothing."""
     migrate(empty_store_url)
     return empty_store_url
 
 
 @pytest.fixture
 def store(store_url: str) -> Iterator[Store]:
-    """Give a store that holds nothing, on both kinds of database."""
+    """Return a store that holds nothing, on both kinds of database."""
     with Store.open(store_url) as opened:
         yield opened

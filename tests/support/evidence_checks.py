@@ -44,12 +44,12 @@ class Check:
 
 
 def share_alarmed(check: Check, rng: np.random.Generator, times: int, length: int) -> float:
-    """Give the share of streams that alarm at any look."""
+    """Return the share of streams that alarm at any look."""
     return float(np.mean([check.alarm(rng, length) < inf for _ in range(times)]))
 
 
 def most_allowed(times: int, level: float = ALPHA) -> float:
-    """Give a level and two standard errors of a simulation of so many streams."""
+    """Return a level and two standard errors of a simulation of so many streams."""
     return level + 2 * sqrt(level * (1 - level) / times)
 
 
@@ -116,13 +116,13 @@ DELAYS = [
 
 
 def delay_ratio(delay: Delay, rng: np.random.Generator, times: int) -> tuple[float, float]:
-    """Give the pairs until half and 80 % of streams have alarmed, in fixed sizes."""
+    """Return the pairs until half and 80 % of streams have alarmed, in fixed sizes."""
     alarms = sorted(delay.alarm(rng, 6 * delay.fixed) for _ in range(times))
     half, most = (alarms[ceil(share * times) - 1] for share in (0.5, 0.8))
     return half / delay.fixed, most / delay.fixed
 
 
 def detector_times(rng: np.random.Generator, times: int, length: int, threshold: float) -> Floats:
-    """Give the steps to a false alarm of change detectors; what ran to the end counts as that."""
+    """Return the steps to a false alarm of change detectors; what ran to the end counts as that."""
     gaps = rng.beta(2, 5, (times, length)) - rng.beta(2, 5, (times, length))
     return np.minimum(looks.detector_alarms(gaps, Baseline(), threshold), length)

@@ -19,20 +19,20 @@ Ints = NDArray[np.int64]
 
 
 def first_over(evidence: Floats, alpha: float) -> float:
-    """Give the number of the first look at which evidence alarms; infinite where none does."""
+    """Return the number of the first look at which evidence alarms; infinite where none does."""
     over = np.flatnonzero(evidence >= log(1 / alpha))
     return float(over[0] + 1) if over.size else inf
 
 
 def places(values: Floats, low: float, high: float, bins: int, luck: Floats) -> Ints:
-    """Give the bins that values are rounded to, as the states do it."""
+    """Return the bins that values are rounded to, as the states do it."""
     place = (values - low) * ((bins - 1) / (high - low))
     below = np.floor(place)
     return (below + (luck < place - below)).astype(np.int64)
 
 
 def pair_evidence(gaps: Floats, luck: Floats, tolerance: float = 0.0) -> Floats:
-    """Give the log e-value after each pair."""
+    """Return the log e-value after each pair."""
     where = places(gaps, -1, 1, pairs.BINS, luck)
     return log_mean_exp(np.cumsum(_pair_factors(tolerance)[where], axis=0))
 
@@ -45,7 +45,7 @@ def _pair_factors(tolerance: float) -> Floats:
 def odds_evidence(
     selected: Ints, n_1: Ints, totals: Ints, size: int, tolerance: float | None = None
 ) -> Floats:
-    """Give the log e-value of the common odds ratio after each batch of one size."""
+    """Return the log e-value of the common odds ratio after each batch of one size."""
     sums = _normaliser_table(size)[n_1, totals].cumsum(axis=0)
     logs = selected.cumsum()[:, None] * GRID - sums
     return mixed(logs) - logs[:, NULL] if tolerance is None else beyond(logs, tolerance)
@@ -92,7 +92,7 @@ def _boundary(evidence: Callable[[Ints, Ints], Floats], most: int, alpha: float)
 
 
 def first_beyond(first: Ints, second: Ints, boundary: Ints) -> float:
-    """Give the first pair at which a side's count of discordant pairs alarms."""
+    """Return the first pair at which a side's count of discordant pairs alarms."""
     ahead, behind = np.cumsum(first > second), np.cumsum(second > first)
     over = np.flatnonzero(np.maximum(ahead, behind) >= boundary[ahead + behind])
     return float(over[0] + 1) if over.size else inf
@@ -101,7 +101,7 @@ def first_beyond(first: Ints, second: Ints, boundary: Ints) -> float:
 def two_group_alarm(
     first: Floats, second: Floats, luck: tuple[Floats, Floats], mean: float, alpha: float
 ) -> float:
-    """Give the first look at which two groups of one known mean alarm.
+    """Return the first look at which two groups of one known mean alarm.
 
     The evidence is a lowest over means, so it is at most that at the true one: only where that
     is enough does the lowest have to be found.
@@ -124,7 +124,7 @@ def two_group_alarm(
 
 
 def k_group_evidence(values: Floats, luck: Floats) -> Floats:
-    """Give the log of the average e-value of one against the rest after each set."""
+    """Return the log of the average e-value of one against the rest after each set."""
     k = values.shape[1]
     rest = (values.sum(axis=1, keepdims=True) - values) / (k - 1)
     each = [pair_evidence((values - rest)[:, place], luck[:, place]) for place in range(k)]
@@ -132,13 +132,13 @@ def k_group_evidence(values: Floats, luck: Floats) -> Floats:
 
 
 def four_fifths_evidence(first: Ints, second: Ints) -> Floats:
-    """Give the log e-value against four fifths after each pair of selections."""
+    """Return the log e-value against four fifths after each pair of selections."""
     payoffs = FOUR_FIFTHS * second - first
     return log_mean_exp(np.log1p(np.multiply.outer(payoffs, np.array(STAKES))).cumsum(axis=0))
 
 
 def universal_evidence(first: Ints, second: Ints) -> Floats:
-    """Give the log e-value of universal inference after each pair of selections."""
+    """Return the log e-value of universal inference after each pair of selections."""
     n = np.arange(1, len(first) + 1)
     mixture = np.zeros(len(n))
     for group in (first, second):
@@ -151,7 +151,7 @@ def universal_evidence(first: Ints, second: Ints) -> Floats:
 
 
 def detector_alarms(gaps: Floats, baseline: Baseline, threshold: float) -> Floats:
-    """Give the first step at which each row's change detector alarms; infinite where none does."""
+    """Return the step at which each row's change detector first alarms, else infinity."""
     bets = baseline.bets
     reached, alarmed = np.zeros((len(gaps), len(bets))), np.full(len(gaps), inf)
     for step, seen in enumerate(gaps.T, start=1):
@@ -164,7 +164,7 @@ def detector_alarms(gaps: Floats, baseline: Baseline, threshold: float) -> Float
 
 
 def round_evidence(gaps: Floats, luck: Floats, absent: Ints) -> Floats:
-    """Give the log e-value after each round of a bank or population: a row of gaps per round.
+    """Return the log e-value after each round of a bank or population: a row of gaps per round.
 
     NaN is a set without a gap; `absent` is how many of them count as the worst case.
     """

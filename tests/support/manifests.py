@@ -37,18 +37,18 @@ def clean(*words: str, cwd: Path = ROOT) -> str:
 
 @cache
 def rendered(overlay: str) -> str:
-    """Give an overlay as kubectl would apply it."""
+    """Return an overlay as kubectl would apply it."""
     return run("kubectl", "kustomize", f"deploy/k8s/overlays/{overlay}").stdout
 
 
 def objects(overlay: str, *kinds: str) -> list[dict[str, Any]]:
-    """Give an overlay's objects of these kinds, or all of them."""
+    """Return an overlay's objects of these kinds, or all of them."""
     found = [each for each in yaml.safe_load_all(rendered(overlay)) if each]
     assert found, f"the overlay {overlay} cannot be rendered"
     return [each for each in found if not kinds or each["kind"] in kinds]
 
 
 def pods(overlay: str) -> dict[str, dict[str, Any]]:
-    """Give the pods of an overlay's workloads, by name."""
+    """Return the pods of an overlay's workloads, by name."""
     made = objects(overlay, "Deployment", "StatefulSet", "Job")
     return {each["metadata"]["name"]: each["spec"]["template"]["spec"] for each in made}

@@ -52,13 +52,13 @@ class Pods:
         self._network = network
 
     def container(self, pod: str) -> dict[str, Any]:
-        """Give what podman knows of a pod's container."""
+        """Return what podman knows of a pod's container."""
         [first, *_] = self.plan[pod].pod["spec"]["containers"]
         [found] = json.loads(run("podman", "inspect", f"{pod}-{first['name']}").stdout)
         return dict(found)
 
     def address(self, pod: str) -> str:
-        """Give where this machine reaches a pod."""
+        """Return where this machine reaches a pod."""
         known = json.loads(run("podman", "pod", "inspect", pod).stdout)
         infra = known["InfraContainerID"]
         [found] = json.loads(run("podman", "inspect", infra).stdout)
@@ -82,7 +82,7 @@ class Pods:
         return bool(state["Status"] == "exited" and state["ExitCode"] == 0)
 
     def logs(self) -> str:
-        """Give what all pods have said."""
+        """Return what all pods have said."""
         said = [run("podman", "pod", "logs", "--tail", "40", pod, check=False) for pod in self.plan]
         return "".join(each.stdout + each.stderr for each in said)
 

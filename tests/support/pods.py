@@ -51,7 +51,7 @@ class House:
 
 
 def plans(objects: list[Object], folder: Path) -> Iterator[PodPlan]:
-    """Give a pod for each workload; its volumes will be folders in this one."""
+    """Return a pod for each workload; its volumes will be folders in this one."""
     house = House.of(objects)
     for each in objects:
         if each["kind"] in KINDS:
@@ -88,7 +88,7 @@ def _volume(name: str, folder: Path) -> Object:
 
 
 def _files(volume: Object, house: House) -> Mapping[str, str]:
-    """Give what lies in a volume; folders that a pod writes to are empty."""
+    """Return what lies in a volume; folders that a pod writes to are empty."""
     if "configMap" in volume:
         return house.settings[volume["configMap"]["name"]]
     if "secret" in volume:

@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def recorded_data(request: pytest.FixtureRequest) -> Path:
-    """Give the folder that holds `data/` and `golden/`, or skip with what would provide it."""
+    """Return the folder that holds `data/` and `golden/`, or skip with what would provide it."""
     given = os.environ.get("BIASWATCH_TEST_DATA")
     folder = Path(given) if given else request.config.rootpath.parent / "shared"
     if not (folder / "golden").is_dir():

@@ -31,7 +31,7 @@ class ToySettings(Settings):
 
 
 def build(stage: Stage[Any], settings: ToySettings) -> Service:
-    """Give the service of one toy stage."""
+    """Return the service of one toy stage."""
     return Service(stage.service, settings, stages=[stage], policy=QUICK)
 
 

@@ -20,7 +20,7 @@ def between(text: str, name: str, made: str) -> str:
 
 
 def plain_services() -> str:
-    """Give the services that need nothing but a key and the store."""
+    """Return the services that need nothing but a key and the store."""
     return "".join(_service(name) for name in on_the_bus() if name not in BY_HAND)
 
 
@@ -39,7 +39,7 @@ def _service(name: str) -> str:
 
 
 def secret_files() -> str:
-    """Give where each secret lies."""
+    """Return where each secret lies."""
     names = dict.fromkeys(name for service in on_the_bus() for name in secrets_of(service))
     files = {f"{service}_seed": f"{service}.seed" for service in ("operator", *on_the_bus())}
     files |= {name: name for name in (PASSWORD, *names)}
@@ -48,7 +48,7 @@ def secret_files() -> str:
 
 
 def targets() -> str:
-    """Give the names Prometheus looks every replica up by."""
+    """Return the names Prometheus looks every replica up by."""
     return f"        port: {HEALTH_PORT}\n        names:\n" + "".join(
         f"          - {name}\n" for name in on_the_bus()
     )

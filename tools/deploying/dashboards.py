@@ -149,7 +149,7 @@ BIAS = (
 
 
 def dashboard(uid: str, title: str, panels: tuple[Panel, ...]) -> str:
-    """Give one dashboard as Grafana reads it."""
+    """Return one dashboard as Grafana reads it."""
     asked = {
         "uid": uid,
         "title": title,
@@ -184,7 +184,7 @@ def _panel(number: int, panel: Panel) -> dict[str, Any]:
 
 
 def files() -> dict[str, str]:
-    """Give both dashboards by file name."""
+    """Return both dashboards by file name."""
     return {
         "platform.json": dashboard("biaswatch-platform", "biaswatch: the platform", PLATFORM),
         "bias.json": dashboard("biaswatch-bias", "biaswatch: bias and models", BIAS),

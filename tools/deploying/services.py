@@ -51,17 +51,17 @@ PECULIAR = {
 
 
 def peculiar(service: str) -> Peculiar:
-    """Give what is peculiar to a service."""
+    """Return what is peculiar to a service."""
     return PECULIAR.get(service, Peculiar())
 
 
 def startable() -> list[str]:
-    """Give every service that can be started."""
+    """Return every service that can be started."""
     return sorted(path.parent.name for path in (ROOT / "services").glob("*/app.py"))
 
 
 def on_the_bus() -> list[str]:
-    """Give every service but the simulator: each has a key, a store, health and metrics."""
+    """Return every service but the simulator: each has a key, a store, health and metrics."""
     return [name for name in startable() if name != SIMULATOR]
 
 
@@ -71,5 +71,5 @@ def secrets_of(service: str) -> tuple[str, ...]:
 
 
 def read_by(service: str) -> list[Route]:
-    """Give the routes a service reads."""
+    """Return the routes a service reads."""
     return [route for route in ROUTES if service in route.consumers]

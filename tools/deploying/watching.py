@@ -14,7 +14,7 @@ WAITING_PER_REPLICA = "500"
 
 
 def scalers() -> list[Object]:
-    """Give a KEDA scaler for every service that reads records, on what its durables say waits."""
+    """Return a KEDA scaler for every service that reads records, on what its durables say waits."""
     return [_scaler(service) for service in on_the_bus() if read_by(service)]
 
 
@@ -50,7 +50,7 @@ def _trigger(service: str, route: Route) -> Object:
 
 
 def rule() -> Object:
-    """Give the alert rules as the Prometheus operator takes them."""
+    """Return the alert rules as the Prometheus operator takes them."""
     files = sorted((ROOT / "deploy" / "prometheus").glob("*rules.yml"))
     groups = [group for path in files for group in yaml.safe_load(path.read_text())["groups"]]
     spec = {"groups": groups}
@@ -58,7 +58,7 @@ def rule() -> Object:
 
 
 def monitor() -> Object:
-    """Give what tells the Prometheus operator which pods to scrape."""
+    """Return what tells the Prometheus operator which pods to scrape."""
     name = "app.kubernetes.io/name"
     named = {"key": name, "operator": "In", "values": on_the_bus()}
     label = "__meta_kubernetes_pod_label_app_kubernetes_io_name"

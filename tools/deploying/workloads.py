@@ -18,18 +18,18 @@ Object = dict[str, Any]
 
 
 def labels(service: str) -> Object:
-    """Give the labels everything of a service carries."""
+    """Return the labels everything of a service carries."""
     return {"app.kubernetes.io/name": service, "app.kubernetes.io/part-of": "biaswatch"}
 
 
 def made(kind: str, version: str, name: str, **more: Any) -> Object:
-    """Give an object with its name and labels."""
+    """Return an object with its name and labels."""
     meta = {"name": name, "labels": labels(name)}
     return {"apiVersion": version, "kind": kind, "metadata": meta, **more}
 
 
 def workload(service: str) -> list[Object]:
-    """Give everything one service consists of."""
+    """Return everything one service consists of."""
     only = {"matchLabels": {"app.kubernetes.io/name": service}}
     ports = [
         {"name": port["name"], "port": port["containerPort"], "targetPort": port["name"]}
@@ -69,7 +69,7 @@ def _deployment(service: str, only: Object) -> Object:
 
 
 def provision() -> list[Object]:
-    """Give the job that brings streams, durables and tables into this version's shape."""
+    """Return the job that brings streams, durables and tables into this version's shape."""
     name = "provision"
     job = {
         "name": name,

@@ -16,7 +16,7 @@ PLACES = ("concept", "keyword", "sentence")
 
 
 def item_of(hit: Hit, prompt: str) -> Item:
-    """Give a prompt its place in a counterfactual set of its own."""
+    """Place a prompt in a counterfactual set of its own."""
     set_id = "s-" + derived_id("set", hit.concept, hit.source_tag, hit.position, prompt)[:12]
     return Item(hit, prompt, hit.concept, baseline=hit.sentence, set_id=set_id)
 
@@ -36,7 +36,7 @@ def usable(hits: Sequence[Hit], prompts: Prompts, ledger: Ledger) -> list[Hit]:
 
 
 def continuations(hits: Sequence[Hit], verbs: VerbFinder, ledger: Ledger) -> list[Item]:
-    """Give the beginnings of sentences; one whose beginning lacks the keyword is left out."""
+    """Return the beginnings of sentences; one whose beginning lacks the keyword is left out."""
     items = []
     for hit in hits:
         beginning = split_sentence(hit.sentence, verbs)
@@ -52,7 +52,7 @@ def continuations(hits: Sequence[Hit], verbs: VerbFinder, ledger: Ledger) -> lis
 
 
 def templated(hits: Sequence[Hit], template: str) -> list[Item]:
-    """Give the template with its places filled; other braces stay as they are."""
+    """Return the template with its places filled; other braces stay as they are."""
     return [item_of(hit, _filled(template, hit)) for hit in hits]
 
 
@@ -81,7 +81,7 @@ def twins(
     terms: Mapping[str, Mapping[str, str]],
     ledger: Ledger,
 ) -> list[Item]:
-    """Give the items, the root's ones followed by their twins about every other concept."""
+    """Return the items, the root's ones followed by their twins about every other concept."""
     rewriters = {concept: Rewriter(given) for concept, given in terms.items()}
     found: list[Item] = []
     for item in items:
@@ -100,7 +100,7 @@ def twins(
 def terms_of(
     branching: Branching, proposed: Mapping[str, Mapping[str, str]]
 ) -> dict[str, dict[str, str]]:
-    """Give the replacements for every concept; what was written by hand outranks a proposal.
+    """Return the replacements for every concept; what was written by hand outranks a proposal.
 
     Raises
     ------

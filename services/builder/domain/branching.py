@@ -33,7 +33,7 @@ class Rewriter:
         )
 
     def __call__(self, text: str) -> str:
-        """Give the text as it reads about the other concept."""
+        """Return the text as it reads about the other concept."""
         return self._pattern.sub(lambda found: self._replaced(text, found), text)
 
     def _replaced(self, text: str, found: "re.Match[str]") -> str:
@@ -68,7 +68,7 @@ def _starts(text: str, place: int) -> bool:
 def terms_between(
     root: str, concept: str, given: Mapping[str, str], *, both_directions: bool
 ) -> dict[str, str]:
-    """Give what stands for what; the root's name is always replaced.
+    """Return what stands for what; the root's name is always replaced.
 
     In both directions the other concept's words become the root's in the same pass, so that a text
     that names both exchanges them. A word that stands for two things is refused.
@@ -91,7 +91,7 @@ def terms_between(
 
 
 def branched(item: Item, concept: str, rewrite: Rewriter) -> Item:
-    """Give the item's twin about another concept, in the same counterfactual set."""
+    """Return the item's twin about another concept, in the same counterfactual set."""
     return replace(
         item,
         prompt=rewrite(item.prompt),

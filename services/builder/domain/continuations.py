@@ -17,7 +17,7 @@ class VerbFinder(Protocol):
     name: str
 
     def main_verb(self, words: list[str]) -> int | None:
-        """Give the verb's place among the words, or None where there is none to be seen."""
+        """Return the verb's place among the words, or None where there is none to be seen."""
 
 
 class RuleVerbs:
@@ -26,7 +26,7 @@ class RuleVerbs:
     name = "rule"
 
     def main_verb(self, words: list[str]) -> int | None:
-        """Give the first likely verb that follows a subject of some length, or else the first."""
+        """Return the first likely verb that follows a subject of some length, or else the first."""
         candidates = [place for place in range(1, len(words)) if _may_be_verb(words, place)]
         late = [place for place in candidates if place > 2]
         by_name = [place for place in range(1, len(words)) if _follows_name(words, place)]
@@ -53,7 +53,7 @@ def _follows_name(words: list[str], place: int) -> bool:
 
 
 def split_sentence(sentence: str, verbs: VerbFinder) -> str | None:
-    """Give the sentence's beginning, or None where it cannot be cut well."""
+    """Return the sentence's beginning, or None where it cannot be cut well."""
     words = sentence.split()
     verb = verbs.main_verb(words)
     if verb is None:

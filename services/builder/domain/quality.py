@@ -52,7 +52,7 @@ class Quality:
     faults: tuple[Fault, ...] = field(default=())
 
     def as_json(self) -> dict[str, Any]:
-        """Give it as it is written."""
+        """Return it as it is written."""
         return asdict(self)
 
 
@@ -156,7 +156,7 @@ def _differing(a: str, b: str) -> set[str]:
 
 
 def _bare(text: str) -> list[str]:
-    """Give the words without the ending of the possessive."""
+    """Return the words without the ending of the possessive."""
     return [re.sub(rf"[{APOSTROPHES}]s?$", "", word) for word in tokens(text)]
 
 

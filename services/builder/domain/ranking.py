@@ -15,7 +15,7 @@ class Ranking(Protocol):
     name: str
 
     def nearness(self, concept: str, words: Sequence[str]) -> list[float]:
-        """Give a number for each word; a larger one is nearer."""
+        """Return a number for each word; a larger one is nearer."""
 
 
 class LexicalRanking:
@@ -24,20 +24,20 @@ class LexicalRanking:
     name = "lexical"
 
     def nearness(self, concept: str, words: Sequence[str]) -> list[float]:
-        """Give the cosine of the counts of letter groups."""
+        """Return the cosine of the counts of letter groups."""
         mine = _trigrams(concept)
         return [_cosine(mine, _trigrams(word)) for word in words]
 
 
 def nearest(ranking: Ranking, concept: str, words: Iterable[str], most: int) -> list[str]:
-    """Give the nearest words, the nearest first; equal ones in the order of the alphabet."""
+    """Return the nearest words, the nearest first; equal ones in the order of the alphabet."""
     distinct = sorted(set(words))
     near = dict(zip(distinct, ranking.nearness(concept, distinct), strict=True))
     return sorted(distinct, key=lambda word: (-near[word], word))[:most]
 
 
 def words_of(texts: Iterable[str]) -> list[str]:
-    """Give the words of texts that may mean something, by how often they stand there."""
+    """Return the words of texts that may mean something, by how often they stand there."""
     counted = Counter(word for text in texts for word in tokens(text))
     return [
         word

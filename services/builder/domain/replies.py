@@ -13,7 +13,7 @@ AROUND = QUOTES + "`*_ "
 
 
 def listed(reply: str) -> list[str]:
-    """Give the terms of a list, however it is written: JSON, lines with bullets, or commas.
+    """Return the terms of a list, however it is written: JSON, lines with bullets, or commas.
 
     Terms that are no terms (long, of several lines, holding brackets or control characters) are
     left out.
@@ -31,7 +31,7 @@ def listed(reply: str) -> list[str]:
 
 
 def paired(reply: str) -> dict[str, str]:
-    """Give the pairs of a JSON object, or of a list of objects; nothing where there are none."""
+    """Return the pairs of a JSON object, or of a list of objects; nothing where there are none."""
     found: object = _json_of(reply, "[", "]")
     objects = found if isinstance(found, list) else [_json_of(reply, "{", "}")]
     pairs: dict[str, str] = {}
@@ -50,7 +50,7 @@ def yes_or_no(reply: str) -> bool | None:
 
 
 def _json_of(reply: str, opening: str, closing: str) -> object:
-    """Give the first JSON value between these brackets, or None."""
+    """Return the first JSON value between these brackets, or None."""
     begin, end = reply.find(opening), reply.rfind(closing)
     if begin < 0 or end < begin:
         return None

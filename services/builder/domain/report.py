@@ -10,7 +10,7 @@ EXAMPLES = 20
 
 
 def report_json(quality: Quality, ledger: Ledger) -> dict[str, Any]:
-    """Give the report as data."""
+    """Return the report as data."""
     return {
         "quality": quality.as_json(),
         "hits": ledger.hits,
@@ -25,13 +25,13 @@ def report_json(quality: Quality, ledger: Ledger) -> dict[str, Any]:
 
 
 def zero_hits(ledger: Ledger) -> dict[str, list[str]]:
-    """Give the keywords no sentence holds, by concept."""
+    """Return the keywords no sentence holds, by concept."""
     found = {c: [word for word, n in words.items() if n == 0] for c, words in ledger.hits.items()}
     return {concept: words for concept, words in found.items() if words}
 
 
 def report_markdown(name: str, quality: Quality, ledger: Ledger) -> str:
-    """Give the report for people."""
+    """Return the report for people."""
     return "\n".join(_lines(name, quality, ledger)) + "\n"
 
 
@@ -78,7 +78,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Iterator[str]:
 
 
 def _cell(value: object) -> str:
-    """Give a value that cannot become a row, a link, an image or markup of its own."""
+    """Return a value that cannot become a row, a link, an image or markup of its own."""
     text = " ".join(str(value).split())
     for mark in "\\`*_[]<>|!#":
         text = text.replace(mark, f"&#{ord(mark)};")

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def drawn(things: Sequence[T], most: int | None, luck: Random) -> list[T]:
-    """Give at most so many, drawn without repeats, in the order they had."""
+    """Return at most so many, drawn without repeats, in the order they had."""
     if most is None or len(things) <= most:
         return list(things)
     return [things[place] for place in sorted(luck.sample(range(len(things)), most))]

@@ -11,7 +11,7 @@ Hits = Mapping[str, Sequence[Hit]]
 
 
 def scraped(concept: str, keywords: Sequence[str], documents: Documents) -> dict[str, list[Hit]]:
-    """Give the hits of every keyword; one without any has an empty list.
+    """Return the hits of every keyword; one without any has an empty list.
 
     A sentence that several documents share is found once, in the first of them.
     """
@@ -33,7 +33,7 @@ def _all(concept: str, documents: Documents) -> Iterator[Hit]:
 
 
 def distinct(found: Hits) -> list[Hit]:
-    """Give each sentence once, under the first of its keywords, in the order of the sources."""
+    """Return each sentence once, under the first of its keywords, in the order of the sources."""
     order: dict[str, Hit] = {}
     for hits in found.values():
         for hit in hits:

@@ -36,7 +36,7 @@ def _is_heading(line: str) -> bool:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Give the sentences of a text; a blank line ends one whatever stands before it.
+    """Return the sentences of a text; a blank line ends one whatever stands before it.
 
     What does not end like a sentence (a heading, an entry of a list) is none.
     """

@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 
 def rows_of(items: Sequence[Item], domain: str) -> list[Row]:
-    """Give one line of the suite for each item: what the platform reads, then what the field does.
+    """Return a line of the suite for each item: what the platform reads, then what the field does.
 
     Two prompts that are the same about the same concept would be one question asked twice; the
     second is left to the caller to refuse: keys are derived from the set and the concept.
@@ -40,7 +40,7 @@ def rows_of(items: Sequence[Item], domain: str) -> list[Row]:
 
 
 def header_of(plan: Plan, how: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
-    """Give the header; its version changes with anything in the suite."""
+    """Return the header; its version changes with anything in the suite."""
     header: dict[str, Any] = {
         "name": plan.name,
         "about": plan.about,
@@ -53,16 +53,16 @@ def header_of(plan: Plan, how: Mapping[str, Any], rows: Sequence[Row]) -> dict[s
 
 
 def version_of(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Give the hash of a suite's content: header without its version, and every line."""
+    """Return the hash of a suite's content: header without its version, and every line."""
     rest = {key: value for key, value in header.items() if key != "version"}
     return derived_id("suite-files", rest, [dict(row) for row in rows])
 
 
 def header_text(header: Mapping[str, Any]) -> str:
-    """Give the header as it is written."""
+    """Return the header as it is written."""
     return yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True, width=100)
 
 
 def rows_text(rows: Sequence[Row]) -> str:
-    """Give the lines as they are written."""
+    """Return the lines as they are written."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -7,7 +7,7 @@ Associated = Callable[[Sequence[str]], Awaitable[bool]]
 
 
 async def words_above(ranked: Sequence[str], associated: Associated, shown: int) -> list[str]:
-    """Give the words, nearest first, down to the point below which none belongs to the concept.
+    """Return the words, nearest first, down to the point below which none belongs to the concept.
 
     Each question halves the places where that point may be, so there are at most log2(n) + 1 of
     them. A question shows the nearest of the words below the place that is tried.

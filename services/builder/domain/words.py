@@ -11,7 +11,7 @@ AFTER = r"(?![\w+#])"
 
 @lru_cache(maxsize=8192)
 def whole(word: str) -> "re.Pattern[str]":
-    """Give the pattern of a keyword; one in capitals (`US`) is no other word (`us`)."""
+    """Return the pattern of a keyword; one in capitals (`US`) is no other word (`us`)."""
     pattern = bounded(re.escape(word))
     return re.compile(pattern, 0 if word.isupper() else re.IGNORECASE)
 
@@ -27,5 +27,5 @@ def holds(text: str, word: str) -> bool:
 
 
 def tokens(text: str) -> list[str]:
-    """Give the words of a text, in lower case, apostrophes and hyphens inside them kept."""
+    """Return the words of a text, in lower case, apostrophes and hyphens inside them kept."""
     return [match.group().lower() for match in re.finditer(rf"\w+(?:[{APOSTROPHES}-]\w+)*", text)]

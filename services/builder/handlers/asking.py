@@ -27,7 +27,7 @@ class Asker(Protocol):
     """Who answers, as the suite says it."""
 
     async def ask(self, questions: Sequence[Question]) -> list[Reply]:
-        """Give a reply to every question, in their order."""
+        """Return a reply to every question, in their order."""
 
 
 class Nobody:
@@ -49,7 +49,7 @@ class Scripted:
         self._replies = _read(file)
 
     async def ask(self, questions: Sequence[Question]) -> list[Reply]:
-        """Give the written replies; what was not written is a reply that is missing."""
+        """Return the written replies; what was not written is a reply that is missing."""
         return [self._reply(question) for question in questions]
 
     def _reply(self, question: Question) -> Reply:

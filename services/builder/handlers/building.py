@@ -35,7 +35,7 @@ class Sources(Protocol):
         """Say what could not be read and was not needed."""
 
     async def read(self, source: Source, concept: str, home: Path) -> Sequence[Document]:
-        """Give the documents of one source."""
+        """Return the documents of one source."""
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -67,7 +67,7 @@ class Build:
         self._ledger = Ledger()
 
     async def __call__(self) -> Built:
-        """Give the suite.
+        """Return the suite.
 
         Raises
         ------

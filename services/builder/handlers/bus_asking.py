@@ -73,7 +73,7 @@ class BusAsker:
         self._patience_s = patience_s
 
     async def ask(self, questions: Sequence[Question]) -> list[Reply]:
-        """Give a reply to every question; what was answered before is not asked again."""
+        """Return a reply to every question; what was answered before is not asked again."""
         probes = [self._probe(question) for question in questions]
         ids = [response_id_of(probe) for probe in probes]
         found = await self._found(ids)

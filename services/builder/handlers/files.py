@@ -10,7 +10,7 @@ LARGEST_BYTES = 50 * 1024 * 1024
 
 
 def read_files(source: FilesSource, home: Path) -> list[Document]:
-    """Give the texts of a source, in the order of their names.
+    """Return the texts of a source, in the order of their names.
 
     Raises
     ------
@@ -25,7 +25,7 @@ def read_files(source: FilesSource, home: Path) -> list[Document]:
 
 
 def inside(home: Path, name: str) -> Path:
-    """Give the path of a file the plan names.
+    """Return the path of a file the plan names.
 
     Raises
     ------

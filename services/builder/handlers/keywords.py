@@ -20,7 +20,7 @@ class FindKeywords:
         self._ledger = ledger
 
     async def __call__(self, concept: Concept, documents: Documents) -> list[str]:
-        """Give the keywords, those written down first."""
+        """Return the keywords, those written down first."""
         ways = concept.keywords
         found = [*ways.by_hand]
         if ways.by_model:

@@ -57,7 +57,7 @@ def _sentence(file: Path, node: yaml.Node | None, error: ValidationError) -> str
 
 
 def _line(node: yaml.Node, loc: Sequence[int | str]) -> int:
-    """Give the line of the innermost part that stands in the file."""
+    """Return the line of the innermost part that stands in the file."""
     line = node.start_mark.line + 1
     for part in loc:
         inner = _inner(node, part)

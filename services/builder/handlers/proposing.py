@@ -29,7 +29,7 @@ class Propose:
     async def __call__(
         self, branching: Branching, items: Sequence[Item]
     ) -> dict[str, dict[str, str]]:
-        """Give proposals by concept; none where the model did not make itself clear."""
+        """Return proposals by concept; none where the model did not make itself clear."""
         if branching.propose is None:
             return {}
         try:

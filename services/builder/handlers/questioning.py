@@ -13,7 +13,7 @@ from services.builder.handlers.asking import Asker
 async def enough_questions(
     hits: Sequence[Hit], prompts: Prompts, asker: Asker, ledger: Ledger
 ) -> list[Item]:
-    """Give as many questions of each concept as are wanted, in the order of their sentences.
+    """Return as many questions of each concept as are wanted, in the order of their sentences.
 
     Sentences are drawn first: a model is not paid for questions nobody uses. Where one is declined,
     the next sentence of the draw takes its place.
@@ -34,7 +34,7 @@ async def enough_questions(
 
 
 async def questions_of(hits: Sequence[Hit], asker: Asker, ledger: Ledger) -> list[Item]:
-    """Give a question for every sentence for which the model writes a usable one.
+    """Return a question for every sentence for which the model writes a usable one.
 
     A reply is only text: it is checked, and used as a prompt or not at all.
     """

@@ -27,11 +27,11 @@ class Web:
         self._robots = Robots(fetch)
 
     async def page(self, url: str) -> Page:
-        """Give a page robots may read."""
+        """Return a page robots may read."""
         return self._cache.get(url) or self._kept(url, await self._fetch.get(url, self._robots))
 
     async def answer(self, url: str) -> Page:
-        """Give what an interface for programs answers."""
+        """Return what an interface for programs answers."""
         return self._cache.get(url) or self._kept(url, await self._fetch.get(url))
 
     def _kept(self, url: str, page: Page) -> Page:
@@ -59,7 +59,7 @@ class ReadSources:
         return self._wikipedia.notes
 
     async def read(self, source: Source, concept: str, home: Path) -> Sequence[Document]:
-        """Give the documents of one source.
+        """Return the documents of one source.
 
         Raises
         ------

@@ -16,7 +16,7 @@ class SpacyVerbs:
         self.name = name
 
     def main_verb(self, words: list[str]) -> int | None:
-        """Give the place of the word the root stands in."""
+        """Return the place of the word the root stands in."""
         text = " ".join(words)
         for token in self._parse(text):
             if token.dep_ == "ROOT" and token.pos_ in {"VERB", "AUX"}:
@@ -25,7 +25,7 @@ class SpacyVerbs:
 
 
 def verb_finder(wish: Literal["auto", "rule", "spacy"]) -> VerbFinder:
-    """Give who is wished for.
+    """Return who is wished for.
 
     Raises
     ------

@@ -24,7 +24,7 @@ class Absence:
 def absences(
     seen: Observations, grouping: Grouping, *, alpha: float, rng: np.random.Generator
 ) -> Iterator[Absence]:
-    """Give the absence of every feature in every domain."""
+    """Return the absence of every feature in every domain."""
     units = seen.unit_codes()
     missing = ~np.isfinite(seen.values)
     for domain, name in enumerate(grouping.domains):
@@ -43,5 +43,5 @@ def _counted(
     units: np.ndarray[tuple[int], np.dtype[np.intp]],
     missing: np.ndarray[tuple[int], np.dtype[np.bool_]],
 ) -> tuple[int, int]:
-    """Give how many units miss an answer, of how many."""
+    """Return how many units miss an answer, of how many."""
     return len(np.unique(units[missing])), len(np.unique(units))

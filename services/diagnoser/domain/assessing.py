@@ -94,7 +94,7 @@ def _total_bias(
 
 
 def _variants(cases: Sequence[Case], values: Sequence[float | None]) -> Iterator[hiring.Variant]:
-    """Give each prompt that names a group, with all its answers."""
+    """Return each prompt that names a group, with all its answers."""
     mine: dict[str, list[int]] = defaultdict(list)
     for place, case in enumerate(cases):
         if case.groups:
@@ -114,7 +114,7 @@ def _samples(
 
 
 def _reached(chance: Floats, value: float) -> float:
-    """Give the share of draws at least as large, the data themselves counted in (never 0)."""
+    """Return the share of draws at least as large, the data themselves counted in (never 0)."""
     return float((1 + np.sum(chance >= value - 1e-12)) / (1 + len(chance)))
 
 

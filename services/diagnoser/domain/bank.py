@@ -29,12 +29,12 @@ class Bank:
         )
 
     def answers(self, group: int, feature: int) -> Floats:
-        """Give a group's present answers."""
+        """Return a group's present answers."""
         values: Floats = self._values[self._rows[group], feature]
         return np.asarray(values[np.isfinite(values)])
 
     def by_prompt(self, group: int, feature: int) -> dict[Hashable, list[float | None]]:
-        """Give a group's answers by prompt, missing ones as nan."""
+        """Return a group's answers by prompt, missing ones as nan."""
         found: dict[Hashable, list[float | None]] = defaultdict(list)
         for row in self._rows[group]:
             found[int(self._units[row])].append(float(self._values[row, feature]))

@@ -37,7 +37,7 @@ def deviations(
 
 
 def cells(cases: Sequence[Case], values: Values, plan: Plan) -> Iterator[Cell]:
-    """Give the mean of each combination of all dimensions."""
+    """Return the mean of each combination of all dimensions."""
     dimensions = _dimensions(cases)
     if len(dimensions) < LEAST_DIMENSIONS:
         return
@@ -110,7 +110,7 @@ def _seen(cases: Sequence[Case], features: dict[str, Values]) -> Observations:
 
 
 def _turned(found: estimate.Estimate) -> Estimate:
-    """Give the other group less the first, with its interval."""
+    """Return the other group less the first, with its interval."""
     turned = {"value": found.value, "low": found.high, "high": found.low}
     signed = {name: None if value is None else -value for name, value in turned.items()}
     return Estimate(**{**asdict(found), **signed})

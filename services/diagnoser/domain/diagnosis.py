@@ -77,7 +77,7 @@ def _number(value: float | None) -> float:
 
 
 def _selected(seen: Observations, plan: Plan) -> Observations:
-    """Give 1 for every value at or above its feature's threshold, 0 below; nan without one."""
+    """Return 1 for every value at or above its feature's threshold, 0 below; nan without one."""
     limits = np.array([(plan.selected_at_least or {}).get(n, np.nan) for n in seen.features])
     known = np.isfinite(seen.values) & np.isfinite(limits)
     chosen = np.where(known, seen.values >= limits, np.nan)

@@ -71,7 +71,7 @@ def findings(
     plan: Plan,
     rng: np.random.Generator,
 ) -> Iterator[Finding]:
-    """Give a finding for every feature of a part, with its corrected comparisons."""
+    """Return a finding for every feature of a part, with its corrected comparisons."""
     first, groups = part.cases[0], range(len(part.grouping.groups))
     many = len(groups) >= LEAST_GROUPS
     described = describe(
@@ -151,7 +151,7 @@ def _summary(
 
 
 def _mean(part: Part, code: int, index: int, plan: Plan) -> estimate.Estimate:
-    """Give a group's mean with the interval of what the conclusions are about."""
+    """Return a group's mean with the interval of what the conclusions are about."""
     if plan.claim is Claim.BANK:
         return mean_within_bank(Bank(part.seen, part.grouping).by_prompt(code, index), plan.alpha)
     return mean_of(_present(part.units, code, index), plan.alpha)

@@ -49,21 +49,21 @@ class Grouping:
         return np.array([group.domain for group in self.groups], dtype=np.intp)
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Give the pairs of groups that share a domain."""
+        """Return the pairs of groups that share a domain."""
         for a, b in combinations(range(len(self.groups)), 2):
             if self.groups[a].domain == self.groups[b].domain:
                 yield a, b
 
 
 def groupings(seen: Observations) -> list[Grouping]:
-    """Give a grouping for each dimension, and for every crossing of several of them."""
+    """Return a grouping for each dimension, and for every crossing of several of them."""
     dimensions = list(seen.groups)
     sizes = range(1, len(dimensions) + 1)
     return [grouping(seen, some) for size in sizes for some in combinations(dimensions, size)]
 
 
 def grouping(seen: Observations, dimensions: tuple[str, ...]) -> Grouping:
-    """Give the groups that these dimensions make; combinations without any row are no groups."""
+    """Return the groups that these dimensions make; combinations without any row are no groups."""
     domain_codes, domains = coded(seen.domains or [EVERYTHING] * seen.rows)
     levels = [coded(seen.groups[dimension]) for dimension in dimensions]
     columns = np.column_stack([domain_codes, *(codes for codes, _ in levels)])

@@ -35,7 +35,7 @@ class Observations:
         return len(self.values)
 
     def unit_codes(self) -> Whole:
-        """Give each row's unit as a code; a row without one is a unit of its own."""
+        """Return each row's unit as a code; a row without one is a unit of its own."""
         rows = np.arange(self.rows)
         if self.units is None:
             return rows
@@ -43,13 +43,13 @@ class Observations:
         return np.where(codes >= 0, codes, len(levels) + rows)
 
     def set_codes(self) -> Whole:
-        """Give each row's set as a code, -1 where it has none."""
+        """Return each row's set as a code, -1 where it has none."""
         shared = self.sets if self.sets is not None else self.units
         return np.full(self.rows, -1) if shared is None else coded(shared)[0]
 
 
 def coded(labels: Labels) -> tuple[Whole, tuple[str, ...]]:
-    """Give each label's place among the sorted different ones, -1 for None; and these."""
+    """Return each label's place among the sorted different ones, -1 for None; and these."""
     levels = tuple(sorted({label for label in labels if label is not None}))
     place = {level: code for code, level in enumerate(levels)}
     codes = [-1 if label is None else place[label] for label in labels]

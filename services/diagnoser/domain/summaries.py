@@ -126,7 +126,7 @@ def _statistics(
 def _intervals(
     seen: Observations, grouping: Grouping, statistic: Statistic, alpha: float
 ) -> list[list[Estimate]] | None:
-    """Give each group's mean or rate over units with its interval; other statistics have none."""
+    """Return each group's mean or rate over units with its interval; other statistics have none."""
     if isinstance(statistic, Mean):
         measured, estimate = seen, mean_of
     elif isinstance(statistic, SelectionRate):

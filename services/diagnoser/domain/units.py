@@ -43,7 +43,7 @@ class Units:
 
 
 def _means(values: Floats, keys: Whole) -> tuple[Means, Whole]:
-    """Give the mean of each key, missing values left out, and the first row of each."""
+    """Return the mean of each key, missing values left out, and the first row of each."""
     found, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     present = np.isfinite(values)
     shape = (len(found), values.shape[1])

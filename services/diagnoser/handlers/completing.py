@@ -20,7 +20,7 @@ class Complete:
         self._watch = watch
 
     def __call__(self, completion: Completion) -> Sequence[Record]:
-        """Give what follows from the closing of a run.
+        """Return what follows from the closing of a run.
 
         Raises
         ------

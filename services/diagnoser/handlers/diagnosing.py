@@ -46,7 +46,7 @@ class Diagnose:
             COMPARISONS.labels(verdict)
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
-        """Give the diagnoses and assessments of a run that has closed."""
+        """Return the diagnoses and assessments of a run that has closed."""
         suite = self._store.suites.get(run.suite_hash)
         if suite is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
@@ -77,7 +77,7 @@ class Diagnose:
         )
 
     def _cases(self, run: Run, suite: Suite) -> Iterator[Case]:
-        """Give every case the run planned, also where nothing came: absence is counted by group."""
+        """Return every planned case, also where no answer came: absence is counted by group."""
         found = {each.id: each for each in self._store.records.read(Features, run_id=run.id)}
         criteria = self._criteria(run, found.values()) if suite.assessed else {}
         for probe in probes_of(run, suite, run.at):

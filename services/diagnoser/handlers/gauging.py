@@ -83,7 +83,7 @@ class Gauges:
 
 
 def labels_of(monitor: Monitor, key: str) -> tuple[str, str, str]:
-    """Give the labels of a comparison: all of them declared, none taken from traffic."""
+    """Return the labels of a comparison: all of them declared, none taken from traffic."""
     feature, _, comparison = key.partition(":")
     return monitor.name, feature, comparison
 

@@ -46,7 +46,7 @@ class Watch:
         self._now = now
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
-        """Give what a closed round leaves behind, and those before it that nobody has closed.
+        """Return what a closed round leaves behind, and those before it that nobody has closed.
 
         The completion of an earlier round may lie among the dead letters, or come later. Rounds
         are added up in their order, so this one closes the earlier ones first.
@@ -66,7 +66,7 @@ class Watch:
         return [record for each in waiting or [run] for record in self._kept(each)]
 
     def _not_closed(self, run: Run, monitor: Monitor) -> list[Run]:
-        """Give this round's run and those right before it that are not closed, in their order."""
+        """Return this round's run and those right before it that are not closed, in their order."""
         closed = self._store.rounds.closed(monitor)
         found: list[Run] = []
         current: Run | None = run
@@ -83,7 +83,7 @@ class Watch:
         return found[::-1]
 
     def _completion(self, run: Run, monitor: Monitor) -> Completion:
-        """Give how an earlier round ended, once all that came of it is in the store."""
+        """Return how an earlier round ended, once all that came of it is in the store."""
         ended = list(self._store.records.read(Completion, run_id=run.id))
         last = max(ended, key=lambda each: each.opening) if ended else None
         if last is None or self._store.records.count(Features, run_id=run.id) < last.arrived:
@@ -101,7 +101,7 @@ class Watch:
         return max(found, key=lambda monitor: monitor.moment_ms)
 
     def _kept(self, run: Run) -> list[Record]:
-        """Give what the store keeps of a round: the first copy, whoever made it."""
+        """Return what the store keeps of a round: the first copy, whoever made it."""
         kinds: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm, Description)
         return [each for kind in kinds for each in self._store.records.read(kind, run_id=run.id)]
 
@@ -136,7 +136,7 @@ class Watch:
         return {each.comparison_key: each for each in found}
 
     def _answers(self, run: Run) -> list[Answer]:
-        """Give an answer for all that was planned, also where nothing came."""
+        """Return an answer for all that was planned, also where nothing came."""
         suite = self._store.suites.get(run.suite_hash)
         if suite is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")

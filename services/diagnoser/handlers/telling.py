@@ -72,7 +72,7 @@ class Tell:
 
 
 def body_of(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
-    """Give what is posted: the record's numbers, and a sentence that may stand in HTML.
+    """Return what is posted: the record's numbers, and a sentence that may stand in HTML.
 
     Texts of models and of users stay where they are; the sets that contributed most are named by
     the ids of their responses, and the link leads to what was said. The id is the same however

@@ -21,7 +21,7 @@ class Windows:
         self._store = store
 
     def read(self, run: Run, monitor: Monitor, closed: Round) -> Seen:
-        """Give what a closed window adds.
+        """Return what a closed window adds.
 
         Who reads it again, after a death, finds the same users new.
         """

@@ -12,7 +12,7 @@ _DENIES = re.compile(r"\b(?:not|no|never|nor|neither|cannot|without|rather than)
 
 
 def faults_of(report: str, subject: Subject, profile: Profile) -> tuple[Fault, ...]:
-    """Give what is wrong with a report; nothing said means that code found nothing."""
+    """Return what is wrong with a report; nothing said means that code found nothing."""
     found = passages(report)
     return (
         *structural_faults(found),

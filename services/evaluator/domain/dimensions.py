@@ -76,7 +76,7 @@ class Task:
 def tasks_for(
     rubric: Iterable[Dimension], subject: Subject, chosen: Iterable[str] = ()
 ) -> list[Task]:
-    """Give the judgements that fit a subject, in the rubric's order."""
+    """Return the judgements that fit a subject, in the rubric's order."""
     wanted = set(chosen)
     return [
         task
@@ -99,7 +99,7 @@ def _tasks(dimension: Dimension, subject: Subject) -> Iterator[Task]:
 
 
 def judging_prompt(task: Task, subject: Subject, profile: Profile, report: str) -> str:
-    """Give the whole prompt of one judgement; the report is material, marked as such."""
+    """Return the whole prompt of one judgement; the report is material, marked as such."""
     dimension = task.dimension
     words = _words(task, subject, profile)
     told = "\n".join(f"- {line}" for name in dimension.inputs for line in _input(name, task, words))

@@ -10,7 +10,7 @@ SMALLEST_P = 0.0001
 
 
 def measure_of(subject: Subject, name: str) -> Measure | None:
-    """Give a measure that has a number."""
+    """Return a measure that has a number."""
     return next((m for m in subject.measures if m.name == name and m.value is not None), None)
 
 

@@ -38,7 +38,7 @@ class Written:
 
 
 def numbers_in(text: str) -> Iterator[Written]:
-    """Give the numbers of a text; `2x2` names a shape and is none."""
+    """Return the numbers of a text; `2x2` names a shape and is none."""
     for found in _NUMBER.finditer(_SHAPES.sub("", text)):
         digits = found[0].replace(",", "").replace("\u2212", "-").rstrip("% ").strip()
         decimals = 0 if "e" in digits.lower() else len(digits.partition(".")[2])
@@ -98,7 +98,7 @@ def _is_interval(pair: re.Match[str], measure: Measure) -> bool:
 
 
 def _known(subject: Subject) -> list[float]:
-    """Give every number a report may state."""
+    """Return every number a report may state."""
     values: list[float | None] = [
         value for m in subject.measures for value in (m.value, m.low, m.high, m.p_value)
     ]
@@ -112,6 +112,6 @@ def _known(subject: Subject) -> list[float]:
 
 
 def _general(subject: Subject) -> list[float]:
-    """Give numbers that belong to the methods and may stand anywhere."""
+    """Return numbers that belong to the methods and may stand anywhere."""
     neutral = [m.no_difference for m in subject.measures if m.no_difference is not None]
     return [0.0, 1.0, subject.alpha, 1 - subject.alpha, 100 * (1 - subject.alpha), *neutral]

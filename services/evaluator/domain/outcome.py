@@ -20,7 +20,7 @@ CUT_OFF = "length"
 
 
 def written(response: Response | None) -> tuple[str | None, str | None]:
-    """Give the report a writer's response holds, or why there is none."""
+    """Return the report a writer's response holds, or why there is none."""
     try:
         return report_in(_text(response)), None
     except Unreadable as unread:
@@ -40,7 +40,7 @@ def _text(response: Response | None) -> str:
 
 
 def evaluation_without_report(brief: Brief, reason: str, at: datetime) -> Evaluation:
-    """Give the evaluation of a brief nobody wrote a report for."""
+    """Return the evaluation of a brief nobody wrote a report for."""
     return Evaluation(**_common(brief, at), reason=reason)
 
 
@@ -52,7 +52,7 @@ def evaluation_of(
     heard: Mapping[str, Response],
     at: datetime,
 ) -> Evaluation:
-    """Give the evaluation of a report; `heard` is by the id of the probe."""
+    """Return the evaluation of a report; `heard` is by the id of the probe."""
     judgements, reasoning, phrases = [], {}, {}
     for each in asked:
         judgement, read = _judged(each, heard.get(each.probe.id))

@@ -26,7 +26,7 @@ class Asked:
 
 
 def writing_probe(brief: Brief, writer: Target, profile: Profile, at: datetime) -> Probe:
-    """Give the question for the report."""
+    """Return the question for the report."""
     prompt = writing_prompt(brief.subject, profile, brief.context)
     return _probe(brief, WRITE, writer, prompt, 0, at, apart=False)
 
@@ -34,7 +34,7 @@ def writing_probe(brief: Brief, writer: Target, profile: Profile, at: datetime) 
 def judging_probes(
     brief: Brief, tasks: Sequence[Task], profile: Profile, report: str, at: datetime
 ) -> Iterator[Asked]:
-    """Give every judgement's question; the order never depends on a reply."""
+    """Return every judgement's question; the order never depends on a reply."""
     for task in tasks:
         prompt = judging_prompt(task, brief.subject, profile, report)
         for number, judge in enumerate(brief.judges, start=1):

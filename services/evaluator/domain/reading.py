@@ -23,7 +23,7 @@ class Read:
 
 
 def report_in(reply: str) -> str:
-    """Give the report of a writer's reply."""
+    """Return the report of a writer's reply."""
     found = _object(reply)
     if set(found) != {"explanation"}:
         raise Unreadable("the reply is to have the field explanation and no other")
@@ -34,7 +34,7 @@ def report_in(reply: str) -> str:
 
 
 def judgement_in(reply: str) -> Read:
-    """Give a judge's score with its reasoning; nothing is clamped."""
+    """Return a judge's score with its reasoning; nothing is clamped."""
     found = _object(reply)
     score = found.get("score")
     if isinstance(score, bool) or not isinstance(score, int | float):
@@ -52,7 +52,7 @@ def judgement_in(reply: str) -> Read:
 
 
 def _object(reply: str) -> Mapping[str, Any]:
-    """Give the JSON object of a reply; a fence around it is let pass, words around it are not."""
+    """Return the JSON object of a reply; a fence around it is let pass, words around it are not."""
     text = reply.strip()
     if text.startswith("```") and text.endswith("```"):
         text = text[3:-3].removeprefix("json").strip()

@@ -11,7 +11,7 @@ DISPUTED_FROM = 0.25
 
 
 def by_dimension(judgements: Sequence[Judgement]) -> tuple[DimensionScore, ...]:
-    """Give the score of each dimension; one that nobody scored has none."""
+    """Return the score of each dimension; one that nobody scored has none."""
     names = dict.fromkeys(each.dimension for each in judgements)
     return tuple(_dimension(name, judgements) for name in names)
 
@@ -32,7 +32,7 @@ def _dimension(name: str, judgements: Sequence[Judgement]) -> DimensionScore:
 
 
 def overall(dimensions: Iterable[DimensionScore]) -> tuple[float | None, int]:
-    """Give the mean over the dimensions that are scored, and how many those are."""
+    """Return the mean over the dimensions that are scored, and how many those are."""
     means = [each.mean for each in dimensions if each.mean is not None]
     return (_held(fmean(means)) if means else None), len(means)
 
@@ -47,7 +47,7 @@ def disputed(dimensions: Iterable[DimensionScore]) -> tuple[str, ...]:
 
 
 def agreement_of_judges(judgements: Sequence[Judgement]) -> Agreement | None:
-    """Give the agreement between judges over dimensions; None where there is only one judge."""
+    """Return the agreement between judges over dimensions; None where there is only one judge."""
     if len({each.judge for each in judgements}) < 2:
         return None
     names = dict.fromkeys(each.dimension for each in judgements)
@@ -59,7 +59,7 @@ def agreement_of_judges(judgements: Sequence[Judgement]) -> Agreement | None:
 
 
 def agreement_of_repeats(judgements: Sequence[Judgement]) -> Agreement | None:
-    """Give each judge's agreement with itself; None where nothing is repeated."""
+    """Return each judge's agreement with itself; None where nothing is repeated."""
     if not any(each.repeat for each in judgements):
         return None
     keys = dict.fromkeys((each.judge, each.dimension) for each in judgements)

@@ -34,7 +34,7 @@ def table_subject(
     notes: Sequence[str] = (),
     limitations: Sequence[str] = (),
 ) -> Subject:
-    """Give the subject of a 2x2 table, as `as_json` of the table gives it."""
+    """Return the subject of a 2x2 table, as `as_json` of the table gives it."""
     measures = [_ratio(name, found[name]) for name in RATIOS]
     measures.append(_chi_square(found["chi_square"]))
     measures += list(_within(strata)) if strata else []
@@ -113,7 +113,7 @@ def _estimate(found: Mapping[str, Any]) -> Estimate:
 
 
 def gap_subject(diagnosis: Mapping[str, Any], gap: Mapping[str, Any]) -> Subject:
-    """Give the subject of one comparison of a run."""
+    """Return the subject of one comparison of a run."""
     groups = {each["group"]: each for each in diagnosis["groups"]}
     one, two = groups[gap["a"]], groups[gap["b"]]
     measures = [

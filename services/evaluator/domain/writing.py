@@ -13,7 +13,7 @@ CONTEXT_BEGINS, CONTEXT_ENDS = "<<<reference", "reference>>>"
 
 
 def writing_prompt(subject: Subject, profile: Profile, context: str = "") -> str:
-    """Give the whole prompt for an interpretation."""
+    """Return the whole prompt for an interpretation."""
     parts = (
         _task(subject, profile),
         f"Statistics\n{told(subject)}",

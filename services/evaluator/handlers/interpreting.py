@@ -83,7 +83,7 @@ class Interpret:
         return [probe for probe, id_ in zip(probes, ids, strict=True) if id_ in missing]
 
     def closed(self, closing: Closing) -> Sequence[Record]:
-        """Give the evaluation once everything is there or late; it reads the store."""
+        """Return the evaluation once everything is there or late; it reads the store."""
         brief = self._brief(str(closing.context["brief"]))
         if closing.context["step"] == WRITING:
             return self._after_writing(brief, closing)

@@ -71,7 +71,7 @@ class ToolMean:
 
 
 def sentences(group: str) -> list[str]:
-    """Give the sentences about one group."""
+    """Return the sentences about one group."""
     return [_article(frame.replace(SLOT, group)) for frame in FRAMES]
 
 
@@ -88,7 +88,7 @@ Values = Mapping[str, Sequence[float | None]]
 
 
 def means_of(feature: str, dimension: str, values: Values, alpha: float) -> list[ToolMean]:
-    """Give each group's mean with its interval."""
+    """Return each group's mean with its interval."""
     found = []
     for group, each in values.items():
         there = [value for value in each if value is not None]
@@ -98,7 +98,7 @@ def means_of(feature: str, dimension: str, values: Values, alpha: float) -> list
 
 
 def gaps_of(measured: Mapping[tuple[str, str], Values], alpha: float) -> list[ToolGap]:
-    """Give every gap between two groups of a dimension, by feature and dimension.
+    """Return every gap between two groups of a dimension, by feature and dimension.
 
     Parameters
     ----------
@@ -127,6 +127,6 @@ def _paired(
 
 
 def largest(gaps: Sequence[ToolGap]) -> float | None:
-    """Give the largest gap there is, in size; None where none is known."""
+    """Return the largest gap there is, in size; None where none is known."""
     known = [abs(gap.gap.value) for gap in gaps if gap.gap.value is not None]
     return max(known, default=None)

@@ -72,7 +72,7 @@ def lots(readings: Sequence[Reading], most: int, most_bytes: int) -> Iterator[li
 
 
 def body_of(readings: Sequence[Reading]) -> bytes:
-    """Give the call for these texts."""
+    """Return the call for these texts."""
     texts = tuple(
         TextToRead(id=str(n), text=r.text, expected=r.expected, baseline=r.baseline)
         for n, r in enumerate(readings)

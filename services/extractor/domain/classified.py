@@ -17,7 +17,7 @@ class Linear:
     offset: float = 0.0
 
     def of(self, scores: Scores) -> float:
-        """Give the number.
+        """Return the number.
 
         Raises
         ------
@@ -31,7 +31,7 @@ class Linear:
 
 
 def score_of(label: str) -> Linear:
-    """Give the formula that is one label's score."""
+    """Return the formula that is one label's score."""
     return Linear({label: 1.0})
 
 

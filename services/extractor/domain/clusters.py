@@ -76,12 +76,12 @@ def clustered(
 
 
 def sorted_into(vectors: Vectors, clusters: Sequence[Cluster]) -> list[int]:
-    """Give the nearest cluster of each text, by cosine: of answers, among their baselines'."""
+    """Return the nearest cluster of each text, by cosine: of answers, among their baselines'."""
     return [int(row.argmin()) for row in distances(vectors, clusters)]
 
 
 def distances(vectors: Vectors, clusters: Sequence[Cluster]) -> Vectors:
-    """Give the cosine distance of each text to each cluster's centre."""
+    """Return the cosine distance of each text to each cluster's centre."""
     centres = np.array([cluster.centre for cluster in clusters], dtype=float)
     lengths = np.linalg.norm(centres, axis=1)
     ours = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

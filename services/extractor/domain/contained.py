@@ -31,7 +31,7 @@ def measured_all(extractor: Extractor, readings: Sequence[Reading]) -> list[Meas
 
 
 def checked(features: Sequence[str], outcome: Outcome) -> Measured:
-    """Give an outcome as it may be recorded: the features that were named, finite or null."""
+    """Return an outcome as it may be recorded: the features that were named, finite or null."""
     if isinstance(outcome, Unscorable):
         return {}, reason_of(outcome)
     if set(outcome) != set(features):
@@ -42,7 +42,7 @@ def checked(features: Sequence[str], outcome: Outcome) -> Measured:
 
 
 def reason_of(unscorable: Unscorable) -> str:
-    """Give the reason on one short line."""
+    """Return the reason on one short line."""
     reason = " ".join(str(unscorable).split()) or "no reason given"
     return reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 1] + "…"
 

@@ -40,7 +40,7 @@ class Extractor(Protocol):
         """What it measures with, in a few words: every result says it."""
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Give the numbers by name; null where one is undefined; raise Unscorable for none."""
+        """Return the numbers by name; null where one is undefined; raise Unscorable for none."""
 
 
 Outcome = Mapping[str, float | None] | Unscorable
@@ -52,7 +52,7 @@ class BatchExtractor(Protocol):
     """Reads numbers from many texts at once, because that is cheaper."""
 
     def measure_all(self, readings: Sequence[Reading]) -> Sequence[Outcome]:
-        """Give one outcome for each text, in their order."""
+        """Return one outcome for each text, in their order."""
 
 
 def batch_of_one(extractor: BatchExtractor, reading: Reading) -> Mapping[str, float | None]:

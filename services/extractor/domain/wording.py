@@ -10,7 +10,7 @@ SILENT = re.compile(r"(?:[^laeiouy]es|[^aeiouydt]ed|[^aeiouyl]e)$")
 
 
 def words_of(text: str) -> list[str]:
-    """Give the words in their order."""
+    """Return the words in their order."""
     return WORD.findall(text)
 
 
@@ -28,7 +28,7 @@ def syllables_in(word: str) -> int:
 
 
 def any_of(phrases: str) -> re.Pattern[str]:
-    """Give the pattern that finds any of the phrases (comma separated) as whole words."""
+    """Return the pattern that finds any of the phrases (comma separated) as whole words."""
     each = {" ".join(phrase.split()) for phrase in phrases.split(",")}
     ordered = sorted(each, key=lambda phrase: (-len(phrase), phrase))
     alternatives = "|".join(re.escape(phrase).replace("'", "['\u2019]") for phrase in ordered)

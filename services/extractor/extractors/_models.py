@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 def classified(name: str, model: str, formulas: Mapping[str, Linear], models: Models) -> Classified:
-    """Give the extractor that is this model with these formulas."""
+    """Return the extractor that is this model with these formulas."""
     models.require()
     classify = told(Classifier(model, models).scores)
     return Classified(name, model, formulas, classify)

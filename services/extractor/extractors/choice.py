@@ -15,7 +15,7 @@ class Choice:
     instrument = "patterns for a stated option; no model"
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Give the option (A is 1) and whether it is right; null where no right one is known."""
+        """Return the option (A is 1) and whether it is right; null where no right one is known."""
         try:
             mark = choice_in(reading.text)
         except Unread as unread:
@@ -26,5 +26,5 @@ class Choice:
 
 
 def build() -> Extractor:
-    """Give the extractor of this file."""
+    """Return the extractor of this file."""
     return Choice()

@@ -69,7 +69,7 @@ def _distances(text: Any, base: Any) -> Outcome:
 
 
 def build(models: Models) -> Extractor:
-    """Give the extractor of this file."""
+    """Return the extractor of this file."""
     models.require()
     embedder = Embedder(models)
     return EmbeddingDistance(embedder.model, told(embedder.vectors))

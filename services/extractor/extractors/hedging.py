@@ -22,7 +22,7 @@ HEDGES = any_of(
 
 
 def measure(text: str) -> dict[str, float | None]:
-    """Give the hedges per hundred words."""
+    """Return the hedges per hundred words."""
     words = words_of(text)
     if not words:
         raise Unscorable("no words")

@@ -8,7 +8,7 @@ INSTRUMENT = "counts, any language with spaces; no model"
 
 
 def measure(text: str) -> dict[str, float | None]:
-    """Give the counts."""
+    """Return the counts."""
     return {
         "characters": len(text),
         "words": len(words_of(text)),

@@ -18,7 +18,7 @@ PROFANE = any_of(
 
 
 def measure(text: str) -> dict[str, float | None]:
-    """Give the swear words per hundred words."""
+    """Return the swear words per hundred words."""
     words = words_of(text)
     if not words:
         raise Unscorable("no words")

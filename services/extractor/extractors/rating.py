@@ -31,7 +31,7 @@ class Rating:
     instrument = "patterns for a stated rating; no model"
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Give the rating; a text that states none, or two different ones, has none."""
+        """Return the rating; a text that states none, or two different ones, has none."""
         found = _in_json(reading.text) or _in_words(reading.text)
         if not found:
             raise Unscorable("no rating")
@@ -60,5 +60,5 @@ def _in_words(text: str) -> set[float]:
 
 
 def build() -> Extractor:
-    """Give the extractor of this file."""
+    """Return the extractor of this file."""
     return Rating()

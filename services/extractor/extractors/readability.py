@@ -9,7 +9,7 @@ INSTRUMENT = "Flesch's formulas on estimated syllables, English; no model"
 
 
 def measure(text: str) -> dict[str, float | None]:
-    """Give the ease (higher is easier, about 0 to 100) and the school grade it takes."""
+    """Return the ease (higher is easier, about 0 to 100) and the school grade it takes."""
     words = words_of(text)
     if not words:
         raise Unscorable("no words")

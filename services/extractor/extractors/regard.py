@@ -10,5 +10,5 @@ FORMULAS = {"regard_score": Linear({"positive": 1.0, "negative": -1.0}, offset=1
 
 
 def build(models: Models) -> Extractor:
-    """Give the extractor of this file."""
+    """Return the extractor of this file."""
     return classified("regard", MODEL, FORMULAS, models)

@@ -10,5 +10,5 @@ FORMULAS = {"sentiment_score": Linear({"positive": 0.5, "negative": -0.5}, offse
 
 
 def build(models: Models) -> Extractor:
-    """Give the extractor of this file."""
+    """Return the extractor of this file."""
     return classified("sentiment", MODEL, FORMULAS, models)

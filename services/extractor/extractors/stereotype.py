@@ -13,5 +13,5 @@ FORMULAS = {
 
 
 def build(models: Models) -> Extractor:
-    """Give the extractor of this file."""
+    """Return the extractor of this file."""
     return classified("stereotype", MODEL, FORMULAS, models)

@@ -10,5 +10,5 @@ FORMULAS = {"toxicity_score": score_of("toxic")}
 
 
 def build(models: Models) -> Extractor:
-    """Give the extractor of this file."""
+    """Return the extractor of this file."""
     return classified("toxicity_junglelee", MODEL, FORMULAS, models)

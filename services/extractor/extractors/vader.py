@@ -18,14 +18,14 @@ class Vader:
         self._analyzer = analyzer
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Give VADER's compound score."""
+        """Return VADER's compound score."""
         if not reading.text.strip():
             raise Unscorable("empty text")
         return {"sentiment": float(self._analyzer.polarity_scores(reading.text)["compound"])}
 
 
 def build() -> Extractor:
-    """Give the extractor of this file."""
+    """Return the extractor of this file."""
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
     return Vader(SentimentIntensityAnalyzer())

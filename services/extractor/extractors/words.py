@@ -18,7 +18,7 @@ class Words:
     instrument = "word counts, any language with spaces; no model"
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Give the counts; a text without words has no words per sentence."""
+        """Return the counts; a text without words has no words per sentence."""
         words = len(WORD.findall(reading.text))
         sentences = max(1, len(SENTENCE_END.findall(reading.text)))
         return {
@@ -28,5 +28,5 @@ class Words:
 
 
 def build() -> Extractor:
-    """Give the extractor of this file."""
+    """Return the extractor of this file."""
     return Words()

@@ -30,7 +30,7 @@ async def announce(
 
 
 def instrument_of(extractor: Extractor, tally: Tally, over_s: float, at: datetime) -> Instrument:
-    """Give what is told of an extractor of this process."""
+    """Return what is told of an extractor of this process."""
     return Instrument(
         name=extractor.name,
         version=extractor.version,

@@ -86,7 +86,7 @@ class AskDropIn:
         self._call_s = call_s
 
     async def __call__(self, batch: Sequence[Response]) -> Sequence[Features]:
-        """Give the features of the responses whose probes ask for this extractor."""
+        """Return the features of the responses whose probes ask for this extractor."""
         asked = [each for each in batch if self.spec.name in each.probe.measure]
         if not asked:
             return []
@@ -105,7 +105,7 @@ class AskDropIn:
         ]
 
     async def _of_baselines(self, texts: Sequence[str]) -> dict[str, Numbers]:
-        """Give the numbers of baseline texts; each is asked for once, ever."""
+        """Return the numbers of baseline texts; each is asked for once, ever."""
         spec = self.spec
         if not texts:
             return {}

@@ -33,7 +33,7 @@ class Place:
 def places_of(
     responses: Sequence[Response], embed: Embed, *, by: str | None, number: int = 3, seed: int = 0
 ) -> list[Place]:
-    """Give the place of every answer, in the order of their ids.
+    """Return the place of every answer, in the order of their ids.
 
     Raises
     ------

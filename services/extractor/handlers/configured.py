@@ -28,7 +28,7 @@ class WantedFile(RootModel[dict[Token, Wanted]]):
 
 
 def configured(path: Path, models: Models) -> dict[str, Extractor]:
-    """Give the extractors a file names: `name: {model: ..., labels: {label: feature}}`.
+    """Return the extractors a file names: `name: {model: ..., labels: {label: feature}}`.
 
     Raises
     ------

@@ -150,7 +150,7 @@ class DropIns:
 
 
 def told_of(guest: Guest, over_s: float) -> Instrument:
-    """Give what is told of a drop-in."""
+    """Return what is told of a drop-in."""
     return Instrument(
         name=guest.spec.name,
         version=guest.spec.version,
@@ -165,7 +165,7 @@ def told_of(guest: Guest, over_s: float) -> Instrument:
 
 
 def found(heard: Iterable[bytes]) -> dict[str, str]:
-    """Give the version of each extractor among the services that answered; the latest of several.
+    """Return the version of each extractor among the services that answered; the latest of several.
 
     What is no service of ours, or cannot be read, is somebody else's.
     """

@@ -26,7 +26,7 @@ class Measure:
         self._tallies = tallies or {}
 
     def __call__(self, batch: Sequence[Response]) -> Sequence[Features]:
-        """Give the features of each response by each extractor its probe asks for."""
+        """Return the features of each response by each extractor its probe asks for."""
         return [
             features
             for extractor in self._extractors.values()
@@ -57,7 +57,7 @@ class Measure:
     def _of_baselines(
         self, extractor: Extractor, asked: Sequence[Response]
     ) -> Mapping[str, Numbers]:
-        """Give the numbers of every baseline text; each text is measured once, ever."""
+        """Return the numbers of every baseline text; each text is measured once, ever."""
         texts = baselines_of(asked)
         known = self._baselines.find(extractor.name, extractor.version, texts) if texts else {}
         new = [text for text in texts if text not in known]
@@ -73,12 +73,12 @@ class Measure:
 
 
 def baselines_of(asked: Sequence[Response]) -> list[str]:
-    """Give the baseline texts that are wanted, each once."""
+    """Return the baseline texts that are wanted, each once."""
     return sorted({each.probe.baseline for each in asked if each.probe.baseline})
 
 
 def reading_of(response: Response) -> Reading | None:
-    """Give what there is to read, or None where the target gave no answer."""
+    """Return what there is to read, or None where the target gave no answer."""
     if response.ending is not Ending.ANSWERED or response.text is None:
         return None
     return Reading(response.text, response.probe.expected, response.probe.baseline)
@@ -92,7 +92,7 @@ def why_unread(response: Response) -> str:
 def features_of(
     response: Response, extractor: Extractor, found: Measured, base: Numbers | None, at: datetime
 ) -> Features:
-    """Give the record of one measurement."""
+    """Return the record of one measurement."""
     values, unscorable = found
     probe = response.probe
     return Features(

@@ -14,7 +14,7 @@ Answer = Callable[[bytes], bytes]
 
 
 def spec_for(extractor: Extractor) -> DropInSpec:
-    """Give what an extractor says of itself.
+    """Return what an extractor says of itself.
 
     Raises
     ------
@@ -36,14 +36,14 @@ def spec_for(extractor: Extractor) -> DropInSpec:
 
 
 def three_numbers(version: str) -> str:
-    """Give a version as NATS wants it: 1 is 1.0.0, 1.2 is 1.2.0; any other stays as it is."""
+    """Return a version as NATS wants it: 1 is 1.0.0, 1.2 is 1.2.0; any other stays as it is."""
     if re.fullmatch(r"\d+(\.\d+)?", version):
         return ".".join([*version.split("."), "0", "0"][:3])
     return version
 
 
 def answers_of(extractor: Extractor) -> dict[str, Answer]:
-    """Give what it answers on each endpoint."""
+    """Return what it answers on each endpoint."""
     spec = spec_for(extractor)
 
     def extract(data: bytes) -> bytes:

@@ -28,6 +28,6 @@ class Tally:
         self.last_error = sentence
 
     def rate_per_s(self, over_s: float) -> float:
-        """Give the texts a second since this was last asked."""
+        """Return the texts a second since this was last asked."""
         new, self._read = self.texts - self._read, self.texts
         return new / over_s

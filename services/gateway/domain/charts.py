@@ -84,7 +84,7 @@ def evidence_chart(history: History) -> Chart:
 
 
 def _telling(moments: Sequence[Moment]) -> list[float]:
-    """Give what has to be seen: every gap, and the intervals of the later half.
+    """Return what has to be seen: every gap, and the intervals of the later half.
 
     The first intervals are so wide that nothing else would be seen; they are cut off.
     """
@@ -113,7 +113,7 @@ def _breaks(epochs: Sequence[Sequence[Moment]], across: Scale) -> list[float]:
 
 
 def _gap_lines(epoch: Sequence[Moment], across: Scale, up: Scale) -> Iterator[str]:
-    """Give a line for each stretch of rounds with a gap: none goes over what is undefined."""
+    """Return a line for each stretch of rounds with a gap: none goes over what is undefined."""
     points = ((moment.round, moment.gap.value) for moment in epoch)
     for there, stretch in groupby(points, key=lambda point: point[1] is not None):
         if there:

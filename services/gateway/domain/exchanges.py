@@ -81,7 +81,7 @@ class Taken(BaseModel):
 
 
 def exchange_of(source: str, sent: SentExchange, now: datetime) -> Exchange:
-    """Give the record of what was sent in.
+    """Return the record of what was sent in.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def exchange_of(source: str, sent: SentExchange, now: datetime) -> Exchange:
 
 
 def checked(exchange: Exchange, now: datetime) -> Exchange:
-    """Give it back where it can be taken in.
+    """Return it back where it can be taken in.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def checked(exchange: Exchange, now: datetime) -> Exchange:
 
 
 def watches(monitor: Monitor, system: System) -> Traffic | None:
-    """Give how a monitor watches a live system, or None where it does not."""
+    """Return how a monitor watches a live system, or None where it does not."""
     mine = (monitor.tenant, monitor.plan.target.model) == system
     return monitor.plan.traffic if mine else None
 
@@ -139,7 +139,7 @@ def is_late(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: datetim
 
 
 def response_of(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: datetime) -> Response:
-    """Give the response that a monitor of traffic watches."""
+    """Return the response that a monitor of traffic watches."""
     window = window_at(exchange.said_at, traffic.window_s)
     probe = Probe(
         tenant=exchange.tenant,

@@ -7,7 +7,7 @@ FIRST = (Verdict.DISPARITY, Verdict.NO_DISPARITY, Verdict.NOT_ENOUGH)
 
 
 def by_weight(diagnosis: Diagnosis) -> Diagnosis:
-    """Give a diagnosis with its gaps in the order of what they say: disparities, then by p."""
+    """Return a diagnosis with its gaps in the order of what they say: disparities, then by p."""
     return diagnosis.model_copy(update={"gaps": tuple(sorted(diagnosis.gaps, key=_weight))})
 
 

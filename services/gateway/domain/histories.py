@@ -35,7 +35,7 @@ class History(BaseModel):
 
 
 def rounds_at_once(comparisons: int) -> int:
-    """Give of how many rounds the evidence may be shown at once."""
+    """Return of how many rounds the evidence may be shown at once."""
     return max(2, MOST_RECORDS // comparisons)
 
 
@@ -58,6 +58,6 @@ def _history(key: str, evidence: list[Evidence]) -> History:
 
 
 def _last_share(history: History) -> float:
-    """Give how much of the evidence that an alarm needs there has been."""
+    """Return how much of the evidence that an alarm needs there has been."""
     last = history.moments[-1]
     return last.log_supremum / last.bound

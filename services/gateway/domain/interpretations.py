@@ -36,7 +36,7 @@ class Interpretation(BaseModel):
 
 
 def brief_of(asked: BriefRequest, at: datetime) -> Brief:
-    """Give the brief; texts stand in its id by their hash.
+    """Return the brief; texts stand in its id by their hash.
 
     Raises
     ------

@@ -33,7 +33,7 @@ class JudgeRecord:
 
 
 def judge_records(verdicts: Iterable[PairVerdict]) -> list[JudgeRecord]:
-    """Give for each judge what its controls show."""
+    """Return for each judge what its controls show."""
     found = []
     for each in verdicts:
         if each.control:

@@ -8,7 +8,7 @@ from shared.contracts import MENTIONED, Message, Role, Traffic
 
 
 def mentioned(traffic: Traffic, asked: Sequence[Message]) -> dict[str, str]:
-    """Give the groups that are mentioned, in dimensions that say so by their names.
+    """Return the groups that are mentioned, in dimensions that say so by their names.
 
     A message that mentions two groups of a dimension has none of them.
     """
@@ -23,6 +23,6 @@ def _groups(groups: Mapping[str, Iterable[str]], said: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Give whole words, in any case; `she` is not in `shell`."""
+    """Return whole words, in any case; `she` is not in `shell`."""
     either = "|".join(re.escape(word) for word in words)
     return re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE)

@@ -70,7 +70,7 @@ class Shown(BaseModel):
 
 
 def shown(evidence: Evidence, *, stands_out: bool) -> Shown:
-    """Give what is shown of one comparison."""
+    """Return what is shown of one comparison."""
     names = Shown.model_fields.keys() & Evidence.model_fields.keys()
     return Shown(
         comparison=evidence.comparison_key,

@@ -143,7 +143,7 @@ class MonitorRequest(Watching):
 
 
 def plan_of(asked: MonitorRequest, suite: Suite) -> MonitorPlan:
-    """Give what is to be watched.
+    """Return what is to be watched.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def plan_of(asked: MonitorRequest, suite: Suite) -> MonitorPlan:
 
 
 def compared(asked: Watching) -> tuple[WatchedPair, ...]:
-    """Give what is compared."""
+    """Return what is compared."""
     return tuple(WatchedPair(**each.model_dump()) for each in asked.comparisons)
 
 
@@ -189,7 +189,7 @@ AS_THEY_ARE = {
 
 
 def upkeep_of(asked: MonitorRequest) -> Upkeep:
-    """Give how the monitor is to be run."""
+    """Return how the monitor is to be run."""
     with in_a_sentence():
         return Upkeep(
             cadence_s=asked.cadence,

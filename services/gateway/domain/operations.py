@@ -17,7 +17,7 @@ class Operation:
 
 
 def operations_of(described: Mapping[str, Any]) -> list[Operation]:
-    """Give every operation, in the order of paths."""
+    """Return every operation, in the order of paths."""
     return sorted(_operations(described), key=lambda each: (each.path, each.method))
 
 

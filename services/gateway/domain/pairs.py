@@ -65,7 +65,7 @@ class PairGap:
 
 
 def last_of_each(verdicts: Iterable[PairVerdict]) -> list[PairVerdict]:
-    """Give the last verdict of each pair; one of the judges stands before any without them."""
+    """Return the last verdict of each pair; one of the judges stands before any without them."""
     best: dict[str, PairVerdict] = {}
     for each in sorted(verdicts, key=lambda v: (v.unasked is None, v.at, v.id)):
         best[each.pair_id] = each

@@ -21,20 +21,20 @@ class Scale:
     end: float
 
     def at(self, value: float) -> float:
-        """Give the place of a value; what lies outside is drawn at the edge."""
+        """Return the place of a value; what lies outside is drawn at the edge."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return round(self.start + share * (self.end - self.start), 1)
 
 
 def padded(values: Sequence[float], start: float, end: float) -> Scale:
-    """Give a scale on which all values lie, with room at both ends."""
+    """Return a scale on which all values lie, with room at both ends."""
     low, high = min(values), max(values)
     pad = (high - low) * MARGIN or 1.0
     return Scale(low - pad, high + pad, start, end)
 
 
 def ticks(low: float, high: float, most: int = MOST_TICKS) -> list[float]:
-    """Give round numbers between two ends, at most so many."""
+    """Return round numbers between two ends, at most so many."""
     raw = (high - low) / most
     power = 10.0 ** floor(log10(raw))
     step = next(step * power for step in STEPS if step * power >= raw * (1 - ROUNDING))

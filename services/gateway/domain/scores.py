@@ -95,7 +95,7 @@ def told_of(probe: Probe, features: Features | None) -> Told | None:
 
 
 def _place(mark: str | None) -> int:
-    """Give the index of an option; -1, which nobody can choose, where there is none."""
+    """Return the index of an option; -1, which nobody can choose, where there is none."""
     return ord(mark) - ord("A") if mark else -1
 
 

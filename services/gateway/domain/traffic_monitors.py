@@ -71,7 +71,7 @@ ASKED: TypeAdapter[MonitorRequest | TrafficRequest] = TypeAdapter(Asked)
 
 
 def declared(asked: MonitorRequest | TrafficRequest, suite: Suite | None) -> MonitorPlan:
-    """Give what is to be watched, of either kind.
+    """Return what is to be watched, of either kind.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def declared(asked: MonitorRequest | TrafficRequest, suite: Suite | None) -> Mon
 
 
 def kept_up(asked: MonitorRequest | TrafficRequest) -> Upkeep:
-    """Give how it is to be run."""
+    """Return how it is to be run."""
     if isinstance(asked, MonitorRequest):
         return upkeep_of(asked)
     with in_a_sentence():

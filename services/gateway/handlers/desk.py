@@ -57,7 +57,7 @@ class Desk:
         return self._store.suites.keep(suite, self._now())
 
     def run_for(self, asked: RunRequest) -> Run:
-        """Give the run that was asked for; nothing is started yet."""
+        """Return the run that was asked for; nothing is started yet."""
         suite = self._store.suites.get(asked.suite_hash)
         if suite is None:
             raise NotThereError(f"There is no suite {asked.suite_hash}. Upload it first.")
@@ -65,7 +65,7 @@ class Desk:
         return run_of(asked, suite, self._store.instruments.running(since), self._now())
 
     def opening_of(self, run: Run) -> int | None:
-        """Give the opening a start of this run would make, or None where there is nothing to start.
+        """Return the opening a start of this run would make; None where there is nothing to start.
 
         One that is under way is left alone: its probes wait on the bus, and asking for them again
         would have them asked twice.
@@ -78,7 +78,7 @@ class Desk:
         return stand.opening + 1 if takes_up else None
 
     def cancellation_of(self, run_id: str) -> Cancellation:
-        """Give the record that ends a run before its time."""
+        """Return the record that ends a run before its time."""
         run = self._run(run_id)
         now = self._now()
         return Cancellation(
@@ -90,7 +90,7 @@ class Desk:
         )
 
     def runs(self, most: int, purpose: Purpose = Purpose.STUDY) -> list[Progress]:
-        """Give the latest runs; rounds of monitors have purposes of their own."""
+        """Return the latest runs; rounds of monitors have purposes of their own."""
         return [
             self._progress(run) for run in self._store.records.latest(Run, most, purpose=purpose)
         ]
@@ -100,13 +100,13 @@ class Desk:
         return self._progress(self._run(run_id))
 
     def diagnoses(self, run_id: str) -> list[Diagnosis]:
-        """Give the diagnoses of a run's last completion, in a stable order."""
+        """Return the diagnoses of a run's last completion, in a stable order."""
         self._run(run_id)
         mine = self._latest(Diagnosis, run_id)
         return sorted(mine, key=lambda d: (d.target, d.scaffold, d.feature, d.dimension))
 
     def assessments(self, run_id: str) -> list[Assessment]:
-        """Give the assessments of a run's last completion, in a stable order."""
+        """Return the assessments of a run's last completion, in a stable order."""
         self._run(run_id)
         mine = self._latest(Assessment, run_id)
         return sorted(mine, key=lambda each: (each.target, each.scaffold, each.feature))
@@ -117,7 +117,7 @@ class Desk:
         return [each for each in found if each.completion_id == last]
 
     def brief_for(self, asked: BriefRequest) -> Brief:
-        """Give the interpretation that was asked for; whoever asks for it finds it at once."""
+        """Return the interpretation that was asked for; whoever asks for it finds it at once."""
         if asked.run_id is not None:
             self._run(asked.run_id)
         brief = brief_of(asked, self._now())
@@ -125,7 +125,7 @@ class Desk:
         return brief
 
     def evaluation(self, brief_id: str) -> Evaluation | None:
-        """Give what came of an interpretation; None while it is under way."""
+        """Return what came of an interpretation; None while it is under way."""
         if not list(self._store.records.get(Brief, [brief_id])):
             raise NotThereError(f"There is no interpretation {brief_id}.")
         evaluation_id = derived_id(Evaluation.kind, "default", Purpose.JUDGE, brief_id)

@@ -29,7 +29,7 @@ class Ingest:
         self._now = now
 
     def exchanges_of(self, sent: SentResponses) -> list[Exchange]:
-        """Give the records of a batch that was sent in.
+        """Return the records of a batch that was sent in.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class Ingest:
         return found
 
     def __call__(self, batch: Sequence[Exchange]) -> Sequence[Response]:
-        """Give a response for each exchange and each monitor that watches its system.
+        """Return a response for each exchange and each monitor that watches its system.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class Ingest:
         return found
 
     def _watchers(self, system: System) -> Watchers:
-        """Give the monitors of a live system that are not deleted, as they are wanted now."""
+        """Return the monitors of a live system that are not deleted, as they are wanted now."""
         wanted = sorted(self._store.records.all(Monitor), key=lambda each: each.moment_ms)
         latest = {monitor.name: monitor for monitor in wanted}.values()
         found = [(each, watches(each, system)) for each in latest]

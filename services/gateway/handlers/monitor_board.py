@@ -51,7 +51,7 @@ class MonitorBoard:
         ]
 
     def show(self, name: str) -> MonitorView:
-        """Give all that is to be seen of a monitor."""
+        """Return all that is to be seen of a monitor."""
         monitor = self._desk.monitor(name)
         evidence = self._evidence(monitor)
         flags = e_bh([each.log_e for each in evidence], monitor.plan.alpha) if evidence else []
@@ -65,7 +65,7 @@ class MonitorBoard:
         )
 
     def histories(self, name: str) -> list[History]:
-        """Give how the evidence of every comparison has grown over the last rounds."""
+        """Return how the evidence of every comparison has grown over the last rounds."""
         monitor = self._desk.monitor(name)
         most = rounds_at_once(len(monitor.plan.watched))
         rounds = self._store.rounds.latest(Round, monitor, most)
@@ -73,7 +73,7 @@ class MonitorBoard:
         return histories_of(each for one in rounds for each in read(Evidence, run_id=one.run_id))
 
     def windows(self, name: str, most: int) -> list[Description]:
-        """Give what the last windows of a monitor of traffic looked like, the latest first."""
+        """Return what the last windows of a monitor of traffic looked like, the latest first."""
         monitor = self._desk.monitor(name)
         return self._store.rounds.latest(Description, monitor, most)[::-1]
 
@@ -81,7 +81,7 @@ class MonitorBoard:
         return next(iter(self._store.rounds.latest(Description, monitor, 1)), None)
 
     def alarms(self, name: str) -> list[ShownAlarm]:
-        """Give a monitor's alarms, the latest first, with the answers that contributed most."""
+        """Return a monitor's alarms, the latest first, with the answers that contributed most."""
         monitor = self._desk.monitor(name)
         alarms = self._alarms(monitor)
         dimensions = {each.key: each.pair.dimension for each in monitor.plan.watched}

@@ -77,7 +77,7 @@ class MonitorDesk:
                 )
 
     def turned(self, name: str, state: MonitorState) -> Monitor:
-        """Give the record that pauses, resumes or deletes a monitor."""
+        """Return the record that pauses, resumes or deletes a monitor."""
         last = self.monitor(name)
         now = self._now()
         if last.state is state:
@@ -92,14 +92,14 @@ class MonitorDesk:
         return monitor
 
     def monitor(self, name: str) -> Monitor:
-        """Give what is wanted of a monitor now."""
+        """Return what is wanted of a monitor now."""
         last = self._last(name)
         if last is None or last.state is MonitorState.DELETED:
             raise NotThereError(f"There is no monitor {name}. `biaswatch monitor list` lists them.")
         return last
 
     def latest(self) -> dict[str, Monitor]:
-        """Give what is wanted of each monitor now, also of those that are deleted."""
+        """Return what is wanted of each monitor now, also of those that are deleted."""
         wanted = sorted(self._store.records.all(Monitor), key=lambda each: each.moment_ms)
         return {each.name: each for each in wanted}
 
@@ -108,11 +108,11 @@ class MonitorDesk:
 
 
 def _since(last: Monitor | None, plan: MonitorPlan, now: datetime) -> datetime:
-    """Give when the first round is due; windows of traffic that wait to be read are not lost."""
+    """Return when the first round is due; windows of traffic that wait to be read are not lost."""
     goes_on = last is not None and last.plan == plan and last.state is MonitorState.ACTIVE
     return last.since if last is not None and goes_on and plan.traffic is not None else now
 
 
 def _after(last: Monitor | None, now: datetime) -> int:
-    """Give a moment later than the last thing that was asked for, however quick the second is."""
+    """Return a moment later than the last thing that was asked for, however quick the second is."""
     return max(int(now.timestamp() * 1000), last.moment_ms + 1 if last else 0)

@@ -87,7 +87,7 @@ class Studies:
         self._store = store
 
     def results(self, run_id: str) -> StudyResults:
-        """Give what a run shows of its pairs and options."""
+        """Return what a run shows of its pairs and options."""
         run = self._run(run_id)
         # Seeded by the run: whoever asks again gets the same intervals.
         rng = np.random.default_rng(int(run.id, 16))
@@ -104,7 +104,7 @@ class Studies:
         )
 
     def flagged(self, run_id: str, offset: int) -> list[FlaggedPair]:
-        """Give flagged pairs with their texts, so many from this place on."""
+        """Return flagged pairs with their texts, so many from this place on."""
         run = self._run(run_id)
         last = last_of_each(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
         ids = [each.id for each in last if each.flagged][offset : offset + MOST_FLAGGED]

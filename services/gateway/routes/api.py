@@ -34,7 +34,7 @@ class Kept(BaseModel):
 
 
 def routes(desk: Desk, studies: Studies, send: Send, tokens: Tokens) -> APIRouter:
-    """Give the routes of the API."""
+    """Return the routes of the API."""
     router = APIRouter(prefix="/v1")
     router.include_router(_studying(studies, tokens))
     router.include_router(_reading(desk, tokens))
@@ -43,14 +43,14 @@ def routes(desk: Desk, studies: Studies, send: Send, tokens: Tokens) -> APIRoute
 
 
 def _reading(desk: Desk, tokens: Tokens) -> APIRouter:
-    """Give what shows."""
+    """Return what shows."""
     router = APIRouter(dependencies=[Depends(tokens.may_read)])
 
     @router.get("/runs")
     async def list_runs(
         last: Annotated[int, Query(ge=1, le=MOST_RUNS)] = 100, purpose: Purpose = Purpose.STUDY
     ) -> list[Progress]:
-        """Give the latest runs; rounds of monitors and windows of traffic by their purpose."""
+        """Return the latest runs; rounds of monitors and windows of traffic by their purpose."""
         return await in_thread(desk.runs, last, purpose)
 
     @router.get("/runs/{run_id}")
@@ -61,7 +61,7 @@ def _reading(desk: Desk, tokens: Tokens) -> APIRouter:
     async def follow_run(
         stand: Annotated[Progress, Depends(show_run)], opening: int = 0
     ) -> AsyncIterator[Progress]:
-        """Give the run's progress whenever it changes, until it has ended.
+        """Return the run's progress whenever it changes, until it has ended.
 
         With `opening`, news of an earlier one are left out: the run is about to be taken up again.
         """
@@ -85,26 +85,26 @@ def _reading(desk: Desk, tokens: Tokens) -> APIRouter:
 
 
 def _studying(studies: Studies, tokens: Tokens) -> APIRouter:
-    """Give what shows the results of studies with pairs."""
+    """Return what shows the results of studies with pairs."""
     router = APIRouter(dependencies=[Depends(tokens.may_read)])
 
     @router.get("/runs/{run_id}/studies")
     async def show_studies(run_id: str) -> StudyResults:
-        """Give scores, pairs, judges and the comparisons of models."""
+        """Return scores, pairs, judges and the comparisons of models."""
         return await in_thread(studies.results, run_id)
 
     @router.get("/runs/{run_id}/flagged")
     async def show_flagged(
         run_id: str, offset: Annotated[int, Query(ge=0)] = 0
     ) -> list[FlaggedPair]:
-        """Give flagged pairs with their texts, a thousand from this place on."""
+        """Return flagged pairs with their texts, a thousand from this place on."""
         return await in_thread(studies.flagged, run_id, offset)
 
     return router
 
 
 def _running(desk: Desk, send: Send, tokens: Tokens) -> APIRouter:
-    """Give what spends money, or ends the spending."""
+    """Return what spends money, or ends the spending."""
     router = APIRouter(dependencies=[Depends(tokens.may_run)])
 
     @router.post("/suites")

@@ -15,7 +15,7 @@ Send = Callable[[Exchange], Awaitable[None]]
 
 
 def ingestion_routes(ingest: Ingest, send: Send, tokens: Tokens) -> APIRouter:
-    """Give the route of production answers."""
+    """Return the route of production answers."""
     router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_ingest)])
 
     @router.post("/responses", status_code=202)

@@ -18,7 +18,7 @@ MOST_WINDOWS = 1000
 
 
 def monitor_routes(desk: MonitorDesk, board: MonitorBoard, send: Send, tokens: Tokens) -> APIRouter:
-    """Give the routes of monitors."""
+    """Return the routes of monitors."""
     router = APIRouter(prefix="/v1")
     router.include_router(_reading(board, tokens))
     router.include_router(_changing(desk, send, tokens))
@@ -26,7 +26,7 @@ def monitor_routes(desk: MonitorDesk, board: MonitorBoard, send: Send, tokens: T
 
 
 def _reading(board: MonitorBoard, tokens: Tokens) -> APIRouter:
-    """Give what shows."""
+    """Return what shows."""
     router = APIRouter(dependencies=[Depends(tokens.may_read)])
 
     @router.get("/monitors")
@@ -55,7 +55,7 @@ def _reading(board: MonitorBoard, tokens: Tokens) -> APIRouter:
 
 
 def _changing(desk: MonitorDesk, send: Send, tokens: Tokens) -> APIRouter:
-    """Give what spends money, or ends the spending."""
+    """Return what spends money, or ends the spending."""
     router = APIRouter(dependencies=[Depends(tokens.may_run)])
 
     @router.post("/monitors")

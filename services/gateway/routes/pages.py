@@ -25,7 +25,7 @@ MOST_CHARTS = 12
 def page_routes(
     desk: Desk, board: MonitorBoard, sessions: Sessions, now: Callable[[], datetime]
 ) -> APIRouter:
-    """Give the pages, and what a browser needs for them."""
+    """Return the pages, and what a browser needs for them."""
     router = APIRouter(include_in_schema=False)
     router.include_router(_shown(desk, board, sessions, now))
 

@@ -30,18 +30,18 @@ UNITS = ((DAY_S, "d"), (HOUR_S, "h"), (MINUTE_S, "min"), (1, "s"))
 def page(
     template: str, status: int = 200, *, again_s: int | None = None, **values: object
 ) -> HTMLResponse:
-    """Give a page; `again_s` has the browser load it again after so many seconds."""
+    """Return a page; `again_s` has the browser load it again after so many seconds."""
     text = _environment().get_template(template).render(again_s=again_s, **values)
     return HTMLResponse(text, status, headers=HEADERS)
 
 
 def style() -> str:
-    """Give the style of all pages."""
+    """Return the style of all pages."""
     return (files("services.gateway") / "pages" / "style.css").read_text(encoding="utf-8")
 
 
 def number(value: float | None) -> str:
-    """Give three digits, or all before the point."""
+    """Return three digits, or all before the point."""
     if value is None:
         return NOTHING
     value += 0.0  # nobody reads -0
@@ -49,17 +49,17 @@ def number(value: float | None) -> str:
 
 
 def words(name: str | Verdict) -> str:
-    """Give a name as people write it."""
+    """Return a name as people write it."""
     return str(name).replace("_", " ")
 
 
 def ago(at: datetime | None, now: datetime) -> str:
-    """Give how long ago something was."""
+    """Return how long ago something was."""
     return NOTHING if at is None else f"{_long(now - at)} ago"
 
 
 def due(at: datetime | None, now: datetime) -> str:
-    """Give in how long something is due, or for how long it has been."""
+    """Return in how long something is due, or for how long it has been."""
     if at is None:
         return NOTHING
     return f"in {_long(at - now)}" if at >= now else f"overdue by {_long(now - at)}"
@@ -71,17 +71,17 @@ def breakable(name: str) -> Markup:
 
 
 def moment(at: datetime) -> str:
-    """Give a moment to the minute."""
+    """Return a moment to the minute."""
     return f"{at:%Y-%m-%d %H:%M} {at.tzname()}"
 
 
 def capitalize_first(sentence: str) -> str:
-    """Give a sentence with its first letter large, and the rest as it is."""
+    """Return a sentence with its first letter large, and the rest as it is."""
     return sentence[:1].upper() + sentence[1:]
 
 
 def _long(time: timedelta) -> str:
-    """Give whole times of the largest unit that fits."""
+    """Return whole times of the largest unit that fits."""
     passed_s = max(0.0, time.total_seconds())
     size, unit = next((u for u in UNITS if passed_s >= u[0]), UNITS[-1])
     return f"{passed_s // size:.0f} {unit}"

@@ -37,7 +37,7 @@ class SignIn:
 
 
 def next_of(next: str = "/") -> str:  # noqa: A002 - the name in the address
-    """Give where to go after signing in: a path of ours, never another site."""
+    """Return where to go after signing in: a path of ours, never another site."""
     ours = next.startswith("/") and not next.startswith("//") and "\\" not in next
     return next if ours and next.isprintable() else "/"
 

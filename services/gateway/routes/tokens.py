@@ -44,7 +44,7 @@ class Tokens:
         return not everybody or any(_same(shown, token) for token in everybody)
 
     def session_of(self, token: str) -> str | None:
-        """Give what a browser keeps instead of a token that may read; None for any other."""
+        """Return what a browser keeps instead of a token that may read; None for any other."""
         known = [each for each in self._read if _same(token, each)]
         return _session(token) if known else None
 

@@ -12,7 +12,7 @@ TAKES_CACHE_KEY = frozenset({"openai", "openai-responses", "simulator"})
 
 
 def call_of(probe: Probe, sub: SubCall, timeout_s: float) -> Call:
-    """Give the call: the target's role first, then what is said."""
+    """Return the call: the target's role first, then what is said."""
     system = probe.target.system_prompt
     said = (Message(role=Role.SYSTEM, content=system),) if system else ()
     return Call(
@@ -28,14 +28,14 @@ def call_of(probe: Probe, sub: SubCall, timeout_s: float) -> Call:
 
 
 def _parameters(probe: Probe) -> dict[str, JsonValue]:
-    """Give the target's parameters; a call that is to be apart has a name nobody else has."""
+    """Return the target's parameters; a call that is to be apart has a name nobody else has."""
     apart = probe.cache_apart and probe.target.provider in TAKES_CACHE_KEY
     own: dict[str, JsonValue] = {"user": probe.id, "prompt_cache_key": probe.id} if apart else {}
     return {**probe.target.parameters, **own}
 
 
 def pause_s(failure: CallFailed, attempt: int, luck: float) -> float:
-    """Give how long to wait before asking again: what was asked for, or longer each time."""
+    """Return how long to wait before asking again: what was asked for, or longer each time."""
     doubled = min(LONGEST_PAUSE_S, 0.5 * 2.0 ** min(attempt, 10)) * (0.5 + luck / 2)
     if failure.retry_after_s is None:
         return doubled

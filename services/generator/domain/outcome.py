@@ -14,7 +14,7 @@ UNFIT, UNREAD_STEP = "unfit_for_scaffold", "unread_step"
 
 
 def answered(probe: Probe, heard: Heard, usage: Usage, at: datetime) -> Response:
-    """Give the response to a probe that took one call."""
+    """Return the response to a probe that took one call."""
     if heard.failure or not heard.answer:
         return failed(probe, heard.failure or _nothing(), usage, at)
     return _whole(probe, heard.answer.text, heard.answer, usage, at, {})
@@ -23,7 +23,7 @@ def answered(probe: Probe, heard: Heard, usage: Usage, at: datetime) -> Response
 def concluded(
     probe: Probe, text: str, heard: Mapping[str, Heard], usage: Usage, at: datetime
 ) -> Response:
-    """Give the response to a probe that took several calls."""
+    """Return the response to a probe that took several calls."""
     last = [each.answer for each in heard.values()][-1] or Answer(text)
     return _whole(probe, text, last, usage, at, _steps(heard))
 
@@ -31,7 +31,7 @@ def concluded(
 def broken_off(
     probe: Probe, heard: Mapping[str, Heard], usage: Usage, at: datetime
 ) -> Response | None:
-    """Give the response where a step brought no answer or none that could be read, else None."""
+    """Return the response where a step brought no answer or none that could be read, else None."""
     for name, each in heard.items():
         if failure := each.failure or cut(each):
             named = CallFailed(failure.why, f"The step {name}: {failure.detail}")
@@ -48,7 +48,7 @@ def failed(
     at: datetime,
     steps: Mapping[str, Any] | None = None,
 ) -> Response:
-    """Give the response that says why there is no answer."""
+    """Return the response that says why there is no answer."""
     ending = Ending.REFUSED if failure.why in WITHHELD else Ending.FAILED
     return without(probe, failure.why.value, failure.detail, usage, at, steps, ending)
 
@@ -62,7 +62,7 @@ def without(
     steps: Mapping[str, Any] | None = None,
     ending: Ending = Ending.FAILED,
 ) -> Response:
-    """Give the response that has a reason and no text."""
+    """Return the response that has a reason and no text."""
     common = {**_common(probe, usage, at), **(steps or {})}
     return Response(**common, ending=ending, reason=reason, detail=detail)
 

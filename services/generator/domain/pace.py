@@ -49,7 +49,7 @@ class Pace:
 
     @classmethod
     def of(cls, bounds: Bounds) -> "Pace":
-        """Give the pace a target is first asked at."""
+        """Return the pace a target is first asked at."""
         return cls(bounds, limit=min(bounds.start, bounds.most))
 
     @property
@@ -58,11 +58,11 @@ class Pace:
         return int(self.limit)
 
     def next_start(self, now: float, due: float) -> float:
-        """Give when the next call may begin, after one that was due at `due` and begins now."""
+        """Return when the next call may begin, after one that was due at `due` and begins now."""
         return max(due, now - LATE_S) + self.latency_s / (self.limit * SPREAD)
 
     def answered(self, now: float, *, begun: float, in_use: int) -> "Pace":
-        """Give the pace after an answer; a limit that is not used up is not raised."""
+        """Return the pace after an answer; a limit that is not used up is not raised."""
         took = now - begun
         seen = took if not self.latency_s else self.latency_s + LEARNED * (took - self.latency_s)
         pace = replace(self, latency_s=max(0.0, seen))
@@ -71,19 +71,19 @@ class Pace:
         return replace(pace, limit=min(self.bounds.most, self.limit + self._gain()))
 
     def _gain(self) -> float:
-        """Give what one answer adds: a whole call until the first 429, a part of one thereafter."""
+        """Return what one answer adds: a whole call until the first 429, then a part of one."""
         if self.cut_at is None:
             return 1.0
         lost = self.cut_from - self.limit
         return max(ADDED, lost * REGAINED if lost > 0 else self.limit * BEYOND) / self.limit
 
     def limited(self, now: float, *, begun: float) -> "Pace":
-        """Give the pace after a 429 to a call that began at `begun`."""
+        """Return the pace after a 429 to a call that began at `begun`."""
         if self.cut_at is not None and (begun <= self.cut_at or now < self.cut_at + EPISODE_S):
             return self
         kept = max(self.bounds.least, self.limit * KEPT_AFTER_LIMIT)
         return replace(self, limit=kept, cut_at=now, cut_from=self.limit)
 
     def faulted(self, now: float) -> "Pace":
-        """Give the pace after a 5xx."""
+        """Return the pace after a 5xx."""
         return replace(self, still_until=now + STILL_AFTER_FAULT_S)

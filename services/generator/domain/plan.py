@@ -45,13 +45,13 @@ class Scaffold(Protocol):
     """How a probe becomes calls and an answer; pure, so the same probe gives the same calls."""
 
     def first(self, probe: Probe) -> tuple[SubCall, ...]:
-        """Give the calls to begin with, made at the same time; raise Unfit where there are none."""
+        """Return the first calls, made at the same time; raise Unfit where there are none."""
 
     def then(self, probe: Probe, heard: Mapping[str, Heard]) -> tuple[SubCall, ...]:
-        """Give the calls that waited for those; none when all is said."""
+        """Return the calls that waited for those; none when all is said."""
 
     def conclude(self, probe: Probe, heard: Mapping[str, Heard]) -> str:
-        """Give the answer; raise Unread where what was said allows none."""
+        """Return the answer; raise Unread where what was said allows none."""
 
 
 class OneCall:

@@ -26,7 +26,7 @@ Prices = Mapping[str, Price]
 
 
 def price_of(target: Target, prices: Prices) -> Price | None:
-    """Give a target's price; None where the table does not name it."""
+    """Return a target's price; None where the table does not name it."""
     found = prices.get(f"{target.provider}:{target.model}") or prices.get(target.model)
     if found is None and target.provider in FREE:
         return Price(read=0, written=0)
@@ -34,7 +34,7 @@ def price_of(target: Target, prices: Prices) -> Price | None:
 
 
 def cost_of(answer: Answer, price: Price | None) -> float | None:
-    """Give what an answer cost; unknown where the price or the tokens are."""
+    """Return what an answer cost; unknown where the price or the tokens are."""
     if price is None or answer.prompt_tokens is None or answer.completion_tokens is None:
         return None
     written = answer.completion_tokens * price.written

@@ -18,7 +18,7 @@ _LABELLED = re.compile(
 
 
 def rating_in(text: str, scale: Scale) -> float:
-    """Give the one rating an answer states, or raise Unread; nothing is rounded or clamped."""
+    """Return the one rating an answer states, or raise Unread; nothing is rounded or clamped."""
     found = set(_in_json(text)) or set(_in_words(text))
     if not found:
         raise Unread(NO_RATING)

@@ -36,17 +36,17 @@ class Scale:
 
 
 def question_of(probe: Probe) -> str:
-    """Give what is asked, or raise Unfit."""
+    """Return what is asked, or raise Unfit."""
     return _needed(probe, QUESTION, "what is asked")
 
 
 def material_of(probe: Probe) -> str:
-    """Give what is judged: a CV, a context; may be missing."""
+    """Return what is judged: a CV, a context; may be missing."""
     return probe.variables.get(MATERIAL, "")
 
 
 def scale_of(probe: Probe) -> Scale:
-    """Give the scale, written `1 to 4` or `1 to 4, whole numbers`, or raise Unfit."""
+    """Return the scale, written `1 to 4` or `1 to 4, whole numbers`, or raise Unfit."""
     written = _needed(probe, SCALE, "the ends of the rating, as in `1 to 4, whole numbers`")
     found = _RANGE.match(written)
     if not found or int(found[1]) >= int(found[2]):
@@ -60,7 +60,7 @@ def has_criteria(probe: Probe) -> bool:
 
 
 def criteria_of(probe: Probe) -> Mapping[str, str]:
-    """Give the guidance of each criterion by its name, or raise Unfit where there is none."""
+    """Return the guidance of each criterion by its name, or raise Unfit where there is none."""
     criteria = _with_prefix(probe, CRITERION)
     if not criteria:
         raise Unfit("There are no criteria; name each in a variable `criterion:<name>`.")
@@ -71,7 +71,7 @@ def criteria_of(probe: Probe) -> Mapping[str, str]:
 
 
 def options_of(probe: Probe) -> Mapping[str, str]:
-    """Give the options to choose from by their letters; there may be none."""
+    """Return the options to choose from by their letters; there may be none."""
     return _with_prefix(probe, OPTION)
 
 

@@ -21,12 +21,12 @@ CHOOSE_LAST = (
 
 
 def user(*paragraphs: str) -> Message:
-    """Give one turn of the user from paragraphs; empty ones are left out."""
+    """Return one turn of the user from paragraphs; empty ones are left out."""
     return Message(role=Role.USER, content="\n\n".join(p for p in paragraphs if p.strip()))
 
 
 def rating_form(scale: Scale) -> Form:
-    """Give the shape of a rating with its reasoning, which comes first."""
+    """Return the shape of a rating with its reasoning, which comes first."""
     kind = "integer" if scale.whole else "number"
     return _form("rating", {"reasoning": {"type": "string"}, "rating": {"type": kind}})
 
@@ -41,7 +41,7 @@ def rating_instruction(scale: Scale) -> str:
 
 
 def choice_form(options: Mapping[str, str]) -> Form:
-    """Give the shape of a choice with its reasoning, which comes first."""
+    """Return the shape of a choice with its reasoning, which comes first."""
     letters: list[JsonValue] = list(options)
     answer: JsonValue = {"type": "string", "enum": letters}
     return _form("choice", {"reasoning": {"type": "string"}, "answer": answer})
@@ -57,7 +57,7 @@ def choice_instruction(options: Mapping[str, str]) -> str:
 
 
 def listed(options: Mapping[str, str]) -> str:
-    """Give the options, each on a line of its own behind its letter."""
+    """Return the options, each on a line of its own behind its letter."""
     return "\n".join(f"{letter}) {text}" for letter, text in options.items())
 
 

@@ -50,7 +50,7 @@ class Ask:
         self._preparing = asyncio.Lock()
 
     async def __call__(self, probe: Probe) -> Sequence[Record]:
-        """Give the one response to a probe; one that was answered before is not asked again.
+        """Return the one response to a probe; one that was answered before is not asked again.
 
         A probe of a cancelled run is dropped: the run no longer waits for it. One whose run has
         spent its budget is dropped too, and the first of them ends the run.

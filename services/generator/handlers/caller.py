@@ -68,7 +68,7 @@ class Caller:
         self._turns = Turns()
 
     async def hear(self, probe: Probe, sub: SubCall, lane: Lane) -> Heard:
-        """Give what a call brings; raise NotWanted or Spent where it shall not be made.
+        """Return what a call brings; raise NotWanted or Spent where it shall not be made.
 
         Two copies of a probe may be in hand at once: the second waits for what the first pays for.
         """

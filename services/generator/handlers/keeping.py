@@ -15,7 +15,7 @@ from shared.telemetry import log
 
 
 def call_id(probe: Probe, step: str) -> str:
-    """Give a call's id: the probe's own has run, repeat and target in it, so a new round is new."""
+    """Return a call's id; the probe's id covers run, repeat and target, so a new round is new."""
     return derived_id("call", probe.id, step)
 
 
@@ -29,7 +29,7 @@ class Keeping:
         self._waiting: dict[str, Paid] = {}
 
     async def known(self, probe: Probe, step: str) -> Answer | None:
-        """Give the answer that was paid for already, if there is one and it may be used."""
+        """Return the answer that was paid for already, if there is one and it may be used."""
         if probe.fresh:
             return None
         found = await self._answers.get(call_id(probe, step))

@@ -16,7 +16,7 @@ from shared.llm.replay import Recording
 
 
 def lane_of(target: Target, settings: GeneratorSettings, prices: Prices, clock: Any) -> Lane:
-    """Give all that one target needs."""
+    """Return all that one target needs."""
     bounds = Bounds(start=settings.generator_start, most=settings.generator_slots)
     return Lane(
         model=model_of(target, settings),
@@ -28,7 +28,7 @@ def lane_of(target: Target, settings: GeneratorSettings, prices: Prices, clock: 
 
 
 def model_of(target: Target, settings: GeneratorSettings) -> ChatModel:
-    """Give the adapter for a target.
+    """Return the adapter for a target.
 
     Raises
     ------

@@ -18,7 +18,7 @@ class Spent(Exception):  # noqa: N818 - an outcome, not an accident
 
 
 def why_stop(spending: Spending) -> str | None:
-    """Give the reason a run must stop: its budget is reached, or cannot be watched."""
+    """Return the reason a run must stop: its budget is reached, or cannot be watched."""
     budget = spending.budget
     if budget.tokens is not None:
         if spending.unknown_tokens:
@@ -75,7 +75,7 @@ class Purse:
         )
 
     def news(self, probe: Probe, reason: str) -> tuple[Cancellation, ...]:
-        """Give the record that stops the run, once for all probes that were asked for by now."""
+        """Return the record that stops the run, once for all probes that were asked for by now."""
         told = self._told.get(probe.run_id)
         if told and probe.at <= told:
             return ()

@@ -78,7 +78,7 @@ class PairCase:
 
     @property
     def unasked(self) -> str | None:
-        """Give why there is nothing to ask the judges about this pair, if there is nothing."""
+        """Return why there is nothing to ask the judges about this pair, if there is nothing."""
         for name, side in (("a", self.a), ("b", self.b)):
             if side.reason:
                 return f"question {name}: {side.reason}"
@@ -86,7 +86,7 @@ class PairCase:
 
 
 def cases_of(run_id: str, probes: Iterable[Probe], found: Mapping[str, Response]) -> list[PairCase]:
-    """Give every pair a run planned, also those that lack an answer.
+    """Return every pair a run planned, also those that lack an answer.
 
     `found` holds responses by id. A set is a pair where it has one probe of each side.
     """
@@ -104,7 +104,7 @@ def cases_of(run_id: str, probes: Iterable[Probe], found: Mapping[str, Response]
 
 
 def case_of(run_id: str, set_id: str, a: Response, b: Response) -> PairCase:
-    """Give the pair of two answers that are there."""
+    """Return the pair of two answers that are there."""
     return PairCase(run_id, set_id, side_of(a.probe, a), side_of(b.probe, b))
 
 
@@ -125,7 +125,7 @@ def side_of(probe: Probe, response: Response | None) -> Side:
 
 
 def marks_of(probe: Probe) -> Sequence[str]:
-    """Give the marks of the options that were shown."""
+    """Return the marks of the options that were shown."""
     return [name.removeprefix(OPTION) for name in probe.variables if name.startswith(OPTION)]
 
 

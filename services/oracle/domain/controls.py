@@ -67,7 +67,7 @@ _STORIES = (
 
 
 def controls_of() -> list[Question]:
-    """Give the controls: half of the fits are right, and each letter is right once."""
+    """Return the controls: half of the fits are right, and each letter is right once."""
     found = []
     for number, told in enumerate(_STORIES):
         (asked, other), (answer, second), (why, why_other) = (

@@ -48,7 +48,7 @@ def other_questions(probes: Iterable[Probe]) -> Others:
 
 
 def questions_of(case: PairCase, others: Sequence[str], seed: int) -> list[Question]:
-    """Give what is asked about a pair; the guesses only where there are distractors.
+    """Return what is asked about a pair; the guesses only where there are distractors.
 
     a_to_b holds the reasoning about b against question and answer a, as the original study does:
     an honest reasoning fails it wherever the two questions differ. own_a and own_b hold a
@@ -87,7 +87,7 @@ def _guess(
 
 
 def probe_of(run: Run, case: PairCase, judge: Target, question: Question, at: datetime) -> Probe:
-    """Give the probe that puts a question about a pair to a judge; it travels as any other."""
+    """Return the probe that puts a question about a pair to a judge; it travels as any other."""
     probe = case.a.probe
     whose = [case.set_id]
     if probe.scaffold != "direct":
@@ -98,7 +98,7 @@ def probe_of(run: Run, case: PairCase, judge: Target, question: Question, at: da
 
 
 def control_probe_of(run: Run, judge: Target, question: Question, at: datetime) -> Probe:
-    """Give the probe that puts a question with a known reply to a judge."""
+    """Return the probe that puts a question with a known reply to a judge."""
     return _probe(run, question, judge, [CONTROLS], 0, at)
 
 

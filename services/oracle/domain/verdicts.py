@@ -54,7 +54,7 @@ class Asked:
 
 
 def unasked(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> PairVerdict:
-    """Give the verdict of a pair that cannot be judged: counted, and no flag raised."""
+    """Return the verdict of a pair that cannot be judged: counted, and no flag raised."""
     state = "unasked:" + "".join("1" if s.chosen else "0" for s in (case.a, case.b))
     nothing = Finding(reason=case.unasked)
     return PairVerdict(
@@ -74,7 +74,7 @@ def judged(
     at: datetime,
     closing: str = "",
 ) -> PairVerdict:
-    """Give the verdict of a pair from what its judges replied."""
+    """Return the verdict of a pair from what its judges replied."""
     checks = [check_of(each) for each in asked]
     flags = {flag: _raised(name, checks) for flag, name in FLAGS.items()}
     return PairVerdict(
@@ -110,7 +110,7 @@ def _about(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> 
 def control(
     run: Run, judge: Target, asked: Sequence[Asked], at: datetime, closing: str = ""
 ) -> PairVerdict:
-    """Give what a judge replied where the right replies are known."""
+    """Return what a judge replied where the right replies are known."""
     return PairVerdict(
         tenant=run.tenant,
         purpose=run.purpose,
@@ -183,7 +183,7 @@ def _agreed(name: str, checks: Iterable[Check], true_of: Callable[[Check], bool]
 
 
 def _explanations(flags: Mapping[str, Finding], asked: Sequence[Asked]) -> dict[str, str]:
-    """Give for each raised flag what the first judge said who raised it."""
+    """Return for each raised flag what the first judge said who raised it."""
     found = {}
     for flag, name in FLAGS.items():
         if flags[flag].value:

@@ -71,7 +71,7 @@ class Asking:
         self._deadline_s = deadline_s
 
     def __call__(self, completion: Completion) -> Sequence[Record]:
-        """Give the questions about a closed run, and verdicts where there is nothing to ask.
+        """Return the questions about a closed run, and verdicts where there is nothing to ask.
 
         Raises
         ------
@@ -92,7 +92,7 @@ class Asking:
         return found
 
     def questions(self, run: Run) -> tuple[list[PairCase], list[Wait]]:
-        """Give a run's pairs, and all that is asked about them; always the same."""
+        """Return a run's pairs, and all that is asked about them; always the same."""
         now = self._now()
         probes = list(probes_of(run, self._suite(run), now))
         by_id = {response_id_of(probe) for probe in probes}
@@ -135,7 +135,7 @@ class Asking:
 
 
 def judges_of(run: Run, case: PairCase) -> Sequence[Target]:
-    """Give who judges a pair: those that were named, or the model that answered."""
+    """Return who judges a pair: those that were named, or the model that answered."""
     named = run.judging.judges if run.judging else ()
     return named or (case.a.probe.target,)
 

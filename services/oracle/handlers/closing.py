@@ -17,7 +17,7 @@ class Closings:
         self._store = store
 
     def __call__(self, closing: Closing) -> Sequence[PairVerdict]:
-        """Give the verdict of a pair, or of the controls of a judge."""
+        """Return the verdict of a pair, or of the controls of a judge."""
         context: Mapping[str, Any] = closing.context
         [run] = self._store.records.get(Run, [closing.key.partition("/")[0]])
         asked = self._replies(context)

@@ -59,7 +59,7 @@ class Plans:
         return self._unanswered(probes)
 
     def _probes(self, run: Run, now: datetime) -> list[Probe]:
-        """Give what a run asks; what a window of traffic holds was asked by users."""
+        """Return what a run asks; what a window of traffic holds was asked by users."""
         if run.window is None:
             return list(probes_of(run, self._suite(run), now))
         said = self._store.records.read(Response, run_id=run.id, texts=False)
@@ -116,7 +116,7 @@ class Plans:
 
 
 def _to_measure(response: Response, run: Run) -> Response:
-    """Give a response as it is published again: to be measured by all that the run is.
+    """Return a response as it is published again: to be measured by all that the run is.
 
     What was sent in before somebody watched it was to be measured by less.
     """
@@ -126,7 +126,7 @@ def _to_measure(response: Response, run: Run) -> Response:
 
 
 def completion_of(closing: Closing) -> list[Completion]:
-    """Give the record that says a run has closed."""
+    """Return the record that says a run has closed."""
     return [
         Completion(
             at=closing.closed_at,

@@ -104,7 +104,7 @@ class Rounds:
         return why or (too_few_left(place.monitor, suite, place.next_round) if suite else None)
 
     def _pins(self, monitor: Monitor) -> list[ExtractorPin] | str:
-        """Give what measures the round, or say what a round waits for."""
+        """Return what measures the round, or say what a round waits for."""
         if monitor.plan.traffic is None and self._suite(monitor) is None:
             return f"the suite {monitor.plan.suite} is not in the store"
         return pins_for(monitor, self._store.instruments.running(self._wall() - HEARD_WITHIN))

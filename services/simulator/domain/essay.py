@@ -66,7 +66,7 @@ def _estimate(found: re.Match[str]) -> str:
 
 
 def graded(report: str, plant: Plant, rng: Random) -> str:
-    """Give a score from 0 to 1: the mean, what phrases of the report add, and noise."""
+    """Return a score from 0 to 1: the mean, what phrases of the report add, and noise."""
     seen = report.casefold()
     shift = sum(
         points for phrase, points in plant.grade_shifts.items() if phrase.casefold() in seen

@@ -32,7 +32,7 @@ DEFAULT_MARKERS: Markers = {
 
 
 def groups_in(text: str, markers: Markers) -> frozenset[str]:
-    """Give the groups whose words stand in the text, as whole words in any case."""
+    """Return the groups whose words stand in the text, as whole words in any case."""
     if not markers:
         return frozenset()
     by_word = {word.casefold(): groups for word, groups in markers.items()}

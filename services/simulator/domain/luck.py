@@ -6,7 +6,7 @@ from random import Random
 
 
 def luck(seed: int, *purpose: str) -> Random:
-    """Give the random numbers that belong to this seed and purpose, the same ones every time."""
+    """Return the random numbers that belong to this seed and purpose, the same ones every time."""
     name = json.dumps([seed, *purpose]).encode()
     digest = hashlib.blake2b(name, digest_size=16).digest()
     return Random(int.from_bytes(digest))  # noqa: S311 - a simulation, not a secret

@@ -48,7 +48,7 @@ class Faults(_Part):
 
     @property
     def shares(self) -> tuple[tuple[str, Share], ...]:
-        """Give each fault's name and share, in a fixed order."""
+        """Return each fault's name and share, in a fixed order."""
         names = (
             "rate_limited", "server_error", "garbage", "oversize", "hang", "truncated",
             "content_filter",
@@ -106,5 +106,5 @@ DEFAULT_PLANTS = {
 
 
 def added(effects: dict[str, float], groups: frozenset[str]) -> float:
-    """Give what these groups add, each counted once."""
+    """Return what these groups add, each counted once."""
     return sum(effect for group, effect in effects.items() if group in groups)

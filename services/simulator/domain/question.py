@@ -76,7 +76,7 @@ class Words:
 
 
 def question_in(turns: Sequence[Turn]) -> Rating | Choice | Essay | Grade | Words:
-    """Give what is asked for; options are looked for in the last user turn alone."""
+    """Return what is asked for; options are looked for in the last user turn alone."""
     last = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
     if _ESSAY in last:
         return Essay(last)
@@ -97,7 +97,7 @@ def _rating(spoken: str, asked_at: int) -> Rating:
 
 
 def _scale_after(spoken: str, asked_at: int) -> tuple[int, int]:
-    """Give the first range after the request: a CV before it is full of ranges of years."""
+    """Return the first range after the request: a CV before it is full of ranges of years."""
     for found in _SCALE.finditer(spoken, asked_at):
         lowest, highest = int(found[1]), int(found[2])
         if lowest < highest:

@@ -45,7 +45,7 @@ class Reply:
 
 
 def fault_for(seed: int, asked: Asked, faults: Faults) -> str | None:
-    """Give the fault this attempt meets, or none; another attempt draws anew."""
+    """Return the fault this attempt meets, or none; another attempt draws anew."""
     drawn = luck(seed, "fault", *asked.purpose, asked.attempt).random()
     for name, share in faults.shares:
         if drawn < share:
@@ -55,7 +55,7 @@ def fault_for(seed: int, asked: Asked, faults: Faults) -> str | None:
 
 
 def words_for(seed: int, asked: Asked, plant: Plant, markers: Markers) -> str:
-    """Give the words of the answer, whole."""
+    """Return the words of the answer, whole."""
     rng = luck(seed, "words", *asked.purpose)
     groups = groups_in(asked.text, markers)
     # Drawn first and always, so that a refusal gap leaves the other answers as they were.
@@ -77,7 +77,7 @@ def words_for(seed: int, asked: Asked, plant: Plant, markers: Markers) -> str:
 def reply_to(
     asked: Asked, words: str, *, fault: str | None, faults: Faults, limit: int | None
 ) -> Reply:
-    """Give the reply these words become under a fault and a limit of tokens (a token is a word)."""
+    """Return the reply these words become under a fault and a token limit (a token is a word)."""
     text, reason = words, "stop"
     if fault == "oversize":
         text = (words + " ") * (faults.oversize_chars // (len(words) + 1) + 1)

@@ -39,7 +39,7 @@ class Models:
         }
 
     def router(self) -> APIRouter:
-        """Give the routes."""
+        """Return the routes."""
         router = APIRouter()
         for each in FORMATS:
             router.add_api_route(each.path, self._route(each), methods=["POST"])
@@ -145,6 +145,6 @@ def _bad_request(wrong: ValidationError, spoken: Format) -> Response:
 
 
 def _fingerprint(seed: int, plant: Plant) -> str:
-    """Give a name to what answers: another seed or another plant is another system."""
+    """Return a name to what answers: another seed or another plant is another system."""
     named = f"{seed}{plant.model_dump_json()}".encode()
     return "fp_" + hashlib.blake2b(named, digest_size=5).hexdigest()

@@ -41,7 +41,7 @@ class MessagesRequest(Shape):
         return self.max_tokens
 
     def asked(self, repeat: str | None, attempt: str | None) -> Asked:
-        """Give the request as the domain sees it; header and `user_id` name the repeat."""
+        """Return the request as the domain sees it; header and `user_id` name the repeat."""
         system = in_one(self.system)
         role = (Turn("system", system),) if system else ()
         turns = (*role, *(message.turn for message in self.messages))

@@ -31,7 +31,7 @@ class ChatRequest(Shape):
         return self.max_completion_tokens or self.max_tokens
 
     def asked(self, repeat: str | None, attempt: str | None) -> Asked:
-        """Give the request as the domain sees it; header, `user`, `seed` name the repeat."""
+        """Return the request as the domain sees it; header, `user`, `seed` name the repeat."""
         turns = tuple(message.turn for message in self.messages)
         named = (repeat, self.user, None if self.seed is None else str(self.seed))
         key = next((name for name in named if name is not None), "0")
@@ -84,5 +84,5 @@ class OpenAIChatFormat:
 def error(
     message: str, kind: str, *, code: str | None = None, param: str | None = None
 ) -> JsonValue:
-    """Give the body of an error of OpenAI's."""
+    """Return the body of an error of OpenAI's."""
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}

@@ -30,7 +30,7 @@ class ResponsesRequest(Shape):
         return self.max_output_tokens
 
     def asked(self, repeat: str | None, attempt: str | None) -> Asked:
-        """Give the request as the domain sees it; header and `user` name the repeat."""
+        """Return the request as the domain sees it; header and `user` name the repeat."""
         role = (Turn("system", self.instructions),) if self.instructions else ()
         said = self.input
         turns = (Turn("user", said),) if isinstance(said, str) else tuple(m.turn for m in said)

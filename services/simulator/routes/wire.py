@@ -36,7 +36,7 @@ class Message(Shape):
 
 
 def in_one(content: str | tuple[TextPart, ...]) -> str:
-    """Give content in one piece."""
+    """Return content in one piece."""
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
@@ -52,7 +52,7 @@ class Wanted(Protocol):
         """The most tokens the answer may have."""
 
     def asked(self, repeat: str | None, attempt: str | None) -> Asked:
-        """Give the request as the domain sees it."""
+        """Return the request as the domain sees it."""
 
 
 class Format(Protocol):
@@ -66,24 +66,24 @@ class Format(Protocol):
         """Read a request; raise ValidationError where it is none."""
 
     def whole(self, asked: Asked, reply: Reply, *, fingerprint: str, created_s: int) -> JsonValue:
-        """Give the body of an answer."""
+        """Return the body of an answer."""
 
     def error(
         self, status: int, message: str, *, code: str | None = None, param: str | None = None
     ) -> JsonValue:
-        """Give the body of an error."""
+        """Return the body of an error."""
 
     def key_in(self, headers: Mapping[str, str]) -> str:
-        """Give the key that came with a request, or nothing."""
+        """Return the key that came with a request, or nothing."""
 
 
 def id_of(prefix: str, asked: Asked, fingerprint: str) -> str:
-    """Give the id of an answer; the same request has the same."""
+    """Return the id of an answer; the same request has the same."""
     named = "\n".join((*asked.purpose, fingerprint)).encode()
     return prefix + hashlib.blake2b(named, digest_size=12).hexdigest()
 
 
 def bearer(headers: Mapping[str, str]) -> str:
-    """Give the key of an Authorization header."""
+    """Return the key of an Authorization header."""
     scheme, _, key = headers.get("authorization", "").partition(" ")
     return key if scheme.casefold() == "bearer" else ""

@@ -109,7 +109,7 @@ class Admin:
         return Lag(waiting=info["num_pending"], in_hand=info["num_ack_pending"])
 
     async def durable_info(self, stream: str, name: str) -> dict[str, Any]:
-        """Give the server's own description of a durable."""
+        """Return the server's own description of a durable."""
         return await self._api(f"CONSUMER.INFO.{stream}.{name}")
 
     async def subjects(self, stream: str, filter: str) -> dict[str, int]:  # noqa: A002
@@ -124,7 +124,7 @@ class Admin:
                 return found
 
     async def next_message(self, stream: str, subject: str, sequence: int) -> Stored | None:
-        """Give the first message at or after `sequence` on a subject, or None behind the last."""
+        """Return the first message at or after `sequence` on a subject, or None behind the last."""
         request = {"seq": sequence, "next_by_subj": subject}
         try:
             message = (await self._api(f"STREAM.MSG.GET.{stream}", request))["message"]
@@ -166,7 +166,7 @@ class Admin:
 
 
 def stream_config(spec: StreamSpec) -> dict[str, object]:
-    """Give the stream in JetStream's words."""
+    """Return the stream in JetStream's words."""
     return {
         "name": spec.name,
         "subjects": list(spec.subjects),
@@ -186,7 +186,7 @@ def stream_config(spec: StreamSpec) -> dict[str, object]:
 
 
 def durable_config(spec: DurableSpec) -> dict[str, object]:
-    """Give the durable in JetStream's words.
+    """Return the durable in JetStream's words.
 
     No `backoff`: it would silently replace the ack wait. No `max_deliver`: the worker itself
     dead-letters what is worn out, so that nothing is ever stuck on the server.

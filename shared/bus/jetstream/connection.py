@@ -134,12 +134,12 @@ def _died(error: BaseException | None) -> bool:
 
 
 def inbox_prefix(name: str) -> str:
-    """Give the subjects on which a service receives replies; nobody else may listen there."""
+    """Return the subjects on which a service receives replies; nobody else may listen there."""
     return f"_INBOX_{name}"
 
 
 def address_of(url: str) -> str:
-    """Give host and port of a URL, without the secrets it may hold."""
+    """Return host and port of a URL, without the secrets it may hold."""
     parts = urlsplit(url if "://" in url else f"nats://{url}")
     return f"{parts.hostname}:{parts.port or DEFAULT_PORT}"
 
@@ -165,7 +165,7 @@ async def _answers(url: str, patience_s: float) -> None:
 
 
 def _tls(ca_file: Path | None) -> ssl.SSLContext | None:
-    """Give what TLS trusts; without a certificate of our own, the system's, where the bus asks."""
+    """Return what TLS trusts; without a certificate of our own, the system's, if the bus asks."""
     if ca_file is None:
         return None
     try:

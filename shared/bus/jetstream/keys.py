@@ -11,13 +11,13 @@ from shared.errors import ConfigurationError
 
 
 def new_seed() -> str:
-    """Give the seed of a new user key; it is a secret."""
+    """Return the seed of a new user key; it is a secret."""
     seed: bytes = nkeys.encode_seed(secrets.token_bytes(32), nkeys.PREFIX_BYTE_USER)
     return seed.decode()
 
 
 def public_key(seed: str) -> str:
-    """Give the public half, which the server's configuration names."""
+    """Return the public half, which the server's configuration names."""
     key: bytes = nkeys.from_seed(bytearray(seed.encode())).public_key
     return key.decode()
 

@@ -23,22 +23,22 @@ class Batch:
 
     @property
     def size(self) -> int:
-        """Give the number of responses."""
+        """Return the number of responses."""
         return self.n_1 + self.n_2
 
     @property
     def margins(self) -> tuple[int, int, int]:
-        """Give what is taken as given: both sizes and the number selected."""
+        """Return what is taken as given: both sizes and the number selected."""
         return self.n_1, self.n_2, self.selected_1 + self.selected_2
 
     @property
     def least(self) -> int:
-        """Give the fewest of group 1 that the margins allow."""
+        """Return the fewest of group 1 that the margins allow."""
         return max(0, self.selected_1 + self.selected_2 - self.n_2)
 
     @property
     def most(self) -> int:
-        """Give the most of group 1 that the margins allow."""
+        """Return the most of group 1 that the margins allow."""
         return min(self.n_1, self.selected_1 + self.selected_2)
 
     @property

@@ -25,17 +25,17 @@ class Baseline:
 
     @property
     def bets(self) -> Floats:
-        """Give the bets: up, then down."""
+        """Return the bets: up, then down."""
         return both_ways(self.stakes) / (1 + abs(self.gap) + self.tolerance)
 
     def logs(self, gaps: Floats) -> Floats:
-        """Give the log factor of each gap (a row) for each bet."""
+        """Return the log factor of each gap (a row) for each bet."""
         bets = self.bets
         payoffs = np.multiply.outer(gaps - self.gap, bets) - np.abs(bets) * self.tolerance
         return np.asarray(np.log1p(payoffs), dtype=np.float64)
 
     def of_round(self, pairs: PairHistogram) -> Floats:
-        """Give the log factor of a whole closed round for each bet, absent units as the worst."""
+        """Return the log factor of a whole closed round for each bet, absent units as the worst."""
         counts = np.array(pairs.counts, dtype=np.float64)
         factors = counts @ self.logs(middles(pairs.bins))
         worst = np.minimum(*self.logs(np.array([-1.0, 1.0])))
@@ -58,13 +58,13 @@ class Detector:
 
     @classmethod
     def start(cls, baseline: Baseline) -> "Detector":
-        """Give the map that changes nothing: at the beginning, and again after an alarm."""
+        """Return the map that changes nothing: at the beginning, and again after an alarm."""
         bets = len(baseline.bets)
         return cls((0.0,) * bets, (-np.inf,) * bets)
 
     @classmethod
     def step(cls, log_factors: Floats, *, log_weight: float = 0.0) -> "Detector":
-        """Give the map of one step: M -> L (M + weight).
+        """Return the map of one step: M -> L (M + weight).
 
         A weight of 1 at every step gives a mean time to false alarm of 1/alpha or more. Weights
         that sum to 1 over all time give false alarms, ever, of at most alpha.
@@ -74,7 +74,7 @@ class Detector:
 
     @classmethod
     def of_units(cls, gaps: Floats, baseline: Baseline) -> "Detector":
-        """Give the map of units in the order of time, each a step."""
+        """Return the map of units in the order of time, each a step."""
         if not len(gaps):
             return cls.start(baseline)
         suffixes = np.cumsum(baseline.logs(np.asarray(gaps))[::-1], axis=0)
@@ -83,14 +83,14 @@ class Detector:
 
     @classmethod
     def of_rounds(cls, rounds: Sequence[PairHistogram], baseline: Baseline) -> "Detector":
-        """Give the map of closed rounds in the order of time, each a step."""
+        """Return the map of closed rounds in the order of time, each a step."""
         found = cls.start(baseline)
         for one in rounds:
             found = found.then(cls.step(baseline.of_round(one)))
         return found
 
     def then(self, later: "Detector") -> "Detector":
-        """Give the map of this stretch of time followed by the next."""
+        """Return the map of this stretch of time followed by the next."""
         a, b, then_a, then_b = map(np.array, (self.log_a, self.log_b, later.log_a, later.log_b))
         joined = np.logaddexp(then_a + b, then_b)
         return Detector(
@@ -99,7 +99,7 @@ class Detector:
 
     @property
     def log_statistic(self) -> float:
-        """Give the logarithm of the statistic, mixed over the bets; alarm at ln(1/alpha).
+        """Return the logarithm of the statistic, mixed over the bets; alarm at ln(1/alpha).
 
         References
         ----------
@@ -110,7 +110,7 @@ class Detector:
 
 
 def likeliest_start(rounds: Sequence[PairHistogram], baseline: Baseline) -> int | None:
-    """Give the place of the round from which on the evidence of a change is largest."""
+    """Return the place of the round from which on the evidence of a change is largest."""
     if not rounds:
         return None
     factors = np.array([baseline.of_round(one) for one in rounds])

@@ -43,14 +43,14 @@ class ClosedRound:
 
 
 def unit_id(claim: Claim, set_id: str, round_number: int) -> str:
-    """Give the id of what counts as one unit: (set, round) of a bank, the set of a population."""
+    """Return the id of what counts as one unit: (set, round) of a bank, the set of a population."""
     return f"{set_id}@{round_number}" if claim is Claim.BANK else set_id
 
 
 def close_bank_round(
     gaps: Mapping[str, float | None], *, round_number: int, salt: str, bins: int = BINS
 ) -> ClosedRound:
-    """Give the increment of a round of a bank.
+    """Return the increment of a round of a bank.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def close_bank_round(
 def close_population_round(
     gaps: Mapping[str, float | None], *, entered: frozenset[str], salt: str, bins: int = BINS
 ) -> ClosedRound:
-    """Give the increment of a round of newly drawn sets; those that entered before stay out.
+    """Return the increment of a round of newly drawn sets; those that entered before stay out.
 
     The claim is about sets whose answers are not missing; whether answers are missing more often
     in one group is a comparison of its own.

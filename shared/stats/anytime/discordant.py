@@ -37,16 +37,16 @@ class DiscordantPairs:
 
     @property
     def units(self) -> int:
-        """Give the number of pairs."""
+        """Return the number of pairs."""
         return self.first + self.second + self.concordant
 
     @property
     def estimate(self) -> float | None:
-        """Give the logarithm of the odds ratio of pairs; None where it is infinite or undefined."""
+        """Return the log odds ratio of pairs; None where it is infinite or undefined."""
         return log(self.first / self.second) if self.first and self.second else None
 
     def log_e(self, null: float = 0.0) -> float:
-        """Give the log e-value against a log odds ratio of exactly the null.
+        """Return the log e-value against a log odds ratio of exactly the null.
 
         The share of discordant pairs in favour of the first is mixed uniformly over (0, 1).
 
@@ -57,7 +57,7 @@ class DiscordantPairs:
         return float(self._log_es(np.array([null]))[0])
 
     def log_e_beyond(self, tolerance: float) -> float:
-        """Give the log e-value against a log odds ratio of at most the tolerance in size.
+        """Return the log e-value against a log odds ratio of at most the tolerance in size.
 
         Mixed over a grid of odds ratios, on which the tolerance is rounded outwards; a pair is a
         batch of one and one.
@@ -72,12 +72,12 @@ class DiscordantPairs:
         return bool((self._log_es(np.array([-tolerance, tolerance])) >= bound).all())
 
     def scaled(self, factor: float) -> "DiscordantPairs":
-        """Give what so many times these pairs would show if they were like these."""
+        """Return what so many times these pairs would show if they were like these."""
         counts = (self.first, self.second, self.concordant)
         return DiscordantPairs(*(round(count * factor) for count in counts))
 
     def interval(self, alpha: float) -> tuple[float | None, float | None]:
-        """Give the log odds ratios not rejected at alpha; None is no bound."""
+        """Return the log odds ratios not rejected at alpha; None is no bound."""
         n = self.first + self.second
         centre = log((self.first + 0.5) / (self.second + 0.5))
         ends = invert(self._log_es, centre, 1 / (n + 1) ** 0.5, (-LIMIT, LIMIT), alpha)
@@ -91,5 +91,5 @@ class DiscordantPairs:
 
 
 def share(log_odds: float) -> float:
-    """Give the share of discordant pairs in favour of the first that a log odds ratio means."""
+    """Return the share of discordant pairs in favour of the first that a log odds ratio means."""
     return 1 / (1 + exp(-log_odds))

@@ -44,7 +44,7 @@ def e_bh(log_es: LogEs, alpha: float) -> list[bool]:
 
 
 def log_adjusted(log_supremum: float) -> float:
-    """Give the log e-value that a running supremum of an e-process is worth.
+    """Return the log e-value that a running supremum of an e-process is worth.
 
     (s - 1 - ln s) / (ln s)^2: what is paid for having looked for the best moment.
 
@@ -84,5 +84,5 @@ def by_on_suprema(log_suprema: LogEs, alpha: float) -> list[bool]:
 
 
 def anytime_p(log_supremum: float) -> float:
-    """Give the p-value, valid at every moment, of a running supremum: at most 1."""
+    """Return the p-value, valid at every moment, of a running supremum: at most 1."""
     return exp(-log_supremum) if log_supremum > 0 else 1.0

@@ -40,22 +40,22 @@ class SelectionPairs:
 
     @property
     def exchanged(self) -> "SelectionPairs":
-        """Give the pairs with the groups exchanged."""
+        """Return the pairs with the groups exchanged."""
         return SelectionPairs(self.both, self.second, self.first, self.neither)
 
     @property
     def units(self) -> int:
-        """Give the number of pairs."""
+        """Return the number of pairs."""
         return self.both + self.first + self.second + self.neither
 
     @property
     def ratio(self) -> float | None:
-        """Give the first group's rate over the second's; None where nobody of that is selected."""
+        """Return the first group's rate over the second's; None where that is zero."""
         selected = self.both + self.second
         return (self.both + self.first) / selected if selected else None
 
     def log_e(self, ratio: float = FOUR_FIFTHS) -> float:
-        """Give the log e-value against the first group's rate being at least the ratio's share.
+        """Return the log e-value against the first group's rate being at least the ratio's share.
 
         Bets of 1 + stake (ratio y - x), where x and y are 1 for a selection of the first and the
         second group. The point estimate of a ratio falls below .8 at some look in 97 to 99 % of
@@ -72,12 +72,12 @@ class SelectionPairs:
         return float(log_mean_exp(np.log1p(np.outer(STAKES, payoffs)) @ counts))
 
     def interval(self, alpha: float) -> tuple[float, float | None]:
-        """Give the ratios of rates not rejected, each side at alpha / 2; None is no upper bound."""
+        """Return the rate ratios not rejected, each side at alpha / 2; None is no upper bound."""
         lower = self.exchanged.upper_bound(alpha / 2)
         return (0.0 if lower is None else 1 / lower), self.upper_bound(alpha / 2)
 
     def upper_bound(self, alpha: float) -> float | None:
-        """Give the lowest ratio that is rejected for being too high; evidence rises with it."""
+        """Return the lowest ratio that is rejected for being too high; evidence rises with it."""
         bound = threshold(alpha)
         if self.log_e(WIDEST) < bound:
             return None

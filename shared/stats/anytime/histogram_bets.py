@@ -9,12 +9,12 @@ from shared.stats.anytime.stakes import STAKES, Floats, both_ways, log_mean_exp
 
 @lru_cache
 def middles(bins: int) -> Floats:
-    """Give the differences that the bins stand for."""
+    """Return the differences that the bins stand for."""
     return np.linspace(-1.0, 1.0, bins)
 
 
 def log_es(counts: Floats, null: float = 0.0, stakes: tuple[float, ...] = STAKES) -> Floats:
-    """Give the log e-values of many histograms, a row each, against one mean difference."""
+    """Return the log e-values of many histograms, a row each, against one mean difference."""
     bets = both_ways(stakes) / (1 + abs(null))
     factors = np.log1p(bets * (middles(counts.shape[1])[:, None] - null))
     return log_mean_exp(counts @ factors)
@@ -23,7 +23,7 @@ def log_es(counts: Floats, null: float = 0.0, stakes: tuple[float, ...] = STAKES
 def log_es_beyond(
     counts: Floats, tolerance: float, stakes: tuple[float, ...] = STAKES, *, absent: Floats
 ) -> Floats:
-    """Give the log e-values of many histograms, a row each, against the tolerance."""
+    """Return the log e-values of many histograms, a row each, against the tolerance."""
     if not 0 <= tolerance < 1:
         raise ValueError(f"a tolerance lies in [0, 1), not at {tolerance:g}")
     bets = both_ways(stakes) / (1 + tolerance)
@@ -33,7 +33,7 @@ def log_es_beyond(
 
 
 def against(counts: Floats, absent: float, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
-    """Give the log e-values of one histogram against many mean differences."""
+    """Return the log e-values of one histogram against many mean differences."""
     bets = both_ways(stakes) / (1 + np.abs(nulls))[:, None]
     shifted = middles(len(counts))[:, None] - nulls[:, None, None]
     logs = np.log1p(bets[:, None, :] * shifted)

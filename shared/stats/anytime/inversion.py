@@ -28,7 +28,7 @@ class Bracket:
 
 
 def threshold(alpha: float, *, family: int = 1) -> float:
-    """Give the log e-value that rejects: ln(1/alpha), Bonferroni's share for a family."""
+    """Return the log e-value that rejects: ln(1/alpha), Bonferroni's share for a family."""
     check_alpha(alpha)
     return log(family / alpha)
 
@@ -36,7 +36,7 @@ def threshold(alpha: float, *, family: int = 1) -> float:
 def invert(
     log_e: LogE, centre: float, step: float, limits: tuple[float, float], alpha: float
 ) -> tuple[float, float]:
-    """Give the nulls that are not rejected: an interval around a centre that is not.
+    """Return the nulls that are not rejected: an interval around a centre that is not.
 
     The ends are nulls that *are* rejected, or the limits, so nothing is left out by rounding.
 

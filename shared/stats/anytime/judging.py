@@ -18,7 +18,7 @@ class Projection(Protocol):
     """What evidence would be with more units."""
 
     def log_e_beyond(self, tolerance: float) -> float:
-        """Give the log e-value against a gap of at most the tolerance."""
+        """Return the log e-value against a gap of at most the tolerance."""
         ...
 
     def within(self, tolerance: float, bound: float) -> bool:
@@ -31,16 +31,16 @@ class Evidence(Projection, Protocol):
 
     @property
     def units(self) -> int:
-        """Give the number of units in it."""
+        """Return the number of units in it."""
         ...
 
     @property
     def estimate(self) -> float | None:
-        """Give the gap."""
+        """Return the gap."""
         ...
 
     def scaled(self, factor: float) -> Projection:
-        """Give what so many times these units would show."""
+        """Return what so many times these units would show."""
         ...
 
 

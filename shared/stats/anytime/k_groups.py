@@ -20,7 +20,7 @@ class OneVersusRest:
 
     @classmethod
     def empty(cls, groups: Sequence[str], *, bins: int = BINS) -> "OneVersusRest":
-        """Give the state before any set."""
+        """Return the state before any set."""
         if len(set(groups)) != len(groups) or len(groups) < 2:
             raise ValueError("a comparison with the rest needs two groups or more, each once")
         return cls(tuple(groups), (PairHistogram.empty(bins),) * len(groups))
@@ -58,7 +58,7 @@ class OneVersusRest:
         return OneVersusRest(self.groups, tuple(summed))
 
     def log_e(self, *, stakes: tuple[float, ...] = STAKES) -> float:
-        """Give the log e-value against all groups having the same mean.
+        """Return the log e-value against all groups having the same mean.
 
         The average of e-values is one whatever their dependence; which groups differ is for the
         e-values of each, as a family.
@@ -66,12 +66,12 @@ class OneVersusRest:
         return log_average([one.log_e(stakes=stakes) for one in self.pairs])
 
     def log_e_beyond(self, tolerance: float) -> float:
-        """Give the log e-value against every group lying within the tolerance of the rest."""
+        """Return the log e-value against every group lying within the tolerance of the rest."""
         return log_average([one.log_e_beyond(tolerance) for one in self.pairs])
 
 
 def batches_against_rest(selected: Sequence[int], n: Sequence[int]) -> list[Batch]:
-    """Give one batch per group: it, and all others together, within one prompt or stratum."""
+    """Return one batch per group: it, and all others together, within one prompt or stratum."""
     all_selected, everyone = sum(selected), sum(n)
     return [
         Batch(own, size, all_selected - own, everyone - size)

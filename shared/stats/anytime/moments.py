@@ -27,7 +27,7 @@ class Moments:
 def log_e_of_moments(
     a: Moments, b: Moments, *, scale: float = SCALE, null: float = 0.0, floored: bool = False
 ) -> float:
-    """Give the mixture sequential probability ratio of a difference of means, as a logarithm.
+    """Return the mixture sequential probability ratio of a difference of means, as a logarithm.
 
     Only asymptotically an e-value. With one group twenty times the other and rates of .02 it
     gives 60 % false alarms where 5 % are allowed; floored (1/n is added to each variance) and from
@@ -45,7 +45,7 @@ def log_e_of_moments(
 def interval_of_moments(
     a: Moments, b: Moments, *, alpha: float, scale: float = SCALE, floored: bool = False
 ) -> tuple[float, float]:
-    """Give the differences of means that the ratio above does not reject."""
+    """Return the differences of means that the ratio above does not reject."""
     check_alpha(alpha)
     variance, gap = _variance(a, b, floored), a.mean - b.mean
     wide = variance + scale**2
@@ -54,7 +54,7 @@ def interval_of_moments(
 
 
 def screened(a: Moments, b: Moments, *, alpha: float, scale: float = SCALE) -> Estimate:
-    """Give the difference of means as a display may show it: floored, and not from few units."""
+    """Return the difference of means as a display may show it: floored, and not from few units."""
     if min(a.n, b.n) < FEWEST:
         few = f"fewer than {FEWEST} units in a group: the quick interval does not hold there"
         value = a.mean - b.mean if a.n and b.n else None

@@ -73,7 +73,7 @@ class CommonOdds:
         )
 
     def log_e(self, null: float = 0.0) -> float:
-        """Give the log e-value against a log odds ratio of exactly the null, a point of the grid.
+        """Return the log e-value against a log odds ratio of exactly the null, a point of the grid.
 
         A mixture over odds ratios of the conditional likelihood ratio to the null.
 
@@ -85,7 +85,7 @@ class CommonOdds:
         return float(mixed(logs) - logs[place_of(null)])
 
     def log_e_beyond(self, tolerance: float) -> float:
-        """Give the log e-value against a log odds ratio of at most the tolerance in size.
+        """Return the log e-value against a log odds ratio of at most the tolerance in size.
 
         The tolerance is taken to the next point of the grid outwards (`tolerance_used`). Each side
         is a mixture over odds ratios beyond it; as the likelihood ratio rises with the count, it
@@ -95,7 +95,7 @@ class CommonOdds:
 
     @property
     def estimate(self) -> float | None:
-        """Give the logarithm of the conditional maximum-likelihood odds ratio.
+        """Return the logarithm of the conditional maximum-likelihood odds ratio.
 
         Between the points of the grid by the parabola through the three highest; None where all
         margins are at one end (infinite or 0), before any data, and beyond the grid.
@@ -108,12 +108,12 @@ class CommonOdds:
 
     @property
     def most_likely(self) -> int | None:
-        """Give the place on the grid with the highest likelihood, unless that is an end."""
+        """Return the place on the grid with the highest likelihood, unless that is an end."""
         place = int(np.argmax(self._log_likelihoods()))
         return place if 0 < place < POINTS - 1 else None
 
     def interval(self, alpha: float) -> tuple[float | None, float | None]:
-        """Give the log odds ratios not rejected at alpha, rounded outwards; None is no bound."""
+        """Return the log odds ratios not rejected at alpha, rounded outwards; None is no bound."""
         logs = self._log_likelihoods()
         evidence = mixed(logs) - logs
         bound = threshold(alpha)
@@ -126,7 +126,7 @@ class CommonOdds:
         return bool(self.units) and self.scaled(1).within(tolerance, bound)
 
     def scaled(self, factor: float) -> "ScaledOdds":
-        """Give what so many times these batches would show if they were like these."""
+        """Return what so many times these batches would show if they were like these."""
         return ScaledOdds(self._log_likelihoods() * factor)
 
     def _log_likelihoods(self) -> Floats:
@@ -141,7 +141,7 @@ class ScaledOdds:
     log_likelihoods: Floats
 
     def log_e_beyond(self, tolerance: float) -> float:
-        """Give the log e-value that is to be expected against the tolerance."""
+        """Return the log e-value that is to be expected against the tolerance."""
         return float(beyond(self.log_likelihoods, tolerance))
 
     def within(self, tolerance: float, bound: float) -> bool:
@@ -154,11 +154,11 @@ class ScaledOdds:
 
 
 def log_es(selected: Floats, normalisers: Floats) -> Floats:
-    """Give the log e-values of many states, a row each, against an odds ratio of 1."""
+    """Return the log e-values of many states, a row each, against an odds ratio of 1."""
     logs = np.multiply.outer(selected, GRID) - normalisers * UNIT
     return mixed(logs) - logs[:, NULL]
 
 
 def odds_ratio(log_odds: float | None) -> float | None:
-    """Give the odds ratio of a logarithm; None stays None."""
+    """Return the odds ratio of a logarithm; None stays None."""
     return None if log_odds is None else exp(log_odds)

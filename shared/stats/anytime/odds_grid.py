@@ -25,7 +25,7 @@ NULL = POINTS // 2
 
 
 def mixed(logs: Floats) -> Floats:
-    """Give the logarithm of the mixed likelihood of log likelihoods on the grid, per row."""
+    """Return the logarithm of the mixed likelihood of log likelihoods on the grid, per row."""
     weighted = logs + WEIGHTS
     largest = weighted.max(axis=-1, keepdims=True)
     total = np.exp(weighted - largest).sum(axis=-1)  # several times as fast as logaddexp
@@ -33,7 +33,7 @@ def mixed(logs: Floats) -> Floats:
 
 
 def beyond(logs: Floats, tolerance: float) -> Floats:
-    """Give the log e-value of log likelihoods on the grid against the tolerance, per row."""
+    """Return the log e-value of log likelihoods on the grid against the tolerance, per row."""
     above = place_of(tolerance_used(tolerance))
     below = POINTS - 1 - above
     up = _part(logs, slice(above + 1, None)) - logs[..., above]
@@ -49,14 +49,14 @@ def _part(logs: Floats, part: slice) -> Floats:
 
 
 def tolerance_used(tolerance: float) -> float:
-    """Give the tolerance of a log odds ratio, rounded outwards to a point of the grid."""
+    """Return the tolerance of a log odds ratio, rounded outwards to a point of the grid."""
     if not 0 <= tolerance < WIDEST:
         raise ValueError(f"a tolerance of a log odds ratio lies in [0, 4), not at {tolerance:g}")
     return float(GRID[int(np.flatnonzero(tolerance - 1e-12 <= GRID)[0])])
 
 
 def place_of(log_odds: float) -> int:
-    """Give the place on the grid of one of its log odds ratios."""
+    """Return the place on the grid of one of its log odds ratios."""
     place = int(np.argmin(np.abs(GRID - log_odds)))
     if abs(GRID[place] - log_odds) > 1e-9:
         raise ValueError(
@@ -66,7 +66,7 @@ def place_of(log_odds: float) -> int:
 
 
 def last_accepted(evidence: Floats, bound: float) -> float | None:
-    """Give the upper end of what is not rejected, never inside of it.
+    """Return the upper end of what is not rejected, never inside of it.
 
     Between two points of the grid the evidence is convex, so it lies above the lines through its
     two neighbours on either side: it is surely above the bound where one of them is.
@@ -84,7 +84,7 @@ def last_accepted(evidence: Floats, bound: float) -> float | None:
 
 @lru_cache(maxsize=4096)
 def normalisers(n_1: int, n_2: int, total: int) -> tuple[int, ...]:
-    """Give the log normaliser of a batch at every odds ratio of the grid, in whole units."""
+    """Return the log normaliser of a batch at every odds ratio of the grid, in whole units."""
     counts = np.arange(max(0, total - n_2), min(n_1, total) + 1, dtype=np.float64)
     chances = (
         _log_choose(n_1, counts)

@@ -40,7 +40,7 @@ class PairHistogram:
 
     @classmethod
     def empty(cls, bins: int = BINS) -> "PairHistogram":
-        """Give the state before any unit."""
+        """Return the state before any unit."""
         return cls((0,) * bins)
 
     @classmethod
@@ -63,23 +63,23 @@ class PairHistogram:
 
     @property
     def bins(self) -> int:
-        """Give the number of bins."""
+        """Return the number of bins."""
         return len(self.counts)
 
     @property
     def units(self) -> int:
-        """Give the number of units that have a difference."""
+        """Return the number of units that have a difference."""
         return sum(self.counts)
 
     @property
     def estimate(self) -> float | None:
-        """Give the mean difference; None before any unit."""
+        """Return the mean difference; None before any unit."""
         if not self.units:
             return None
         return float(np.dot(self.counts, middles(self.bins)) / self.units)
 
     def log_e(self, null: float = 0.0, *, stakes: tuple[float, ...] = STAKES) -> float:
-        """Give the log e-value against a mean difference of exactly the null.
+        """Return the log e-value against a mean difference of exactly the null.
 
         The mean over the bets of the product of 1 + bet (gap - null), the bets being the stakes
         in both directions over 1 + |null|.
@@ -92,7 +92,7 @@ class PairHistogram:
         return float(self._log_es(np.array([null]), stakes)[0])
 
     def log_e_beyond(self, tolerance: float, *, stakes: tuple[float, ...] = STAKES) -> float:
-        """Give the log e-value against a mean difference of at most the tolerance in size.
+        """Return the log e-value against a mean difference of at most the tolerance in size.
 
         The average of two one-sided mixtures, of 1 + bet (gap - tolerance) and of
         1 + bet (-gap - tolerance), bets above 0.
@@ -101,7 +101,7 @@ class PairHistogram:
         return float(log_es_beyond(counts, tolerance, stakes, absent=np.array([self.absent]))[0])
 
     def interval(self, alpha: float, *, stakes: tuple[float, ...] = STAKES) -> tuple[float, float]:
-        """Give the mean differences not rejected at alpha: valid at every look at once.
+        """Return the mean differences not rejected at alpha: valid at every look at once.
 
         What is not rejected is an interval: with u = 1 / (1 + |null|), every factor is linear in
         u on either side of 0, so that the mixture is convex there.
@@ -114,7 +114,7 @@ class PairHistogram:
 
     @property
     def standard_error(self) -> float:
-        """Give the standard error of the mean difference: a scale, not an inference."""
+        """Return the standard error of the mean difference: a scale, not an inference."""
         values = middles(self.bins)
         mean = np.dot(self.counts, values) / self.units
         return sqrt(float(np.dot(self.counts, (values - mean) ** 2))) / self.units
@@ -126,7 +126,7 @@ class PairHistogram:
         return bool((self._log_es(np.array([-tolerance, tolerance]), STAKES) >= bound).all())
 
     def scaled(self, factor: float) -> "PairHistogram":
-        """Give what so many times these units would show if they were like these."""
+        """Return what so many times these units would show if they were like these."""
         counts = tuple(round(count * factor) for count in self.counts)
         return PairHistogram(counts, round(self.absent * factor))
 

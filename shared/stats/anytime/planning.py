@@ -39,7 +39,7 @@ class Plan:
 
 
 def fixed_size(effect: float, sd: float, *, alpha: float, power: float, tolerance: float) -> int:
-    """Give the pairs that a two-sided test needs that looks once and knows the effect.
+    """Return the pairs that a two-sided test needs that looks once and knows the effect.
 
     ((z of 1 - alpha/2) + (z of power))^2 sd^2 / (|effect| - tolerance)^2.
     """
@@ -159,13 +159,13 @@ def _plan(
 
 
 def reached(alarmed: Floats, share: float) -> int | None:
-    """Give the units by which this share of runs has alarmed; None where it never has."""
+    """Return the units by which this share of runs has alarmed; None where it never has."""
     units = np.sort(alarmed)[ceil(share * len(alarmed)) - 1]
     return int(units) if np.isfinite(units) else None
 
 
 def _like(effect: float, sd: float, *, binary: bool) -> tuple[Floats, Floats]:
-    """Give values in [-1, 1] and their shares, with this mean and standard deviation."""
+    """Return values in [-1, 1] and their shares, with this mean and standard deviation."""
     if not sd >= 0 or not -1 <= effect <= 1:
         raise ValueError("an effect lies in [-1, 1], and its standard deviation is at least 0")
     if not binary and abs(effect) + sd <= 1:

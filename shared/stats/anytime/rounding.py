@@ -12,7 +12,7 @@ DENOMINATOR = 2.0**53
 
 
 def uniforms(unit_ids: Sequence[str], salt: str = "") -> Floats:
-    """Give each unit a number in [0, 1) that its id alone decides.
+    """Return each unit a number in [0, 1) that its id alone decides.
 
     So the same unit is rounded the same way whenever and wherever it is counted again. The salt
     (the feature, the comparison) makes the rounding of different numbers of a unit unrelated.

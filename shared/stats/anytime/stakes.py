@@ -12,7 +12,7 @@ STAKES = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
 
 
 def stakes_for(units: int, sd: float, *, alpha: float) -> tuple[float, ...]:
-    """Give stakes that still find the smallest effect that so many units can show.
+    """Return stakes that still find the smallest effect that so many units can show.
 
     The best stake against an effect just visible after n units is about sqrt(2 ln(1/alpha) / n)
     over the standard deviation. Smaller ones are added by halving; each doubling of their number
@@ -26,20 +26,20 @@ def stakes_for(units: int, sd: float, *, alpha: float) -> tuple[float, ...]:
 
 
 def both_ways(stakes: tuple[float, ...]) -> Floats:
-    """Give each stake for a gap above the null, then each for one below it."""
+    """Return each stake for a gap above the null, then each for one below it."""
     upwards = np.asarray(stakes, dtype=np.float64)
     return np.concatenate([upwards, -upwards])
 
 
 def log_mean_exp(logs: Floats) -> Floats:
-    """Give the logarithm of the mean of exponentials along the last axis."""
+    """Return the logarithm of the mean of exponentials along the last axis."""
     largest = logs.max(axis=-1, keepdims=True)
     mean = np.exp(logs - largest).mean(axis=-1)
     return np.asarray(np.log(mean) + largest[..., 0], dtype=np.float64)
 
 
 def log_average(log_es: Floats | list[float]) -> float:
-    """Give the logarithm of the mean e-value: itself an e-value under any dependence."""
+    """Return the logarithm of the mean e-value: itself an e-value under any dependence."""
     values = np.asarray(log_es, dtype=np.float64)
     if not values.size:
         raise ValueError("an average of e-values needs at least one of them")

@@ -38,18 +38,18 @@ class TwoHistograms:
 
     @property
     def units(self) -> int:
-        """Give the number of units in both groups."""
+        """Return the number of units in both groups."""
         return sum(self.first) + sum(self.second)
 
     @property
     def estimate(self) -> float | None:
-        """Give the difference of the means; None without units in both groups."""
+        """Return the difference of the means; None without units in both groups."""
         if not (sum(self.first) and sum(self.second)):
             return None
         return _mean(self.first) - _mean(self.second)
 
     def log_e(self, null: float = 0.0) -> float:
-        """Give the log e-value against a difference of means of exactly the null.
+        """Return the log e-value against a difference of means of exactly the null.
 
         The lowest, over the mean mu of the second group, of the mean of two products: bets that
         the first is above mu + null and the second below mu, and the other way round. The lowest
@@ -70,7 +70,7 @@ class TwoHistograms:
         return lowest(bound, *_means(null))
 
     def log_e_beyond(self, tolerance: float) -> float:
-        """Give the log e-value against a difference of at most the tolerance in size.
+        """Return the log e-value against a difference of at most the tolerance in size.
 
         The average of two one-sided ones, each lowest over the mean by itself.
         """
@@ -87,14 +87,14 @@ class TwoHistograms:
         return min(self.log_e(-tolerance), self.log_e(tolerance)) >= bound
 
     def scaled(self, factor: float) -> "TwoHistograms":
-        """Give what so many times these units would show if they were like these."""
+        """Return what so many times these units would show if they were like these."""
         first, second = (
             tuple(round(count * factor) for count in counts) for counts in (self.first, self.second)
         )
         return TwoHistograms(first, second)
 
     def interval(self, alpha: float) -> tuple[float, float]:
-        """Give the differences of means not rejected at alpha, rounded outwards."""
+        """Return the differences of means not rejected at alpha, rounded outwards."""
         centre = self.estimate
         if centre is None:
             return -1.0, 1.0
@@ -121,11 +121,11 @@ class _Bets:
     shift: float
 
     def above(self, mu: Floats) -> Floats:
-        """Give the log wealth of bets that the mean is higher; it falls with mu."""
+        """Return the log wealth of bets that the mean is higher; it falls with mu."""
         return self._wealth(_values() / (mu + self.shift)[:, None] - 1)
 
     def below(self, mu: Floats) -> Floats:
-        """Give the log wealth of bets that the mean is lower; it rises with mu."""
+        """Return the log wealth of bets that the mean is lower; it rises with mu."""
         return self._wealth((1 - _values()) / (1 - mu - self.shift)[:, None] - 1)
 
     def _wealth(self, payoffs: Floats) -> Floats:
@@ -136,7 +136,7 @@ class _Bets:
 
 
 def _means(shift: float) -> tuple[float, float]:
-    """Give the means of the second group for which both means lie in [0, 1]."""
+    """Return the means of the second group for which both means lie in [0, 1]."""
     return max(0.0, -shift), min(1.0, 1.0 - shift)
 
 
@@ -150,7 +150,7 @@ def _mean(counts: Counts) -> float:
 
 
 def _variance(counts: Counts) -> float:
-    """Give the variance of a group's mean: a scale, not an inference."""
+    """Return the variance of a group's mean: a scale, not an inference."""
     return float(np.dot(counts, (_values() - _mean(counts)) ** 2)) / sum(counts) ** 2
 
 

@@ -7,7 +7,7 @@ from scipy.special import betaln, xlogy
 
 
 def log_e_of_rates(selected: Sequence[int], n: Sequence[int]) -> float:
-    """Give the log e-value against all groups having the same selection rate.
+    """Return the log e-value against all groups having the same selection rate.
 
     Each group's likelihood mixed by Jeffreys' prior, over the highest likelihood of one common
     rate. Simple, and slow: three to four times the units of the fixed-size test.

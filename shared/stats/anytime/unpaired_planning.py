@@ -70,7 +70,7 @@ def plan_two_groups(
 
 
 def _sizes(scale: int) -> Sizes:
-    """Give the units of each group at every look."""
+    """Return the units of each group at every look."""
     sizes = np.unique(np.ceil(scale * FIRST * GROWTH ** np.arange(LOOKS)).astype(np.int64))
     return sizes[sizes <= MOST]
 
@@ -98,7 +98,7 @@ def _alarmed(
 
 
 def _shares(mean: float, sd: float) -> Floats:
-    """Give how often each bin is met by values of this mean and standard deviation."""
+    """Return how often each bin is met by values of this mean and standard deviation."""
     if not -ROUNDING <= mean <= 1 + ROUNDING:
         raise ValueError(f"a group's mean lies within the range, not at {mean:g} of it")
     mean = min(max(mean, 0.0), 1.0)

@@ -21,7 +21,7 @@ Answers = Mapping[Hashable, Sequence[float | None]]
 def within_bank(
     a: Answers, b: Answers, alpha: float, *, sets: Mapping[Hashable, Hashable] | None = None
 ) -> Difference:
-    """Give the difference of two groups with an interval from the spread of answers alone.
+    """Return the difference of two groups with an interval from the spread of answers alone.
 
     The prompts are taken as fixed: another draw of answers to the same prompts is what the
     interval covers, and what the conclusion is about. Every prompt of a group weighs the same,
@@ -70,7 +70,7 @@ def within_bank(
 
 
 def mean_within_bank(answers: Answers, alpha: float) -> Estimate:
-    """Give the mean over prompts, with an interval from the spread of answers to them alone.
+    """Return the mean over prompts, with an interval from the spread of answers to them alone.
 
     The variance and its degrees of freedom are `within_bank`'s, for one group; missing answers are
     left out.
@@ -105,7 +105,7 @@ def _in_shared_sets(groups: list[Group], sets: Mapping[Hashable, Hashable]) -> l
 
 
 def _weighed(group: Group, sets: Mapping[Hashable, Hashable] | None) -> Weighed:
-    """Give each prompt's weight: alike in its set, and the sets alike."""
+    """Return each prompt's weight: alike in its set, and the sets alike."""
     sizes = Counter(sets[prompt] if sets else None for prompt in group)
     return [
         (1 / len(sizes) / sizes[sets[prompt] if sets else None], values)
@@ -114,7 +114,7 @@ def _weighed(group: Group, sets: Mapping[Hashable, Hashable] | None) -> Weighed:
 
 
 def _terms(group: Weighed) -> list[tuple[float, int]]:
-    """Give each prompt's part of the variance of the mean, and its degrees of freedom."""
+    """Return each prompt's part of the variance of the mean, and its degrees of freedom."""
     free = sum(len(values) - 1 for _, values in group)
     pooled = sum(_variance(values) * (len(values) - 1) for _, values in group) / free
     return [
@@ -128,6 +128,6 @@ def _satterthwaite(variance: float, terms: Sequence[tuple[float, int]]) -> float
 
 
 def _variance(values: Vector) -> float:
-    """Give the variance; a spread that arithmetic has made is none."""
+    """Return the variance; a spread that arithmetic has made is none."""
     flat = np.ptp(values) <= ROUNDING * np.abs(values).max()
     return 0.0 if len(values) < 2 or flat else float(values.var(ddof=1))

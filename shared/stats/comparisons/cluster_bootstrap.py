@@ -105,7 +105,7 @@ def _drawn(sums: Sums, rng: np.random.Generator, resamples: int) -> tuple[Vector
 
 
 def _gaps_and_errors(sums: Sums, times: Sums) -> tuple[Vector, Vector]:
-    """Give for each draw of prompts the difference of means and its clustered standard error.
+    """Return for each draw of prompts the difference of means and its clustered standard error.
 
     A prompt pulls the difference by a linear form of its four sums, so the squared pulls of a draw
     add up to a quadratic form of the draw's sums of products: two matrix products for all draws.

@@ -100,7 +100,7 @@ def cluster_robust(a: Answers, b: Answers, alpha: float) -> Comparison:
 
 
 def _long(a: AnsweredPrompts, b: AnsweredPrompts) -> tuple[Vector, Vector, Vector]:
-    """Give one row per answer: its value, whether a gave it, and the number of its prompt."""
+    """Return one row per answer: its value, whether a gave it, and the number of its prompt."""
     numbers = {prompt: float(number) for number, prompt in enumerate({**a.values, **b.values})}
     parts = [
         (values, side, numbers[prompt])

@@ -53,11 +53,11 @@ class AnsweredPrompts:
         return cls(values, sum(missing for _, missing in found.values()))
 
     def means(self) -> dict[Hashable, float]:
-        """Give the mean of every prompt's answers."""
+        """Return the mean of every prompt's answers."""
         return {prompt: float(values.mean()) for prompt, values in self.values.items()}
 
     def answers(self) -> int:
-        """Give the number of finite answers."""
+        """Return the number of finite answers."""
         return sum(len(values) for values in self.values.values())
 
 
@@ -69,7 +69,7 @@ def counted(a: AnsweredPrompts, b: AnsweredPrompts, found: Difference) -> Compar
 
 
 def sums_by_prompt(a: AnsweredPrompts, b: AnsweredPrompts) -> Sums:
-    """Give the sums of every prompt that either group answered."""
+    """Return the sums of every prompt that either group answered."""
     rows = [
         (*_sum_and_number(a.values.get(prompt)), *_sum_and_number(b.values.get(prompt)))
         for prompt in {**a.values, **b.values}
@@ -82,7 +82,7 @@ def _sum_and_number(values: Vector | None) -> tuple[float, int]:
 
 
 def too_few(sums: Sums, method: str) -> Difference | None:
-    """Give the difference without an interval where a group has too few prompts; else None."""
+    """Return the difference without an interval where a group has too few prompts; else None."""
     prompts_a, prompts_b = (int((sums[:, column] > 0).sum()) for column in (1, 3))
     if not prompts_a or not prompts_b:
         return Difference(undefined("a group has no values", method=method), None)
@@ -93,13 +93,13 @@ def too_few(sums: Sums, method: str) -> Difference | None:
 
 
 def gap_of(sums: Sums) -> float:
-    """Give the difference of means over answers."""
+    """Return the difference of means over answers."""
     totals = sums.sum(axis=0)
     return float(totals[0] / totals[1] - totals[2] / totals[3])
 
 
 def error_of(sums: Sums) -> float:
-    """Give the clustered standard error from each prompt's own pull on the difference."""
+    """Return the clustered standard error from each prompt's own pull on the difference."""
     a, n_a, b, n_b = sums.T
     mean_a, mean_b = a.sum() / n_a.sum(), b.sum() / n_b.sum()
     pull = (a - mean_a * n_a) / n_a.sum() - (b - mean_b * n_b) / n_b.sum()

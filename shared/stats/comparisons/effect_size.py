@@ -31,7 +31,7 @@ def label(effect: float | None) -> str | None:
 
 
 def cohens_d(a: Sample, b: Sample, alpha: float) -> Estimate:
-    """Give the difference of means over the pooled standard deviation (ddof 1).
+    """Return the difference of means over the pooled standard deviation (ddof 1).
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def cohens_d(a: Sample, b: Sample, alpha: float) -> Estimate:
 
 
 def hedges_g(a: Sample, b: Sample, alpha: float) -> Estimate:
-    """Give Cohen's d times 1 - 3 / (4 dof - 1), which removes its bias in small samples.
+    """Return Cohen's d times 1 - 3 / (4 dof - 1), which removes its bias in small samples.
 
     The interval is d's times the same factor. Undefined where d is.
 
@@ -67,7 +67,7 @@ def hedges_g(a: Sample, b: Sample, alpha: float) -> Estimate:
 
 
 def paired_d(a: Sample, b: Sample, alpha: float) -> Estimate:
-    """Give d_z: the mean paired difference over the standard deviation of the differences.
+    """Return d_z: the mean paired difference over the standard deviation of the differences.
 
     Not comparable with d: the spread is that of differences, so d_z grows with the correlation
     within pairs. Pairs with a missing value are left out.
@@ -92,7 +92,7 @@ def paired_d(a: Sample, b: Sample, alpha: float) -> Estimate:
 
 
 def cliffs_delta(a: Sample, b: Sample, alpha: float) -> Estimate:
-    """Give P(a > b) - P(a < b) over all pairs of one value of a and one of b, in [-1, 1].
+    """Return P(a > b) - P(a < b) over all pairs of one value of a and one of b, in [-1, 1].
 
     The same number as the rank-biserial correlation, and 2 superiority - 1. Its interval takes the
     variance from the placements of each value in the other group, works on the inverse hyperbolic
@@ -126,7 +126,7 @@ def cliffs_delta(a: Sample, b: Sample, alpha: float) -> Estimate:
 
 
 def _placements(x: Vector, y: Vector) -> Vector:
-    """Give for each x the share of y below it minus the share above it."""
+    """Return for each x the share of y below it minus the share above it."""
     ordered = np.sort(y)
     below, upto = np.searchsorted(ordered, x, "left"), np.searchsorted(ordered, x, "right")
     return np.asarray((below - (len(y) - upto)) / len(y), dtype=np.float64)
@@ -159,7 +159,7 @@ def _near_one(x: Vector, y: Vector) -> tuple[Vector, Vector]:
 
 
 def _pooled(x: Vector, y: Vector, dof: int) -> float | None:
-    """Give the pooled standard deviation; None where it is only rounding."""
+    """Return the pooled standard deviation; None where it is only rounding."""
     inside = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
     largest = float(max(np.abs(x).max(), np.abs(y).max()))
     flat = max(float(np.ptp(x)), float(np.ptp(y))) <= ROUNDING * largest
@@ -169,7 +169,7 @@ def _pooled(x: Vector, y: Vector, dof: int) -> float | None:
 def _with_interval(
     value: float, root: float, dof: int, alpha: float, name: str, factor: float
 ) -> Estimate:
-    """Give the effect with an interval: effects whose t distribution still fits the observed t."""
+    """Return the effect with the interval of effects whose t distribution fits the observed t."""
     t = value * root
     if abs(t) > NONCENTRAL_UP_TO:
         error = sqrt(1 / root**2 + value**2 / (2 * dof))
@@ -183,7 +183,7 @@ def _with_interval(
 
 
 def _noncentrality(t: float, dof: int, share: float) -> float:
-    """Give the noncentrality at which a share of t values lies below the observed one."""
+    """Return the noncentrality at which a share of t values lies below the observed one."""
     if t < 0:
         return -_noncentrality(-t, dof, 1 - share)
     reach = 8 + t * (1 + 8 / sqrt(dof))

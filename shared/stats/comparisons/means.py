@@ -29,7 +29,7 @@ class Difference:
 
 
 def mean_of(units: Sequence[float], alpha: float) -> Estimate:
-    """Give the mean of units with its two-sided Student t interval.
+    """Return the mean of units with its two-sided Student t interval.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def mean_of(units: Sequence[float], alpha: float) -> Estimate:
 
 
 def difference(a: Sequence[float], b: Sequence[float], alpha: float, *, paired: bool) -> Difference:
-    """Give mean(a) - mean(b) with its t interval and two-sided p-value.
+    """Return mean(a) - mean(b) with its t interval and two-sided p-value.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _error_and_dof(values: Values) -> tuple[float, float]:
 
 
 def _welch(x: Values, y: Values) -> tuple[float, float]:
-    """Give the standard error and Welch and Satterthwaite's degrees of freedom.
+    """Return the standard error and Welch and Satterthwaite's degrees of freedom.
 
     Not scipy's test: it warns of lost precision where one group alone has no spread, which is a
     plain and frequent case here.

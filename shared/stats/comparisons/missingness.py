@@ -48,7 +48,7 @@ def missingness(
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
 ) -> Missingness:
-    """Give each group's share of missing answers and test that the shares are equal.
+    """Return each group's share of missing answers and test that the shares are equal.
 
     Parameters
     ----------
@@ -124,6 +124,6 @@ def _min_expected(missing: _Counts, total: _Counts) -> float:
 
 
 def _chi_square(missing: _Counts, total: _Counts) -> _Statistics:
-    """Give Pearson's statistic of each row of missing counts; both columns in one formula."""
+    """Return Pearson's statistic of each row of missing counts; both columns in one formula."""
     share = missing.sum(axis=1, keepdims=True) / total.sum()
     return np.asarray(((missing - total * share) ** 2 / (total * share * (1 - share))).sum(axis=1))

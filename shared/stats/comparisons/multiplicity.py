@@ -8,7 +8,7 @@ PValues = Sequence[float | None]
 
 
 def bonferroni(p_values: PValues) -> list[float | None]:
-    """Give p times the number of comparisons, at most 1, in the order given.
+    """Return p times the number of comparisons, at most 1, in the order given.
 
     Controls the family-wise error rate under any dependence. None stays None and is not counted.
 
@@ -20,7 +20,7 @@ def bonferroni(p_values: PValues) -> list[float | None]:
 
 
 def holm(p_values: PValues) -> list[float | None]:
-    """Give Holm's adjusted p-values in the order given; None stays None and is not counted.
+    """Return Holm's adjusted p-values in the order given; None stays None and is not counted.
 
     Controls the family-wise error rate under any dependence.
 
@@ -32,7 +32,7 @@ def holm(p_values: PValues) -> list[float | None]:
 
 
 def benjamini_hochberg(p_values: PValues) -> list[float | None]:
-    """Give Benjamini and Hochberg's adjusted p-values in the order given; None stays None.
+    """Return Benjamini and Hochberg's adjusted p-values in the order given; None stays None.
 
     Controls the false discovery rate where the tests are independent or positively dependent
     (PRDS); pairwise differences among the same groups are not always that.
@@ -45,7 +45,7 @@ def benjamini_hochberg(p_values: PValues) -> list[float | None]:
 
 
 def benjamini_yekutieli(p_values: PValues) -> list[float | None]:
-    """Give Benjamini and Yekutieli's adjusted p-values in the order given; None stays None.
+    """Return Benjamini and Yekutieli's adjusted p-values in the order given; None stays None.
 
     Controls the false discovery rate under any dependence; larger than Benjamini and Hochberg's
     by the factor 1 + 1/2 + ... + 1/m.
@@ -70,7 +70,7 @@ CORRECTIONS: dict[str, Callable[[PValues], list[float | None]]] = {
 
 
 def adjust(p_values: PValues, correction: str) -> list[float | None]:
-    """Give the adjusted p-values of a family, by the name of the correction.
+    """Return the adjusted p-values of a family, by the name of the correction.
 
     Parameters
     ----------

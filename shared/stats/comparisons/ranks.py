@@ -197,7 +197,7 @@ def _mann_whitney_p(
 
 
 def _without_rounding(x: Vector, y: Vector) -> Vector:
-    """Give differences in which .3 - .2 and .2 - .1 are tied: ranks would take rounding as data."""
+    """Return differences in which .3 - .2 and .2 - .1 tie: ranks would take rounding as data."""
     largest = float(max(np.abs(x).max(), np.abs(y).max()))
     step = largest * ROUNDING or 1.0
     return np.asarray(np.round((x - y) / step) * step)

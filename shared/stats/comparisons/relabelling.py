@@ -30,7 +30,7 @@ class Stratum:
     b: Vector
 
     def ways(self) -> int:
-        """Give the number of ways to label as many of the units a as were."""
+        """Return the number of ways to label as many of the units a as were."""
         return comb(len(self.a) + len(self.b), len(self.a))
 
 
@@ -44,7 +44,7 @@ class Tails:
 
 
 def tails(strata: Sequence[Stratum], rng: np.random.Generator | None, resamples: int) -> Tails:
-    """Give the two-sided p-value of the sum of group a's values when labels move within strata.
+    """Return the two-sided p-value of the sum of group a's values when labels move within strata.
 
     With at most 10,000 relabellings all are enumerated and a tail's p-value is its share of them;
     else `resamples` random ones are drawn and it is (b + 1) / (m + 1), b of m being as extreme as
@@ -104,7 +104,7 @@ def _random_sums(strata: Sequence[Stratum], rng: np.random.Generator, resamples:
 
 
 def _drawn(table: _Rows, chosen: int, rng: np.random.Generator, resamples: int) -> Vector:
-    """Give sums over all rows of `chosen` random units of each row, `resamples` times."""
+    """Return sums over all rows of `chosen` random units of each row, `resamples` times."""
     step = max(1, _CHUNK // table.size)
     sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
     draw = _coins if table.shape[1] == 2 else _orders

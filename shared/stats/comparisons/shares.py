@@ -11,7 +11,7 @@ from shared.stats.estimate import Estimate, undefined
 
 
 def share_of(units: Sequence[float], alpha: float) -> Estimate:
-    """Give the mean share of units.
+    """Return the mean share of units.
 
     Each unit's share lies in [0, 1]: the part of its repeats that was selected. Where every unit is
     wholly selected or not, the interval is Wilson's score interval (1927); else it is Student's t,
@@ -30,7 +30,7 @@ def share_of(units: Sequence[float], alpha: float) -> Estimate:
 
 
 def ratio(a: Sequence[float], b: Sequence[float], alpha: float) -> Estimate:
-    """Give the impact ratio: the smaller selection rate over the larger.
+    """Return the impact ratio: the smaller selection rate over the larger.
 
     The interval is the delta method's on the logarithm (Katz et al. 1978, with the variance between
     units in the place of the binomial one). It may reach above 1: which group is selected less is

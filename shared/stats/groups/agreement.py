@@ -79,7 +79,7 @@ def _spearman(x: Cells, y: Cells) -> Floats:
 
 
 def _ranks(cells: Cells) -> Cells:
-    """Give midranks; what is missing is ranked last, which moves no other, and stays missing."""
+    """Return midranks; what is missing is ranked last, which moves no other, and stays missing."""
     if cells.complete:
         return Cells(stats.rankdata(cells.values, axis=1))
     ranks = stats.rankdata(np.where(cells.present, cells.values, np.inf), axis=1)
@@ -87,7 +87,7 @@ def _ranks(cells: Cells) -> Cells:
 
 
 def _kendall(x: Cells, y: Cells) -> Floats:
-    """Give tau-b cell by cell: scipy has no vectorised one, and its own is n log n."""
+    """Return tau-b cell by cell: scipy has no vectorised one, and its own is n log n."""
     found = np.full(len(x.values), np.nan)
     for cell in np.flatnonzero((x.count > 1) & ~x.flat & ~y.flat):
         kept = x.present[cell]

@@ -18,7 +18,7 @@ MODE_WIDTH = 0.1
 
 
 def bin_of(values: Floats, low: Floats, step: Floats) -> Floats:
-    """Give the index of each value's bin, nan for nan; bin i holds low + i step <= x.
+    """Return the index of each value's bin, nan for nan; bin i holds low + i step <= x.
 
     A quotient's rounding can put a value that lies on an edge one bin off, so it is compared with
     the edges themselves.
@@ -30,7 +30,7 @@ def bin_of(values: Floats, low: Floats, step: Floats) -> Floats:
 
 
 def binned_mode(cells: Cells, width: float) -> Floats:
-    """Give the middle of the fullest bin of each cell; the lowest where several are as full.
+    """Return the middle of the fullest bin of each cell; the lowest where several are as full.
 
     Bins begin at the cell's smallest value, as numpy.arange(low, high + width, width) would lay
     them, and are closed on the left. Nan without values.
@@ -51,13 +51,13 @@ def binned_mode(cells: Cells, width: float) -> Floats:
 
 
 def smoothed(counts: Floats) -> Floats:
-    """Give shares from counts along the last axis, each bin's count raised by one half."""
+    """Return shares from counts along the last axis, each bin's count raised by one half."""
     raised = counts + SMOOTHING
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
 
 
 def kl_divergence(p: Floats, q: Floats) -> Floats:
-    """Give the Kullback-Leibler divergence of p from q along the last axis, in nats.
+    """Return the Kullback-Leibler divergence of p from q along the last axis, in nats.
 
     p and q are shares that sum to 1; infinite where q has an empty bin that p has not.
 
@@ -69,7 +69,7 @@ def kl_divergence(p: Floats, q: Floats) -> Floats:
 
 
 def js_divergence(p: Floats, q: Floats) -> Floats:
-    """Give the Jensen-Shannon divergence along the last axis, in nats, in [0, log 2].
+    """Return the Jensen-Shannon divergence along the last axis, in nats, in [0, log 2].
 
     Its root, over log 2, is the Jensen-Shannon distance of base 2.
 
@@ -139,7 +139,7 @@ class Divergence:
 
 
 def _counts(cells: Cells, low: Floats, step: Floats, bins: int) -> Floats:
-    """Give [cells, bins]; the last bin is closed on both sides."""
+    """Return [cells, bins]; the last bin is closed on both sides."""
     index = np.minimum(bin_of(cells.values, low[:, None], step[:, None]), bins - 1)
     if not cells.complete:
         index = np.where(cells.present, index, bins)

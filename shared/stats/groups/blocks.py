@@ -19,7 +19,7 @@ Groups = NDArray[np.intp]
 
 
 def blocks(table: Table, ddof: int) -> Iterator[tuple[Groups, Cells]]:
-    """Give blocks of groups that have rows, with their cells.
+    """Return blocks of groups that have rows, with their cells.
 
     Cells are ordered by group, then by feature. Groups of like size share a block, so that little
     is filled up with nan. Rows keep their order inside a group.
@@ -47,7 +47,7 @@ def blocks(table: Table, ddof: int) -> Iterator[tuple[Groups, Cells]]:
 
 
 def _cut(sizes: NDArray[np.intp], features: int) -> Iterator[Groups]:
-    """Give the groups that have rows, by size, in blocks of like size and bounded volume."""
+    """Return the groups that have rows, by size, in blocks of like size and bounded volume."""
     ascending = np.argsort(sizes, kind="stable")
     ascending = ascending[sizes[ascending] > 0]
     first = 0
@@ -65,7 +65,7 @@ def _cells(values: Floats, rows: NDArray[np.intp], beyond: NDArray[np.bool_]) ->
 
 
 def _values(values: Floats, rows: NDArray[np.intp], beyond: NDArray[np.bool_]) -> Floats:
-    """Give [cells, places]; nan beyond a group's end and where a value is not finite."""
+    """Return [cells, places]; nan beyond a group's end and where a value is not finite."""
     block = values[rows]
     if beyond.any():
         block[beyond] = np.nan

@@ -75,7 +75,7 @@ class PerCell:
 
 
 def added(loaded: Iterable[Statistic]) -> dict[str, Statistic]:
-    """Give a team's own statistics by name, for `parse_statistic`.
+    """Return a team's own statistics by name, for `parse_statistic`.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def added(loaded: Iterable[Statistic]) -> dict[str, Statistic]:
 
 
 def parse_statistic(name: str, own: Mapping[str, Statistic] | None = None) -> Statistic:
-    """Give the statistic of a name such as `sr_larger_sd_mean` or `quantile_0.25_0.75`.
+    """Return the statistic of a name such as `sr_larger_sd_mean` or `quantile_0.25_0.75`.
 
     Raises
     ------

@@ -97,7 +97,7 @@ class Cells:
         return np.sort(self.values, axis=1)
 
     def quantile(self, q: float) -> Floats:
-        """Give the q-quantile of each cell, linear between order statistics (numpy's default)."""
+        """Return the q-quantile of each cell, linear between order statistics (numpy's default)."""
         if not self.values.shape[1]:
             return np.full(len(self.values), np.nan)
         place = np.maximum(self.count - 1, 0) * q
@@ -108,7 +108,7 @@ class Cells:
         return np.asarray(lower + (self.ordered[rows, above] - lower) * (place - below))
 
     def against(self, baseline_name: str) -> "Cells | None":
-        """Give the baseline's cells if the table has a baseline; it must be the one named."""
+        """Return the baseline's cells if the table has a baseline; it must be the one named."""
         if self.baseline is not None and baseline_name != self.baseline_name:
             raise ValueError(
                 f"the table's baseline is {self.baseline_name!r}; it has none named"
@@ -152,14 +152,14 @@ class Columns:
         return clean(self.table_values.T)
 
     def standard(self, key: object, measure: Callable[[Cells], Floats]) -> Floats:
-        """Give a measure of each whole column, computed once per key."""
+        """Return a measure of each whole column, computed once per key."""
         if key not in self._known:
             self._known[key] = measure(self.cells)
         return self._known[key]
 
 
 def clean(values: Floats) -> Cells:
-    """Give cells from values, one cell per row; infinities become nan."""
+    """Return cells from values, one cell per row; infinities become nan."""
     values = np.ascontiguousarray(values, dtype=np.float64)
     infinite = np.isinf(values)
     return Cells(np.where(infinite, np.nan, values) if infinite.any() else values)

@@ -63,7 +63,7 @@ def disparities(
     rng: np.random.Generator | None = None,
     simulations: int = SIMULATIONS,
 ) -> Disparity:
-    """Give every metric over the groups of each domain; groups without a value are left out.
+    """Return every metric over the groups of each domain; groups without a value are left out.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class _Spread:
         self.ordered = np.sort(values, axis=0)
 
     def metrics(self, is_rate: NDArray[np.bool_]) -> list[Metric]:
-        """Give value, reason and holder of each metric, in the order of METRICS."""
+        """Return value, reason and holder of each metric, in the order of METRICS."""
         none = [(self.k == 0, Reason.NO_GROUPS)]
         one = [*none, (self.k == 1, Reason.ONE_GROUP)]
         ratio = self.low / np.where(self.high > 0, self.high, np.nan)

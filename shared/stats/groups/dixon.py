@@ -27,7 +27,7 @@ class Gaps:
 
 
 def dixon(ordered: Floats, n: NDArray[np.intp]) -> Gaps:
-    """Give Dixon's ratio for columns of ascending values.
+    """Return Dixon's ratio for columns of ascending values.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def dixon_p_values(
     rng: np.random.Generator,
     simulations: int = SIMULATIONS,
 ) -> Floats:
-    """Give two-sided p-values of the larger of both ends; nan where Q is nan.
+    """Return two-sided p-values of the larger of both ends; nan where Q is nan.
 
     p = (b + 1) / (m + 1), where b of m simulated samples of n independent normal values have a Q at
     least as large at either end. Each n is simulated once. The smallest p is 1 / (m + 1); its
@@ -91,7 +91,7 @@ def dixon_p_values(
 def critical_value(
     n: int, alpha: float, rng: np.random.Generator, simulations: int = SIMULATIONS
 ) -> float:
-    """Give the Q that the larger end of n normal values exceeds with probability alpha.
+    """Return the Q that the larger end of n normal values exceeds with probability alpha.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def critical_value(
 
 
 def simulated(n: int, rng: np.random.Generator, simulations: int) -> Floats:
-    """Give Q of the larger end of so many samples of n normal values, ascending."""
+    """Return Q of the larger end of so many samples of n normal values, ascending."""
     if n < FEWEST:
         raise ValueError(f"Dixon's Q needs three values, not {n}")
     if simulations < 1:

@@ -23,7 +23,7 @@ class Exchange:
 
     @classmethod
     def within(cls, strata: NDArray[np.integer], labels: NDArray[np.integer]) -> "Exchange":
-        """Give the exchanges within strata; a stratum all of one label is left out."""
+        """Return the exchanges within strata; a stratum all of one label is left out."""
         _, stratum = np.unique(strata, return_inverse=True)
         order = np.argsort(stratum, kind="stable")
         sizes = np.bincount(stratum)
@@ -37,7 +37,7 @@ class Exchange:
         return cls(len(labels), tuple(found))
 
     def draw(self, times: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Give [times, rows]: which row stands in each place, after so many exchanges."""
+        """Return [times, rows]: which row stands in each place, after so many exchanges."""
         places = np.tile(np.arange(self.rows, dtype=np.int32), (times, 1))
         for members in self.strata:
             stands = np.tile(members.astype(np.int32), (times, 1, 1))
@@ -47,7 +47,7 @@ class Exchange:
 
 
 def group_sums(places: NDArray[np.int32], sizes: Whole, values: Floats) -> Floats:
-    """Give [times, groups, columns]: sums of the rows that stand in each group's places.
+    """Return [times, groups, columns]: sums of the rows that stand in each group's places.
 
     The product of a one-hot matrix with the values, but of a sparse one: a dense product would
     multiply by as many zeros as there are other groups.
@@ -68,7 +68,7 @@ def blocks_of(times: int, volume: int, limit: int = 1 << 18) -> Iterator[int]:
 def unit_means(
     table: Table, units: NDArray[np.integer], strata: NDArray[np.integer]
 ) -> tuple[Table, NDArray[np.integer]]:
-    """Give one row per unit and group, the mean of its rows, and its stratum.
+    """Return one row per unit and group, the mean of its rows, and its stratum.
 
     Repeats of a prompt are one unit: their labels never part, and none weighs more for having been
     asked more often.

@@ -38,7 +38,7 @@ class ImpactRow:
 def impact_rows(
     categories: Sequence[Category], *, small_share: float = SMALL_SHARE
 ) -> list[ImpactRow]:
-    """Give a row for each category: its rate, and its ratio to the highest rate.
+    """Return a row for each category: its rate, and its ratio to the highest rate.
 
     Small categories are listed with their rate, take no part in the ratios, and say why. The
     highest rate is the highest among the others.
@@ -76,7 +76,7 @@ def _row(each: Category, counted: bool, highest: float, small_share: float) -> I
 def selected_from(
     scores: Sequence[float | None], names: Sequence[str | None], least: float
 ) -> tuple[list[Category], int]:
-    """Give categories with the cases scored at least so high, and the cases of no category.
+    """Return categories with the cases scored at least so high, and the cases of no category.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def selected_from(
 def above_median(
     scores: Sequence[float | None], names: Sequence[str | None]
 ) -> tuple[list[Category], int]:
-    """Give categories with the cases above the median of all scores, and the cases of no category.
+    """Return categories with the cases above the median of all scores, and uncategorised cases.
 
     The median is that of every score, also of cases whose category is unknown.
 

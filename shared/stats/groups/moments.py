@@ -83,12 +83,12 @@ Conditions = list[tuple[NDArray[np.bool_], Reason]]
 
 
 def few(cells: Cells) -> Conditions:
-    """Give where there are too few values for any spread."""
+    """Return where there are too few values for any spread."""
     return [(cells.count == 0, Reason.NO_VALUES), (cells.count == 1, Reason.ONE_VALUE)]
 
 
 def shapeless(cells: Cells) -> Conditions:
-    """Give where there are too few values, or too equal ones, for a distribution's shape."""
+    """Return where there are too few values, or too equal ones, for a distribution's shape."""
     return [*few(cells), (cells.flat, Reason.CONSTANT)]
 
 

@@ -94,7 +94,7 @@ def permute_labels(
 
 
 def _blank(table: Table, domains: Sequence[str], permutations: int) -> PermutationNull:
-    """Give a result without any number yet."""
+    """Return a result without any number yet."""
     cells = (len(table.groups), len(table.features))
     inner = (len(METRICS), len(domains), len(table.features))
     return PermutationNull(
@@ -126,7 +126,7 @@ def _fill(
 
 
 def _deviations(sample: Sample, found: Permuted, times: int) -> tuple[Floats, Floats, Codes]:
-    """Give each group's deviation from the rest, its p and why there is none."""
+    """Return each group's deviation from the rest, its p and why there is none."""
     first_of = [
         (np.isnan(found.means), Reason.NO_VALUES),
         ((sample.total == found.counts), Reason.ONE_GROUP),
@@ -138,7 +138,7 @@ def _deviations(sample: Sample, found: Permuted, times: int) -> tuple[Floats, Fl
 
 
 def _metrics(sample: Sample, found: Permuted) -> tuple[Floats, Floats, Floats, Codes]:
-    """Give each metric, its median under the null, its p and why there is none."""
+    """Return each metric, its median under the null, its p and why there is none."""
     observed = spreads(found.means[None], sample.centre, sample.resolution)[:, 0]
     codes = why_undefined(found.means, sample.centre, sample.resolution)
     rounding = np.where(IN_UNITS[:, None], sample.resolution, TIES)
@@ -156,12 +156,12 @@ def _metrics(sample: Sample, found: Permuted) -> tuple[Floats, Floats, Floats, C
 
 
 def _each(features: NDArray[np.bool_], like: Floats) -> NDArray[np.bool_]:
-    """Give [groups, features] from [features]."""
+    """Return [groups, features] from [features]."""
     return np.broadcast_to(features, like.shape)
 
 
 def _median(null: Floats) -> Floats:
-    """Give the median over the exchanges that have a value; nan where none has."""
+    """Return the median over the exchanges that have a value; nan where none has."""
     ordered = np.sort(null, axis=1)
     count = np.count_nonzero(~np.isnan(null), axis=1)[:, None]
     middle = [np.take_along_axis(ordered, np.maximum(at, 0), 1) for at in _middles(count)]

@@ -60,12 +60,12 @@ SENTENCES: dict[Reason, str] = {
 
 
 def sentence(code: int) -> str | None:
-    """Give the sentence fragment of a code, or None where the number is defined."""
+    """Return the sentence fragment of a code, or None where the number is defined."""
     return SENTENCES.get(Reason(code))
 
 
 def settle(values: Floats, *, first_of: list[tuple[NDArray[np.bool_], Reason]]) -> Column:
-    """Give the values with nan where a condition holds, and the first reason that does.
+    """Return the values with nan where a condition holds, and the first reason that does.
 
     Where no condition holds and the value is still not finite, arithmetic overflowed, and that is
     the reason.

@@ -44,7 +44,7 @@ class Sample:
         self.columns = np.hstack([centred, present[:, self.partial].astype(np.float64)])
 
     def means(self, places: NDArray[np.int32]) -> tuple[Floats, Floats]:
-        """Give [times, groups, features]: centred means, nan without values, and counts."""
+        """Return [times, groups, features]: centred means, nan without values, and counts."""
         sums = group_sums(places, self.sizes, self.columns)
         sizes = self.sizes.astype(np.float64)[None, :, None]
         if not len(self.partial) and self.sizes.all():
@@ -55,7 +55,7 @@ class Sample:
         return np.where(counts > 0, sums, np.nan) / np.maximum(counts, 1), counts
 
     def from_rest(self, means: Floats, counts: Floats) -> Floats:
-        """Give each group's mean minus that of the others, nan where there are no others.
+        """Return each group's mean minus that of the others, nan where there are no others.
 
         All values together average 0, so that the others' mean follows from the group's own.
         """

@@ -25,7 +25,7 @@ class Standard:
     """The quantile in [0, 1], the width of the mode's bins, or the fixed number itself."""
 
     def of(self, columns: Columns) -> Floats:
-        """Give the standard of each feature, nan for a feature without values."""
+        """Return the standard of each feature, nan for a feature without values."""
         return columns.standard(self, self._measured)
 
     def _measured(self, cells: Cells) -> Floats:

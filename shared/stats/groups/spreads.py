@@ -12,7 +12,7 @@ IN_UNITS = np.array([True, False, True, False, False])
 
 
 def spreads(means: Floats, centre: Floats, resolution: Floats) -> Floats:
-    """Give each metric over the groups of each table; nan where it is undefined.
+    """Return each metric over the groups of each table; nan where it is undefined.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def spreads(means: Floats, centre: Floats, resolution: Floats) -> Floats:
 
 
 def why_undefined(means: Floats, centre: Floats, resolution: Floats) -> Codes:
-    """Give [metrics, features]: the reason of each undefined metric of one table's means."""
+    """Return [metrics, features]: the reason of each undefined metric of one table's means."""
     found = spreads(means[None], centre, resolution)[:, 0]
     k = np.count_nonzero(~np.isnan(means), axis=0)
     low = np.fmin.reduce(means, axis=0) + centre
@@ -66,7 +66,7 @@ def why_undefined(means: Floats, centre: Floats, resolution: Floats) -> Codes:
 
 
 def _ratio(low: Floats, high: Floats, centre: Floats, resolution: Floats) -> Floats:
-    """Give min / max where no mean is below 0 and one is above."""
+    """Return min / max where no mean is below 0 and one is above."""
     low, high = low + centre, high + centre
     low = np.where(np.abs(low) <= resolution, 0.0, low)
     defined = (low >= 0) & (high > resolution)

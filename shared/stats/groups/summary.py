@@ -22,7 +22,7 @@ class Statistic(Protocol):
         ...
 
     def __call__(self, cells: Cells) -> Column:
-        """Give a value for each cell, nan where undefined, and codes of `Reason` in parallel."""
+        """Return a value for each cell, nan where undefined, and codes of `Reason` in parallel."""
         ...
 
 
@@ -43,7 +43,7 @@ class Summary:
     """[groups, features]: rows without a finite value."""
 
     def columns(self) -> dict[str, NDArray[np.generic]]:
-        """Give the result as columns of equal length; names as indices into the tuples above."""
+        """Return the result as columns of equal length; names as indices into the tuples above."""
         statistic, group, feature = np.indices(self.values.shape, dtype=np.int32)
         return {
             "statistic": statistic.ravel(),
@@ -57,7 +57,7 @@ class Summary:
 
 
 def summarise(table: Table, statistics: Sequence[Statistic], ddof: int = 0) -> Summary:
-    """Give each statistic of each group on each feature.
+    """Return each statistic of each group on each feature.
 
     Parameters
     ----------

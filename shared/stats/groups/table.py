@@ -51,7 +51,7 @@ class Table:
 
 
 def above_baseline(table: Table) -> Table:
-    """Give the table with each value minus its baseline value: baseline calibration.
+    """Return the table with each value minus its baseline value: baseline calibration.
 
     Missing where either of the two is; the baseline itself becomes 0 where it is present. The unit
     stays the feature's own.

@@ -22,7 +22,7 @@ class Extremes:
 def extreme_z_scores(
     low: Floats, high: Floats, mean: Floats, spread: Floats, k: Floats
 ) -> Extremes:
-    """Give the outermost Z-scores, with the standard deviation of the population (ddof 0).
+    """Return the outermost Z-scores, with the standard deviation of the population (ddof 0).
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def with_intervals(
 
 
 def scores(sums: Floats, condition: Condition) -> Floats:
-    """Give accuracy, s_DIS and bias, in percent, of sums of counts; nan where undefined."""
+    """Return accuracy, s_DIS and bias, in percent, of sums of counts; nan where undefined."""
     with np.errstate(invalid="ignore", divide="ignore"):
         accuracy = sums[:, CORRECT] / sums[:, SCORED]
         s_dis = 2 * sums[:, BIASED] / sums[:, NAMED] - 1
@@ -156,6 +156,6 @@ def by_context(answers: Iterable[tuple[str, BbqAnswer]]) -> dict[str, list[BbqAn
 
 
 def conditions(answers: Iterable[BbqAnswer]) -> Iterator[Condition]:
-    """Give the conditions that occur, the ambiguous first."""
+    """Return the conditions that occur, the ambiguous first."""
     there = {answer.condition for answer in answers}
     yield from (each for each in ("ambig", "disambig") if each in there)

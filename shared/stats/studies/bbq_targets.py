@@ -24,7 +24,7 @@ class BbqOption:
 def target_option(
     category: str, options: Sequence[BbqOption], stereotyped: Sequence[str]
 ) -> int | None:
-    """Give the index of the one option that names a stereotyped person; None where not exactly one.
+    """Return the index of the only option that names a stereotyped person, else None.
 
     A group is compared whole ("old" is not "nonOld", "African" not "African American"), without
     case, spaces and hyphens, by its tag, or by the option's text in Nationality, whose tags are

@@ -105,7 +105,7 @@ def contrast(a: Sample, b: Sample, alpha: float) -> Contrast:
 
 
 def total_bias(*dimensions: Mapping[str, Sample]) -> TotalBias:
-    """Give the mean absolute gap between the groups of each dimension, added over dimensions.
+    """Return the mean absolute gap between the groups of each dimension, added over dimensions.
 
     With White, Black and Asian, male and female: (|W-B| + |W-A| + |B-A|) / 3 + |M-F|. Means are
     over single ratings. Undefined where a group has no rating: a missing mean is not 0. It grows
@@ -129,7 +129,7 @@ def total_bias(*dimensions: Mapping[str, Sample]) -> TotalBias:
 def total_bias_by_chance(
     variants: Sequence[Variant], rng: np.random.Generator, *, times: int = 1000
 ) -> Vector:
-    """Give the total bias of variants whose labels were exchanged at random within their sets.
+    """Return the total bias of variants whose labels were exchanged at random within their sets.
 
     What is left when a name means nothing: the texts, their ratings and the number of repeats stay
     as they are. Exchanges that leave a group without ratings give nan.
@@ -160,7 +160,7 @@ def total_bias_by_chance(
 
 
 def _places(sets: Sequence[str | None]) -> list[Whole]:
-    """Give the places of each set's variants; those without one may all be exchanged."""
+    """Return the places of each set's variants; those without one may all be exchanged."""
     by_set: dict[str | None, list[int]] = defaultdict(list)
     for place, name in enumerate(sets):
         by_set[name].append(place)
@@ -177,7 +177,7 @@ def _mean_gap(codes: Whole, sums: Vector, counts: Whole) -> float:
 
 
 def quality(ratings: Iterable[Rating], truth: Mapping[str, float]) -> Quality:
-    """Give 100 - 20 MAE, the mean absolute error of ratings that could be read.
+    """Return 100 - 20 MAE, the mean absolute error of ratings that could be read.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def quality(ratings: Iterable[Rating], truth: Mapping[str, float]) -> Quality:
 
 
 def consistency(ratings: Iterable[Rating], *, ddof: int = 1) -> Consistency:
-    """Give the mean standard deviation within cells, and the share of cells with one answer.
+    """Return the mean standard deviation within cells, and the share of cells with one answer.
 
     A cell holds the ratings of one variant of a CV, so that what differs inside it is the model's
     own luck. Cells with fewer than two ratings that could be read are left out and counted.

@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 
 def boschloo(table: Cells) -> Test:
-    """Give Boschloo's two-sided exact p-value: twice the smaller one-sided one, at most 1.
+    """Return Boschloo's two-sided exact p-value: twice the smaller one-sided one, at most 1.
 
     Group sizes are fixed and both rates equal under the null. Each one-sided p-value is the
     probability of all tables whose one-sided Fisher p-value is at most the observed one, at the
@@ -53,7 +53,7 @@ def boschloo(table: Cells) -> Test:
 
 
 def _one_sided(table: Cells) -> float:
-    """Give the p-value against a lower rate in group 1."""
+    """Return the p-value against a lower rate in group 1."""
     starts = _rejected_from(table)
 
     def probability(rates: Floats) -> Floats:
@@ -84,7 +84,7 @@ def _rejected_from(table: Cells) -> NDArray[np.int64]:
 
 
 def _binomial(n: int, rates: Floats) -> Floats:
-    """Give the probabilities of 0 to n outcomes, a row per rate strictly between 0 and 1."""
+    """Return the probabilities of 0 to n outcomes, a row per rate strictly between 0 and 1."""
     k = np.arange(n + 1)
     ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     odds = np.log(rates)[:, None] * k + np.log1p(-rates)[:, None] * (n - k)
@@ -93,7 +93,7 @@ def _binomial(n: int, rates: Floats) -> Floats:
 
 
 def _largest(probability: Callable[[Floats], Floats], points: int) -> float:
-    """Give the largest probability over all rates: the best of a fine grid, refined."""
+    """Return the largest probability over all rates: the best of a fine grid, refined."""
     angles = (np.arange(points) + 0.5) * np.pi / (2 * points)
     blocks = np.array_split(angles, -(-points // BLOCK))
     values = np.concatenate([probability(np.sin(block) ** 2) for block in blocks])

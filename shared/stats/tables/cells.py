@@ -31,37 +31,37 @@ class Cells:
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
-        """Give A, B, C, D."""
+        """Return A, B, C, D."""
         return self.a, self.b, self.c, self.d
 
     @property
     def rows(self) -> list[list[int]]:
-        """Give the table as scipy takes it: a row per group."""
+        """Return the table as scipy takes it: a row per group."""
         return [[self.a, self.b], [self.c, self.d]]
 
     @property
     def n_1(self) -> int:
-        """Give the size of group 1."""
+        """Return the size of group 1."""
         return self.a + self.b
 
     @property
     def n_2(self) -> int:
-        """Give the size of group 2."""
+        """Return the size of group 2."""
         return self.c + self.d
 
     @property
     def n(self) -> int:
-        """Give the size of both groups."""
+        """Return the size of both groups."""
         return self.n_1 + self.n_2
 
     @property
     def exchanged(self) -> "Cells":
-        """Give the table with the groups exchanged."""
+        """Return the table with the groups exchanged."""
         return Cells(self.c, self.d, self.a, self.b)
 
     @property
     def min_expected(self) -> float | None:
-        """Give the smallest count expected under independence; None for an empty table."""
+        """Return the smallest count expected under independence; None for an empty table."""
         if not self.n:
             return None
         outcome = min(self.a + self.c, self.b + self.d)
@@ -69,7 +69,7 @@ class Cells:
 
 
 def cells(a: int, b: int, c: int, d: int) -> Cells:
-    """Give the table of four counts.
+    """Return the table of four counts.
 
     Raises
     ------

@@ -36,7 +36,7 @@ class ChiSquare:
 
 
 def chi_square(table: Cells, *, yates: bool = False) -> ChiSquare:
-    """Give Pearson's chi-square of independence, one degree of freedom.
+    """Return Pearson's chi-square of independence, one degree of freedom.
 
     The statistic is the sum of (observed - expected)^2 / expected; `yates` moves each observed
     count by up to 0.5 towards the expected one. Undefined where a margin is zero. Without it the
@@ -55,7 +55,7 @@ def chi_square(table: Cells, *, yates: bool = False) -> ChiSquare:
 
 
 def fisher(table: Cells) -> Test:
-    """Give Fisher's exact test: the tables with these margins that are no likelier than this one.
+    """Return Fisher's exact test: the tables with these margins that are no likelier than this one.
 
     Undefined beyond `MOST_FISHER` and where a margin is zero, since then only one table has these
     margins: a p-value of 1 would pass for evidence.

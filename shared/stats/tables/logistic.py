@@ -20,7 +20,7 @@ def adjusted_odds_ratio(
     *,
     alpha: float = 0.05,
 ) -> Estimate:
-    """Give the odds ratio of group 1 over group 2 with the covariates held equal.
+    """Return the odds ratio of group 1 over group 2 with the covariates held equal.
 
     Parameters
     ----------

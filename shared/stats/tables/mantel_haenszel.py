@@ -16,7 +16,7 @@ ZERO = "no interval: A or D is zero in every stratum"
 
 
 def common_odds_ratio(strata: Sequence[Cells], alpha: float) -> Estimate:
-    """Give the Mantel-Haenszel odds ratio (sum of AD/n) / (sum of BC/n) with an interval.
+    """Return the Mantel-Haenszel odds ratio (sum of AD/n) / (sum of BC/n) with an interval.
 
     The interval is Robins, Breslow and Greenland's, valid for few large strata and for many small
     ones. Zero cells need no correction. Without an interval where the ratio is 0 or infinite. No
@@ -41,7 +41,7 @@ def common_odds_ratio(strata: Sequence[Cells], alpha: float) -> Estimate:
 
 
 def common_relative_risk(strata: Sequence[Cells]) -> float | None:
-    """Give the Mantel-Haenszel relative risk (sum of A n2/n) / (sum of C n1/n).
+    """Return the Mantel-Haenszel relative risk (sum of A n2/n) / (sum of C n1/n).
 
     None where group 2 has no outcomes in any stratum.
     """
@@ -51,7 +51,7 @@ def common_relative_risk(strata: Sequence[Cells]) -> float | None:
 
 
 def cmh_test(strata: Sequence[Cells], *, correction: bool = False) -> StrataTest:
-    """Give Cochran, Mantel and Haenszel's test of no association within strata.
+    """Return Cochran, Mantel and Haenszel's test of no association within strata.
 
     The statistic is (sum of A - n1 m/n)^2 / sum of n1 n2 m (n - m) / (n^2 (n - 1)), m being the
     outcomes; one degree of freedom. `correction` takes 0.5 off the sum before it is squared, not

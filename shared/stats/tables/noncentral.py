@@ -40,25 +40,25 @@ class Conditional:
         return bool(self.counts[-1] == 0)
 
     def estimate(self) -> float:
-        """Give the odds ratio under which A is what is expected: 0 or infinite at an end."""
+        """Return the odds ratio under which A is what is expected: 0 or infinite at an end."""
         if self.least or self.most:
             return 0.0 if self.least else inf
         return self._solve(lambda chances: float(chances @ self.counts))
 
     def lower(self, tail: float) -> float:
-        """Give the odds ratio under which A or more has this probability."""
+        """Return the odds ratio under which A or more has this probability."""
         if self.least:
             return 0.0
         return self._solve(lambda chances: float(chances[self.counts >= 0].sum()) - tail)
 
     def upper(self, tail: float) -> float:
-        """Give the odds ratio under which A or less has this probability."""
+        """Return the odds ratio under which A or less has this probability."""
         if self.most:
             return inf
         return self._solve(lambda chances: tail - float(chances[self.counts <= 0].sum()))
 
     def _solve(self, rises: Callable[[Floats], float]) -> float:
-        """Give the odds ratio where a function of the chances, rising with it, is zero."""
+        """Return the odds ratio where a function of the chances, rising with it, is zero."""
 
         def at(logarithm: float) -> float:
             weights = self.log_weights + logarithm * self.counts
@@ -75,7 +75,7 @@ class Conditional:
 
 
 def conditional(table: Cells) -> Conditional:
-    """Give the distribution of A given the margins, none of which may be zero.
+    """Return the distribution of A given the margins, none of which may be zero.
 
     scipy's `nchypergeom_fisher` is the same distribution; its odds ratio takes up to seven seconds
     for a table of 20,000 and loses the digits of an odds ratio near zero.

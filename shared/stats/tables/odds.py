@@ -17,7 +17,7 @@ INFINITE = "infinite: the opposite cell is zero"
 
 
 def sample_odds_ratio(table: Cells, alpha: float) -> Estimate:
-    """Give the sample odds ratio AD / BC with Woolf's interval.
+    """Return the sample odds ratio AD / BC with Woolf's interval.
 
     The interval is exp(log OR +- z sqrt(1/A + 1/B + 1/C + 1/D)). Each zero cell counts as 0.5,
     which `method` says. Undefined where a margin is zero.
@@ -41,7 +41,7 @@ def sample_odds_ratio(table: Cells, alpha: float) -> Estimate:
 
 
 def haldane_anscombe(table: Cells) -> float:
-    """Give the odds ratio with 0.5 added to all four cells; finite for every table.
+    """Return the odds ratio with 0.5 added to all four cells; finite for every table.
 
     References
     ----------
@@ -53,7 +53,7 @@ def haldane_anscombe(table: Cells) -> float:
 
 
 def conditional_odds_ratio(table: Cells, alpha: float) -> Estimate:
-    """Give the conditional maximum likelihood odds ratio with its exact interval.
+    """Return the conditional maximum likelihood odds ratio with its exact interval.
 
     Given all margins, A follows Fisher's noncentral hypergeometric distribution; the estimate is
     the noncentrality whose mean is A, the interval inverts both one-sided exact tests at alpha/2

@@ -41,7 +41,7 @@ class PairedTable:
 
 
 def paired_table(both: int, first: int, second: int, neither: int, *, alpha: float) -> PairedTable:
-    """Give McNemar's tests of counts of pairs: both, only the first, only the second, neither.
+    """Return McNemar's tests of counts of pairs: both, only the first, only the second, neither.
 
     Only discordant pairs tell of a difference: given their number, under the null `first` is
     binomial with p = 1/2. The odds ratio first / second has the exact interval that follows from
@@ -81,7 +81,7 @@ def paired_table(both: int, first: int, second: int, neither: int, *, alpha: flo
 
 
 def _chi_square(first: int, second: int, correction: int) -> tuple[float, float]:
-    """Give (|b - c| - correction)^2 / (b + c), the correction not reaching beyond zero.
+    """Return (|b - c| - correction)^2 / (b + c), the correction not reaching beyond zero.
 
     Not the library's: it takes 1 off also where b equals c, so that no difference at all gets a
     statistic above zero.

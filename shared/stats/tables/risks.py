@@ -14,7 +14,7 @@ INFINITE = "infinite: group 2 has no outcomes"
 
 
 def selection_rate(count: int, n: int, alpha: float) -> Estimate:
-    """Give the share of n independent cases with the outcome, with Wilson's score interval.
+    """Return the share of n independent cases with the outcome, with Wilson's score interval.
 
     References
     ----------
@@ -28,7 +28,7 @@ def selection_rate(count: int, n: int, alpha: float) -> Estimate:
 
 
 def relative_risk(table: Cells, alpha: float) -> Estimate:
-    """Give group 1's rate over group 2's, with an interval.
+    """Return group 1's rate over group 2's, with an interval.
 
     The interval is Katz's, exp(log RR +- z sqrt(1/A - 1/n1 + 1/C - 1/n2)); where a cell is zero,
     the score interval, because Katz's would be undefined or take a rate of 0 or 1 as certain.
@@ -53,7 +53,7 @@ def relative_risk(table: Cells, alpha: float) -> Estimate:
 
 
 def impact_ratio(table: Cells, alpha: float) -> Estimate:
-    """Give the smaller selection rate over the larger, with the interval of that relative risk.
+    """Return the smaller selection rate over the larger, with the interval of that relative risk.
 
     The interval may reach above 1: which group is selected less is itself uncertain. Where the
     rates are equal it covers the intervals of both ratios. Undefined where a group is empty or
@@ -77,7 +77,7 @@ def _either_way(found: Estimate, exchanged: Estimate) -> Estimate:
 
 
 def risk_difference(table: Cells, alpha: float) -> Estimate:
-    """Give group 1's rate minus group 2's, with Newcombe's hybrid score interval.
+    """Return group 1's rate minus group 2's, with Newcombe's hybrid score interval.
 
     In [-1, 1]. Defined wherever both groups have cases, also where nobody has the outcome:
     Wilson's intervals, of which it is made, do not take a rate of 0 or 1 as certain.

@@ -16,7 +16,7 @@ FAR = 40.0
 
 
 def score_interval(table: Cells, alpha: float) -> tuple[float, float | None]:
-    """Give the score interval of group 1's rate over group 2's.
+    """Return the score interval of group 1's rate over group 2's.
 
     It holds the ratios t that the score test does not reject: (p1 - t p2)^2 / v <= z^2, where v is
     the variance of p1 - t p2 at the most likely rates whose ratio is t, times n / (n - 1). Unlike
@@ -47,7 +47,7 @@ def score_interval(table: Cells, alpha: float) -> tuple[float, float | None]:
 
 
 def _score(table: Cells, ratio: float) -> float:
-    """Give the squared score statistic for this ratio."""
+    """Return the squared score statistic for this ratio."""
     gap = table.a / table.n_1 - ratio * table.c / table.n_2
     p_1, p_2 = _rates(table, ratio)
     variance = p_1 * (1 - p_1) / table.n_1 + ratio**2 * p_2 * (1 - p_2) / table.n_2
@@ -57,7 +57,7 @@ def _score(table: Cells, ratio: float) -> float:
 
 
 def _rates(table: Cells, ratio: float) -> tuple[float, float]:
-    """Give the most likely rates whose ratio is this: the root of a quadratic equation."""
+    """Return the most likely rates whose ratio is this: the root of a quadratic equation."""
     outcomes = table.a + table.c
     left, right = (table.n_1 + table.c) * ratio, table.a + table.n_2
     # The discriminant (left + right)^2 - 4 n ratio outcomes, written without its cancellation.

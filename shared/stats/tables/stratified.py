@@ -45,7 +45,7 @@ class Stratified:
 def stratified(
     tables: Iterable[Sequence[int]], *, alpha: float = 0.05, correction: bool = False
 ) -> Stratified:
-    """Give the statistics of 2x2 tables, one (A, B, C, D) per stratum.
+    """Return the statistics of 2x2 tables, one (A, B, C, D) per stratum.
 
     `correction` applies the continuity correction to the CMH test. Strata with a zero margin tell
     nothing of an association: they are dropped and counted, but stay in the pooled table.

@@ -54,7 +54,7 @@ class TwoByTwo:
 
     @property
     def p_value(self) -> float | None:
-        """Give the declared test's p-value."""
+        """Return the declared test's p-value."""
         if self.declared is None:
             return None
         return self.fisher.p_value if self.declared == "fisher" else self.chi_square.p_value
@@ -70,7 +70,7 @@ def two_by_two(
     yates: bool = False,
     min_cases: int = MIN_CASES,
 ) -> TwoByTwo:
-    """Give the statistics of a 2x2 table.
+    """Return the statistics of a 2x2 table.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def two_by_two(
 
 
 def as_json(found: TwoByTwo) -> dict[str, Any]:
-    """Give the statistics as a JSON object: null where undefined, and for an infinite bound."""
+    """Return the statistics as a JSON object: null where undefined, and for an infinite bound."""
     chi2 = found.chi_square
     return {
         "n": found.cells.n,

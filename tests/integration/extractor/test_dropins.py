@@ -113,7 +113,7 @@ class Platform:
         )
 
     def by_text(self, *texts: str, extractor: str = "toy", first: int = 0) -> Mapping[str, Any]:
-        """Give value or reason for each of the texts."""
+        """Return value or reason for each of the texts."""
         found = {each.probe_id: each for each in self.seen.records if each.extractor == extractor}
         features = [found.get(make_probe(n).id) for n, _ in enumerate(texts, first)]
         return {

@@ -154,7 +154,7 @@ async def test_published_answers_replayed_over_the_bus_give_the_published_scores
 
 
 def reasoned(folder: Path, rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Give the recorded answers and the oracle's recorded replies as lines, and the pairs' sets."""
+    """Return recorded answers and the oracle's recorded replies as lines, and the pairs' sets."""
     pairs = {pair.a.example_id: pair for pair in paired(rows).pairs}
     lines, sets = [], []
     for file in sorted(folder.glob("cross_consistency*.jsonl")):

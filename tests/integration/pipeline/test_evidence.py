@@ -42,7 +42,7 @@ KINDS: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm)
 
 
 def gap_of(size: float, seed: int = 1) -> Values:
-    """Give ratings from 0 to 10 with this gap between the groups."""
+    """Return ratings from 0 to 10 with this gap between the groups."""
 
     def values(probe: Probe, round_: int) -> dict[str, float | None]:
         luck = Random(f"{seed}/{probe.key}/{round_}")
@@ -65,7 +65,7 @@ def prepared(store: Store, monitor: Monitor) -> Watch:
 
 
 def kept(store: Store, monitor: Monitor) -> list[str]:
-    """Give everything the rounds left behind, as text."""
+    """Return everything the rounds left behind, as text."""
     found = [r for kind in KINDS for r in store.records.of_monitor(kind, monitor.monitor_id)]
     return sorted(record.model_dump_json() for record in found)
 

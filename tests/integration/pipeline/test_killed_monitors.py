@@ -124,7 +124,7 @@ def compare(store: Store, folder: Path, suite: Suite, monitor: Monitor) -> int:
 
 
 def left_behind(store: Store, monitor: Monitor) -> list[str]:
-    """Give all that rounds left, as text, but for the moments at which it was written."""
+    """Return all that rounds left, as text, but for the moments at which it was written."""
     found = [each for kind in KINDS for each in store.records.of_monitor(kind, monitor.monitor_id)]
     return sorted(each.model_dump_json(exclude={"at"}) for each in found)
 
@@ -163,7 +163,7 @@ def paused(monitor: Monitor) -> Monitor:
 
 
 def rating_of(key: str) -> float:
-    """Give a rating that the bins of a histogram round by luck, lower for one group."""
+    """Return a rating that the bins of a histogram round by luck, lower for one group."""
     luck = Random(key).uniform(-0.4, 0.4)
     return round(3.0 + luck + (0.5 if key.endswith("a") else -0.5), 2)
 

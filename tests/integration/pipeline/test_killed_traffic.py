@@ -36,7 +36,7 @@ def watching(since: datetime) -> Monitor:
 
 
 def exchange(user: int, answer: int) -> tuple[str, bytes]:
-    """Give what a live system in any language publishes, and where."""
+    """Return what a live system in any language publishes, and where."""
     words = "yes" if user % 2 else "yes " * 6
     said = {
         "at": datetime.now(UTC).isoformat(), "said_at": datetime.now(UTC).isoformat(),

@@ -93,7 +93,7 @@ class House:
         return left
 
     def units(self) -> int:
-        """Give the units in the evidence about words."""
+        """Return the units in the evidence about words."""
         found = self.store.records.of_monitor(Evidence, MONITOR.monitor_id)
         words = [each for each in found if each.comparison.watched.feature == "words"]
         return max(words, key=lambda each: each.round).units

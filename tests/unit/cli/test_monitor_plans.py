@@ -28,7 +28,7 @@ def twins(sets: int) -> Probes:
 
 
 def people(group: str, count: int) -> Probes:
-    """Give probes without twins."""
+    """Return probes without twins."""
     return [
         {"key": f"{group}{n}", "groups": {"concept": group}, "prompt": PROMPT} for n in range(count)
     ]

@@ -49,7 +49,7 @@ def in_made_up_time(work: Callable[[MadeUpTime], Awaitable[Any]]) -> Any:
 async def rate_under(
     loop: MadeUpTime, per_s: float, latency_s: float, retry_after_s: float | None
 ) -> tuple[float, float]:
-    """Give answers a second, and the share of calls that were turned away."""
+    """Return answers a second, and the share of calls that were turned away."""
     gate = Gate(Bounds(start=20, most=200), clock=loop.time)
     limiter = Limiter(per_s, clock=loop.time)
     rng = luck(1, "storm")

@@ -141,7 +141,7 @@ def test_an_explanation_is_cut_after_whole_sentences() -> None:
 
 
 def replies(folder: Path) -> list[tuple[str, str]]:
-    """Give each recorded reply of the oracle with the verdict its own parser stored."""
+    """Return each recorded reply of the oracle with the verdict its own parser stored."""
     found = []
     files = sorted((folder / "data" / "reasoning").glob("*/cross_consistency*.jsonl"))
     if not files:

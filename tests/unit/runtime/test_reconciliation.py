@@ -30,7 +30,7 @@ class Bus:
 
 
 def reconciliation(*looks: Mapping[str, set[str]] | Exception) -> Reconciliation:
-    """Give one that sees these, one after the other, and the last for ever."""
+    """Return one that sees these, one after the other, and the last for ever."""
     left = list(looks)
 
     def waiting() -> Mapping[str, set[str]]:

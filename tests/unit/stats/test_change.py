@@ -11,7 +11,7 @@ from shared.stats.anytime.stakes import STAKES
 
 
 def stepwise(gaps: list[float], gap: float, tolerance: float) -> float:
-    """Give the statistic by its recursion, one bet after another."""
+    """Return the statistic by its recursion, one bet after another."""
     reached = []
     for stake in STAKES:
         for sign in (1, -1):

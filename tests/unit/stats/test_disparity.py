@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def summary_of(values: Floats, names: tuple[str, ...] = ("mean", "sr_larger_sd_mean")) -> Summary:
-    """Give a summary with these values, [statistics, groups, features]."""
+    """Return a summary with these values, [statistics, groups, features]."""
     counts = np.ones(values.shape[1:], dtype=np.int64)
     groups = tuple(str(index) for index in range(values.shape[1]))
     features = tuple(str(index) for index in range(values.shape[2]))

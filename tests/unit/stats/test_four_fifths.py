@@ -33,7 +33,7 @@ def test_at_four_fifths_or_more_an_e_value_expects_at_most_one(p_1: float, p_2: 
 
 
 def overlaps(first: int, second: int) -> list[tuple[int, float]]:
-    """Give how many of five pairs have both, and how likely that is."""
+    """Return how many of five pairs have both, and how likely that is."""
     return [
         (both, comb(first, both) * comb(5 - first, second - both) / comb(5, second))
         for both in range(max(0, first + second - 5), min(first, second) + 1)

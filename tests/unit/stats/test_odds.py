@@ -34,7 +34,7 @@ def test_woolfs_interval_is_scipys_where_no_cell_is_zero(table: Cells, alpha: fl
 def conditional(
     table: Cells, log_ratio: float
 ) -> tuple[list[int], "np.ndarray[tuple[int], np.dtype[np.float64]]"]:
-    """Give the support of A and its probabilities, in whole numbers as far as they reach."""
+    """Return the support of A and its probabilities, in whole numbers as far as they reach."""
     outcomes = table.a + table.c
     support = range(max(0, outcomes - table.n_2), min(table.n_1, outcomes) + 1)
     ways = [comb(table.n_1, k) * comb(table.n_2, outcomes - k) for k in support]

@@ -22,7 +22,7 @@ def of(gaps: tuple[int, ...]) -> PairHistogram:
 
 
 def stepped(pairs: PairHistogram, sign: int) -> Bracket:
-    """Give the end of the interval on the grid of steps alone, as the recorded one is."""
+    """Return the end of the interval on the grid of steps alone, as the recorded one is."""
     step = sign * pairs.standard_error / STEPS_PER_SE
     return bracket(
         lambda nulls: pairs._log_es(nulls, STAKES), pairs.estimate or 0.0, step, (-1, 1), log(20)

@@ -22,7 +22,7 @@ FEATURES = ("sentiment", "toxicity", "length")
 
 
 def uneven(seed: int, *, missing: float = 0.1, rows: int = 211) -> Table:
-    """Give unsorted groups of very unequal size, with missing values and a baseline."""
+    """Return unsorted groups of very unequal size, with missing values and a baseline."""
     rng = np.random.default_rng(seed)
     baseline = rng.normal(0.3, 0.4, (rows, 3))
     values = baseline + rng.gamma(2, 0.3, (rows, 3))

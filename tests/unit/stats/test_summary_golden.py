@@ -181,7 +181,7 @@ def test_recorded_correlations(recorded_data: Path) -> None:
 
 
 def over(values: Any, name: str = "mean") -> Disparity:
-    """Give the disparity over groups that have these values."""
+    """Return the disparity over groups that have these values."""
     values = numbers(values)
     shape = (1, len(values), 1)
     groups = tuple(str(index) for index in range(len(values)))

@@ -17,14 +17,14 @@ def some(n_1: int, n_2: int, seed: int, shift: float = 0.0) -> TwoHistograms:
 
 
 def wealth(counts: tuple[int, ...], sign: int, mean: float) -> float:
-    """Give the wealth of bets that the mean is higher (or lower) than this, by multiplying."""
+    """Return the wealth of bets that the mean is higher (or lower) than this, by multiplying."""
     room = mean if sign > 0 else 1 - mean
     values = np.repeat(np.linspace(0, 1, BINS), counts)
     return float(np.mean([np.prod(1 + sign * c / room * (values - mean)) for c in STAKES]))
 
 
 def plain(state: TwoHistograms, null: float, mu: float) -> float:
-    """Give the evidence at one mean by multiplying."""
+    """Return the evidence at one mean by multiplying."""
     up = wealth(state.first, 1, mu + null) * wealth(state.second, -1, mu)
     down = wealth(state.first, -1, mu + null) * wealth(state.second, 1, mu)
     return log((up + down) / 2)

@@ -21,7 +21,7 @@ class PageCache:
         self._now = now
 
     def get(self, url: str) -> Page | None:
-        """Give the page, if it was kept and is not too old; a damaged file is as good as none."""
+        """Return the page, if it was kept and is not too old; a damaged file is as good as none."""
         try:
             kept = json.loads(self._file(url).read_text(encoding="utf-8"))
             if self._now() - datetime.fromisoformat(kept["at"]) < self._age:

@@ -84,7 +84,7 @@ class Fetch:
             self._delay_s[(parts.hostname, port)] = delay_s
 
     async def get(self, url: str, check: Callable[[str], Any] | None = None) -> Page:
-        """Give the page; `check` is awaited with the address of every hop before it is asked.
+        """Return the page; `check` is awaited with the address of every hop before it is asked.
 
         Raises
         ------
@@ -118,7 +118,7 @@ class Fetch:
         )
 
     async def _once(self, url: str) -> Page | str | float:
-        """Give the page, or where it has moved, or after how long to ask again."""
+        """Return the page, or where it has moved, or after how long to ask again."""
         place = await place_of(url, self._allowed)
         server = (place.host, place.port)
         async with self._turn.setdefault(server, asyncio.Lock()):

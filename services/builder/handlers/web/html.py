@@ -48,7 +48,7 @@ class _Reader:
 
 
 def text_of(html: str) -> str:
-    """Give the paragraphs of a page, a blank line between them; anything can be read."""
+    """Return the paragraphs of a page, a blank line between them; anything can be read."""
     page = html.replace("\0", "").encode("utf-8", "replace")
     if not page.strip():
         return ""

@@ -16,7 +16,7 @@ MOST_LINK_PAGES = 10
 
 
 def site_of(language: str) -> str:
-    """Give where a language's Wikipedia is."""
+    """Return where a language's Wikipedia is."""
     return f"https://{language}.wikipedia.org"
 
 
@@ -40,7 +40,7 @@ class Wikipedia:
         """Related pages that could not be read."""
 
     async def read(self, source: WikipediaSource, concept: str) -> Sequence[Document]:
-        """Give the page, and related pages by nearness to the concept.
+        """Return the page, and related pages by nearness to the concept.
 
         Raises
         ------

@@ -12,7 +12,7 @@ CARRIED = {"tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"}
 
 
 def increment_of(closed: Round, comparison: Comparison, seen: Seen) -> Increment:
-    """Give what a closed round adds to one comparison."""
+    """Return what a closed round adds to one comparison."""
     counted = seen.counted[comparison.key]
     return Increment(
         tenant=closed.tenant,
@@ -32,7 +32,7 @@ def increment_of(closed: Round, comparison: Comparison, seen: Seen) -> Increment
 def evidence_of(
     increment: Increment, last: Mapping[str, Evidence], closed: Round, monitor: Monitor
 ) -> Evidence:
-    """Give the sum of an epoch up to this round, and what it allows to say."""
+    """Return the sum of an epoch up to this round, and what it allows to say."""
     plan, comparison = monitor.plan, increment.comparison
     latest = last.get(comparison.key)
     same = latest if latest is not None and latest.epoch == closed.epoch else None

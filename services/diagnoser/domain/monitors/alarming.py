@@ -42,7 +42,7 @@ def alarms(
     seen: Mapping[str, Sorted],
     history: Collection[Alarm],
 ) -> list[Alarm]:
-    """Give the alarms of a round: each is raised once in an epoch, and cleared by rule."""
+    """Return the alarms of a round: each is raised once in an epoch, and cleared by rule."""
     standing = _standing(history)
     told = {(each.comparison_key, each.what, each.epoch) for each in history}
     found = []
@@ -132,7 +132,7 @@ def _alarm(news: News, monitor: Monitor, closed: Round, seen: Mapping[str, Sorte
 
 
 def _twins(seen: Sorted, gap: float | None) -> Iterator[SentTwins]:
-    """Give the sets whose gaps point the furthest the way the whole gap does."""
+    """Return the sets whose gaps point the furthest the way the whole gap does."""
     sign = -1.0 if gap is not None and gap < 0 else 1.0
     gaps = {name: twins.gap for name, twins in seen.sets.items() if twins.compared}
     there = {name: each for name, each in gaps.items() if each is not None and each * sign > 0}

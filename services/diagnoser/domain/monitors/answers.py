@@ -107,7 +107,7 @@ def sorted_for(comparison: Comparison, answers: Iterable[Answer]) -> Sorted:
 
 
 def value_of(values: Values, feature: str) -> float | None:
-    """Give one number of an answer; that it is missing is a number too, and never missing."""
+    """Return one number of an answer; that it is missing is a number too, and never missing."""
     if feature == MISSING:
         return float(not values)
     return values.get(feature) if values else None

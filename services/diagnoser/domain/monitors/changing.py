@@ -14,12 +14,12 @@ half for the reference and half for the detector."""
 
 
 def change_bound(plan: MonitorPlan) -> float:
-    """Give the log evidence of a change that alarms, for the whole family."""
+    """Return the log evidence of a change that alarms, for the whole family."""
     return log(SHARES * len(plan.watched) / plan.alpha)
 
 
 def reference_of(counts: Counts, plan: MonitorPlan, *, level: bool = False) -> Change | None:
-    """Give what later rounds are compared with: what the reference rounds show, with its doubt.
+    """Return what later rounds are compared with: what the reference rounds show, with its doubt.
 
     What lies inside the interval of the reference, or nearer to it than the tolerance, is no
     change. None where nothing is left to bet on, and where rounds keep no pairs: in traffic, each
@@ -50,6 +50,6 @@ def next_change(change: Change, counts: Counts, *, level: bool = False) -> Chang
 
 
 def _pairs(counts: Counts, *, level: bool) -> PairHistogram | None:
-    """Give the pairs that a round keeps: a bank's with what is absent, as the worst case."""
+    """Return the pairs that a round keeps: a bank's with what is absent, as the worst case."""
     found = counts.get(LEVEL) if level else counts.get("counts", counts.get(MATCHED))
     return None if found is None else PairHistogram(found, *counts.get("absent", ()))

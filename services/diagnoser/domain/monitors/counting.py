@@ -76,7 +76,7 @@ def _levels(comparison: Comparison, sets: Mapping[str, Twins], place: Place) -> 
 
 
 def _share(gap: float | None, span: float) -> float | None:
-    """Give a gap as a share of the range; rounding errors may put it a hair beyond 1."""
+    """Return a gap as a share of the range; rounding errors may put it a hair beyond 1."""
     return None if gap is None else float(np.clip(gap / span, -1.0, 1.0))
 
 
@@ -120,7 +120,7 @@ def _discordant(comparison: Comparison, seen: Sorted, place: Place) -> Counted:
 
 
 def _selected(sets: Mapping[str, Twins], limit: float) -> dict[str, Both]:
-    """Give the share of each group that a whole set selects."""
+    """Return the share of each group that a whole set selects."""
     whole = {name: each for name, each in sets.items() if each.gap is not None}
     return {
         name: (_share_of(twins.a.units, limit), _share_of(twins.b.units, limit))
@@ -149,7 +149,7 @@ def _two_groups(comparison: Comparison, seen: Sorted, place: Place) -> Counted:
 
 
 def _values(comparison: Comparison, seen: Sorted, name: str) -> tuple[dict[str, float], int]:
-    """Give the mean of each set on one side, from 0 to 1, and how many have none."""
+    """Return the mean of each set on one side, from 0 to 1, and how many have none."""
     low, span = comparison.watched.low, comparison.watched.high - comparison.watched.low
     sides = {n: (t.a if name == "first" else t.b) for n, t in seen.sets.items()}
     there = {n: side.mean for n, side in sides.items() if side.there}

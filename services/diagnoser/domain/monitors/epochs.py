@@ -7,7 +7,7 @@ from shared.contracts import Completion, Monitor, Round, Run
 
 
 def models_of(reported: Iterable[tuple[str | None, str | None]]) -> tuple[str, ...]:
-    """Give what answered, by the names and fingerprints it gave; nothing where it gave none."""
+    """Return what answered, by the names and fingerprints it gave; nothing where it gave none."""
     named = {" ".join(filter(None, each)) for each in reported}
     return tuple(sorted(named - {""}))
 
@@ -20,7 +20,7 @@ def closed_round(
     before: Round | None,
     at: datetime,
 ) -> Round:
-    """Give the record of a closed round; it begins an epoch where something was exchanged."""
+    """Return the record of a closed round; it begins an epoch where something was exchanged."""
     instruments = tuple(sorted(f"{pin.name}@{pin.version}" for pin in run.extractors))
     changed = _changed(instruments, models, before)
     if before is None:

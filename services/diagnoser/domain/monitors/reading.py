@@ -32,7 +32,7 @@ class Read:
 
 
 def state_of(method: Method, counts: Counts) -> State:
-    """Give the state of evidence that the counts are."""
+    """Return the state of evidence that the counts are."""
     if method is Method.PAIRS:
         return PairHistogram(counts["counts"], counts["absent"][0])
     if method is Method.DISCORDANT:
@@ -71,13 +71,13 @@ def read(comparison: Comparison, counts: Counts, plan: MonitorPlan, log_supremum
 
 
 def span_of(comparison: Comparison) -> float:
-    """Give what a gap of 1 is in the feature's units; log odds are their own."""
+    """Return what a gap of 1 is in the feature's units; log odds are their own."""
     watched = comparison.watched
     return 1.0 if watched.method.of_selections else watched.high - watched.low
 
 
 def gap_of(comparison: Comparison, state: State, alpha: float) -> Estimate:
-    """Give the gap with its interval; None is no bound."""
+    """Return the gap with its interval; None is no bound."""
     value, span = state.estimate, span_of(comparison)
     low, high = state.interval(alpha)
     return Estimate(

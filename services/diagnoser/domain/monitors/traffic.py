@@ -53,7 +53,7 @@ class Observed:
 
 
 def users_of(heard: Iterable[Heard], dimension: str) -> dict[str, set[str]]:
-    """Give the groups of every user who has any in this dimension; of nobody without a name."""
+    """Return the groups of every user who has any in this dimension; of nobody without a name."""
     found: dict[str, set[str]] = defaultdict(set)
     for each in heard:
         if each.user is not None and dimension in each.groups:

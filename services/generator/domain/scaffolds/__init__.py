@@ -10,7 +10,7 @@ NAMES = tuple(sorted(found.name for found in pkgutil.iter_modules(__path__)))
 
 
 def scaffold_of(name: str) -> Scaffold:
-    """Give the scaffold of this name, or raise Unfit; a name that came by the bus loads no more."""
+    """Return the scaffold of this name, or raise Unfit; a name from the bus loads nothing else."""
     if name not in NAMES:
         raise Unfit(f"There is no scaffold {name}; there are {', '.join(NAMES)}.")
     scaffold: Scaffold = importlib.import_module(f"{__name__}.{name}").build()

@@ -17,7 +17,7 @@ class ChainOfThought(OneCall):
 
 
 def with_request(probe: Probe, request: str) -> tuple[Message, ...]:
-    """Give the probe's messages with a request at the end of the user's last turn."""
+    """Return the probe's messages with a request at the end of the user's last turn."""
     *before, last = probe.messages
     if last.role is not Role.USER:
         return (*probe.messages, user(request))
@@ -25,5 +25,5 @@ def with_request(probe: Probe, request: str) -> tuple[Message, ...]:
 
 
 def build() -> Scaffold:
-    """Give the scaffold of this file."""
+    """Return the scaffold of this file."""
     return ChainOfThought()

@@ -50,7 +50,7 @@ class Decomposed:
 
 
 def criteria_calls(probe: Probe) -> tuple[SubCall, ...]:
-    """Give one call for each criterion, with the whole of its guidance."""
+    """Return one call for each criterion, with the whole of its guidance."""
     scale = scale_of(probe)
     return tuple(
         SubCall(
@@ -71,5 +71,5 @@ def criteria_calls(probe: Probe) -> tuple[SubCall, ...]:
 
 
 def build() -> Scaffold:
-    """Give the scaffold of this file."""
+    """Return the scaffold of this file."""
     return Decomposed()

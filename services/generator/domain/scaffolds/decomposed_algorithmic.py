@@ -22,7 +22,7 @@ class DecomposedAlgorithmic:
         return ()
 
     def conclude(self, probe: Probe, heard: Mapping[str, Heard]) -> str:
-        """Give the mean and what it is the mean of."""
+        """Return the mean and what it is the mean of."""
         ratings = {
             name.removeprefix(CRITERION): each.rating
             for name, each in heard.items()
@@ -33,5 +33,5 @@ class DecomposedAlgorithmic:
 
 
 def build() -> Scaffold:
-    """Give the scaffold of this file."""
+    """Return the scaffold of this file."""
     return DecomposedAlgorithmic()

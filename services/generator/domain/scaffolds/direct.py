@@ -45,5 +45,5 @@ def built(probe: Probe, *how: str) -> SubCall:
 
 
 def build() -> Scaffold:
-    """Give the scaffold of this file."""
+    """Return the scaffold of this file."""
     return Direct()

@@ -21,5 +21,5 @@ class ReasonAndChoose(OneCall):
 
 
 def build() -> Scaffold:
-    """Give the scaffold of this file."""
+    """Return the scaffold of this file."""
     return ReasonAndChoose()
