@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from biaswatch.place import House
+from biaswatch.place import House, embedded_sizes
 from biaswatch.processes import processes
 from services.diagnoser import app as diagnoser
 from services.diagnoser.settings import DiagnoserSettings
@@ -32,6 +32,7 @@ from services.simulator.settings import SimulatorSettings
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from shared.bus.provision import provision
 from shared.bus.server import EmbeddedServer
+from shared.bus.topology import Sizes
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
 from shared.runtime.threads import in_thread
@@ -94,7 +95,7 @@ async def house(
     began = datetime.now(UTC)
     with EmbeddedServer(settings.state_dir / "nats") as server:
         migrate(settings.store)
-        await _provision(server.url)
+        await _provision(server.url, embedded_sizes(settings))
         simulated = simulator.build(_simulated(plants or {}))
         with Store.open(settings.store) as store:
             async with web_server(simulated, HERE, 0) as simulator_port:
@@ -112,10 +113,10 @@ async def house(
                     yield House(url, server.url, os.getpid())
 
 
-async def _provision(nats_url: str) -> None:
+async def _provision(nats_url: str, sizes: Sizes) -> None:
     connection = await Connection.open(nats_url, name="operator")
     try:
-        await provision(Admin(connection))
+        await provision(Admin(connection), sizes)
     finally:
         await connection.close()
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.operator_bus import operator_bus
-from biaswatch.place import bus_url
+from biaswatch.place import bus_url, embedded_sizes
 from biaswatch.terminal import escape
 from shared.bus.deadletters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, JetStreamPublisher
@@ -62,7 +62,9 @@ def provision_all(
     revision = migrate(settings.store)
 
     async def work(bus: Bus) -> None:
-        await provision(bus.admin, Sizes(replicas=replicas))
+        named = "nats_url" in settings.model_fields_set
+        sizes = Sizes() if named else embedded_sizes(settings)
+        await provision(bus.admin, replace(sizes, replicas=replicas))
 
     _on_the_bus(work)
     typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")

@@ -1,12 +1,14 @@
 """Where the platform is that a command works on: named, running here, or asleep on its disk."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from shared.bus.server import EmbeddedServer, alive
+from shared.bus.server import EmbeddedServer, alive, held_bytes
+from shared.bus.topology import Sizes, sizes_within
 from shared.runtime.settings import Settings
 
 
@@ -42,6 +44,12 @@ class Address:
     def remove(self) -> None:
         """Say that the house is no more."""
         self._path.unlink(missing_ok=True)
+
+
+def embedded_sizes(settings: Settings) -> Sizes:
+    """Return the sizes of the embedded bus: they follow the disk that it lies on."""
+    directory = settings.state_dir / "nats"
+    return sizes_within(shutil.disk_usage(directory).free + held_bytes(directory))
 
 
 @contextmanager

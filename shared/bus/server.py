@@ -1,5 +1,6 @@
 """The embedded NATS server: started on a free port, awaited, stopped cleanly, one per directory."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -15,6 +16,10 @@ from shared.errors import ConfigurationError
 
 START_PATIENCE_S = 10.0
 STOP_PATIENCE_S = 10.0
+MAX_FILE_STORE_BYTES = 1024**4
+"""More than streams ever reserve. JetStream's own limit follows the disk, and where the disk has
+shrunk below what the streams reserve, even making them smaller would be refused. So the sizes of
+the streams alone bound what the server fills."""
 
 
 class EmbeddedServer:
@@ -32,11 +37,13 @@ class EmbeddedServer:
         port: int | None = None,
         binary: Path | None = None,
         extra_config: str = "",
+        max_file_store_bytes: int = MAX_FILE_STORE_BYTES,
     ) -> None:
         self._directory = directory
         self._port = port
         self._binary = binary
         self._extra_config = extra_config
+        self._max_file_store_bytes = max_file_store_bytes
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -148,7 +155,8 @@ class EmbeddedServer:
         path.write_text(
             f"listen: 127.0.0.1:{self._port or -1}\n"
             f"ports_file_dir: {json.dumps(str(self._directory))}\n"
-            f"jetstream {{ store_dir: {json.dumps(str(self._directory / 'jetstream'))} }}\n"
+            f"jetstream {{ store_dir: {json.dumps(str(self._directory / 'jetstream'))},"
+            f" max_file_store: {self._max_file_store_bytes} }}\n"
             f"{self._extra_config}\n"
         )
         return path
@@ -179,6 +187,15 @@ class EmbeddedServer:
         complaints = [line for line in text.splitlines() if "[FTL]" in line or "[ERR]" in line]
         last = complaints[-1].rpartition("] ")[2] if complaints else "it gave no reason"
         return f"The NATS server ended at once: {last}. Its log is {log_path}."
+
+
+def held_bytes(directory: Path) -> int:
+    """Return how much of the disk the streams in a server's directory fill."""
+    held = 0
+    for path in (directory / "jetstream").rglob("*"):
+        with contextlib.suppress(FileNotFoundError):  # the server may have removed it meanwhile
+            held += path.lstat().st_size
+    return held
 
 
 def alive(pid: int) -> bool:

@@ -1,10 +1,11 @@
 """Streams and durables, derived from the address book: the same on a laptop and on a cluster."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.bus.port import MAX_RECORD_BYTES
 from shared.bus.stage import R, Stage
 from shared.contracts import ROUTES, Route, route_of
+from shared.errors import ConfigurationError
 
 DAY_S = 86_400
 DEAD_LETTERS = "DEAD_LETTERS"
@@ -31,6 +32,12 @@ class Sizes:
     """The most probes, or exchanges, that wait at once; who sends more is held back."""
     dedupe_window_s: int = 600
     """How long a repeated `<id>/<publication>` is recognised and dropped."""
+
+
+SHARE = 0.5
+"""How much of a laptop's disk the bus may fill; the store and everybody else need the rest."""
+LEAST_STREAM_BYTES = 2 * (MAX_RECORD_BYTES + 2 * HEADER_ROOM_BYTES)
+"""A smaller stream could not hold two of the largest records."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,28 @@ class DurableSpec:
 def streams(sizes: Sizes) -> tuple[StreamSpec, ...]:
     """Return every stream of the platform."""
     return (*(_stream_of(route, sizes) for route in ROUTES), _dead_letters(sizes))
+
+
+def sizes_within(room_bytes: int) -> Sizes:
+    """Return the sizes of a bus that may fill its share of this much disk, and no more.
+
+    Raises
+    ------
+    ConfigurationError
+        That is too little for any bus.
+    """
+    usual = Sizes()
+    reserved = sum(stream.max_bytes for stream in streams(usual))
+    scale = min(1.0, SHARE * room_bytes / reserved)
+    small_stream_bytes = int(scale * usual.small_stream_bytes)
+    if small_stream_bytes < LEAST_STREAM_BYTES:
+        least = reserved * LEAST_STREAM_BYTES / usual.small_stream_bytes / SHARE
+        raise ConfigurationError(
+            f"The bus needs {least / 1e6:.0f} MB of disk, and has {room_bytes / 1e6:.0f} MB."
+            " Free some, or choose a directory on another disk with BIASWATCH_STATE_DIR."
+        )
+    stream_bytes = int(scale * usual.stream_bytes)
+    return replace(usual, stream_bytes=stream_bytes, small_stream_bytes=small_stream_bytes)
 
 
 def _stream_of(route: Route, sizes: Sizes) -> StreamSpec:

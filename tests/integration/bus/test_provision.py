@@ -1,14 +1,15 @@
 """Provisioning on a real server: idempotent, complete, and clear when it cannot be done."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Admin, Connection
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from shared.bus.provision import provision
-from shared.bus.server import find_binary
-from shared.bus.topology import Sizes, durables, streams
-from shared.contracts import ROUTES, Probe
+from shared.bus.server import EmbeddedServer, find_binary, held_bytes
+from shared.bus.topology import Sizes, durables, sizes_within, streams
+from shared.contracts import ROUTES, Probe, Response
 from shared.errors import BackPressureError, ConfigurationError, TransientError
 from tests.support.bus import Bus
 from tests.support.records import make_probe, make_response
@@ -47,6 +48,44 @@ async def test_a_server_without_room_for_the_streams_is_named_with_what_to_raise
 ) -> None:
     with pytest.raises(ConfigurationError, match=r"no room left .* Raise max_file_store"):
         await provision(bus.admin, Sizes(stream_bytes=2**55))
+
+
+async def reserved_bytes(admin: Admin) -> int:
+    infos = [await admin._api(f"STREAM.INFO.{each.name}") for each in streams(Sizes())]
+    return sum(info["config"]["max_bytes"] for info in infos)
+
+
+async def test_a_bus_of_a_large_disk_fits_one_with_1_gb_free_and_keeps_its_records(
+    bus: Bus, tmp_path: Path
+) -> None:
+    await provision(bus.admin, Sizes(stream_bytes=100 * 1024**3))  # more than most disks here
+    await bus.publish(make_response(0))
+    room_bytes = 10**9 + held_bytes(tmp_path / "nats")
+    bus.server.stop()
+    bus.server.start()
+    await provision(bus.admin, sizes_within(room_bytes))
+    assert await reserved_bytes(bus.admin) <= room_bytes / 2
+    await bus.publish(make_response(1), make_probe(1))
+    assert await bus.count(Response) == 2
+
+
+async def test_a_server_with_700_mb_takes_the_streams_of_a_disk_with_1_gb_free(
+    tmp_path: Path,
+) -> None:
+    with EmbeddedServer(tmp_path / "nats", max_file_store_bytes=700_000_000) as server:
+        connection = await Connection.open(server.url, name="test")
+        admin = Admin(connection)
+        with pytest.raises(ConfigurationError, match="no room left"):
+            await provision(admin)
+        await provision(admin, sizes_within(10**9))
+        await JetStreamPublisher(connection).publish(make_response(0))
+        await connection.close()
+
+
+def test_a_large_disk_gets_the_usual_sizes_and_a_tiny_one_a_sentence() -> None:
+    assert sizes_within(10**12) == Sizes()
+    with pytest.raises(ConfigurationError, match=r"needs \d+ MB of disk, and has 50 MB.*STATE_DIR"):
+        sizes_within(50 * 10**6)
 
 
 async def test_a_server_without_jetstream_is_named_as_the_problem() -> None:
