@@ -7,7 +7,7 @@ import numpy as np
 
 from services.diagnoser.domain.groupings import Grouping
 from services.diagnoser.domain.observations import Floats, Observations
-from shared.stats.comparisons.bank import within_bank
+from shared.stats.comparisons.bank import exact_within_bank
 from shared.stats.comparisons.means import Difference
 
 
@@ -22,11 +22,18 @@ class Bank:
         codes = zip(self._units[has].tolist(), sets[has].tolist(), strict=True)
         self._sets = dict(codes) if seen.sets is not None and has.any() else None
 
-    def difference(self, a: int, b: int, feature: int, alpha: float) -> Difference:
+    def difference(
+        self,
+        a: int,
+        b: int,
+        feature: int,
+        alpha: float,
+        tolerance: float,
+        rng: np.random.Generator,
+    ) -> Difference:
         """Compare two groups within the bank."""
-        return within_bank(
-            self.by_prompt(a, feature), self.by_prompt(b, feature), alpha, sets=self._sets
-        )
+        of_a, of_b = self.by_prompt(a, feature), self.by_prompt(b, feature)
+        return exact_within_bank(of_a, of_b, alpha, sets=self._sets, tolerance=tolerance, rng=rng)
 
     def answers(self, group: int, feature: int) -> Floats:
         """Return a group's present answers."""

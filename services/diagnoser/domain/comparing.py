@@ -11,11 +11,17 @@ from services.diagnoser.domain.observations import Floats, Observations
 from services.diagnoser.domain.units import Means, Units
 from shared.contracts import Claim
 from shared.stats.comparisons.effect_size import hedges_g, paired_d
+from shared.stats.comparisons.exact import exact_difference, t_suffices
 from shared.stats.comparisons.means import Difference, difference
 from shared.stats.comparisons.multiplicity import adjust
 from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
 from shared.stats.comparisons.ranks import mann_whitney
-from shared.stats.comparisons.verdicts import Conclusion, conclude
+from shared.stats.comparisons.verdicts import (
+    Conclusion,
+    conclude,
+    conclude_by_test,
+    conclude_known,
+)
 from shared.stats.estimate import Estimate
 
 LEAST_PAIRS = 2
@@ -59,6 +65,10 @@ class Comparison:
     permutation_p: float | None
     by_set: Difference | None = None
     """With sets as units, beside a declared comparison that takes answers as units."""
+    p_at_tolerance: float | None = None
+    """Where a test decides: for a gap on the other side of the tolerance."""
+    known: bool = False
+    """The answers never vary: the gap of these prompts is known."""
     p_adjusted: float | None = None
     conclusion: Conclusion | None = None
 
@@ -84,10 +94,13 @@ def compare(
     for a, b in grouping.pairs():
         for index, feature in enumerate(seen.features):
             chosen = _samples(units, a, b, index)
-            found = difference(chosen.a, chosen.b, declared.alpha, paired=chosen.paired)
+            found = _difference(chosen, declared, rng)
             by_set = None
             if bank is not None:
-                by_set, found = found, bank.difference(a, b, index, declared.alpha)
+                by_set, found = (
+                    found,
+                    bank.difference(a, b, index, declared.alpha, declared.tolerance, rng),
+                )
             yield Comparison(
                 feature=feature,
                 dimension=grouping.name,
@@ -107,20 +120,41 @@ def compare(
                 mann_whitney_p=_mann_whitney_p(bank or units, a, b, index, rng),
                 permutation_p=_permutation_p(chosen, declared.permutations, rng),
                 by_set=by_set,
+                p_at_tolerance=found.p_at_tolerance,
+                known=found.known,
             )
 
 
 def corrected(found: Sequence[Comparison], declared: Declared) -> list[Comparison]:
     """Correct all p-values as one family, and conclude."""
     adjusted = adjust([each.p_value for each in found], declared.correction)
+    at_tolerance = adjust(
+        [each.p_value if each.p_at_tolerance is None else each.p_at_tolerance for each in found],
+        declared.correction,
+    )
     return [
-        replace(
-            each,
-            p_adjusted=p,
-            conclusion=conclude(each.gap, p, tolerance=declared.tolerance, alpha=declared.alpha),
-        )
-        for each, p in zip(found, adjusted, strict=True)
+        replace(each, p_adjusted=p, conclusion=_concluded(each, p, p_at, declared))
+        for each, p, p_at in zip(found, adjusted, at_tolerance, strict=True)
     ]
+
+
+def _concluded(
+    each: Comparison, p_adjusted: float | None, p_at_tolerance: float | None, declared: Declared
+) -> Conclusion:
+    tolerance, alpha = declared.tolerance, declared.alpha
+    if each.known and each.gap.value is not None:
+        return conclude_known(each.gap.value, tolerance=tolerance)
+    if each.p_at_tolerance is None:
+        return conclude(each.gap, p_adjusted, tolerance=tolerance, alpha=alpha)
+    return conclude_by_test(each.gap, p_adjusted, p_at_tolerance, tolerance=tolerance, alpha=alpha)
+
+
+def _difference(chosen: Samples, declared: Declared, rng: np.random.Generator) -> Difference:
+    """Return a t test's, where it can be relied on; else an exact or a permutation test's."""
+    a, b, paired, alpha = chosen.a, chosen.b, chosen.paired, declared.alpha
+    if not a or not b or t_suffices(a, b, paired=paired):
+        return difference(a, b, alpha, paired=paired)
+    return exact_difference(a, b, alpha, paired=paired, tolerance=declared.tolerance, rng=rng)
 
 
 def _counts(present: np.ndarray[tuple[int, int], np.dtype[np.bool_]], grouping: Grouping) -> Floats:

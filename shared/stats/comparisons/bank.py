@@ -1,13 +1,15 @@
 """Means and their differences on a bank of prompts that is itself the subject, not a sample."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from math import sqrt
 
 import numpy as np
 from scipy import stats
 
+from shared.stats.comparisons.exact import ENOUGH_UNITS, FLAT, decided, label_p, larger
 from shared.stats.comparisons.means import ROUNDING, Difference
+from shared.stats.comparisons.relabelling import Stratum
 from shared.stats.estimate import Estimate, undefined
 from shared.stats.present import Vector, present
 
@@ -43,6 +45,7 @@ def within_bank(
     -------
     Difference
         Without interval and p-value where a group has no prompt with two answers, or no spread.
+        Where every prompt was answered at least twice and always alike, the gap is known.
 
     References
     ----------
@@ -61,12 +64,46 @@ def within_bank(
     terms = [term for group in weighed for term in _terms(group)]
     variance = sum(term for term, _ in terms)
     if variance <= 0:
-        return Difference(undefined(NO_SPREAD, value=gap, method=METHOD), None)
+        known = _always_alike(groups) and abs(gap) > ROUNDING * _largest(groups)
+        return Difference(undefined(NO_SPREAD, value=gap, method=METHOD), None, known=known)
     dof = _satterthwaite(variance, terms)
     error = sqrt(variance)
     reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
     p_value = float(2 * stats.t.sf(abs(gap) / error, dof))
     return Difference(Estimate(gap, gap - reach, gap + reach, METHOD), p_value)
+
+
+def exact_within_bank(
+    a: Answers,
+    b: Answers,
+    alpha: float,
+    *,
+    sets: Mapping[Hashable, Hashable] | None = None,
+    tolerance: float,
+    rng: np.random.Generator,
+) -> Difference:
+    """Return `within_bank`'s difference, decided by a permutation test where t is not enough.
+
+    That is where a group has fewer than ten answers, or always the same one to each prompt. Labels
+    of answers are then handed out again within sets, within prompts of both groups, or among all;
+    the larger p-value of both tests counts. A group without spread leaves no interval.
+    """
+    found = within_bank(a, b, alpha, sets=sets)
+    groups = [_answered(group) for group in (a, b)]
+    groups = groups if sets is None else _in_shared_sets(groups, sets)
+    flat = any(_no_spread(group) for group in groups)
+    few = any(sum(map(len, group.values())) < ENOUGH_UNITS for group in groups)
+    if found.p_value is None or not (flat or few):
+        return found
+
+    of_a, of_b = groups
+
+    def test(gap: float) -> float | None:
+        shifted = {prompt: values - gap for prompt, values in of_a.items()}
+        by_t = within_bank(_lists(shifted), _lists(of_b), alpha, sets=sets).p_value
+        return larger(by_t, label_p(_strata(shifted, of_b, sets), rng))
+
+    return decided(found, test, tolerance, FLAT if flat else None)
 
 
 def mean_within_bank(answers: Answers, alpha: float) -> Estimate:
@@ -111,6 +148,35 @@ def _weighed(group: Group, sets: Mapping[Hashable, Hashable] | None) -> Weighed:
         (1 / len(sizes) / sizes[sets[prompt] if sets else None], values)
         for prompt, values in group.items()
     ]
+
+
+def _strata(a: Group, b: Group, sets: Mapping[Hashable, Hashable] | None) -> list[Stratum]:
+    """Return the answers whose labels may be exchanged."""
+    sides: tuple[dict[Hashable, list[Vector]], ...] = (defaultdict(list), defaultdict(list))
+    for side, group in zip(sides, (a, b), strict=True):
+        for prompt, values in group.items():
+            shared = prompt if prompt in a and prompt in b else None
+            side[sets[prompt] if sets else shared].append(values)
+    return [
+        Stratum(*(np.sort(np.concatenate(side[key])) for side in sides))
+        for key in sides[0].keys() & sides[1].keys()
+    ]
+
+
+def _lists(group: Group) -> Answers:
+    return {prompt: list(values) for prompt, values in group.items()}
+
+
+def _no_spread(group: Group) -> bool:
+    return all(_variance(values) == 0 for values in group.values())
+
+
+def _always_alike(groups: Sequence[Group]) -> bool:
+    return all(len(values) > 1 for group in groups for values in group.values())
+
+
+def _largest(groups: Sequence[Group]) -> float:
+    return max(float(np.abs(values).max()) for group in groups for values in group.values())
 
 
 def _terms(group: Weighed) -> list[tuple[float, int]]:

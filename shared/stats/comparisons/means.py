@@ -25,7 +25,11 @@ class Difference:
 
     estimate: Estimate
     p_value: float | None
-    """None where the interval is undefined."""
+    """None where there is no test."""
+    p_at_tolerance: float | None = None
+    """Where a test decides and no interval alone: for a gap on the other side of the tolerance."""
+    known: bool = False
+    """No answer to any prompt ever varied: the gap of these prompts is known, without a test."""
 
 
 def mean_of(units: Sequence[float], alpha: float) -> Estimate:
@@ -117,16 +121,16 @@ def _student(value: float, error: float, dof: float, alpha: float, method: str) 
 def _no_interval(values: Values, *, scale: float | None = None) -> str | None:
     if len(values) < 2:
         return ONE_UNIT
-    return NO_SPREAD if _flat(values, scale) else None
+    return NO_SPREAD if is_flat(values, scale) else None
 
 
 def _no_welch(x: Values, y: Values) -> str | None:
     if min(len(x), len(y)) < 2:
         return ONE_UNIT
-    return NO_SPREAD if _flat(x) and _flat(y) else None
+    return NO_SPREAD if is_flat(x) and is_flat(y) else None
 
 
-def _flat(values: Values, scale: float | None = None) -> bool:
+def is_flat(values: Values, scale: float | None = None) -> bool:
     """Tell whether the spread is nothing but rounding, which a t test would take for precision."""
     largest = scale if scale is not None else float(np.abs(values).max())
     return float(np.ptp(values)) <= ROUNDING * largest or float(values.var()) == 0

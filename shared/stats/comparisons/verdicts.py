@@ -67,6 +67,44 @@ def conclude(
     return _concluded(gap.low, gap.high, p_adjusted, tolerance, alpha)
 
 
+def conclude_by_test(
+    gap: Estimate,
+    p_adjusted: float | None,
+    p_at_tolerance: float | None,
+    *,
+    tolerance: float,
+    alpha: float,
+) -> Conclusion:
+    """Conclude from tests alone, where few units or no spread leave no interval to rely on.
+
+    Parameters
+    ----------
+    gap
+        Without an interval it can be a disparity, and never shows that there is none.
+    p_adjusted, p_at_tolerance
+        For no gap, and for a gap on the other side of the tolerance, after correction.
+    tolerance, alpha
+        As `conclude` takes them.
+    """
+    if gap.value is None or p_adjusted is None or p_at_tolerance is None:
+        return Conclusion(Verdict.NOT_ENOUGH, gap.reason or "there is no test of the gap")
+    if abs(gap.value) > tolerance and max(p_adjusted, p_at_tolerance) <= alpha:
+        return Conclusion(Verdict.DISPARITY, "a permutation test rejects gaps in the tolerance")
+    if abs(gap.value) < tolerance and gap.low is not None and p_at_tolerance <= alpha:
+        return Conclusion(Verdict.NO_DISPARITY, "a permutation test rejects gaps beyond it")
+    why = "a permutation test does not decide on which side of the tolerance the gap lies"
+    return Conclusion(Verdict.NOT_ENOUGH, gap.reason or why)
+
+
+def conclude_known(gap: float, *, tolerance: float) -> Conclusion:
+    """Conclude on a gap of prompts to which every answer was always the same."""
+    if abs(gap) > tolerance:
+        return Conclusion(Verdict.DISPARITY, "the answers to these prompts never vary")
+    return Conclusion(
+        Verdict.NOT_ENOUGH, "equal answers do not show how much the answers could vary"
+    )
+
+
 def _concluded(
     low: float, high: float, p_adjusted: float, tolerance: float, alpha: float
 ) -> Conclusion:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from services.diagnoser.domain import Case, Finding, Plan, diagnose
-from shared.contracts import Claim, Verdict
+from shared.contracts import Claim, Gap, Verdict
 from shared.stats.comparisons import permutation_test
 
 PLAN = Plan(measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0})
@@ -54,8 +54,7 @@ def test_repeats_of_a_prompt_are_one_unit() -> None:
     [finding] = diagnosed(cases_of(values, ["a"] * 6 + ["b"] * 6, repeats=3))
     assert [group.units for group in finding.groups] == [2, 2]
     assert [group.responses for group in finding.groups] == [6, 6]
-    test = stats.ttest_ind([1.0, 2.0], [4.0, 5.0], equal_var=False)
-    assert finding.gaps[0].p_value == pytest.approx(test.pvalue)
+    assert finding.gaps[0].p_value == pytest.approx(2 / 6)  # the labels of two and two prompts
 
 
 def test_absent_answers_are_counted_by_group_and_reason_and_tested() -> None:
@@ -158,3 +157,78 @@ def test_on_a_bank_answers_are_units_and_the_sets_stand_beside() -> None:
     assert gap.by_set.method == "paired t over sets"
     test = stats.mannwhitneyu(*(values[shift == s] for s in (0.0, 0.6)))
     assert gap.mann_whitney_p == pytest.approx(test.pvalue)
+
+
+def gap_of(cases: Sequence[Case], plan: Plan = PLAN) -> Gap:
+    [finding] = diagnosed(cases, plan)
+    return finding.gaps[0]
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.5])
+def test_twins_that_always_differ_alike_are_a_disparity(tolerance: float) -> None:
+    values = np.repeat(np.arange(300) % 4, 2) + np.tile([1.0, 0.0], 300)
+    cases = cases_of(values.tolist(), ["a", "b"] * 300, sets=True)
+    found = gap_of(cases, replace(PLAN, tolerance=tolerance))
+    assert found.verdict is Verdict.DISPARITY
+    assert found.p_value == 2.0**-299
+    assert (found.gap.value, found.gap.low, found.gap.high) == (1.0, None, None)
+    assert found.gap.reason == "all differences are equal: how much they could vary is not known"
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.5])
+def test_all_of_one_group_selected_and_none_of_the_other_is_a_disparity(tolerance: float) -> None:
+    found = gap_of(cases_of([1.0, 0.0] * 40, ["a", "b"] * 40), replace(PLAN, tolerance=tolerance))
+    assert found.verdict is Verdict.DISPARITY
+    assert found.gap.low is not None
+    assert 0.7 < found.gap.low < 1
+
+
+def test_none_of_a_small_group_against_a_few_of_a_large_one_is_no_disparity() -> None:
+    values = [0.0] * 25 + [1.0] * 70 + [0.0] * 930
+    found = gap_of(cases_of(values, ["a"] * 25 + ["b"] * 1000))
+    assert found.verdict is Verdict.NOT_ENOUGH
+    assert found.p_value == pytest.approx(stats.fisher_exact([[0, 25], [70, 930]]).pvalue)
+    wide = gap_of(cases_of(values, ["a"] * 25 + ["b"] * 1000), replace(PLAN, tolerance=0.1))
+    assert wide.verdict is Verdict.NOT_ENOUGH
+
+
+def test_three_units_against_four_are_decided_by_all_relabellings() -> None:
+    found = gap_of(cases_of([1.0, 2.0, 3.0, 91.0, 92.0, 93.0, 94.0], ["a"] * 3 + ["b"] * 4))
+    assert found.p_value == pytest.approx(2 / 35)
+    assert found.verdict is Verdict.NOT_ENOUGH
+
+
+def test_a_steady_group_is_not_known_to_be_within_the_tolerance() -> None:
+    values = [4.0] * 12 + [3.0, 4.0, 5.0, 4.0] * 100
+    found = gap_of(cases_of(values, ["a"] * 12 + ["b"] * 400), replace(PLAN, tolerance=0.5))
+    assert found.verdict is Verdict.NOT_ENOUGH
+    assert found.gap.low is None
+    assert (
+        found.reason == "the values of a group are all equal: how much they could vary is not known"
+    )
+
+
+def bank_cases(repeats: int) -> list[Case]:
+    values = np.repeat([2.0, 3.0, 5.0, 5.0], repeats).tolist()
+    groups = np.repeat(["a", "b", "a", "b"], repeats).tolist()
+    return cases_of(values, groups, sets=True, repeats=repeats)
+
+
+def test_a_gap_of_a_bank_whose_answers_never_vary_is_a_disparity_for_this_bank() -> None:
+    plan = replace(PLAN, claim=Claim.BANK)
+    found = gap_of(bank_cases(2), plan)
+    assert (found.verdict, found.gap.value, found.p_value) == (Verdict.DISPARITY, -0.5, None)
+    assert found.reason == "the answers to these prompts never vary"
+    assert gap_of(bank_cases(1), plan).verdict is Verdict.NOT_ENOUGH
+    assert gap_of(bank_cases(2), replace(plan, tolerance=0.6)).verdict is Verdict.NOT_ENOUGH
+
+
+def test_a_steady_group_of_a_bank_borrows_no_certainty_from_the_other() -> None:
+    values = [0.0] * 25 + [1.0] * 70 + [0.0] * 930
+    cases = [
+        replace(case, unit=case.groups["race"])
+        for case in cases_of(values, ["a"] * 25 + ["b"] * 1000)
+    ]
+    found = gap_of(cases, replace(PLAN, claim=Claim.BANK))
+    assert found.verdict is Verdict.NOT_ENOUGH
+    assert found.p_value == pytest.approx(stats.fisher_exact([[0, 25], [70, 930]]).pvalue)
