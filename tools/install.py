@@ -1,10 +1,13 @@
-"""Install one compiled lock into .venv, honouring what the machine configures for pip."""
+"""Install one extra into .venv from the lock, honouring what the machine configures for pip."""
 
 import os
+import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+LOCK = "requirements/lock.txt"
 # uv reads its own settings only; a machine that configures pip (an index, wheels on disk, a
 # certificate) must work with uv as well, so each pip setting is handed on under uv's name.
 UV_NAME = {
@@ -43,20 +46,50 @@ def _list(key: str, value: str) -> str:
     return ",".join(words) if key == "find-links" else " ".join(words)
 
 
-def main(lock: str) -> int:
-    """Install the lock, then the project itself on top of it."""
+def locked(lock: str, names: set[str]) -> str:
+    """Return the lock's entries of these packages, with their hashes.
+
+    Raises
+    ------
+    ValueError
+        The lock has no entry for one of them.
+    """
+    entries = [(_name(entry), entry) for entry in re.split(r"\n(?=\S)", lock.strip())]
+    if missing := sorted(names - {name for name, _ in entries}):
+        raise ValueError(f"{LOCK} does not hold {', '.join(missing)}: run `make locks`.")
+    return "\n".join(entry for name, entry in entries if name in names) + "\n"
+
+
+def _name(line: str) -> str:
+    return re.split("[= ]", line, maxsplit=1)[0]
+
+
+def main(extra: str) -> int:
+    """Install what the extra needs, then the project itself on top of it."""
     pip = [".venv/bin/python", "-m", "pip", "config", "list"]
     listing = subprocess.run(pip, capture_output=True, text=True, check=True).stdout
     environment = uv_environment(pip_settings(listing), dict(os.environ))  # noqa: TID251
-    install = [".venv/bin/uv", "pip", "install", "--quiet", "--compile-bytecode"]
-    install += ["--python", ".venv/bin/python"]
-    for step in (
-        [*install, "--require-hashes", "--requirements", lock],
-        [*install, "--no-deps", "--no-build-isolation", "--editable", "."],
-    ):
-        if code := subprocess.run(step, env=environment, check=False).returncode:
-            return code
-    Path(".venv/.lock").write_text(lock)
+    uv = [".venv/bin/uv", "pip"]
+    needs = [*uv, "compile", "--quiet", "--no-header", "--no-annotate", "--python-version", "3.11"]
+    needs += ["--universal", "--extra", extra, "--constraints", LOCK, "pyproject.toml"]
+    install = [*uv, "install", "--quiet", "--compile-bytecode", "--python", ".venv/bin/python"]
+    found = subprocess.run(needs, env=environment, capture_output=True, text=True, check=False)
+    if found.returncode:
+        sys.stderr.write(found.stderr)
+        return found.returncode
+    names = {_name(line) for line in found.stdout.splitlines()}
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as entries:
+        try:
+            entries.write(locked(Path(LOCK).read_text(), names))
+        except ValueError as error:
+            sys.exit(str(error))
+        entries.flush()
+        for step in (
+            [*install, "--require-hashes", "--requirements", entries.name],
+            [*install, "--no-deps", "--no-build-isolation", "--editable", "."],
+        ):
+            if code := subprocess.run(step, env=environment, check=False).returncode:
+                return code
     return 0
 
 

@@ -1,37 +1,31 @@
-"""Compile requirements/<extra>.txt for every extra, with hashes and without addresses."""
+"""Compile the locks: every version of every extra, with hashes and without addresses."""
 
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
 
 UV = ".venv/bin/uv"
-# Compiled first: every other lock is held to its versions, so the images run what the tests ran.
-WIDEST = "dev"
-# Resolved on its own, because torch constrains packages the rest need not wait for.
-ALONE = {"models"}
+# One lock for all extras, so that every image runs what the tests ran; torch is resolved on its
+# own, because it constrains packages that the rest need not wait for.
+EXTRAS_BY_LOCK = {"lock": ("dev", "datasets"), "models": ("models",)}
 
 
-def compile_lock(extra: str) -> None:
+def compile_lock(lock: str, extras: tuple[str, ...], options: list[str]) -> None:
     """Write one lock; keep the versions it already pins unless uv is told to upgrade."""
-    constraint = [] if extra in {WIDEST, *ALONE} else ["--constraint", f"requirements/{WIDEST}.txt"]
     command = [
         UV, "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-header",
         "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--python-version", "3.11",
-        "--extra", extra, *constraint, "pyproject.toml", *sys.argv[1:],
-        "--output-file", f"requirements/{extra}.txt",
+        *(f"--extra={extra}" for extra in extras), "pyproject.toml", *options,
+        "--output-file", f"requirements/{lock}.txt",
     ]  # fmt: skip
     subprocess.run(command, check=True)
 
 
-def main() -> None:
-    """Compile the widest lock, then the others in its bounds."""
-    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
-    extras = sorted(project["optional-dependencies"], key=lambda name: name != WIDEST)
-    for extra in extras:
-        print(f"requirements/{extra}.txt", flush=True)
-        compile_lock(extra)
+def main(options: list[str]) -> None:
+    """Compile every lock."""
+    for lock, extras in EXTRAS_BY_LOCK.items():
+        print(f"requirements/{lock}.txt", flush=True)
+        compile_lock(lock, extras, options)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
