@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from prometheus_client import REGISTRY
 
 from shared import telemetry
-from shared.bus.stage import Stage
 from shared.contracts import ROUTES
 from tests.support.manifests import ROOT, clean
 
@@ -41,14 +39,12 @@ def expressions() -> dict[str, str]:
 
 def emitted() -> dict[str, set[str]]:
     """Return the names of what services emit, each with its labels."""
-    assert telemetry.READY
     found = dict(FROM_OUTSIDE)
     for metric in vars(telemetry).values():
         if hasattr(metric, "_labelnames"):
             [described] = metric.describe()
             for ending in ENDINGS[described.type]:
                 found[described.name + ending] = set(metric._labelnames) | {"le"}
-    assert REGISTRY
     return found
 
 
@@ -72,7 +68,6 @@ def test_label_values_in_expressions_are_ones_that_services_give() -> None:
     for where, expression in expressions().items():
         for label, value in re.findall(r'(stage|record)="([^"]+)"', expression):
             assert value in given[label], where
-    assert Stage
 
 
 def test_promtool_accepts_settings_and_rules() -> None:

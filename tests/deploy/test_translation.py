@@ -5,11 +5,11 @@ from pathlib import Path
 import yaml
 
 from tests.support.manifests import objects, pods
-from tests.support.pods import plans
+from tests.support.pods import PodPlan, plans
 from tools.deploy_secrets import certificates, kubernetes, write
 
 
-def planned(folder: Path) -> dict:
+def planned(folder: Path) -> dict[str, PodPlan]:
     secrets = folder / "secrets"
     write(secrets, "postgres")
     certificates(secrets)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import CommandLine, until
+from tests.support.commands import Begun, CommandLine, until
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "adding-an-extractor.md").read_text()
@@ -38,7 +38,7 @@ def test_the_example_on_the_page_is_the_one_in_examples() -> None:
 def test_the_page_can_be_followed_from_an_empty_folder(
     command: CommandLine, tmp_path: Path
 ) -> None:
-    serving: list[subprocess.Popen[str]] = []
+    serving: list[Begun] = []
     with command.up():
         try:
             for kind, name, text in BLOCK.findall(PAGE):

@@ -16,7 +16,7 @@ from tests.support.commands import CommandLine, until
 PROBES = 30
 SLOW = {"slow": {"faults": {"latency_s": 1.2}}}
 SLOWER = {"slow": {"faults": {"latency_s": 4}}}
-QUICK = {"slow": {}}
+QUICK: dict[str, dict[str, object]] = {"slow": {}}
 
 
 @pytest.fixture

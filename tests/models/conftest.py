@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 WORDS = "the a of and is good bad happy sad town people they were very not quiet loud ! . , ?"
-MAKERS = {
+MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "distilbert": ("DistilBert", {"dim": 32, "hidden_dim": 64, "n_layers": 2, "n_heads": 4}),
     "bert": (
         "Bert",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from nats.errors import MaxPayloadError
 
+from shared.bus.jetstream import JetStreamInbox
 from shared.bus.outcome import RetryPolicy
 from shared.bus.stage import Stage
 from shared.bus.topology import DurableSpec, Sizes, StreamSpec, durable_of, streams
@@ -57,6 +58,7 @@ async def test_sparse_messages_never_wait_for_an_orphaned_pull_to_expire(bus: Bu
     for n in range(80):
         await bus.publish(make_response(n))
         await seen.wait_for(n + 1)
+    assert isinstance(worker._inbox, JetStreamInbox)
     assert worker._inbox.expired_pulls == 0
 
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -46,7 +47,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @asynccontextmanager
 async def browser(bus: Bus, store: Store, **tokens: str) -> AsyncIterator[httpx2.AsyncClient]:
-    given = {f"gateway_{name}_token": SecretStr(token) for name, token in tokens.items()}
+    given: dict[str, Any] = {
+        f"gateway_{name}_token": SecretStr(token) for name, token in tokens.items()
+    }
     app = web_app(GatewaySettings(**given), store, bus.publisher)
     async with (
         web_server(app, "127.0.0.1", 0) as port,

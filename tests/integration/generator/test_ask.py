@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,12 +97,15 @@ def ask_of(
     return Ask(store.records, lane_of, caller, purse, now=lambda: AT, clock=clock)
 
 
-def probe_of(number: int = 0, **fields: object) -> Probe:
-    given = {"target": make_target(provider="openai", model="m", name="openai:m"), **fields}
+def probe_of(number: int = 0, **fields: Any) -> Probe:
+    given: dict[str, Any] = {
+        "target": make_target(provider="openai", model="m", name="openai:m"),
+        **fields,
+    }
     return make_probe(number, **given)
 
 
-def cv_probe(scaffold: str, **fields: object) -> Probe:
+def cv_probe(scaffold: str, **fields: Any) -> Probe:
     return probe_of(messages=(), variables=CV, scaffold=scaffold, **fields)
 
 

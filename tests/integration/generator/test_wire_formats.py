@@ -17,6 +17,7 @@ from shared.llm.anthropic_messages import AnthropicMessages
 from shared.llm.openai_chat import OpenAIChat
 from shared.llm.openai_responses import OpenAIResponses
 from shared.llm.port import Answer, Call, CallFailed, ChatModel, Failure, Form
+from shared.llm.sdk_model import SdkModel
 from tests.support.model_server import model_server, replying
 
 PLANTS = {
@@ -27,8 +28,7 @@ PLANTS = {
     "cuts": Plant(faults=Faults(truncated=1)),
     "withholds": Plant(faults=Faults(content_filter=1)),
 }
-Make = Callable[..., ChatModel]
-ADAPTERS: dict[str, Make] = {
+ADAPTERS: dict[str, type[SdkModel[Any]]] = {
     "chat": OpenAIChat,
     "responses": OpenAIResponses,
     "messages": AnthropicMessages,
@@ -45,7 +45,7 @@ def url() -> Iterator[str]:
 @asynccontextmanager
 async def adapter(wire: str, url: str, **given: object) -> AsyncIterator[ChatModel]:
     base = url.removesuffix("/v1") if wire == "messages" else url
-    settings = {"api_key": "right", "base_url": base, "tell_repeat": True, **given}
+    settings: dict[str, Any] = {"api_key": "right", "base_url": base, "tell_repeat": True, **given}
     model = ADAPTERS[wire](**settings)
     try:
         yield model

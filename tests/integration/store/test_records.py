@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 from datetime import datetime, timedelta
+from multiprocessing.synchronize import Event
 
 import pytest
 from sqlalchemy import select
@@ -151,7 +152,7 @@ def test_a_body_is_json_that_any_tool_can_read(store: Store) -> None:
     assert json.loads(body)["finish_reason"] == "stop"
 
 
-def _write_until_killed(url: str, ready: object) -> None:
+def _write_until_killed(url: str, ready: Event) -> None:
     with Store.open(url) as store:
         for start in range(0, 100_000, 50):
             store.records.write([make_response(n) for n in range(start, start + 50)])

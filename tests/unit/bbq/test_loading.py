@@ -48,9 +48,12 @@ def test_what_makes_no_pair_is_reported_and_still_asked(rows: list[Row], reason:
 
 
 def test_both_questions_of_a_pair_show_the_same_options_in_the_same_order() -> None:
-    mixed = {"ans0": row(1).ans1, "ans1": row(1).ans0}
     info = row(1).answer_info
-    mixed["answer_info"] = {"ans0": info["ans1"], "ans1": info["ans0"], "ans2": info["ans2"]}
+    mixed = {
+        "ans0": row(1).ans1,
+        "ans1": row(1).ans0,
+        "answer_info": {"ans0": info["ans1"], "ans1": info["ans0"], "ans2": info["ans2"]},
+    }
     a, b = suite_of([row(0), row(1, **mixed)]).probes
     options = [{k: v for k, v in p.variables.items() if k.startswith("option")} for p in (a, b)]
     assert options[0] == options[1]

@@ -10,7 +10,7 @@ from services.builder.domain.threshold import words_above
 async def test_the_threshold_is_found_with_at_most_log2_n_plus_one_questions(size: int) -> None:
     words = [f"w{n}" for n in range(size)]
     for own in {0, 1, size // 3, size // 2, size - 1, size}:
-        asked = []
+        asked: list[int] = []
 
         async def associated(some: Sequence[str], own: int = own, asked: list[int] = asked) -> bool:
             asked.append(len(some))

@@ -51,7 +51,9 @@ def test_a_threshold_counts_and_says_how_many_have_no_number(file: Path) -> None
         ("score<3", (1, 1, 0, 2)),
     ],
 )  # fmt: skip
-def test_filters_keep_the_rows_that_meet_them(file: Path, where: str, counts: tuple[int]) -> None:
+def test_filters_keep_the_rows_that_meet_them(
+    file: Path, where: str, counts: tuple[int, ...]
+) -> None:
     assert asked(file, where=[condition(where)]).counts == counts
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from biaswatch.monitors import load_monitor
+from biaswatch.monitor_files import load_monitor
+from services.gateway.domain.monitors import MonitorRequest
 from shared.contracts import Claim
 from shared.errors import UsageError
 
@@ -40,6 +41,8 @@ def written(folder: Path, **fields: Any) -> Path:
 
 def test_a_monitors_file_is_read_with_the_suite_beside_it(tmp_path: Path) -> None:
     asked, suite = load_monitor(written(tmp_path))
+    assert isinstance(asked, MonitorRequest)
+    assert suite is not None
     assert asked.name == "coasts"
     assert asked.suite_hash == suite.hash
     assert asked.claim is Claim.BANK

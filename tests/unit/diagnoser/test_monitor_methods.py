@@ -100,7 +100,7 @@ def test_a_gap_that_stays_is_no_change(method: Method) -> None:
 
 def test_a_round_that_keeps_no_pairs_moves_no_detector() -> None:
     plan = make_plan(features=(comparison_of(Method.PAIRS).watched,), comparisons=(PAIR,))
-    users = {"first": (1, 2), "second": (2, 1)}
+    users: dict[str, tuple[int, ...]] = {"first": (1, 2), "second": (2, 1)}
     assert reference_of(users, plan) is None
     change = Change(reference=0.0, allowed=0.1, log_a=(0.1,), log_b=(0.2,), steps=1)
     assert next_change(change, users) == change

@@ -41,7 +41,7 @@ class MadeUpTime(asyncio.SelectorEventLoop):
 def in_made_up_time(work: Callable[[MadeUpTime], Awaitable[Any]]) -> Any:
     loop = MadeUpTime()
     try:
-        return loop.run_until_complete(work(loop))  # type: ignore[arg-type]
+        return loop.run_until_complete(work(loop))
     finally:
         loop.close()
 

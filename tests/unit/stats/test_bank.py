@@ -1,23 +1,31 @@
 """Groups compared on a fixed bank of prompts."""
 
+from collections.abc import Hashable
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from shared.stats.comparisons.bank import within_bank
 
+Answers = dict[Hashable, list[float | None]]
 RNG = np.random.default_rng(12)
 
 
-def bank(prompts: int, repeats: int, shift: float = 0.0) -> dict[str, list[float]]:
+def bank(prompts: int, repeats: int, shift: float = 0.0) -> Answers:
     level = np.random.default_rng(5).normal(0, 3, prompts)
     return {
         f"p{n}": (level[n] + shift + RNG.normal(0, 0.4, repeats)).tolist() for n in range(prompts)
     }
 
 
+def fresh_bank(rng: np.random.Generator) -> Answers:
+    return {n: (3 * n + rng.normal(0, 0.4, 10)).tolist() for n in range(3)}
+
+
 def test_with_one_prompt_it_is_welchs_test() -> None:
-    a, b = {"p": RNG.normal(0, 1, 12).tolist()}, {"p": RNG.normal(1, 2, 9).tolist()}
+    a: Answers = {"p": RNG.normal(0, 1, 12).tolist()}
+    b: Answers = {"p": RNG.normal(1, 2, 9).tolist()}
     found = within_bank(a, b, 0.05)
     test = stats.ttest_ind(a["p"], b["p"], equal_var=False)
     interval = test.confidence_interval(0.95)
@@ -33,9 +41,10 @@ def test_with_equal_variances_and_sizes_it_is_the_regression_with_prompts_as_fix
     """Against least squares over prompt and group indicators, with its own error by strata."""
     a, b = bank(6, 20, 0.2), bank(6, 20)
     found = within_bank(a, b, 0.05)
-    cells = [np.array(each[key]) for each in (a, b) for key in each]
+    cells = [np.array(each[key], dtype=float) for each in (a, b) for key in each]
     error = np.sqrt(sum(c.var(ddof=1) / len(c) for c in cells)) / 6
-    gap = np.mean([np.mean(v) for v in a.values()]) - np.mean([np.mean(v) for v in b.values()])
+    means = [cell.mean() for cell in cells]
+    gap = np.mean(means[:6]) - np.mean(means[6:])
     assert found.estimate.value == pytest.approx(gap)
     dof = sum(c.var(ddof=1) / 20 for c in cells) ** 2 / sum(
         (c.var(ddof=1) / 20) ** 2 / 19 for c in cells
@@ -50,8 +59,8 @@ def test_prompts_that_differ_much_do_not_hide_a_gap_within_them() -> None:
 
 
 def test_missing_answers_are_left_out_and_a_prompt_answered_once_still_counts() -> None:
-    a = {"p": [1.0, 2.0, None, float("nan")], "q": [5.0]}
-    b = {"p": [1.0, 1.5], "q": [4.0, 4.4]}
+    a: Answers = {"p": [1.0, 2.0, None, float("nan")], "q": [5.0]}
+    b: Answers = {"p": [1.0, 1.5], "q": [4.0, 4.4]}
     found = within_bank(a, b, 0.05)
     assert found.estimate.value == pytest.approx((1.5 + 5.0) / 2 - (1.25 + 4.2) / 2)
     assert found.p_value is not None
@@ -59,7 +68,7 @@ def test_missing_answers_are_left_out_and_a_prompt_answered_once_still_counts() 
 
 def test_a_set_that_one_group_did_not_answer_is_no_gap() -> None:
     a, b = bank(4, 8), bank(4, 8)
-    sets = {f"p{n}": f"s{n}" for n in range(4)}
+    sets: dict[Hashable, Hashable] = {f"p{n}": f"s{n}" for n in range(4)}
     whole = within_bank({k: a[k] for k in ("p0", "p1")}, {k: b[k] for k in ("p0", "p1")}, 0.05)
     torn = within_bank({k: a[k] for k in ("p0", "p1")}, b, 0.05, sets=sets)
     assert torn.estimate == whole.estimate
@@ -74,9 +83,7 @@ def test_a_set_that_one_group_did_not_answer_is_no_gap() -> None:
         ({"p": [0.1] * 3}, {"p": [0.7] * 3}, "all answers to a prompt are equal"),
     ],
 )
-def test_what_has_no_spread_has_no_interval(
-    a: dict[str, list[float | None]], b: dict[str, list[float | None]], reason: str
-) -> None:
+def test_what_has_no_spread_has_no_interval(a: Answers, b: Answers, reason: str) -> None:
     found = within_bank(a, b, 0.05)
     assert found.p_value is None
     assert found.estimate.reason is not None
@@ -87,6 +94,6 @@ def test_a_thousand_banks_without_a_gap_alarm_at_most_at_their_level() -> None:
     rng = np.random.default_rng(77)  # its own: tests may run in any order
     alarms = 0
     for _ in range(1000):
-        a, b = ({n: (3 * n + rng.normal(0, 0.4, 10)).tolist() for n in range(3)} for _ in "ab")
+        a, b = (fresh_bank(rng) for _ in "ab")
         alarms += (within_bank(a, b, 0.05).p_value or 1) < 0.05
     assert alarms <= 64  # 5 % of 1,000 and two standard errors

@@ -85,8 +85,8 @@ def test_exchanging_contexts_tells_two_models_apart_and_leaves_two_alike_alone()
     assert bias < 0.01
     small = 0
     for _ in range(100):
-        alike = [answers(40, 0.5, luck) for _ in range(2)]
-        _, p = swap_p_values(*alike, "ambig", rng=rng, swaps=199)
+        one, other = (answers(40, 0.5, luck) for _ in range(2))
+        _, p = swap_p_values(one, other, "ambig", rng=rng, swaps=199)
         assert p is not None
         small += p <= 0.1
     assert small <= 22  # 10 % of 100, four standard errors above
@@ -94,13 +94,17 @@ def test_exchanging_contexts_tells_two_models_apart_and_leaves_two_alike_alone()
 
 
 def test_what_is_not_known_is_in_no_share_and_is_counted() -> None:
-    pairs = [{"flag": True}, {"flag": False}, {"flag": None}, {"flag": True}]
+    pairs: list[dict[str, bool | None]] = [
+        {"flag": True},
+        {"flag": False},
+        {"flag": None},
+        {"flag": True},
+    ]
     found = shares_of(pairs, ["flag", "other"], 0.05)
     assert (found["flag"].count, found["flag"].of, found["flag"].without) == (2, 3, 1)
     assert found["flag"].share.value == pytest.approx(2 / 3)
-    assert (found["flag"].share.low, found["flag"].share.high) == (
-        pytest.approx(0.2077, abs=1e-4), pytest.approx(0.9385, abs=1e-4),
-    )  # fmt: skip
+    assert found["flag"].share.low == pytest.approx(0.2077, abs=1e-4)
+    assert found["flag"].share.high == pytest.approx(0.9385, abs=1e-4)
     assert found["other"].share.reason == "no pair has a verdict"
 
 
@@ -111,6 +115,7 @@ def test_two_models_are_compared_on_the_pairs_both_have_and_corrected_together()
     assert (x.pairs, y.pairs) == (15, 15)
     assert x.difference == pytest.approx(10 / 15)
     assert x.p_value == pytest.approx(2 * 0.5**10)
+    assert x.p_value is not None
     assert x.p_adjusted is not None
     assert x.p_adjusted >= x.p_value
     assert (y.difference, y.p_value, y.reason) == (0, None, "no pair differs in the outcome")

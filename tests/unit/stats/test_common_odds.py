@@ -42,11 +42,11 @@ def test_an_e_value_has_expectation_one_under_its_null(null: float) -> None:
     n_1, n_2, total = 5, 4, 4
     counts = np.arange(0, 5)
     chances = nchypergeom_fisher.pmf(counts, n_1 + n_2, n_1, total, exp(null))
+    batches = [Batch(k, n_1, total - k, n_2) for k in counts.tolist()]
     expected = sum(
-        first * second * exp(CommonOdds.of([batch(x), batch(y)]).log_e(null))
-        for x, first in zip(counts.tolist(), chances, strict=True)
-        for y, second in zip(counts.tolist(), chances, strict=True)
-        for batch in [lambda k: Batch(k, n_1, total - k, n_2)]
+        first * second * exp(CommonOdds.of([x, y]).log_e(null))
+        for x, first in zip(batches, chances, strict=True)
+        for y, second in zip(batches, chances, strict=True)
     )
     assert expected == pytest.approx(1, abs=1e-8)
 

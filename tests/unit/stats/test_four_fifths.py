@@ -23,11 +23,13 @@ def test_at_four_fifths_or_more_an_e_value_expects_at_most_one(p_1: float, p_2: 
         return comb(5, k) * p**k * (1 - p) ** (5 - k)
 
     expected = sum(
-        chance(first, p_1) * chance(second, p_2) * exp(paired(first, second).log_e()) * share
-        for first in range(6)
-        for second in range(6)
-        for overlap, share in overlaps(first, second)
-        for paired in [lambda f, s, o=overlap: SelectionPairs(o, f - o, s - o, 5 - f - s + o)]
+        chance(a, p_1)
+        * chance(b, p_2)
+        * share
+        * exp(SelectionPairs(both, a - both, b - both, 5 - a - b + both).log_e())
+        for a in range(6)
+        for b in range(6)
+        for both, share in overlaps(a, b)
     )
     assert expected <= 1 + 1e-12
 

@@ -1,6 +1,7 @@
 """The hiring study's measures against the recorded ratings of two models."""
 
 import json
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -121,7 +122,7 @@ def test_the_total_bias_by_chance_is_that_of_labels_exchanged_within_sets(
     found = total_bias_by_chance(variants, np.random.default_rng(4), times=200)
     rng, expected = Random(4), []
     for _ in range(200):
-        labels = {}
+        labels: dict[int, Mapping[str, str]] = {}
         for name in {v.set for v in variants}:
             mine = [v for v in variants if v.set == name]
             drawn = rng.sample([v.groups for v in mine], len(mine))
