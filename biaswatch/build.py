@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from biaswatch.place import Address
-from biaswatch.terminal import escape
+from biaswatch.render.tables import escape
 from shared.llm.target import parse_target
 from shared.runtime.settings import load
 from shared.telemetry import configure_logs

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 from biaswatch.client import Client
-from biaswatch.handing_on import show_rows
+from biaswatch.render.output import print_rows
 from biaswatch.suites import load_suite
 from services.simulator.domain.plant import Plant
 from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Round, Suite
@@ -29,7 +29,7 @@ from shared.runtime.threads import in_thread
 from shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
-    from biaswatch.calibration_rows import Row
+    from biaswatch.render.calibration import Row
     from shared.store import Store
 
 SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
@@ -67,7 +67,7 @@ def calibrate(
         )
         rows = asyncio.run(_calibrated(settings, effects, monitors, rounds))
     explained = "The effect 0 shows false alarms; units are sets asked until the alarm."
-    show_rows(rows, explained, as_json=as_json)
+    print_rows(rows, explained, as_json=as_json)
 
 
 async def _calibrated(
@@ -170,7 +170,7 @@ def _asked(effect: float, number: int, suite: Suite, rounds: int) -> dict[str, o
 
 
 def _row(store: "Store", effect: float, suite: Suite) -> "Row":
-    from biaswatch.calibration_rows import row_of
+    from biaswatch.render.calibration import row_of
 
     sets = len({probe.set for probe in suite.probes})
     alarmed_at: list[int | None] = []

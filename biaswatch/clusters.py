@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.extractors import app
-from biaswatch.terminal import escape
+from biaswatch.render.tables import escape
 from shared.contracts import Response
 from shared.errors import ConfigurationError, UsageError
 from shared.runtime.settings import load

@@ -73,7 +73,7 @@ def diagnose(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show statistics by group, disparities and corrected comparisons of a table."""
-    from biaswatch import diagnosis_output
+    from biaswatch.render import table_diagnosis
     from biaswatch.tables import Columns, observations
 
     asked = Asked(
@@ -83,14 +83,14 @@ def diagnose(
     _check(asked)
     least = least_gap(fail_on)
     seen, warnings = observations(table, Columns(group, feature, baseline, unit, domain, set_))
-    found = diagnosis_output.parts(_diagnosed(seen, asked))
+    found = table_diagnosis.parts(_diagnosed(seen, asked))
     if output:
-        for path in diagnosis_output.write(found, output):
+        for path in table_diagnosis.write(found, output):
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
         typer.echo(json.dumps({**found, "warnings": warnings}, indent=2, allow_nan=False))
     elif not output:
-        diagnosis_output.show(found, warnings, alpha)
+        table_diagnosis.show(found, warnings, alpha)
     fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
 
 

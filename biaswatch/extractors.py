@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.place import bus_url
-from biaswatch.terminal import escape, printable
+from biaswatch.render.tables import escape, printable
 from shared.bus.jetstream import Caller, Connection, JetStreamPublisher, served
 from shared.bus.permissions import DROP_IN, OPERATOR
 from shared.contracts import Purpose, Response

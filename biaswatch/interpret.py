@@ -21,8 +21,8 @@ from biaswatch.case_options import (
 )
 from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
-from biaswatch.interpretation_output import lines_of
-from biaswatch.terminal import printable
+from biaswatch.render.interpretations import lines_of
+from biaswatch.render.tables import printable
 from shared.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biaswatch.handing_on import hand_on
-from biaswatch.ll144 import NO_AUDIT, ll144_table
-from biaswatch.markdown import plain
+from biaswatch.render.ll144 import NO_AUDIT, ll144_table
+from biaswatch.render.output import write_document
+from biaswatch.render.tables import escape_md
 
 if TYPE_CHECKING:
     from services.diagnoser.domain.observations import Observations
@@ -36,12 +36,12 @@ def ll144(
     from biaswatch.tables import Columns, observations
 
     seen, _ = observations(table, Columns(group, [score]))
-    hand_on("\n".join(_text(table.name, seen, selected_at_least)) + "\n", output)
+    write_document("\n".join(_text(table.name, seen, selected_at_least)) + "\n", output)
 
 
 def _text(name: str, seen: "Observations", least: float | None) -> Iterator[str]:
     kind = "Scoring" if least is None else "Selection"
-    yield f"# {kind} rates and impact ratios: {plain(name)}"
+    yield f"# {kind} rates and impact ratios: {escape_md(name)}"
     yield ""
     what = "scored above the median of all" if least is None else f"with {least:g} or more"
     yield f"The rate is the share of cases {what}. {NO_AUDIT}"
@@ -49,7 +49,7 @@ def _text(name: str, seen: "Observations", least: float | None) -> Iterator[str]
     for size in range(1, len(columns) + 1):
         for some in combinations(columns, size):
             yield ""
-            yield f"## {plain(' x '.join(some))}"
+            yield f"## {escape_md(' x '.join(some))}"
             yield ""
             yield from _table(seen, some, least)
 

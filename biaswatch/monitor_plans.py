@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 
 from biaswatch.monitor_assumptions import Assumed, Values, check_options, values_of
 from biaswatch.monitor_rounds import Rounds, Spending, SuiteRound, TrafficWindow
-from biaswatch.terminal import printable
+from biaswatch.render.tables import printable
 from shared.contracts import Comparison, Method, MonitorPlan, Suite, Upkeep, WatchedFeature
 from shared.errors import UsageError
 from shared.stats.anytime.planning import Plan, plan_gap, plan_rates

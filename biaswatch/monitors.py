@@ -12,10 +12,10 @@ from rich.table import Table
 
 from biaswatch.client import Client, path
 from biaswatch.connecting import Json, Server, Token, connected
-from biaswatch.handing_on import show_rows
 from biaswatch.monitor_files import load_monitor
-from biaswatch.monitor_tables import print_monitor, print_window
-from biaswatch.terminal import escape
+from biaswatch.render.monitors import print_monitor, print_window
+from biaswatch.render.output import print_rows
+from biaswatch.render.tables import escape
 
 app = typer.Typer(no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms.")
 File = Annotated[Path, typer.Argument(help="The monitor's file, YAML or JSON.")]
@@ -198,4 +198,4 @@ def plan(
     assumed = Assumed(effect, sd, level, feature, answer_tokens, prices, new_users, binary)
     rows = planned(declared(asked, suite), kept_up(asked), suite, assumed)
     said = explained(rows, traffic=suite is None)
-    show_rows(rows, said, as_json=as_json, always=("units",), explained_apart=("effect", "why"))
+    print_rows(rows, said, as_json=as_json, always=("units",), explained_apart=("effect", "why"))

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from biaswatch.operator_bus import operator_bus
 from biaswatch.place import bus_url, embedded_sizes
-from biaswatch.terminal import escape
+from biaswatch.render.tables import escape
 from shared.bus.deadletters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, JetStreamPublisher
 from shared.bus.jetstream.keys import keep_keys

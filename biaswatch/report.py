@@ -11,15 +11,15 @@ from typing import Annotated, Any
 
 import typer
 
-from biaswatch import study_report
 from biaswatch.connecting import Server, Token, connected
-from biaswatch.documents import as_csv, as_markdown, interpretations_as_markdown
-from biaswatch.figures import draw
-from biaswatch.handing_on import hand_on
 from biaswatch.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
-from biaswatch.ll144 import as_ll144
 from biaswatch.outcome import Outcome, outcome_of
-from biaswatch.web_page import as_page
+from biaswatch.render import study_report
+from biaswatch.render.documents import as_csv, as_markdown, interpretations_as_markdown
+from biaswatch.render.figures import draw
+from biaswatch.render.ll144 import as_ll144
+from biaswatch.render.output import write_document
+from biaswatch.render.web_page import as_page
 from shared.errors import UsageError
 
 
@@ -87,7 +87,7 @@ def report(
     if figures is not None:
         for path in draw(outcome, figures):
             typer.echo(f"Wrote {path}.", err=True)
-    hand_on(written(form, outcome, flagged), output)
+    write_document(written(form, outcome, flagged), output)
 
 
 def written(form: Format, outcome: Outcome, flagged: Sequence[Mapping[str, Any]]) -> str:

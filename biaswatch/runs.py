@@ -26,8 +26,8 @@ from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.fail_on import FailOn, concluded_of, fail_at, least_gap
 from biaswatch.outcome import Found, Outcome, outcome_of
-from biaswatch.outcome_output import DEMO_JUDGES, DEMO_WRITER, show_outcome
 from biaswatch.place import Address
+from biaswatch.render.terminal import DEMO_JUDGES, DEMO_WRITER, print_outcome
 from biaswatch.suites import load_suite
 from services.generator.settings import GeneratorSettings
 from shared.contracts import Budget, Purpose, Suite, Target
@@ -181,7 +181,7 @@ def show(
             return await outcome_of(client, run_id)
 
     outcome = asyncio.run(work())
-    show_outcome(outcome, as_json=as_json)
+    print_outcome(outcome, as_json=as_json)
     fail_at(concluded_of(outcome.diagnoses), least)
 
 
@@ -264,7 +264,7 @@ def _finish(work: Any, as_json: bool) -> Outcome:
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
-    show_outcome(outcome, as_json=as_json)
+    print_outcome(outcome, as_json=as_json)
     if outcome.run["stand"] != "complete":
         raise typer.Exit(TransientError.exit_code)
     return outcome

@@ -22,8 +22,8 @@ from biaswatch.case_options import (
     more_of,
     whole,
 )
-from biaswatch.findings import interval, number
-from biaswatch.terminal import escape
+from biaswatch.render.findings import interval, number
+from biaswatch.render.tables import escape
 from shared.errors import UsageError
 
 MEASURES = {

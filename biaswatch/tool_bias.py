@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.extractors import app
-from biaswatch.findings import interval, number
 from biaswatch.place import bus_url
-from biaswatch.terminal import escape
+from biaswatch.render.findings import interval, number
+from biaswatch.render.tables import escape
 from shared.bus.jetstream import Caller, Connection
 from shared.bus.permissions import OPERATOR
 from shared.contracts import Estimate, OwnGap

@@ -18,7 +18,7 @@ from biaswatch.bbq.recording import recording_of
 from biaswatch.bbq.rows import Row, read_rows
 from biaswatch.bbq.suite import MARKS, order_of, suite_of
 from biaswatch.processes import processes
-from biaswatch.study_report import as_markdown
+from biaswatch.render.study_report import as_markdown
 from services.extractor import app as extractor
 from services.extractor.settings import ExtractorSettings
 from services.gateway.handlers import Studies, StudyResults

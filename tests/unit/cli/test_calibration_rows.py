@@ -2,7 +2,7 @@
 
 import pytest
 
-from biaswatch.calibration_rows import row_of
+from biaswatch.render.calibration import row_of
 from shared.contracts import Estimate, Evidence
 from shared.stats.anytime.pairs import BINS
 from tests.support.records import make_evidence, make_plan

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from biaswatch.figures import draw
 from biaswatch.outcome import Found, Outcome
+from biaswatch.render.figures import draw
 from shared.contracts import (
     Assessment,
     Cell,

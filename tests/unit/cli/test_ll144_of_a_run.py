@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biaswatch.ll144 import as_ll144
+from biaswatch.render.ll144 import as_ll144
 from services.diagnoser.domain import Case, Plan, diagnose
 from shared.contracts import Claim
 

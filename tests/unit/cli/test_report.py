@@ -6,9 +6,9 @@ import json
 import pytest
 from lxml import html
 
-from biaswatch.documents import as_csv, as_markdown
-from biaswatch.markdown import plain
 from biaswatch.outcome import Outcome
+from biaswatch.render.documents import as_csv, as_markdown
+from biaswatch.render.tables import escape_md
 from biaswatch.report import Format, written
 from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
 from tests.support.records import make_diagnosis
@@ -74,7 +74,7 @@ def test_what_people_and_models_wrote_stays_text() -> None:
 
 @pytest.mark.parametrize("text", ["plain", "a|b", "`x`", "line\nbreak", "\x1b[31mred"])
 def test_text_keeps_its_words_and_loses_its_power(text: str) -> None:
-    shown = plain(text)
+    shown = escape_md(text)
     assert "\n" not in shown
     assert "\x1b" not in shown
     assert (

@@ -8,11 +8,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.terminal import escape
+from biaswatch.render.tables import escape
 from shared.errors import UsageError
 
 
-def hand_on(document: str, output: Path | None) -> None:
+def write_document(document: str, output: Path | None) -> None:
     """Print a document, or write it into the file that is named.
 
     Raises
@@ -30,7 +30,7 @@ def hand_on(document: str, output: Path | None) -> None:
     typer.echo(f"Wrote {output}.", err=True)
 
 
-def show_rows(
+def print_rows(
     rows: Sequence[Mapping[str, object]],
     explained: str,
     *,

@@ -6,7 +6,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from biaswatch.figures.frame import (
+from biaswatch.outcome import Outcome
+from biaswatch.render.figures.frame import (
     COLOURS,
     INK,
     MARKERS,
@@ -18,7 +19,6 @@ from biaswatch.figures.frame import (
     rows,
     short,
 )
-from biaswatch.outcome import Outcome
 
 ROW_IN = 0.34
 SPREAD = 0.7

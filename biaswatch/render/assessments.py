@@ -6,8 +6,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.findings import interval, number
-from biaswatch.terminal import escape
+from biaswatch.render.findings import interval, number
+from biaswatch.render.tables import escape
 
 Assessment = Mapping[str, Any]
 HEAD = (

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.terminal import escape
+from biaswatch.render.tables import escape
 
 SAYS = {
     "disparity": "[bold red]disparity[/]",

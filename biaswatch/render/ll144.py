@@ -30,15 +30,15 @@ def as_ll144(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> 
 
 
 def _text(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    from biaswatch.markdown import plain
+    from biaswatch.render.tables import escape_md
 
-    yield f"# Selection rates and impact ratios: {plain(run['suite'])}"
+    yield f"# Selection rates and impact ratios: {escape_md(run['suite'])}"
     yield ""
     yield f"Run `{run['run_id']}` of {run['at'][:10]}. {NO_AUDIT}"
     for each in diagnoses:
         names = (each["target"], each["scaffold"], each["feature"])
         yield ""
-        yield f"## {', '.join(map(plain, names))}: {plain(each['dimension'])}"
+        yield f"## {', '.join(map(escape_md, names))}: {escape_md(each['dimension'])}"
         yield ""
         yield from ll144_table(impact_rows([_category(group) for group in each["groups"]]))
         unread = sum(group["missing"] for group in each["groups"])
@@ -54,11 +54,12 @@ def _category(group: Mapping[str, Any]) -> Category:
 
 def ll144_table(rows: Sequence[ImpactRow]) -> Iterator[str]:
     """Return the table's lines; rates are rounded to one decimal, ratios to two."""
-    from biaswatch.markdown import plain
+    from biaswatch.render.tables import escape_md
 
     yield "| category | cases | rate | impact ratio | remark |"
     yield "|---|---|---|---|---|"
     for row in rows:
         rate = "-" if row.rate is None else f"{100 * row.rate:.1f} %"
         ratio = "-" if row.impact_ratio is None else f"{row.impact_ratio:.2f}"
-        yield f"| {plain(row.name)} | {row.cases} | {rate} | {ratio} | {plain(row.reason or '')} |"
+        name, remark = escape_md(row.name), escape_md(row.reason or "")
+        yield f"| {name} | {row.cases} | {rate} | {ratio} | {remark} |"

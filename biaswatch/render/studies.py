@@ -7,8 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.findings import number
-from biaswatch.terminal import escape
+from biaswatch.render.findings import number
+from biaswatch.render.tables import escape
 
 Studies = Mapping[str, Any]
 

@@ -40,7 +40,7 @@ def draw(outcome: Outcome, folder: Path) -> list[Path]:
 
 
 def _pictures() -> Iterator[tuple[str, Callable[[Outcome], Any]]]:
-    from biaswatch.figures import dots, heatmaps
+    from biaswatch.render.figures import dots, heatmaps
 
     yield "gaps", heatmaps.gaps
     yield "criteria", heatmaps.criteria

@@ -5,11 +5,11 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from biaswatch import assessments
-from biaswatch.findings import beside, instrument_gaps, interval, number, sentences
-from biaswatch.interpretation_output import lines_of
-from biaswatch.markdown import plain, table
 from biaswatch.outcome import Outcome
+from biaswatch.render import assessments
+from biaswatch.render.findings import beside, instrument_gaps, interval, number, sentences
+from biaswatch.render.interpretations import lines_of
+from biaswatch.render.tables import escape_md, markdown_table
 
 Diagnosis = Mapping[str, Any]
 SAYS = {
@@ -39,17 +39,17 @@ def _beyond(outcome: Outcome) -> Iterator[str]:
     for each in outcome.assessments:
         for title, head, rows in assessments.parts(each):
             yield ""
-            yield f"### {plain(assessments.name_of(each))}: {title}"
+            yield f"### {escape_md(assessments.name_of(each))}: {title}"
             yield ""
             yield from _table(head, rows)
 
 
 def _markdown(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
-    yield f"# {plain(run['suite'])}"
+    yield f"# {escape_md(run['suite'])}"
     yield ""
     yield (
         f"Run `{run['run_id']}` of {run['at'][:10]}, {run['stand']}: {run['responses']} of"
-        f" {run['probes']} answers by {', '.join(map(plain, run['targets']))}."
+        f" {run['probes']} answers by {', '.join(map(escape_md, run['targets']))}."
     )
     if not diagnoses:
         yield ""
@@ -59,7 +59,7 @@ def _markdown(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> Iterato
     yield "## Conclusions"
     yield ""
     for sentence in sentences(diagnoses):
-        yield f"- {plain(sentence)}"
+        yield f"- {escape_md(sentence)}"
     yield ""
     yield _terms(diagnoses[0])
     for diagnosis in diagnoses:
@@ -70,14 +70,14 @@ def _markdown(run: Mapping[str, Any], diagnoses: Sequence[Diagnosis]) -> Iterato
 def _terms(first: Diagnosis) -> str:
     return (
         f"A family of {first['family']} comparisons, Holm-corrected at level {first['alpha']:g},"
-        f" tolerance {first['tolerance']:g}. The conclusions are about {plain(first['claim'])}."
+        f" tolerance {first['tolerance']:g}. The conclusions are about {escape_md(first['claim'])}."
     )
 
 
 def _section(diagnosis: Diagnosis) -> Iterator[str]:
     level = f"{100 * (1 - diagnosis['alpha']):g} %"
     names = (diagnosis["target"], diagnosis["scaffold"], diagnosis["feature"])
-    yield f"## {', '.join(map(plain, names))}, by {plain(diagnosis['dimension'])}"
+    yield f"## {', '.join(map(escape_md, names))}, by {escape_md(diagnosis['dimension'])}"
     yield ""
     yield from _table(
         ("groups", f"gap [{level}]", "p", "p, corrected", "effect size", "impact ratio", "verdict"),
@@ -90,7 +90,7 @@ def _section(diagnosis: Diagnosis) -> Iterator[str]:
     )
     if said := [*beside(diagnosis), *instrument_gaps(diagnosis)]:
         yield ""
-        yield from (f"- {plain(sentence)}" for sentence in said)
+        yield from (f"- {escape_md(sentence)}" for sentence in said)
     if absent := diagnosis.get("missing"):
         yield ""
         yield _absence(absent)
@@ -131,9 +131,9 @@ def _group(group: Mapping[str, Any]) -> list[str]:
 
 def _absence(absent: Mapping[str, Any]) -> str:
     if absent.get("p_value") is None:
-        return f"Missing answers are not tested: {plain(str(absent.get('reason')))}."
+        return f"Missing answers are not tested: {escape_md(str(absent.get('reason')))}."
     said = number(absent["p_value"], 2)
-    return f"Missing answers differ between groups with p = {said} ({plain(absent['method'])})."
+    return f"Missing answers differ between groups with p = {said} ({escape_md(absent['method'])})."
 
 
 def _apart(each: Mapping[str, Any]) -> list[str]:
@@ -147,7 +147,7 @@ def _apart(each: Mapping[str, Any]) -> list[str]:
 
 
 def _table(head: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
-    return table(head, rows, verbatim=SAYS.values())
+    return markdown_table(head, rows, verbatim=SAYS.values())
 
 
 def as_csv(outcome: Outcome) -> str:
@@ -175,7 +175,7 @@ def interpretations_as_markdown(outcome: Outcome) -> str:
     """Return what was written about the findings, a model's words quoted as plain text."""
     parts = []
     for each in outcome.interpretations:
-        lines = [plain(line) for line in "\n".join(lines_of(each)).splitlines()]
+        lines = [escape_md(line) for line in "\n".join(lines_of(each)).splitlines()]
         quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
-        parts.append(f"\n## Interpretation: {plain(each['about'])}\n\n{quoted}\n")
+        parts.append(f"\n## Interpretation: {escape_md(each['about'])}\n\n{quoted}\n")
     return "".join(parts)

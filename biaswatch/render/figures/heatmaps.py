@@ -8,8 +8,8 @@ from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from biaswatch.figures.frame import INK, MINUS, PALE, begun, names, short
 from biaswatch.outcome import Outcome
+from biaswatch.render.figures.frame import INK, MINUS, PALE, begun, names, short
 
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]
 """(row, column) -> value, and whether it is a conclusion."""

@@ -5,10 +5,10 @@ import json
 import typer
 from rich.console import Console
 
-from biaswatch import assessments, findings, study_findings
-from biaswatch.interpretation_output import brief_of
 from biaswatch.outcome import Outcome
-from biaswatch.terminal import escape
+from biaswatch.render import assessments, findings, studies
+from biaswatch.render.interpretations import brief_of
+from biaswatch.render.tables import escape
 
 STOPPED = {
     "budget_spent": "Its budget is spent. The same command with a larger one goes on from here.",
@@ -22,7 +22,7 @@ DEMO_WRITER, DEMO_JUDGES = "simulator:unbiased", ("simulator:unbiased", "simulat
 """Who interprets the demo; the report is read again by naming them."""
 
 
-def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
+def print_outcome(outcome: Outcome, *, as_json: bool) -> None:
     """Print how a run stands and what was found; the conclusions are what is read last."""
     if as_json:
         typer.echo(json.dumps(outcome.as_json(), indent=2))
@@ -38,7 +38,7 @@ def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
     _print_interpreted(console, outcome)
     findings.show(console, outcome.diagnoses)
     assessments.show(console, outcome.assessments)
-    study_findings.show(console, outcome.studies)
+    studies.show(console, outcome.studies)
     if outcome.diagnoses or stand["responses"]:
         findings.conclude(console, outcome.diagnoses)
     else:

@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from biaswatch.assessments import name_of
+from biaswatch.render.assessments import name_of
 
 INK, PALE, ACCENT = "#1f3b57", "#c9d3dd", "#b5482a"
 COLOURS = ("#1f6f8b", "#b5482a", "#5b7f3a", "#7a4f8f", "#a8842c", "#4a4a4a", "#c06c84", "#2f4858")

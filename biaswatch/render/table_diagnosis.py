@@ -8,8 +8,8 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.findings import SAYS, interval, number
-from biaswatch.terminal import escape
+from biaswatch.render.findings import SAYS, interval, number
+from biaswatch.render.tables import escape
 from services.diagnoser.domain.absent import Absence
 from services.diagnoser.domain.comparing import Comparison
 from services.diagnoser.domain.summaries import GroupDisparity, GroupStatistic

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.handing_on import hand_on, show_rows
+from biaswatch.render.output import print_rows, write_document
 from shared.errors import UsageError
 
 ROWS = [{"median_delay": 3, "p": None}]
@@ -14,8 +14,8 @@ ROWS = [{"median_delay": 3, "p": None}]
 def test_a_document_is_printed_or_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hand_on("words", None)
-    hand_on("words", tmp_path / "out.md")
+    write_document("words", None)
+    write_document("words", tmp_path / "out.md")
     said = capsys.readouterr()
     assert (said.out, (tmp_path / "out.md").read_text()) == ("words\n", "words")
     assert said.err == f"Wrote {tmp_path / 'out.md'}.\n"
@@ -23,15 +23,15 @@ def test_a_document_is_printed_or_written(
 
 def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere.out\.md cannot be written \(No such file"):
-        hand_on("words", tmp_path / "nowhere" / "out.md")
+        write_document("words", tmp_path / "nowhere" / "out.md")
 
 
 def test_rows_are_json_alone_or_a_table_and_its_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show_rows(ROWS, "Delays are rounds.", as_json=True)
+    print_rows(ROWS, "Delays are rounds.", as_json=True)
     assert json.loads(capsys.readouterr().out) == ROWS
-    show_rows(ROWS, "Delays are rounds.", as_json=False)
+    print_rows(ROWS, "Delays are rounds.", as_json=False)
     shown = capsys.readouterr().out
     assert "median delay" in shown
     assert "Delays are rounds." in shown

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from biaswatch.findings import number
+from biaswatch.render.findings import number
 
 Evaluation = Mapping[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Column, Table
 
-from biaswatch.terminal import escape
+from biaswatch.render.tables import escape
 
 COLUMNS = ("units", "missing", "gap", "interval", "evidence", "verdict", "more")
 WINDOW_COLUMNS = (

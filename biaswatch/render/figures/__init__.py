@@ -1,5 +1,5 @@
 """Pictures of a run's findings, each as PNG and SVG; they need the extra `figures`."""
 
-from biaswatch.figures.drawing import draw
+from biaswatch.render.figures.drawing import draw
 
 __all__ = ["draw"]

@@ -1,0 +1,1 @@
+"""What runs, tables and monitors show, as people and programs read it."""
