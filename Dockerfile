@@ -16,7 +16,7 @@ RUN python -m venv /uv \
  && python -m venv --without-pip /opt/biaswatch
 WORKDIR /src
 COPY requirements/ requirements/
-COPY pyproject.toml README.md ./
+COPY pyproject.toml hatch_build.py README.md ./
 # The base of every service comes first, so that the builds of all of them share it.
 RUN install-locked recorder
 ARG SERVICE
@@ -51,4 +51,4 @@ EXPOSE 9797
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=4s --start-period=20s --retries=6 CMD ["python", "/opt/healthy.py"]
 # The shell gives its place to Python, which therefore hears the signals.
-CMD ["sh", "-c", "exec python -m services.${SERVICE}.app"]
+CMD ["sh", "-c", "exec python -m biaswatch.services.${SERVICE}.app"]
