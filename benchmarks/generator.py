@@ -24,8 +24,7 @@ import openai
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from shared.bus.provision import provision
 from shared.bus.server import EmbeddedServer
-from shared.contracts import Ending, Message, Probe, Response, Role, Run, route_of
-from shared.llm.target import parse_target
+from shared.contracts import Ending, Message, Probe, Response, Role, Run, parse_target, route_of
 from shared.store import migrate
 
 IN_FLIGHT = 200

@@ -19,8 +19,7 @@ from pathlib import Path
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from shared.bus.provision import provision
 from shared.bus.server import EmbeddedServer
-from shared.contracts import Diagnosis, ExtractorPin, Run, Suite, SuiteProbe
-from shared.llm.target import parse_target
+from shared.contracts import Diagnosis, ExtractorPin, Run, Suite, SuiteProbe, parse_target
 from shared.store import Store, migrate
 
 RESPONSES = 5000

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from biaswatch.place import Address
 from biaswatch.render.tables import escape
-from shared.llm.target import parse_target
+from biaswatch.targets import read_target
 from shared.runtime.settings import load
 from shared.telemetry import configure_logs
 
@@ -82,7 +82,7 @@ async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: s
 
     if not (plan.asks and plan.model and plan.model.target):
         return await build_of(plan, home, settings)()
-    target = parse_target(plan.model.target)
+    target = read_target(plan.model.target)
     async with _bus(settings) as there, asking(plan, target, there, nonce=nonce) as asker:
         return await build_of(plan, home, there, asker)()
 

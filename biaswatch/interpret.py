@@ -23,6 +23,7 @@ from biaswatch.client import Client
 from biaswatch.connecting import Json, Server, Token, connected
 from biaswatch.render.interpretations import lines_of
 from biaswatch.render.tables import printable
+from biaswatch.targets import with_file
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
@@ -135,8 +136,8 @@ def order_of(
     """Return what the gateway is asked for."""
     return {
         "subject": subject.model_dump(mode="json"),
-        "writer": writer,
-        "judges": list(judges),
+        "writer": with_file(writer),
+        "judges": [with_file(judge) for judge in judges],
         "repeats": repeats,
         "profile": profile,
         "context": context,

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from biaswatch.checks import check_scaffolds
 from biaswatch.suites import load_suite
+from biaswatch.targets import with_file
 from shared.contracts import TRAFFIC, Suite
 from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
@@ -32,6 +33,8 @@ def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | 
 
     fields = _fields(path)
     suite = None
+    if isinstance(fields.get("target"), str):
+        fields["target"] = with_file(fields["target"])
     if not str(fields.get("target")).startswith(f"{TRAFFIC}:"):
         if not isinstance(fields.get("suite"), str):
             raise UsageError(f"{path}: `suite` is the path of a suite; only traffic has none.")

@@ -29,10 +29,10 @@ from biaswatch.outcome import Found, Outcome, outcome_of
 from biaswatch.place import Address
 from biaswatch.render.terminal import DEMO_JUDGES, DEMO_WRITER, print_outcome
 from biaswatch.suites import load_suite
+from biaswatch.targets import read_target, with_file
 from services.generator.settings import GeneratorSettings
 from shared.contracts import Budget, Purpose, Suite, Target
 from shared.errors import TransientError, UsageError
-from shared.llm.target import parse_target
 from shared.runtime.settings import Settings, load
 from shared.telemetry import configure_logs
 
@@ -73,18 +73,18 @@ def run(
 ) -> None:
     """Put a suite to models and show what is found. The same command again resumes."""
     least = least_gap(fail_on)
-    loaded, targets = load_suite(suite), [parse_target(each) for each in target]
+    loaded, targets = load_suite(suite), [read_target(each) for each in target]
     budget = _budget(max_tokens, max_cost)
     check_scaffolds(loaded, targets, scaffold or ["direct"])
-    judges = [parse_target(each) for each in judge or [] if each not in {"self", "none"}]
+    judges = [read_target(each) for each in judge or [] if each not in {"self", "none"}]
     _check_here([*targets, *judges], budget, server)
     asked = {
-        "targets": [each.name for each in targets],
+        "targets": [with_file(each) for each in target],
         "scaffolds": scaffold or ["direct"],
         "repeats": repeats,
         "nonce": uuid4().hex if new else "",
         "budget": budget.model_dump(),
-        "judges": judge or [],
+        "judges": [with_file(each) for each in judge or []],
         "judge_seed": seed,
     }
     work = _run_suite(loaded, asked, connected(server, token, apart=apart), quiet=as_json)

@@ -52,7 +52,7 @@ from shared.contracts.routes import (
 )
 from shared.contracts.run import Budget, ExtractorPin, Judging, Run
 from shared.contracts.suite import Claim, Suite, SuiteProbe
-from shared.contracts.target import Target
+from shared.contracts.target import Target, parse_target
 from shared.contracts.traffic import MENTIONED, TRAFFIC, Traffic, Window, window_at
 from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict
 from shared.contracts.windowing import next_window, read_at, window_run
@@ -142,6 +142,7 @@ __all__ = [
     "expected_of",
     "features_id_of",
     "next_window",
+    "parse_target",
     "probes_of",
     "read_at",
     "record_of",

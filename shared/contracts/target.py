@@ -1,11 +1,26 @@
-"""The model under test: provider, model, where it is, and how it is asked."""
+"""The model under test, and how people write it: `provider:model[@base_url][?name=value&...]`."""
 
+import json
+from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
+from urllib.parse import parse_qsl
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from shared.contracts.identity import Name, derived_id, token_of
+from shared.contracts.mistakes import first_mistake
+from shared.contracts.providers import PROVIDERS
 from shared.contracts.record import Part
+from shared.errors import UsageError
+
+ROLE = "role"
+ROLE_PLAY = "role-play "
+NOT_PARAMETERS = frozenset(
+    {"model", "messages", "input", "stream", "n", "timeout"}
+    | {"extra_headers", "extra_query", "extra_body"}
+)
+"""What the platform sets itself; a header of one's own could carry a secret into records."""
 
 
 class Target(Part):
@@ -29,3 +44,130 @@ class Target(Part):
         """The target's word in subjects: readable, and different for different targets."""
         how = derived_id("target", self.name, self.parameters, self.system_prompt)
         return token_of(self.name) + "-" + how[:8]
+
+
+def parse_target(
+    written: str,
+    *,
+    parameters: Mapping[str, JsonValue] | None = None,
+    system_prompt: str | None = None,
+) -> Target:
+    """Read a target from its text alone; no file that it names is opened.
+
+    `parameters` and `system_prompt` are those of all targets of a run.
+
+    Raises
+    ------
+    UsageError
+        The provider is unknown, the model is missing, the URL or a parameter is wrong.
+    """
+    name, colon, rest = written.partition(":")
+    if not colon or name not in PROVIDERS:
+        known = "; ".join(each.example for each in PROVIDERS.values())
+        raise UsageError(f"The target {written!r} names no provider that is known. Write {known}.")
+    provider = PROVIDERS[name]
+    rest, _, query = (rest, "", "") if provider.recorded else rest.partition("?")
+    model, at, base_url = rest.partition("@") if provider.takes_address else (rest, "", "")
+    if not model:
+        raise UsageError(f"The target {written!r} names no model. Write {provider.example}.")
+    _check_address(written, at, base_url)
+    given, role = _options(written, query)
+    if role is not None and system_prompt is not None:
+        raise UsageError(f"The target {written!r} has a role and a system prompt; give one.")
+    all_given = {**(parameters or {}), **given}
+    if provider.request_model:
+        written = _without_description(f"{name}:{model}", query)
+        all_given = _request(written, provider.request_model, all_given)
+    elif taken := sorted(NOT_PARAMETERS & all_given.keys()):
+        raise UsageError(
+            f"The parameter {taken[0]} cannot be set on the target {written!r}; the platform sets"
+            " it."
+        )
+    return Target(
+        name=written,
+        provider=name,
+        model=str(Path(model).absolute()) if provider.recorded else model,
+        base_url=str(all_given["url"]) if provider.request_model else base_url or None,
+        parameters=all_given,
+        system_prompt=system_prompt if role is None else system_prompt_of(role),
+    )
+
+
+def system_prompt_of(role: str) -> str | None:
+    """Return the prompt of `none`, `assistant`, `role-play X`; other words are the prompt."""
+    if role == "none":
+        return None
+    if role == "assistant":
+        return "You are a helpful assistant."
+    if role.startswith(ROLE_PLAY) and (part := role.removeprefix(ROLE_PLAY).strip()):
+        return f"Play this part in all that follows, and do not step out of it: {part}."
+    return role
+
+
+def _check_address(written: str, at: str, base_url: str) -> None:
+    if at and not base_url.startswith(("http://", "https://")):
+        raise UsageError(f"The address in {written!r} must begin with http:// or https://.")
+    if "@" in base_url.partition("://")[2].partition("/")[0]:
+        # Refused rather than hidden: the target's name stands in records, metrics and reports.
+        raise UsageError("A target's address must hold no user or password; set the key instead.")
+
+
+def _options(written: str, query: str) -> tuple[dict[str, JsonValue], str | None]:
+    """Read `temperature=0.2&reasoning.effort=low&role=assistant`; a dot leads inside."""
+    given: dict[str, JsonValue] = {}
+    role = None
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
+    except ValueError:
+        raise UsageError(
+            f"The parameters of {written!r} must be written name=value, joined by &."
+        ) from None
+    for name, value in pairs:
+        if name == ROLE:
+            role = value
+        else:
+            _put(given, name.split("."), _value(value), written)
+    return given, role
+
+
+def _put(into: dict[str, JsonValue], path: list[str], value: JsonValue, written: str) -> None:
+    *way, last = path
+    for step in way:
+        inner = into.setdefault(step, {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"The parameter {step} of {written!r} is given twice.")
+        into = inner
+    if last in into or not last:
+        raise UsageError(f"A parameter of {written!r} is given twice, or has no name.")
+    into[last] = value
+
+
+def _value(written: str) -> JsonValue:
+    """Take numbers, true, false, null and JSON for what they are; everything else is text."""
+    try:
+        value: JsonValue = json.loads(written, parse_constant=lambda word: word)
+    except (ValueError, RecursionError):
+        return written
+    return value
+
+
+def _without_description(named: str, query: str) -> str:
+    """Return the target as its file alone would name it, with its role."""
+    role = [each for each in query.split("&") if each.partition("=")[0] == ROLE]
+    return "?".join([named, *role])
+
+
+def _request(
+    named: str, request_model: type[BaseModel], given: dict[str, JsonValue]
+) -> dict[str, JsonValue]:
+    """Return the description of how a target is asked, whole."""
+    if not given:
+        raise UsageError(
+            f"The target {named!r} does not say how it is asked. The command line reads that from"
+            " the file it names; to the gateway, write url, request and answer as parameters."
+        )
+    try:
+        return request_model.model_validate(given).model_dump(mode="json")
+    except ValidationError as error:
+        said = first_mistake(error).in_words("the description")
+        raise UsageError(f"The target {named!r}, {said}.") from None

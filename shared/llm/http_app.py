@@ -1,20 +1,17 @@
-"""Any HTTP application as a model: a request template, and a pointer to the answer in its reply.
-
-So a deployed product can be measured whole, with its own prompts and retrieval. It is described in
-a YAML or JSON file, which a target names: `http:assistant.yaml`.
-"""
+"""Any HTTP application as a model, so that a deployed product is measured whole."""
 
 import asyncio
 import json
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import httpx2
 import yaml
-from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, ValidationError
+from pydantic import JsonValue, ValidationError
 
 from shared.contracts.mistakes import first_mistake
+from shared.contracts.providers.http import Application
 from shared.errors import UsageError
 from shared.llm.guarded import Guarded
 from shared.llm.pointer import filled, found_at
@@ -30,26 +27,6 @@ from shared.llm.port import (
 from shared.llm.retry_after import retry_after_s
 
 LARGEST_REPLY_BYTES = 4 * 1024 * 1024
-Pointer = Annotated[str, StringConstraints(pattern=r"^(/.*)?$")]
-
-
-class Application(BaseModel):
-    """How one application is asked."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s@/]+(/\S*)?$")]
-    """Where it is asked, with POST; no user or password."""
-    request: dict[str, JsonValue]
-    """The body; `{prompt}`, `{system}`, `{repeat}` and `{messages}` stand for what is asked."""
-    answer: Pointer
-    """Where in the reply the answer stands, as a JSON pointer: `/choices/0/text`."""
-    headers: dict[str, str] = {}
-    """Further headers; no secrets: they stand in records."""
-    key_header: str = "Authorization"
-    """The header a key goes into, where the generator has one for this host."""
-    key_prefix: str = "Bearer "
-    """What stands before the key there."""
 
 
 def read_application(path: Path) -> Application:

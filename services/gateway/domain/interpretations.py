@@ -4,10 +4,9 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
-from shared.contracts import Brief, Evaluation, Purpose, Subject, derived_id
+from shared.contracts import Brief, Evaluation, Purpose, Subject, derived_id, parse_target
 from shared.contracts.identity import RecordId, Token
 from shared.errors import UsageError
-from shared.llm.target import parse_target
 
 
 class BriefRequest(BaseModel):

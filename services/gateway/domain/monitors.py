@@ -27,13 +27,13 @@ from shared.contracts import (
     Upkeep,
     WatchedFeature,
     WatchedPair,
+    parse_target,
 )
 from shared.contracts.identity import RecordId, Token
 from shared.contracts.mistakes import first_mistake
 from shared.contracts.monitor import LEAST_ALPHA
 from shared.contracts.traffic import LONGEST_S
 from shared.errors import UsageError
-from shared.llm.target import parse_target
 
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")

@@ -6,10 +6,9 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
-from shared.contracts import Budget, ClosedBy, ExtractorPin, Judging, Run, Suite
+from shared.contracts import Budget, ClosedBy, ExtractorPin, Judging, Run, Suite, parse_target
 from shared.contracts.identity import RecordId
 from shared.errors import UsageError
-from shared.llm.target import parse_target
 from shared.store import GatherState, Instrument
 
 ITSELF, NOBODY = "self", "none"

@@ -68,7 +68,8 @@ def _of_sdk(target: Target, settings: GeneratorSettings) -> ChatModel:
 
 
 def _http(target: Target, settings: GeneratorSettings) -> ChatModel:
-    from shared.llm.http_app import Application, HttpApp
+    from shared.contracts.providers.http import Application
+    from shared.llm.http_app import HttpApp
 
     application = Application.model_validate(target.parameters)
     key = settings.host_key(application.url)

@@ -13,9 +13,8 @@ from services.builder.app import asking, build_of
 from services.builder.domain.plan import Plan
 from services.builder.handlers.building import Built
 from services.builder.settings import BuilderSettings
-from shared.contracts import Probe, Purpose, Response
+from shared.contracts import Probe, Purpose, Response, parse_target
 from shared.errors import UsageError
-from shared.llm.target import parse_target
 from shared.store import Store, migrate
 from tests.support.bus import Bus
 from tests.support.generating import generator

@@ -13,8 +13,7 @@ import pytest
 from services.evaluator import app as evaluator
 from services.evaluator.domain.subjects import table_subject
 from services.evaluator.settings import EvaluatorSettings
-from shared.contracts import Brief, Evaluation, Subject
-from shared.llm.target import parse_target
+from shared.contracts import Brief, Evaluation, Subject, parse_target
 from shared.stats.tables.two_by_two import as_json, two_by_two
 from shared.store import Store, migrate
 from tests.support.bus import Bus, Seen

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from biaswatch.targets import read_target, with_file
+from shared.contracts import parse_target
+from shared.contracts.providers.http import Application
 from shared.errors import UsageError
 from shared.llm.guarded import is_public
-from shared.llm.http_app import Application, HttpApp
+from shared.llm.http_app import HttpApp
 from shared.llm.pointer import filled, found_at
 from shared.llm.port import Call, CallFailed, Failure
-from shared.llm.target import parse_target
 from tests.support.model_server import model_server
 
 CALL = Call(
@@ -187,7 +189,9 @@ def test_a_target_carries_its_application_so_that_the_generator_needs_no_file(
 ) -> None:
     path = tmp_path / "app.yaml"
     path.write_text("url: https://assistant.example/ask\nrequest: {q: '{prompt}'}\nanswer: /text\n")
-    target = parse_target(f"http:{path}?role=assistant")
+    written = f"http:{path}?role=assistant"
+    target = parse_target(with_file(written))
+    assert target.name == written
     assert target.base_url == "https://assistant.example/ask"
     assert Application.model_validate(target.parameters).request == {"q": "{prompt}"}
     assert target.system_prompt == "You are a helpful assistant."
@@ -209,5 +213,5 @@ def test_a_wrong_file_is_a_sentence_that_repeats_nothing(
     path = tmp_path / "app.yaml"
     path.write_text(text)
     with pytest.raises(UsageError, match=says) as wrong:
-        parse_target(f"http:{path}")
+        read_target(f"http:{path}")
     assert "secret" not in str(wrong.value)

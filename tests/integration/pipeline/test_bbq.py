@@ -33,8 +33,7 @@ from services.recorder.settings import RecorderSettings
 from services.simulator import app as simulator
 from services.simulator.domain.plant import Plant
 from services.simulator.settings import SimulatorSettings
-from shared.contracts import ExtractorPin, Judging, PairVerdict, Run, Suite, Target
-from shared.llm.target import parse_target
+from shared.contracts import ExtractorPin, Judging, PairVerdict, Run, Suite, Target, parse_target
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from tests.support.bbq_rows import make_bbq_row

@@ -23,8 +23,8 @@ from shared.contracts import (
     Suite,
     SuiteProbe,
     Verdict,
+    parse_target,
 )
-from shared.llm.target import parse_target
 from shared.store import Store, migrate
 from tests.support.bus import Bus
 

@@ -30,9 +30,9 @@ from shared.contracts import (
     Upkeep,
     WatchedFeature,
     WatchedPair,
+    parse_target,
 )
 from shared.errors import TransientError
-from shared.llm.target import parse_target
 from shared.store import Store, migrate
 from tests.support.fleet import Fleet
 from tests.support.monitored import answered, closing

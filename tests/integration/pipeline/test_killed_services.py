@@ -22,9 +22,9 @@ from shared.contracts import (
     Run,
     Suite,
     SuiteProbe,
+    parse_target,
 )
 from shared.errors import TransientError
-from shared.llm.target import parse_target
 from shared.store import Store, migrate
 from tests.support.fleet import Fleet
 

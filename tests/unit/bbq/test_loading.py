@@ -12,9 +12,8 @@ from biaswatch.bbq.pairs import paired
 from biaswatch.bbq.recording import recording_of
 from biaswatch.bbq.rows import ROWS, Row, read_folder
 from biaswatch.bbq.suite import suite_of
-from shared.contracts import Run, probes_of
+from shared.contracts import Run, parse_target, probes_of
 from shared.errors import UsageError
-from shared.llm.target import parse_target
 from tests.support.bbq_rows import make_bbq_row
 
 

@@ -1,10 +1,12 @@
 """Targets as people write them."""
 
+from pathlib import Path
+
 import pytest
 
+from shared.contracts import parse_target
+from shared.contracts.providers.http import Application
 from shared.errors import UsageError
-from shared.llm.retry_after import retry_after_s
-from shared.llm.target import parse_target
 
 
 def test_a_target_may_have_an_address_parameters_and_a_role() -> None:
@@ -62,25 +64,37 @@ def test_a_wrong_target_is_a_sentence(written: str, says: str) -> None:
         parse_target(written)
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "2.5"}, 2.5),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        (
-            {
-                "retry-after": "Fri, 02 Jan 2026 03:04:35 GMT",
-                "date": "Fri, 02 Jan 2026 03:04:05 GMT",
-            },
-            30,
-        ),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "-1"}, None),
-        ({}, None),
-    ],
-)
-def test_when_to_ask_again_is_read_however_it_is_said(
-    headers: dict[str, str], seconds: float | None
-) -> None:
-    assert retry_after_s(headers) == seconds
+DESCRIBED = 'url=https://a.example/ask&request={"q":"{prompt}"}&answer=/text'
+
+
+def test_an_application_is_described_by_its_parameters() -> None:
+    target = parse_target(f"http:app.yaml?{DESCRIBED}&role=assistant")
+    assert target.name == "http:app.yaml?role=assistant"
+    assert target.base_url == "https://a.example/ask"
+    assert target.parameters["request"] == {"q": "{prompt}"}
+    assert target.system_prompt == "You are a helpful assistant."
+
+
+def test_every_field_of_an_application_survives_being_written_into_a_target() -> None:
+    application = Application(
+        url="https://a.example/a?b=c&d=%20e", request={"a+b": ["{prompt}", 1, None]}, answer="/1/2",
+        headers={"X-One": "1", "X-Two": "true"}, key_prefix="",
+    )  # fmt: skip
+    target = parse_target(f"http:app.yaml?{application.as_parameters()}")
+    assert Application.model_validate(target.parameters) == application
+
+
+def test_no_file_is_opened_to_read_a_target(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("x")
+    said = []
+    for name in ("there", "gone"):
+        with pytest.raises(UsageError) as refused:
+            parse_target(f"http:{tmp_path}/{name}")
+        said.append(str(refused.value).replace(name, ""))
+    assert said[0] == said[1]
+
+
+def test_a_wrong_description_names_the_field_and_repeats_nothing() -> None:
+    with pytest.raises(UsageError, match=r"http:app\.yaml', url") as wrong:
+        parse_target("http:app.yaml?url=http://me:secret@x/&request={}&answer=/a")
+    assert "secret" not in str(wrong.value)

@@ -1,0 +1,56 @@
+"""The providers of models, one file each: what is known of them without asking them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+
+from pydantic import BaseModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provider:
+    """The facts about one provider; no SDK is loaded to know them."""
+
+    example: str
+    """A target as a person writes it."""
+    adapter: str
+    """What the generator connects with, `module:function`; the SDK is loaded with it."""
+    url: str | None = None
+    """The provider's own server."""
+    takes_address: bool = False
+    """Whether `@base_url` may name another server that speaks the same format."""
+    key_variable: str | None = None
+    """The variable with the key of the provider's own server; no other server gets that key."""
+    takes_cache_key: bool = False
+    """Whether requests have `user` and `prompt_cache_key`."""
+    request_model: type[BaseModel] | None = None
+    """What the parameters of a target are, where they describe how it is asked."""
+    simulated: bool = False
+    """Whether our simulator answers: it is told the repeat, and costs nothing."""
+    recorded: bool = False
+    """Whether the model is a file of answers, whose name is all that follows the colon."""
+
+    @property
+    def free(self) -> bool:
+        """Tell whether an answer costs nothing."""
+        return self.simulated or self.recorded
+
+    @property
+    def key_file_variable(self) -> str:
+        """The variable that names a file with the key."""
+        return f"BIASWATCH_{self.key_variable}_FILE"
+
+
+def _found() -> Mapping[str, Provider]:
+    names = sorted(module.name for module in iter_modules(__path__))
+    return {name.replace("_", "-"): import_module(f"{__name__}.{name}").PROVIDER for name in names}
+
+
+PROVIDERS = _found()
+"""By the name that begins a target, which is that of the file."""
+
+
+def key_variables() -> tuple[str, ...]:
+    """Return the variables that hold providers' keys, each once."""
+    return tuple(dict.fromkeys(p.key_variable for p in PROVIDERS.values() if p.key_variable))

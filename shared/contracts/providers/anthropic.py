@@ -1,0 +1,11 @@
+"""Anthropic's Messages."""
+
+from shared.contracts.providers import Provider
+
+PROVIDER = Provider(
+    example="anthropic:claude-sonnet-4",
+    adapter="shared.llm.anthropic_messages:connect",
+    url="https://api.anthropic.com",
+    takes_address=True,
+    key_variable="ANTHROPIC_API_KEY",
+)

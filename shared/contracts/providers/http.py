@@ -1,0 +1,46 @@
+"""Any HTTP application: a request template, and a pointer to the answer in its reply.
+
+The parameters of such a target are the whole description, so the generator needs no file. The
+command line reads the description from a YAML or JSON file, which the target names.
+"""
+
+import json
+from typing import Annotated
+from urllib.parse import urlencode
+
+from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints
+
+from shared.contracts.providers import Provider
+
+Pointer = Annotated[str, StringConstraints(pattern=r"^(/.*)?$")]
+
+
+class Application(BaseModel):
+    """How one application is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s@/]+(/\S*)?$")]
+    """Where it is asked, with POST; no user or password."""
+    request: dict[str, JsonValue]
+    """The body; `{prompt}`, `{system}`, `{repeat}` and `{messages}` stand for what is asked."""
+    answer: Pointer
+    """Where the answer is in the reply, as a JSON pointer: `/choices/0/text`."""
+    headers: dict[str, str] = {}
+    """Further headers; no secrets: records hold them."""
+    key_header: str = "Authorization"
+    """The header a key goes into, where the generator has one for this host."""
+    key_prefix: str = "Bearer "
+    """What comes before the key there."""
+
+    def as_parameters(self) -> str:
+        """Return the description as a target's parameters."""
+        fields = self.model_dump(mode="json", exclude_defaults=True)
+        return urlencode({name: json.dumps(value) for name, value in fields.items()})
+
+
+PROVIDER = Provider(
+    example="http:application.yaml",
+    adapter="shared.llm.http_app:connect",
+    request_model=Application,
+)

@@ -1,0 +1,12 @@
+"""OpenAI's Responses: reasoning effort, and limits that count reasoning."""
+
+from shared.contracts.providers import Provider
+
+PROVIDER = Provider(
+    example="openai-responses:gpt-5-mini?reasoning.effort=low",
+    adapter="shared.llm.openai_responses:connect",
+    url="https://api.openai.com/v1",
+    takes_address=True,
+    key_variable="OPENAI_API_KEY",
+    takes_cache_key=True,
+)

@@ -1,0 +1,9 @@
+"""Recorded answers, served as a model."""
+
+from shared.contracts.providers import Provider
+
+PROVIDER = Provider(
+    example="replay:answers.jsonl",
+    adapter="shared.llm.replay:connect",
+    recorded=True,
+)

@@ -1,0 +1,10 @@
+"""The simulator: models whose bias is known."""
+
+from shared.contracts.providers import Provider
+
+PROVIDER = Provider(
+    example="simulator:biased or simulator:unbiased",
+    adapter="shared.llm.openai_chat:connect",
+    takes_cache_key=True,
+    simulated=True,
+)
