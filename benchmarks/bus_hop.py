@@ -17,8 +17,7 @@ from statistics import median
 
 import nats
 
-from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
-from shared.bus.provision import provision
+from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
@@ -88,7 +87,7 @@ async def raw(url: str, stage: Stage[Response]) -> None:
 async def ours(url: str, stage: Stage[Response]) -> None:
     """Do the hop with the worker."""
     connection = await Connection.open(url, name="bench")
-    inbox = JetStreamInbox(connection, durable_of(stage), stage.capacity)
+    consumer = JetStreamConsumer(connection, durable_of(stage), stage.capacity)
     publisher = JetStreamPublisher(connection)
     settled = asyncio.Event()
     count = 0
@@ -101,7 +100,7 @@ async def ours(url: str, stage: Stage[Response]) -> None:
         return [measured(read)]
 
     mine = Stage(stage.service, Response, handle, slots=stage.slots)
-    worker = Worker(mine, inbox, publisher, luck=random.random, clock=time.time)
+    worker = Worker(mine, consumer, publisher, jitter=random.random, clock=time.time)
     running = asyncio.create_task(worker.run())
     await settled.wait()
     await worker.stop()

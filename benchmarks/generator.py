@@ -21,8 +21,7 @@ from pathlib import Path
 
 import openai
 
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
-from shared.bus.provision import provision
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import Ending, Message, Probe, Response, Role, Run, parse_target, route_of
 from shared.store import migrate

@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
-from shared.bus.provision import provision
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import Diagnosis, ExtractorPin, Run, Suite, SuiteProbe, parse_target
 from shared.store import Store, migrate
@@ -92,7 +91,7 @@ async def cpu_by_room(folder: Path) -> dict[str, float]:
         connection = await Connection.open(server.url, name="bench")
         await provision(Admin(connection))
         store.suites.keep(suite, datetime.now(UTC))
-        await _until(lambda: bool(store.instruments.ever()))
+        await _until(lambda: bool(store.extractors.ever()))
         await asyncio.sleep(SETTLED_S)
         before = {room: _cpu_s(pid) for room, pid in pids.items()}
         await JetStreamPublisher(connection).publish(run)

@@ -14,7 +14,7 @@ from rich.console import Console
 from biaswatch.place import Address
 from biaswatch.render.tables import escape
 from biaswatch.targets import read_target
-from shared.runtime.settings import load
+from shared.runtime.settings import load_settings
 from shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def build(
 
     wanted = _answered_by(load_plan(plan), model)
     nonce = uuid4().hex if new else ""
-    built = asyncio.run(_built(wanted, plan.parent, load(BuilderSettings), nonce))
+    built = asyncio.run(_built(wanted, plan.parent, load_settings(BuilderSettings), nonce))
     files = write_suite(built, output)
     if figures:
         from services.builder.handlers.figures import draw_quality

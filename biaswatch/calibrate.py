@@ -24,8 +24,8 @@ from biaswatch.suites import load_suite
 from services.simulator.domain.plant import Plant
 from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Round, Suite
 from shared.errors import TransientError, UsageError
-from shared.runtime.settings import Settings, load
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import in_thread
+from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def calibrate(
         raise UsageError("An effect is at least 0: it is taken from one group's ratings.")
     configure_logs("ERROR")
     with TemporaryDirectory(prefix="biaswatch-calibrate-") as folder:
-        settings = load(Settings).model_copy(
+        settings = load_settings(Settings).model_copy(
             update={"state_dir": Path(folder), "store_url": None, "log_level": "ERROR"}
         )
         rows = asyncio.run(_calibrated(settings, effects, monitors, rounds))
@@ -107,7 +107,7 @@ async def _measurable(settings: Settings, suite: Suite) -> None:
 
     with Store.open(settings.store) as store:
         while True:
-            running = {each.name for each in await in_thread(store.instruments.ever)}
+            running = {each.name for each in await in_thread(store.extractors.ever)}
             if running.issuperset(suite.extractors):
                 return
             await asyncio.sleep(LOOK_S)

@@ -13,7 +13,7 @@ from biaswatch.extractors import app
 from biaswatch.render.tables import escape
 from shared.contracts import Response
 from shared.errors import ConfigurationError, UsageError
-from shared.runtime.settings import load
+from shared.runtime.settings import load_settings
 from shared.store import Store
 
 
@@ -35,7 +35,7 @@ def cluster(
     from services.extractor.settings import ExtractorSettings
     from shared.models.device import Models
 
-    settings = load(ExtractorSettings)
+    settings = load_settings(ExtractorSettings)
     models = Models(settings.extractor_device, settings.extractor_download)
     try:
         models.require()

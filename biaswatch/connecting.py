@@ -10,7 +10,7 @@ import typer
 from biaswatch.client import Client
 from biaswatch.place import Address
 from shared.errors import UsageError
-from shared.runtime.settings import Settings, load
+from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
 
 Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
@@ -43,7 +43,7 @@ async def connected(
     """
     from biaswatch.house import house
 
-    settings = load(Settings)
+    settings = load_settings(Settings)
     running = Address(settings.state_dir).read()
     if server is not None:
         check_address(server)

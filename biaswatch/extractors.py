@@ -14,13 +14,13 @@ from rich.table import Table
 
 from biaswatch.place import bus_url
 from biaswatch.render.tables import escape, printable
-from shared.bus.jetstream import Caller, Connection, JetStreamPublisher, served
+from shared.bus.jetstream import Connection, JetStreamPublisher, Requester, serve_endpoints
 from shared.bus.permissions import DROP_IN, OPERATOR
 from shared.contracts import Purpose, Response
 from shared.errors import UsageError
-from shared.runtime.settings import Settings, load
+from shared.runtime.settings import Settings, load_settings
 from shared.store import Store
-from shared.store.instruments import Instrument
+from shared.store.extractors import ExtractorStatus
 
 app = typer.Typer(name="extractors", help="What turns answers into numbers.")
 ALIVE_S = 60
@@ -40,8 +40,8 @@ def list_them(context: typer.Context, as_json: Json = False) -> None:
     """List the extractors that run: version, features, lag, rate, last error."""
     if context.invoked_subcommand:
         return
-    with Store.open(load(Settings).store) as store:
-        every = store.instruments.ever()
+    with Store.open(load_settings(Settings).store) as store:
+        every = store.extractors.ever()
     alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
     there = [each for each in every if each.seen_at >= alive]
     if as_json:
@@ -62,11 +62,11 @@ def try_one(
 
     async def work(url: str) -> Conformance:
         async with _connected(url, OPERATOR) as connection:
-            trial = Conformance(name, Caller(connection), call_s=CALL_S)
+            trial = Conformance(name, Requester(connection), call_s=CALL_S)
             await trial.run()
             return trial
 
-    with bus_url(load(Settings)) as url:
+    with bus_url(load_settings(Settings)) as url:
         trial = asyncio.run(work(url))
     if as_json:
         typer.echo(json.dumps([vars(each) for each in trial.findings], indent=2))
@@ -92,12 +92,12 @@ def serve(
     async def work(url: str) -> None:
         async with (
             _connected(url, DROP_IN) as connection,
-            served(connection, spec.name, spec.version, answers_of(extractor)),
+            serve_endpoints(connection, spec.name, spec.version, answers_of(extractor)),
         ):
             typer.echo(f"{spec.name} {spec.version} is served. Ctrl-C stops it.")
             await connection.lost.wait()
 
-    with bus_url(load(Settings)) as url:
+    with bus_url(load_settings(Settings)) as url:
         try:
             asyncio.run(work(url))
         except KeyboardInterrupt:
@@ -111,11 +111,11 @@ def backfill(
     run: Annotated[str | None, typer.Option(help="Only those of this run.")] = None,
 ) -> None:
     """Have an extractor measure responses that are in the store already."""
-    settings = load(Settings)
+    settings = load_settings(Settings)
     begin = since if since.tzinfo else since.replace(tzinfo=UTC)
     with Store.open(settings.store) as store, bus_url(settings) as url:
         alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
-        if name not in {each.name for each in store.instruments.running(alive)}:
+        if name not in {each.name for each in store.extractors.running(alive)}:
             raise UsageError(f"The extractor {name} is not running; `biaswatch extractors` lists.")
         sent = asyncio.run(_send_again(store, url, name, begin, run))
     typer.echo(f"{sent} responses were sent to {name} again.")
@@ -140,7 +140,7 @@ async def _send_again(store: Store, url: str, name: str, since: datetime, run: s
 
 @asynccontextmanager
 async def _connected(url: str, name: str) -> AsyncIterator[Connection]:
-    settings = load(Settings)
+    settings = load_settings(Settings)
     seed, authority = settings.nats_seed_file, settings.nats_ca_file
     connection = await Connection.open(
         url, name=name, seed_file=seed, ca_file=authority, patience_s=2
@@ -151,11 +151,11 @@ async def _connected(url: str, name: str) -> AsyncIterator[Connection]:
         await connection.close()
 
 
-def _as_dict(each: Instrument) -> dict[str, object]:
+def _as_dict(each: ExtractorStatus) -> dict[str, object]:
     return {**vars(each), "seen_at": each.seen_at.isoformat()}
 
 
-def _show(there: list[Instrument]) -> None:
+def _show(there: list[ExtractorStatus]) -> None:
     table = Table(
         "extractor", "version", "features", "measures with", "lag", "texts/s", "last error"
     )

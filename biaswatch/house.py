@@ -29,13 +29,12 @@ from services.recorder.settings import RecorderSettings
 from services.simulator import app as simulator
 from services.simulator.domain.plant import Plant
 from services.simulator.settings import SimulatorSettings
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
-from shared.bus.provision import provision
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
-from shared.bus.topology import Sizes
+from shared.bus.topology import StreamLimits
+from shared.runtime.blocking import in_thread
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
-from shared.runtime.threads import in_thread
 from shared.runtime.web import free_port, web_server
 from shared.store import Store, migrate
 
@@ -108,12 +107,12 @@ async def house(
                 )
                 serve = _apart if apart else _together
                 async with serve(where, store, port) as url:
-                    while not await in_thread(store.instruments.running, began):
+                    while not await in_thread(store.extractors.running, began):
                         await asyncio.sleep(LOOK_S)
                     yield House(url, server.url, os.getpid())
 
 
-async def _provision(nats_url: str, sizes: Sizes) -> None:
+async def _provision(nats_url: str, sizes: StreamLimits) -> None:
     connection = await Connection.open(nats_url, name="operator")
     try:
         await provision(Admin(connection), sizes)

@@ -12,7 +12,7 @@ from biaswatch.targets import with_file
 from shared.contracts import TRAFFIC, Suite
 from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
-from shared.runtime.yaml_text import line_of, parsed, why
+from shared.runtime.yaml_text import parse_yaml, yaml_line, yaml_problem
 
 if TYPE_CHECKING:
     from services.gateway.domain.monitors import MonitorRequest
@@ -54,14 +54,14 @@ def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | 
 
 def _fields(path: Path) -> dict[str, Any]:
     try:
-        fields = parsed(path.read_text(encoding="utf-8-sig"))
+        fields = parse_yaml(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"The monitor {path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise UsageError(f"The monitor {path} is not text in UTF-8.") from None
     except yaml.YAMLError as error:
-        line = f", line {line_of(error)}" if line_of(error) else ""
-        raise UsageError(f"{path}{line}: this is not YAML: {why(error)}.") from None
+        line = f", line {yaml_line(error)}" if yaml_line(error) else ""
+        raise UsageError(f"{path}{line}: this is not YAML: {yaml_problem(error)}.") from None
     if not isinstance(fields, dict):
         raise UsageError(f"{path}: a monitor is a mapping of its fields.")
     return fields

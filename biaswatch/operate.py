@@ -15,14 +15,13 @@ from rich.table import Table
 from biaswatch.operator_bus import operator_bus
 from biaswatch.place import bus_url, embedded_sizes
 from biaswatch.render.tables import escape
-from shared.bus.deadletters import DeadLetter, dead_letters, discard, replay
-from shared.bus.jetstream import Admin, JetStreamPublisher
-from shared.bus.jetstream.keys import keep_keys
+from shared.bus.dead_letters import DeadLetter, dead_letters, discard, replay
+from shared.bus.jetstream import Admin, JetStreamPublisher, provision
+from shared.bus.jetstream.keys import ensure_keys
 from shared.bus.permissions import DROP_IN, key_names, server_config
-from shared.bus.provision import provision
-from shared.bus.topology import Sizes
+from shared.bus.topology import StreamLimits
 from shared.errors import UsageError
-from shared.runtime.settings import Settings, load
+from shared.runtime.settings import Settings, load_settings
 from shared.store import migrate
 
 dead_app = typer.Typer(
@@ -58,12 +57,12 @@ def provision_all(
     ] = 1,
 ) -> None:
     """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
-    settings = load(Settings)
+    settings = load_settings(Settings)
     revision = migrate(settings.store)
 
     async def work(bus: Bus) -> None:
         named = "nats_url" in settings.model_fields_set
-        sizes = Sizes() if named else embedded_sizes(settings)
+        sizes = StreamLimits() if named else embedded_sizes(settings)
         await provision(bus.admin, replace(sizes, replicas=replicas))
 
     _on_the_bus(work)
@@ -79,7 +78,7 @@ def keys(
     """Make a key for each service and the server's permissions; existing keys stay."""
     known = {path.stem for path in directory.glob(f"{DROP_IN}-*.seed")}
     own = sorted(known | {f"{DROP_IN}-{_token(name)}" for name in drop_in or ()})
-    public = keep_keys(directory, [*key_names(), *own])
+    public = ensure_keys(directory, [*key_names(), *own])
     config = directory / "authorization.conf"
     config.write_text(server_config(public))
     typer.echo(
@@ -148,7 +147,7 @@ def _each(
 
 
 def _on_the_bus(work: Callable[[Bus], Coroutine[Any, Any, None]]) -> None:
-    settings = load(Settings)
+    settings = load_settings(Settings)
 
     async def run(url: str) -> None:
         async with operator_bus(settings, url) as connection:

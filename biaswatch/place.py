@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from shared.bus.server import EmbeddedServer, alive, held_bytes
-from shared.bus.topology import Sizes, sizes_within
+from shared.bus.server import EmbeddedServer, alive, disk_usage_bytes
+from shared.bus.topology import StreamLimits, limits_within
 from shared.runtime.settings import Settings
 
 
@@ -46,10 +46,10 @@ class Address:
         self._path.unlink(missing_ok=True)
 
 
-def embedded_sizes(settings: Settings) -> Sizes:
+def embedded_sizes(settings: Settings) -> StreamLimits:
     """Return the sizes of the embedded bus: they follow the disk that it lies on."""
     directory = settings.state_dir / "nats"
-    return sizes_within(shutil.disk_usage(directory).free + held_bytes(directory))
+    return limits_within(shutil.disk_usage(directory).free + disk_usage_bytes(directory))
 
 
 @contextmanager

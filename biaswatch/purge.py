@@ -11,10 +11,10 @@ import typer
 from biaswatch.operator_bus import operator_bus
 from biaswatch.place import bus_url
 from shared.bus.jetstream import Admin
-from shared.bus.purging import Removed, purge_messages
+from shared.bus.purging import PurgedMessages, purge_messages
 from shared.contracts import RUN_GATHER, Run
 from shared.errors import UsageError
-from shared.runtime.settings import Settings, load
+from shared.runtime.settings import Settings, load_settings
 from shared.store import Store
 
 Act = Callable[[Store, datetime], int]
@@ -41,7 +41,7 @@ def purge(
     act = _act(run, before, unit)
     if not yes:
         typer.confirm("Texts that are purged cannot be brought back. Go on?", abort=True)
-    settings = load(Settings)
+    settings = load_settings(Settings)
     with Store.open(settings.store) as store:
         _refuse_running(store, run)
         texts = act(store, datetime.now(UTC))
@@ -85,16 +85,16 @@ def _refuse_running(store: Store, run: str | None) -> None:
         raise UsageError(f"The run {run} is under way. Cancel it first: `biaswatch cancel {run}`.")
 
 
-async def _purge_bus(settings: Settings, url: str, store: Store) -> Removed:
+async def _purge_bus(settings: Settings, url: str, store: Store) -> PurgedMessages:
     async with operator_bus(settings, url) as connection:
         return await purge_messages(Admin(connection), store.purges.so_far().covers)
 
 
-def _numbers(removed: Removed) -> dict[str, object]:
+def _numbers(removed: PurgedMessages) -> dict[str, object]:
     return {"messages": dict(removed.messages), "unreadable_dead_letters": removed.unreadable}
 
 
-def _sentence(texts: int, removed: Removed) -> str:
+def _sentence(texts: int, removed: PurgedMessages) -> str:
     said = f"Removed {texts} texts from the store and {removed.messages.total()} messages."
     if removed.unreadable:
         said += (

@@ -33,7 +33,7 @@ from biaswatch.targets import read_target, with_file
 from services.generator.settings import GeneratorSettings
 from shared.contracts import Budget, Purpose, Suite, Target
 from shared.errors import TransientError, UsageError
-from shared.runtime.settings import Settings, load
+from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
 
 DEMO_SUITE = Path(__file__).parent.parent / "suites" / "hiring-demo.yaml"
@@ -96,11 +96,11 @@ def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -
     if server:
         return
     check_recordings(targets)
-    if not Address(load(Settings).state_dir).read():  # what starts here reads these
+    if not Address(load_settings(Settings).state_dir).read():  # what starts here reads these
         from services.simulator.app import given
 
         check_simulated(targets, given().models)
-        check_means(targets, budget, load(GeneratorSettings))
+        check_means(targets, budget, load_settings(GeneratorSettings))
 
 
 def _budget(tokens: int | None, cost: float | None) -> Budget:
@@ -194,7 +194,7 @@ def up(
     """Run every service here, until Ctrl-C."""
     from biaswatch.house import house
 
-    settings = load(Settings)
+    settings = load_settings(Settings)
     configure_logs(settings.log_level)
 
     async def work() -> None:

@@ -13,7 +13,7 @@ from biaswatch.bbq.rows import ROWS, Row, read_folder
 from biaswatch.bbq.suite import suite_of
 from biaswatch.bbq.writing import write_suite
 from shared.errors import UsageError
-from shared.runtime.settings import Settings, load
+from shared.runtime.settings import Settings, load_settings
 
 app = typer.Typer(name="suites", help="Suites from published data.", no_args_is_help=True)
 MOST_SHOWN = 3
@@ -35,7 +35,7 @@ def register(root: typer.Typer) -> None:
 
 def cache() -> Path:
     """Return where fetched data lies."""
-    return load(Settings).state_dir / "data" / "bbq"
+    return load_settings(Settings).state_dir / "data" / "bbq"
 
 
 def fetch_data(

@@ -39,15 +39,17 @@ def load_suite(path: Path) -> Suite:
 
 def _fields(file: Path) -> dict[str, Any]:
     try:
-        fields = yaml_text.parsed(file.read_text(encoding="utf-8"))
+        fields = yaml_text.parse_yaml(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"The suite {file} cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
         raise UsageError(f"The suite {file} cannot be read: it is no text in UTF-8.") from None
     except yaml.YAMLError as error:
-        line = yaml_text.line_of(error)
+        line = yaml_text.yaml_line(error)
         where = f", line {line}" if line else ""
-        raise UsageError(f"{file}{where}: this is not YAML ({yaml_text.why(error)}).") from None
+        raise UsageError(
+            f"{file}{where}: this is not YAML ({yaml_text.yaml_problem(error)})."
+        ) from None
     if not isinstance(fields, dict):
         raise UsageError(f"{file}: a suite is a mapping with name, extractors and probes.")
     return fields

@@ -16,12 +16,12 @@ from biaswatch.extractors import app
 from biaswatch.place import bus_url
 from biaswatch.render.findings import interval, number
 from biaswatch.render.tables import escape
-from shared.bus.jetstream import Caller, Connection
+from shared.bus.jetstream import Connection, Requester
 from shared.bus.permissions import OPERATOR
 from shared.contracts import Estimate, OwnGap
 from shared.contracts.dropin import endpoint
 from shared.errors import ConfigurationError, UsageError
-from shared.runtime.settings import load
+from shared.runtime.settings import load_settings
 from shared.store import Store, migrate
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def calibrate_one(
     from services.extractor.domain.calibration import GROUPS
     from services.extractor.settings import ExtractorSettings
 
-    settings = load(ExtractorSettings)
+    settings = load_settings(ExtractorSettings)
     groups = _groups(group) if group else GROUPS
     if drop_in:
         with bus_url(settings) as url:
@@ -131,7 +131,7 @@ async def _of_drop_in(
     connection = await Connection.open(
         url, name=OPERATOR, seed_file=seed, ca_file=authority, patience_s=2
     )
-    caller = Caller(connection)
+    caller = Requester(connection)
     call_s = settings.extractor_call_s
     try:
         spec = spec_of((await caller.ask(endpoint(name, "spec"), timeout_s=call_s)).data)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from shared.bus.jetstream.keys import keep_keys
+from shared.bus.jetstream.keys import ensure_keys
 from shared.bus.permissions import key_names, server_config
 from shared.errors import BiaswatchError, UsageError
 from tools.deploying.compose import PASSWORD
@@ -31,7 +31,7 @@ def keep(path: Path, text: str) -> None:
 
 def write(directory: Path, database_host: str) -> None:
     """Make what is missing in a directory that its owner alone may enter."""
-    public = keep_keys(directory, key_names())
+    public = ensure_keys(directory, key_names())
     directory.chmod(0o700)
     authorization = directory / "authorization.conf"
     authorization.unlink(missing_ok=True)  # it follows the keys, and may not be written over

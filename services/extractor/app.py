@@ -35,7 +35,7 @@ def build(settings: ExtractorSettings) -> Service:
     async def say_so(_: Publisher) -> None:
         await announce(
             extractors,
-            store.instruments,
+            store.extractors,
             tallies,
             now=now,
             every_s=settings.extractor_announce_s,
@@ -57,7 +57,7 @@ def build(settings: ExtractorSettings) -> Service:
         settings,
         stages=[stage],
         jobs=[say_so],
-        overseers=[drop_ins.oversee],
+        supervisors=[drop_ins.oversee],
         close=[store.close],
     )
 

@@ -18,9 +18,9 @@ from services.generator.settings import GeneratorSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Probe
+from shared.runtime.blocking import in_thread
 from shared.runtime.process import serve
 from shared.runtime.service import Service
-from shared.runtime.threads import in_thread
 from shared.store import Store
 
 FORGET_EVERY_S = 3600.0

@@ -14,7 +14,7 @@ from shared.contracts import (
     shuffled_sets,
     window_run,
 )
-from shared.store import Instrument, Place
+from shared.store import ExtractorStatus, ScheduledMonitor
 
 
 def next_due(due_at: datetime, cadence_s: float, now: datetime) -> datetime:
@@ -40,7 +40,7 @@ def too_few_left(monitor: Monitor, suite: Suite, round_: int) -> str | None:
     return None
 
 
-def round_of(place: Place, pins: Sequence[ExtractorPin], at: datetime) -> Run:
+def round_of(place: ScheduledMonitor, pins: Sequence[ExtractorPin], at: datetime) -> Run:
     """Return the run that is the next round of a monitor."""
     monitor, round_ = place.monitor, place.next_round
     plan, before = monitor.plan, place.run.id if place.run else None
@@ -66,7 +66,7 @@ def round_of(place: Place, pins: Sequence[ExtractorPin], at: datetime) -> Run:
     )
 
 
-def pins_for(monitor: Monitor, running: Sequence[Instrument]) -> list[ExtractorPin] | str:
+def pins_for(monitor: Monitor, running: Sequence[ExtractorStatus]) -> list[ExtractorPin] | str:
     """Return what measures the round, at the latest version running; or what is not running."""
     found = []
     for name in monitor.plan.extractors:

@@ -33,7 +33,7 @@ class Permissions:
     """Whether it may answer whoever asked it something."""
 
 
-def services() -> tuple[str, ...]:
+def service_names() -> tuple[str, ...]:
     """Return every service that stands in the address book."""
     names = {name for route in ROUTES for name in (*route.producers, *route.consumers)}
     return tuple(sorted(names))
@@ -41,7 +41,7 @@ def services() -> tuple[str, ...]:
 
 def key_names() -> list[str]:
     """Return everybody who has a key from the start."""
-    return [*services(), OPERATOR, DROP_IN, INGEST]
+    return [*service_names(), OPERATOR, DROP_IN, INGEST]
 
 
 def permissions_of(service: str) -> Permissions:
@@ -58,7 +58,7 @@ def permissions_of(service: str) -> Permissions:
     asks = CALLS if service == HOST else ()
     never = _of_others() if service == HOST else ()
     return Permissions(
-        publish=(*written, *read, *dead, *asks, *(_guests() if service == HOST else ())),
+        publish=(*written, *read, *dead, *asks, *(_drop_in_grants() if service == HOST else ())),
         subscribe=(f"_INBOX_{service}.>",),
         never=never,
     )
@@ -89,7 +89,7 @@ def ingest_permissions() -> Permissions:
     return Permissions(publish=(route_of(Exchange).subjects,), subscribe=(f"_INBOX_{INGEST}.>",))
 
 
-def _guests() -> tuple[str, ...]:
+def _drop_in_grants() -> tuple[str, ...]:
     """Return the durables of drop-ins, whose names nobody knows beforehand."""
     return _grants(route_of(Response), "*")
 

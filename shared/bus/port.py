@@ -26,7 +26,7 @@ class Delivery:
     """When the stream took it."""
     pending: int
     """How many more wait for this durable behind it."""
-    settle_subject: str
+    ack_subject: str
     """Where its settlement is sent."""
 
     @property
@@ -59,13 +59,13 @@ class Publisher(Protocol):
         """Put bytes on a subject as they are: dead letters and their replay."""
 
 
-class Inbox(Protocol):
+class Consumer(Protocol):
     """One durable's messages, as many at a time as were asked for."""
 
     async def take(self, most: int, linger_s: float = 0) -> Sequence[Delivery]:
         """Wait for at least one message, then `linger_s` for others; give at most `most`.
 
-        Once the inbox is closed there is nothing to give.
+        Once the consumer is closed there is nothing to give.
 
         Raises
         ------
@@ -76,16 +76,16 @@ class Inbox(Protocol):
     async def restore(self) -> None:
         """Make the durable anew where it is gone, and go on; raises TransientError if it cannot."""
 
-    async def accept(self, delivery: Delivery) -> None:
+    async def ack(self, delivery: Delivery) -> None:
         """Settle: done, never deliver again."""
 
-    async def put_back(self, delivery: Delivery, delay_s: float) -> None:
+    async def nak(self, delivery: Delivery, delay_s: float) -> None:
         """Settle: deliver again to anyone, not before the delay has passed."""
 
-    async def terminate(self, delivery: Delivery, reason: str) -> None:
+    async def term(self, delivery: Delivery, reason: str) -> None:
         """Settle: never deliver again, for this reason."""
 
-    async def hold_on(self) -> None:
+    async def in_progress(self) -> None:
         """Say of every message in hand that work on it goes on."""
 
     async def lag(self) -> int:
@@ -95,5 +95,5 @@ class Inbox(Protocol):
         """Ask for no more, let `take` end with nothing, give what was waiting to be taken."""
 
 
-class InboxLost(Exception):  # noqa: N818 - it is an event the worker answers, not a failure
+class ConsumerLost(Exception):  # noqa: N818 - it is an event the worker answers, not a failure
     """The durable cannot be read: deleted, or its stream was."""

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from shared.bus.deadletters import Shelf, dead_letters, discard
+from shared.bus.dead_letters import MessageStore, dead_letters, discard
 from shared.bus.topology import DEAD_LETTERS
 from shared.contracts import ROUTES, Record, Route, record_of
 from shared.errors import PoisonError
@@ -13,7 +13,7 @@ Covers = Callable[[Record], bool]
 
 
 @dataclass
-class Removed:
+class PurgedMessages:
     """What was removed from the bus, and what could not be judged."""
 
     messages: Counter[str] = field(default_factory=Counter)
@@ -37,16 +37,18 @@ def text_routes() -> tuple[Route, ...]:
     return tuple(route for route in ROUTES if carries_texts(route.record))
 
 
-async def purge_messages(shelf: Shelf, covers: Covers) -> Removed:
+async def purge_messages(shelf: MessageStore, covers: Covers) -> PurgedMessages:
     """Remove every message whose record is covered, also where it lies as a dead letter."""
-    removed = Removed()
+    removed = PurgedMessages()
     for route in text_routes():
         await _purge_stream(shelf, route, covers, removed)
     await _purge_dead_letters(shelf, covers, removed)
     return removed
 
 
-async def _purge_stream(shelf: Shelf, route: Route, covers: Covers, removed: Removed) -> None:
+async def _purge_stream(
+    shelf: MessageStore, route: Route, covers: Covers, removed: PurgedMessages
+) -> None:
     number = 1
     while message := await shelf.next_message(route.stream, route.subjects, number):
         number = message.sequence + 1
@@ -59,7 +61,7 @@ async def _purge_stream(shelf: Shelf, route: Route, covers: Covers, removed: Rem
             removed.messages[route.stream] += 1
 
 
-async def _purge_dead_letters(shelf: Shelf, covers: Covers, removed: Removed) -> None:
+async def _purge_dead_letters(shelf: MessageStore, covers: Covers, removed: PurgedMessages) -> None:
     kinds = {route.record.kind for route in text_routes()}
     async for letter in dead_letters(shelf):
         kind = letter.subject.split(".")[2]

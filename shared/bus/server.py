@@ -189,7 +189,7 @@ class EmbeddedServer:
         return f"The NATS server ended at once: {last}. Its log is {log_path}."
 
 
-def held_bytes(directory: Path) -> int:
+def disk_usage_bytes(directory: Path) -> int:
     """Return how much of the disk the streams in a server's directory fill."""
     held = 0
     for path in (directory / "jetstream").rglob("*"):

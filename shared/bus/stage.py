@@ -35,7 +35,7 @@ class Stage(Generic[R]):
     """How long a batch waits for company: a transaction costs the same for one and for many."""
     lane: str | None = None
     """The lane, where this record has one durable per lane."""
-    guest: str | None = None
+    drop_in: str | None = None
     """A drop-in that the service reads for, with a durable of its own that begins now."""
     ack_wait_s: float = 30
     """How long the bus waits for a sign of life before it delivers to somebody else."""
@@ -45,7 +45,7 @@ class Stage(Generic[R]):
     @property
     def durable(self) -> str:
         """The durable's name on the stream."""
-        return route_of(self.reads).durable(self.service, self.lane or self.guest)
+        return route_of(self.reads).durable(self.service, self.lane or self.drop_in)
 
     @property
     def name(self) -> str:

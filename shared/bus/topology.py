@@ -10,12 +10,12 @@ from shared.errors import ConfigurationError
 DAY_S = 86_400
 DEAD_LETTERS = "DEAD_LETTERS"
 DEAD_ROOT = "dead.v1"
-HEADER_ROOM_BYTES = 8 * 1024
+HEADER_ALLOWANCE_BYTES = 8 * 1024
 """What headers may add to a record before a stream refuses it."""
 
 
 @dataclass(frozen=True)
-class Sizes:
+class StreamLimits:
     """How much the bus keeps; the store keeps years."""
 
     replicas: int = 1
@@ -36,7 +36,7 @@ class Sizes:
 
 SHARE = 0.5
 """How much of a laptop's disk the bus may fill; the store and everybody else need the rest."""
-LEAST_STREAM_BYTES = 2 * (MAX_RECORD_BYTES + 2 * HEADER_ROOM_BYTES)
+LEAST_STREAM_BYTES = 2 * (MAX_RECORD_BYTES + 2 * HEADER_ALLOWANCE_BYTES)
 """A smaller stream could not hold two of the largest records."""
 
 
@@ -71,12 +71,12 @@ class DurableSpec:
     """Whether a new one begins with the next record instead of the oldest."""
 
 
-def streams(sizes: Sizes) -> tuple[StreamSpec, ...]:
+def streams(sizes: StreamLimits) -> tuple[StreamSpec, ...]:
     """Return every stream of the platform."""
     return (*(_stream_of(route, sizes) for route in ROUTES), _dead_letters(sizes))
 
 
-def sizes_within(room_bytes: int) -> Sizes:
+def limits_within(room_bytes: int) -> StreamLimits:
     """Return the sizes of a bus that may fill its share of this much disk, and no more.
 
     Raises
@@ -84,7 +84,7 @@ def sizes_within(room_bytes: int) -> Sizes:
     ConfigurationError
         That is too little for any bus.
     """
-    usual = Sizes()
+    usual = StreamLimits()
     reserved = sum(stream.max_bytes for stream in streams(usual))
     scale = min(1.0, SHARE * room_bytes / reserved)
     small_stream_bytes = int(scale * usual.small_stream_bytes)
@@ -98,7 +98,7 @@ def sizes_within(room_bytes: int) -> Sizes:
     return replace(usual, stream_bytes=stream_bytes, small_stream_bytes=small_stream_bytes)
 
 
-def _stream_of(route: Route, sizes: Sizes) -> StreamSpec:
+def _stream_of(route: Route, sizes: StreamLimits) -> StreamSpec:
     return StreamSpec(
         name=route.stream,
         subjects=(route.subjects,),
@@ -106,13 +106,13 @@ def _stream_of(route: Route, sizes: Sizes) -> StreamSpec:
         max_messages=sizes.outstanding if route.queue else None,
         max_bytes=sizes.stream_bytes if route.many else sizes.small_stream_bytes,
         max_age_s=sizes.kept_days * DAY_S,
-        max_message_bytes=MAX_RECORD_BYTES + HEADER_ROOM_BYTES,
+        max_message_bytes=MAX_RECORD_BYTES + HEADER_ALLOWANCE_BYTES,
         dedupe_window_s=sizes.dedupe_window_s,
         replicas=sizes.replicas,
     )
 
 
-def _dead_letters(sizes: Sizes) -> StreamSpec:
+def _dead_letters(sizes: StreamLimits) -> StreamSpec:
     return StreamSpec(
         name=DEAD_LETTERS,
         subjects=(f"{DEAD_ROOT}.>",),
@@ -120,7 +120,7 @@ def _dead_letters(sizes: Sizes) -> StreamSpec:
         max_messages=None,
         max_bytes=sizes.stream_bytes,
         max_age_s=sizes.dead_kept_days * DAY_S,
-        max_message_bytes=MAX_RECORD_BYTES + 2 * HEADER_ROOM_BYTES,
+        max_message_bytes=MAX_RECORD_BYTES + 2 * HEADER_ALLOWANCE_BYTES,
         dedupe_window_s=sizes.dedupe_window_s,
         replicas=sizes.replicas,
     )
@@ -135,7 +135,7 @@ def durable_of(stage: Stage[R]) -> DurableSpec:
         filter=route.filter(stage.lane),
         ack_wait_s=stage.ack_wait_s,
         max_in_hand=stage.most_in_hand or max(1000, stage.capacity * 16),
-        from_now=stage.guest is not None,
+        from_now=stage.drop_in is not None,
     )
 
 

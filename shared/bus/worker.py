@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from shared.bus.outcome import DeadLetter, Exit, RetryPolicy, decision_of, worn_out
-from shared.bus.port import Delivery, Inbox, InboxLost, Publisher
-from shared.bus.settling import Settler
+from shared.bus.acknowledgement import Acknowledger
+from shared.bus.port import Consumer, ConsumerLost, Delivery, Publisher
+from shared.bus.retry_policy import Exit, GiveUp, RetryPolicy, decision_of, exhausted
 from shared.bus.stage import Outputs, Stage
 from shared.contracts import Record
 from shared.errors import BiaswatchError, Outcome, TransientError
@@ -29,10 +29,10 @@ class Worker:
     def __init__(
         self,
         stage: Stage[Any],
-        inbox: Inbox,
+        consumer: Consumer,
         publisher: Publisher,
         *,
-        luck: Callable[[], float],
+        jitter: Callable[[], float],
         clock: Callable[[], float],
         policy: RetryPolicy | None = None,
     ) -> None:
@@ -43,12 +43,12 @@ class Worker:
         """What a person must change before this stage can work, once it has ended for that."""
         self.lag: int | None = None
         """How many records wait for this stage, as far as is known."""
-        self._inbox = inbox
+        self._consumer = consumer
         self._publisher = publisher
         self._policy = policy or RetryPolicy()
-        self._luck = luck
+        self._jitter = jitter
         self._seconds = SECONDS.labels(stage.name)
-        self._settler = Settler(stage, inbox, publisher, clock)
+        self._acknowledger = Acknowledger(stage, consumer, publisher, clock)
         self._pool = ThreadPoolExecutor(stage.slots, thread_name_prefix=stage.name)
         self._call = _call_of(stage, self._pool)
         self._free = asyncio.Semaphore(stage.slots)
@@ -58,7 +58,7 @@ class Worker:
     @property
     def last_success_at(self) -> float | None:
         """When a record was last settled well (Unix time), or None before the first."""
-        return self._settler.last_success_at
+        return self._acknowledger.last_success_at
 
     async def run(self) -> None:
         """Work until `stop` is called, or until `fatal` says why it cannot go on."""
@@ -77,8 +77,8 @@ class Worker:
         """
         self.ready = False
         self._stopped.set()
-        for delivery in await self._inbox.close():
-            await self._inbox.put_back(delivery, 0)
+        for delivery in await self._consumer.close():
+            await self._consumer.nak(delivery, 0)
         if self._at_work:
             _, late = await asyncio.wait(self._at_work, timeout=grace_s)
             for task in late:
@@ -91,8 +91,8 @@ class Worker:
         await self._free.acquire()
         while not self._stopped.is_set():
             try:
-                return await self._inbox.take(self.stage.batch or 1, self.stage.linger_s)
-            except InboxLost as lost:
+                return await self._consumer.take(self.stage.batch or 1, self.stage.linger_s)
+            except ConsumerLost as lost:
                 log(self.stage.name).warning("the durable is gone", why=str(lost))
                 await self._restore()
         return ()
@@ -103,7 +103,7 @@ class Worker:
         tries = 0
         while not self._stopped.is_set():
             try:
-                await self._inbox.restore()
+                await self._consumer.restore()
             except TransientError as error:
                 log(self.stage.name).warning("the durable cannot be read yet", why=str(error))
             except BiaswatchError as error:
@@ -146,13 +146,13 @@ class Worker:
                     await self._handle(jobs)
             except asyncio.CancelledError:
                 for delivery in lot:
-                    await self._inbox.put_back(delivery, 0)
+                    await self._consumer.nak(delivery, 0)
                 raise
 
     async def _job(self, delivery: Delivery) -> Job | None:
         """Decode; settle at once what cannot be decoded or was handed out too often."""
-        if worn := worn_out(delivery.attempt, self._policy):
-            await self._settler.carry_out(worn, delivery)
+        if worn := exhausted(delivery.attempt, self._policy):
+            await self._acknowledger.carry_out(worn, delivery)
             return None
         try:
             return delivery, self.stage.reads.decode(delivery.data)
@@ -173,21 +173,21 @@ class Worker:
             for delivery, _ in jobs:
                 await self._decide(error, delivery)
         else:
-            await self._settler.accept([delivery for delivery, _ in jobs])
+            await self._acknowledger.ack([delivery for delivery, _ in jobs])
 
     async def _decide(self, error: Exception, delivery: Delivery) -> None:
-        decision = decision_of(error, delivery.attempt, self._policy, self._luck())
-        if not isinstance(decision, DeadLetter):
+        decision = decision_of(error, delivery.attempt, self._policy, self._jitter())
+        if not isinstance(decision, GiveUp):
             log(self.stage.name).warning(
                 "a record was not handled",
                 error=f"{type(error).__name__}: {error}",
                 attempt=delivery.attempt,
                 then=decision,
             )
-        await self._settler.carry_out(decision, delivery)
+        await self._acknowledger.carry_out(decision, delivery)
         if isinstance(decision, Exit):
             self._end(decision.error)
-            await self._inbox.close()
+            await self._consumer.close()
 
     async def _publish(self, outputs: Outputs, publication: int) -> None:
         """Publish all; return when every one is acknowledged, or raise the first refusal."""
@@ -206,8 +206,8 @@ class Worker:
         every_s = min(self.stage.ack_wait_s / 3, LAG_EVERY_S)
         while True:
             try:
-                await self._inbox.hold_on()
-                self.lag = await self._inbox.lag()
+                await self._consumer.in_progress()
+                self.lag = await self._consumer.lag()
             except BiaswatchError as error:
                 log(self.stage.name).warning("the lag is unknown", why=str(error))
             await asyncio.sleep(every_s)

@@ -11,7 +11,6 @@ from shared.contracts.assessment import (
     TotalBias,
 )
 from shared.contracts.brief import Brief, Measure, Subject
-from shared.contracts.calibration import OwnGap
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
 from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion
@@ -23,6 +22,7 @@ from shared.contracts.diagnosis import (
     GroupDisparity,
     GroupSummary,
     MissingTest,
+    OwnGap,
     Verdict,
 )
 from shared.contracts.evaluation import (
@@ -54,8 +54,8 @@ from shared.contracts.run import Budget, ExtractorPin, Judging, Run
 from shared.contracts.suite import Claim, Suite, SuiteProbe
 from shared.contracts.target import Target, parse_target
 from shared.contracts.traffic import MENTIONED, TRAFFIC, Traffic, Window, window_at
+from shared.contracts.traffic_windows import next_window, read_at, window_run
 from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict
-from shared.contracts.windowing import next_window, read_at, window_run
 
 __all__ = [
     "FEATURES",

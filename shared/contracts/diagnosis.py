@@ -158,3 +158,18 @@ class Diagnosis(Record):
     def run(self) -> str:
         """The run."""
         return self.run_id
+
+
+class OwnGap(Part):
+    """An extractor's gap between two groups, on sentences that differ in the name alone."""
+
+    feature: Name
+    """Which of its numbers."""
+    dimension: Name
+    """The grouping."""
+    a: Name
+    """The first group."""
+    b: Name
+    """The second group."""
+    gap: Estimate
+    """Mean of a minus mean of b, with its interval."""

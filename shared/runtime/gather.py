@@ -1,9 +1,4 @@
-"""Waiting for several records: what arrives is noted, what closes is emitted, once.
-
-The state is in the store, so any process may end at any moment: arrivals are keyed, a closing is
-frozen in the transaction that closes it, and it stays due until its records are on the bus. A
-closing emitted twice by two processes is the same records with the same ids.
-"""
+"""Waiting for several records: arrivals are noted, each closing is emitted once."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,8 +8,8 @@ from pydantic import JsonValue
 
 from shared.bus.port import Publisher
 from shared.contracts import Record
-from shared.errors import TransientError
-from shared.runtime.threads import in_thread
+from shared.errors import BackPressureError, TransientError
+from shared.runtime.blocking import in_thread
 from shared.store import Closing, Gathers
 from shared.telemetry import log
 
@@ -92,3 +87,51 @@ class Gather:
             for record in await in_thread(self._on_close, closing):
                 await publisher.publish(record)
             await in_thread(self._gathers.emitted, closing.key, self._now())
+
+
+BACK_PRESSURE_S = 0.5
+Waiting = Callable[[], Mapping[str, set[str]]]
+"""Returns the ids that are waited for, by run; it blocks."""
+Remedy = Callable[[str, set[str]], Sequence[Record]]
+"""Returns what brings the missing ids of one run about; it blocks."""
+
+
+class Reconciliation:
+    """Looks every while; a run whose missing records are as many as before is stuck."""
+
+    def __init__(self, waiting: Waiting, remedy: Remedy, *, now: Callable[[], datetime]) -> None:
+        self._waiting = waiting
+        self._remedy = remedy
+        self._now = now
+        self._before: dict[str, int] = {}
+
+    async def keep_on(self, publisher: Publisher, every_s: float) -> None:
+        """Be the service's job: look, and publish again, for ever."""
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                for record in await in_thread(self.stuck):
+                    await self._publish(publisher, record)
+            except TransientError as error:
+                log("reconciliation").warning("nothing is repaired for now", why=str(error))
+
+    def stuck(self) -> list[Record]:
+        """Return what must be published again for runs without news since the last look."""
+        missing = self._waiting()
+        before, self._before = self._before, {run: len(ids) for run, ids in missing.items()}
+        return [
+            record
+            for run, ids in missing.items()
+            if before.get(run) == len(ids)
+            for record in self._remedy(run, ids)
+        ]
+
+    async def _publish(self, publisher: Publisher, record: Record) -> None:
+        # Another publication: under its old number it would be swallowed as a duplicate.
+        while True:
+            try:
+                await publisher.publish(record, publication=int(self._now().timestamp()))
+            except BackPressureError:
+                await asyncio.sleep(BACK_PRESSURE_S)
+            else:
+                return

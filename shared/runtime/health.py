@@ -21,7 +21,7 @@ STALLED_AFTER_S = 30.0
 
 
 @dataclass(frozen=True)
-class StageState:
+class StageHealth:
     """What one stage says of itself."""
 
     stage: str
@@ -31,14 +31,14 @@ class StageState:
 
 
 @dataclass(frozen=True)
-class State:
+class ServiceHealth:
     """What a service says of itself."""
 
     service: str
     ready: bool
     why: str
     loop_age_s: float
-    stages: tuple[StageState, ...]
+    stages: tuple[StageHealth, ...]
 
 
 class _Server(ThreadingMixIn, WSGIServer):
@@ -55,7 +55,7 @@ class _Handler(WSGIRequestHandler):
 class HealthServer:
     """Serves /healthz, /readyz and /metrics for one process."""
 
-    def __init__(self, host: str, port: int, state: Callable[[], State]) -> None:
+    def __init__(self, host: str, port: int, state: Callable[[], ServiceHealth]) -> None:
         self._state = state
         self._metrics = make_wsgi_app(REGISTRY)
         try:
@@ -89,7 +89,7 @@ class HealthServer:
         return [b"Here are /healthz, /readyz and /metrics.\n"]
 
 
-def _reply(start: Callable[..., Any], *, healthy: bool, state: State) -> list[bytes]:
+def _reply(start: Callable[..., Any], *, healthy: bool, state: ServiceHealth) -> list[bytes]:
     status = "200 OK" if healthy else "503 Service Unavailable"
     start(status, [("Content-Type", "application/json")])
     return [json.dumps(asdict(state)).encode() + b"\n"]

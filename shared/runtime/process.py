@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from shared.errors import BiaswatchError, ConfigurationError
 from shared.runtime.service import Service
-from shared.runtime.settings import S, load
+from shared.runtime.settings import S, load_settings
 from shared.telemetry import configure_logs
 
 LOOK_FOR_PARENT_S = 1.0
@@ -22,7 +22,7 @@ def serve(kind: type[S], build: Callable[[S], Service]) -> int:
     change something first, said in one sentence.
     """
     try:
-        settings = load(kind)
+        settings = load_settings(kind)
         configure_logs(settings.log_level)
         _collect_less()
         asyncio.run(_until_signalled(build, settings))

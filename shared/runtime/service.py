@@ -8,15 +8,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
-from shared.bus.outcome import RetryPolicy
+from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher
 from shared.bus.port import Publisher
+from shared.bus.retry_policy import RetryPolicy
 from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
 from shared.bus.worker import Worker
 from shared.contracts import ROUTES, route_of
 from shared.errors import BiaswatchError, TransientError
-from shared.runtime.health import HealthServer, StageState, State
+from shared.runtime.health import HealthServer, ServiceHealth, StageHealth
 from shared.runtime.settings import Settings
 from shared.telemetry import LAG, PUBLISHED, READY, log
 
@@ -28,16 +28,16 @@ Job = Callable[[Publisher], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Floor:
-    """What somebody needs who begins and ends stages while the service runs."""
+class StageHost:
+    """What a supervisor starts and stops stages with while the service runs."""
 
     connection: Connection
-    begin: Callable[[Stage[Any]], Worker]
-    end: Callable[[Worker], Awaitable[None]]
+    start: Callable[[Stage[Any]], Worker]
+    stop: Callable[[Worker], Awaitable[None]]
 
 
-Overseer = Callable[[Floor], Awaitable[None]]
-"""A job that begins and ends stages: for drop-ins, which come and go."""
+StageSupervisor = Callable[[StageHost], Awaitable[None]]
+"""A job that starts and stops stages: for drop-ins, which come and go."""
 
 
 class Service:
@@ -51,7 +51,7 @@ class Service:
         stages: Sequence[Stage[Any]] = (),
         lane_stage: Callable[[str], Stage[Any]] | None = None,
         jobs: Sequence[Job] = (),
-        overseers: Sequence[Overseer] = (),
+        supervisors: Sequence[StageSupervisor] = (),
         close: Sequence[Callable[[], Awaitable[None] | None]] = (),
         policy: RetryPolicy | None = None,
     ) -> None:
@@ -60,12 +60,12 @@ class Service:
         self._stages = stages
         self._lane_stage = lane_stage
         self._jobs = jobs
-        self._overseers = overseers
+        self._supervisors = supervisors
         self._close = close
         self._policy = policy
         for route in ROUTES:
             if name in route.producers:
-                # From nought on: Prometheus sees no increase in what begins with the first.
+                # Export zero now: Prometheus sees no increase in a series that starts at 1.
                 PUBLISHED.labels(route.record.kind)
         self._workers: list[Worker] = []
         self._working: list[asyncio.Future[None]] = []
@@ -82,11 +82,11 @@ class Service:
         """Ask the service to end in good order."""
         self._stop.set()
 
-    def state(self) -> State:
+    def state(self) -> ServiceHealth:
         """Tell how the service is; called from the health server's thread."""
         now = time.time()
         stages = tuple(
-            StageState(
+            StageHealth(
                 worker.stage.durable,
                 worker.ready,
                 worker.lag,
@@ -98,7 +98,7 @@ class Service:
         working = self._phase == "working"
         why = f"waiting for the bus: {', '.join(unready)}" if working and unready else self._phase
         ready = working and not unready
-        return State(self.name, ready, why, time.monotonic() - self._beat_at, stages)
+        return ServiceHealth(self.name, ready, why, time.monotonic() - self._beat_at, stages)
 
     async def run(self, *, with_health: bool = True) -> None:
         """Work until stopped.
@@ -136,37 +136,39 @@ class Service:
         )
         publisher = JetStreamPublisher(connection)
         for stage in self._stages:
-            self._begin(stage, connection, publisher)
-        minding = [asyncio.ensure_future(job(publisher)) for job in self._jobs]
-        floor = Floor(connection, lambda s: self._begin(s, connection, publisher), self._end)
-        minding += [asyncio.ensure_future(oversee(floor)) for oversee in self._overseers]
-        minding.append(asyncio.ensure_future(self._beat()))
+            self._start(stage, connection, publisher)
+        jobs = [asyncio.ensure_future(job(publisher)) for job in self._jobs]
+        host = StageHost(
+            connection, lambda s: self._start(s, connection, publisher), self._stop_stage
+        )
+        jobs += [asyncio.ensure_future(supervise(host)) for supervise in self._supervisors]
+        jobs.append(asyncio.ensure_future(self._beat()))
         if self._lane_stage:
             watching = self._watch_lanes(self._lane_stage, connection, publisher)
-            minding.append(asyncio.ensure_future(watching))
+            jobs.append(asyncio.ensure_future(watching))
         self._phase = "working"
         self.started.set()
         log(self.name).info("working", stages=[stage.durable for stage in self._stages])
-        ended = await self._until_it_ends(connection, minding)
-        await self._leave(connection, minding)
+        ended = await self._until_it_ends(connection, jobs)
+        await self._shut_down(connection, jobs)
         self._raise_why(ended)
 
-    def _begin(self, stage: Stage[Any], connection: Connection, publisher: Publisher) -> Worker:
+    def _start(self, stage: Stage[Any], connection: Connection, publisher: Publisher) -> Worker:
         stage = replace(stage, ack_wait_s=self._settings.ack_wait_s)
-        inbox = JetStreamInbox(connection, durable_of(stage), stage.capacity)
+        consumer = JetStreamConsumer(connection, durable_of(stage), stage.capacity)
         worker = Worker(
-            stage, inbox, publisher, luck=random.random, clock=time.time, policy=self._policy
+            stage, consumer, publisher, jitter=random.random, clock=time.time, policy=self._policy
         )
         self._workers.append(worker)
         self._working.append(asyncio.ensure_future(worker.run()))
         self._more_work.set()
         return worker
 
-    async def _end(self, worker: Worker) -> None:
-        """End one stage, and nothing else of the service."""
-        place = self._workers.index(worker)
-        del self._workers[place]
-        working = self._working.pop(place)
+    async def _stop_stage(self, worker: Worker) -> None:
+        """Stop one stage, and nothing else of the service."""
+        index = self._workers.index(worker)
+        del self._workers[index]
+        working = self._working.pop(index)
         await worker.stop(self._settings.grace_s)
         await asyncio.gather(working, return_exceptions=True)
 
@@ -176,7 +178,7 @@ class Service:
         connection: Connection,
         publisher: Publisher,
     ) -> None:
-        """Begin a stage for each lane in which something waits, as lanes appear."""
+        """Start a stage for each lane in which something waits, as lanes appear."""
         route = route_of(lane_stage("").reads)
         known: set[str] = set()
         while True:
@@ -187,11 +189,11 @@ class Service:
                 subjects = {}
             for lane in sorted({subject.rpartition(".")[2] for subject in subjects} - known):
                 known.add(lane)
-                self._begin(lane_stage(lane), connection, publisher)
+                self._start(lane_stage(lane), connection, publisher)
             await asyncio.sleep(LOOK_FOR_LANES_S)
 
     async def _until_it_ends(
-        self, connection: Connection, minding: Sequence[asyncio.Future[None]]
+        self, connection: Connection, jobs: Sequence[asyncio.Future[None]]
     ) -> set[asyncio.Future[None]]:
         """Wait for the first thing that ends the service; give what ended by itself."""
         asked: asyncio.Future[Any] = asyncio.ensure_future(self._stop.wait())
@@ -200,25 +202,27 @@ class Service:
         while not ends:
             self._more_work.clear()
             more: asyncio.Future[Any] = asyncio.ensure_future(self._more_work.wait())
-            ours = {*self._working, *minding}
+            ours = {*self._working, *jobs}
             ends, _ = await asyncio.wait(
                 {asked, lost, more, *ours}, return_when=asyncio.FIRST_COMPLETED
             )
-            ends &= {asked, lost, *self._working, *minding}  # not a stage that was ended meanwhile
+            ends &= {asked, lost, *self._working, *jobs}  # not a stage that was ended meanwhile
             more.cancel()
         asked.cancel()
         lost.cancel()
         return ends - {asked, lost}
 
-    async def _leave(self, connection: Connection, minding: Sequence[asyncio.Future[None]]) -> None:
+    async def _shut_down(
+        self, connection: Connection, jobs: Sequence[asyncio.Future[None]]
+    ) -> None:
         """Unready first, so that nobody sends more; then drain; then close."""
         self._phase = "stopping"
         READY.labels(self.name).set(0)
         await asyncio.sleep(self._settings.unready_s)
         await asyncio.gather(*(worker.stop(self._settings.grace_s) for worker in self._workers))
-        for future in minding:
+        for future in jobs:
             future.cancel()
-        await asyncio.gather(*self._working, *minding, return_exceptions=True)
+        await asyncio.gather(*self._working, *jobs, return_exceptions=True)
         if not connection.lost.is_set():
             await connection.close()
         self._phase = "stopped"

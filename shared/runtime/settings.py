@@ -70,7 +70,7 @@ class _Secrets(BaseSettings):
     secrets_dir: Path | None = None
 
 
-def load(kind: type[S]) -> S:
+def load_settings(kind: type[S]) -> S:
     """Read the settings from the environment, and from files where a folder of them is named.
 
     Raises

@@ -1,15 +1,12 @@
-"""A web application as part of the house: started on a port, awaited, stopped."""
+"""A web application inside the platform's process: started on a port, awaited, stopped."""
 
 import asyncio
 import socket
-import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
-from shared.errors import BiaswatchError, ConfigurationError
-from shared.runtime.settings import S, load
-from shared.telemetry import configure_logs
+from shared.errors import ConfigurationError
 
 GRACE_S = 2
 """How long an answer under way may take to end; whoever follows a run would never let us go."""
@@ -60,20 +57,3 @@ def _listen(host: str, port: int) -> socket.socket:
             f"The port {port} cannot be opened on {host} ({error.strerror}). Choose another."
         ) from None
     return listening
-
-
-def serve_web(
-    kind: type[S], build: Callable[[S], Any], where: Callable[[S], tuple[str, int]]
-) -> int:
-    """Run a web application as a process until it is told to stop; give the exit code."""
-    import uvicorn
-
-    try:
-        settings = load(kind)
-        configure_logs(settings.log_level)
-        listening = _listen(*where(settings))
-        uvicorn.Server(uvicorn.Config(build(settings), log_config=None)).run(sockets=[listening])
-    except BiaswatchError as error:
-        sys.stderr.write(f"biaswatch: {error}\n")
-        return error.exit_code
-    return 0

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 
-class TwiceError(yaml.MarkedYAMLError):
+class DuplicateKeyError(yaml.MarkedYAMLError):
     """A mapping names a field twice."""
 
 
@@ -18,14 +18,14 @@ class _Strict(yaml.SafeLoader):
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                 if key.value in seen:
-                    raise TwiceError(
+                    raise DuplicateKeyError(
                         problem=f"{key.value!r} is given twice", problem_mark=key.start_mark
                     )
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 
-def parsed(text: str) -> Any:
+def parse_yaml(text: str) -> Any:
     """Return what YAML says; raise YAMLError where it says nothing, or one thing twice."""
     try:
         return yaml.load(text, Loader=_Strict)  # noqa: S506 - a SafeLoader
@@ -33,12 +33,12 @@ def parsed(text: str) -> Any:
         raise yaml.YAMLError("it is nested too deeply") from None
 
 
-def why(error: yaml.YAMLError) -> str:
+def yaml_problem(error: yaml.YAMLError) -> str:
     """Say what is wrong, without the file and the line."""
     return str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
 
 
-def line_of(error: yaml.YAMLError) -> int | None:
+def yaml_line(error: yaml.YAMLError) -> int | None:
     """Return the line, where it is known."""
     mark = getattr(error, "problem_mark", None)
     return mark.line + 1 if mark else None

@@ -1,23 +1,23 @@
 """The record of everything: SQLite by default, PostgreSQL in production."""
 
 from shared.store.calls import Calls
+from shared.store.extractors import ExtractorStatus
 from shared.store.gathers import Closing, Gathers, GatherState
-from shared.store.instruments import Instrument
 from shared.store.migrate import migrate
-from shared.store.records import Records, Written
-from shared.store.schedule import Place, Schedule
+from shared.store.monitor_rounds import Schedule, ScheduledMonitor
+from shared.store.records import Records, WriteResult
 from shared.store.store import Store
 
 __all__ = [
     "Calls",
     "Closing",
+    "ExtractorStatus",
     "GatherState",
     "Gathers",
-    "Instrument",
-    "Place",
     "Records",
     "Schedule",
+    "ScheduledMonitor",
     "Store",
-    "Written",
+    "WriteResult",
     "migrate",
 ]

@@ -11,17 +11,16 @@ from sqlalchemy import Connection, Engine, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from shared.contracts import Budget, Probe
-from shared.store.engine import reading, writing
-from shared.store.keyed import insert_new
-from shared.store.purges import purged
+from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.tables import CALLS, SPENDING
+from shared.store.texts import purged
 
 AT_ONCE = 500
 NO_BUDGET = Budget()
 
 
 @dataclass(frozen=True)
-class Paid:
+class PaidCall:
     """One call that brought something, and what it cost."""
 
     id: str
@@ -36,7 +35,7 @@ class Paid:
 
 
 @dataclass(frozen=True)
-class Spending:
+class RunSpending:
     """What a run has spent, and what it may."""
 
     tokens: int = 0
@@ -54,10 +53,10 @@ class Calls:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def keep(self, paid: Sequence[Paid]) -> None:
+    def keep(self, paid: Sequence[PaidCall]) -> None:
         """Keep answers and add what they cost, in one transaction."""
         rows = {each.id: each for each in paid}
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             gone = purged(connection)
             kept = [_row(rows[id_], covered=gone.covers(rows[id_].probe)) for id_ in sorted(rows)]
             new = insert_new(connection, CALLS, kept)
@@ -67,7 +66,7 @@ class Calls:
     def answers(self, ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Return the answers that are kept for these calls."""
         wanted, found = sorted(set(ids)), {}
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             for start in range(0, len(wanted), AT_ONCE):
                 some = CALLS.c.id.in_(wanted[start : start + AT_ONCE])
                 for row in connection.execute(select(CALLS.c.id, CALLS.c.answer).where(some)):
@@ -78,20 +77,20 @@ class Calls:
     def allow(self, run_id: str, budget: Budget) -> None:
         """Set what a run may spend from now on, in place of what it might before."""
         limits = {"most_tokens": budget.tokens, "most_cost": budget.cost}
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             fresh = {"run_id": run_id, **dict.fromkeys(SUMS, 0), **limits}
             statement = _insert(connection).values(fresh)
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["run_id"], set_=limits)
             )
 
-    def spending(self, run_ids: Iterable[str]) -> dict[str, Spending]:
+    def spending(self, run_ids: Iterable[str]) -> dict[str, RunSpending]:
         """Return what these runs have spent and may spend."""
         query = select(SPENDING).where(SPENDING.c.run_id.in_(set(run_ids)))
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             rows = connection.execute(query).mappings().all()
         return {
-            row["run_id"]: Spending(
+            row["run_id"]: RunSpending(
                 **{name: row[name] for name in SUMS},
                 budget=Budget(tokens=row["most_tokens"], cost=row["most_cost"]),
             )
@@ -100,14 +99,14 @@ class Calls:
 
     def forget(self, before: datetime) -> int:
         """Drop answers kept before a moment: their responses are records by now."""
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             return connection.execute(delete(CALLS).where(CALLS.c.at < before)).rowcount
 
 
 SUMS = ("tokens", "cost", "unknown_tokens", "unknown_cost")
 
 
-def _row(paid: Paid, *, covered: bool) -> dict[str, Any]:
+def _row(paid: PaidCall, *, covered: bool) -> dict[str, Any]:
     text = None if paid.answer is None or covered else json.dumps(dict(paid.answer))
     return {
         "id": paid.id,
@@ -118,7 +117,7 @@ def _row(paid: Paid, *, covered: bool) -> dict[str, Any]:
     }
 
 
-def _sums(new: Iterable[Paid]) -> dict[str, dict[str, float]]:
+def _sums(new: Iterable[PaidCall]) -> dict[str, dict[str, float]]:
     by_run: dict[str, dict[str, float]] = defaultdict(lambda: dict.fromkeys(SUMS, 0))
     for each in new:
         sums = by_run[each.probe.run_id]

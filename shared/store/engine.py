@@ -1,13 +1,15 @@
-"""The door to the database: a URL becomes an engine, and its errors become sentences."""
+"""The database: a URL becomes an engine with transactions; its errors become sentences."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, Cursor
 from sqlite3 import OperationalError as SqliteError
+from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, InterfaceError, OperationalError
 
@@ -40,7 +42,7 @@ def engine_of(url: str) -> Engine:
     return create_engine(parsed, pool_pre_ping=True, connect_args=POSTGRESQL)
 
 
-def shown(url: str) -> str:
+def url_without_password(url: str) -> str:
     """Return the URL as it may be shown: without its password."""
     return _parsed(url).render_as_string(hide_password=True)
 
@@ -101,7 +103,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 @contextmanager
-def opening(engine: Engine) -> Iterator[None]:
+def explain_open_errors(engine: Engine) -> Iterator[None]:
     """Turn what goes wrong on first contact into one sentence for a person."""
     try:
         yield
@@ -113,14 +115,14 @@ def opening(engine: Engine) -> Iterator[None]:
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
+def write_transaction(engine: Engine) -> Iterator[Connection]:
     """Return a transaction that is committed as a whole or not at all."""
     with _speaking(), engine.begin() as connection:
         yield connection
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
+def read_transaction(engine: Engine) -> Iterator[Connection]:
     """Return a transaction that sees one state of the store and changes nothing."""
     with _speaking(), engine.connect().execution_options(**{READS: True}) as connection:
         yield connection
@@ -136,3 +138,15 @@ def _speaking() -> Iterator[None]:
 
 def _reason(error: DatabaseError | InterfaceError) -> str:
     return str(error.orig).strip().splitlines()[0].rstrip(".")
+
+
+def insert_new(
+    connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Insert the rows whose key is not there yet; give the first key column of those."""
+    if not rows:
+        return []
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    first_key = next(iter(table.primary_key))
+    statement = dialect.insert(table).on_conflict_do_nothing().returning(first_key)
+    return list(connection.scalars(statement, rows))

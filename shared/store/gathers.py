@@ -10,8 +10,7 @@ from pydantic import JsonValue
 from sqlalchemy import Connection, Engine, and_, select, update
 
 from shared.contracts import ClosedBy
-from shared.store.engine import reading, writing
-from shared.store.keyed import insert_new
+from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.tables import GATHER_ITEMS, GATHERS
 
 AT_ONCE = 500
@@ -70,7 +69,7 @@ class Gathers:
             **self._one(key), "context": json.dumps(context or {}), "deadline": deadline,
             "expected": len(wanted), "arrived": arrived, "late": 0,
         }  # fmt: skip
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             if not insert_new(connection, GATHERS, [gather]):
                 return False
             items = [
@@ -90,7 +89,7 @@ class Gathers:
         """
         unique = sorted(set(ids))
         known: set[str] = set()
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             for start in range(0, len(unique), AT_ONCE):
                 known |= self._arrive(connection, unique[start : start + AT_ONCE], now)
         return len(unique) - len(known)
@@ -127,7 +126,7 @@ class Gathers:
         overdue = and_(
             GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None), GATHERS.c.deadline <= now
         )
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             closed = connection.execute(
                 update(GATHERS)
                 .where(overdue)
@@ -137,7 +136,7 @@ class Gathers:
 
     def cancel(self, key: str, now: datetime) -> bool:
         """Close a gather because nobody wants it any more; give False if it is not open."""
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             rows = self._locked(connection, [key])
             if not rows or rows[0]["closed_at"]:
                 return False
@@ -149,7 +148,7 @@ class Gathers:
 
         Records that came late count from now on: they are there, whenever they came.
         """
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             rows = self._locked(connection, [key])
             if not rows or not rows[0]["closed_at"] or rows[0]["arrived"] == rows[0]["expected"]:
                 return False
@@ -166,7 +165,7 @@ class Gathers:
     def open_keys(self) -> list[str]:
         """Return what is still being waited for."""
         mine = and_(GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None))
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             return list(
                 connection.scalars(select(GATHERS.c.key).where(mine).order_by(GATHERS.c.key))
             )
@@ -179,24 +178,24 @@ class Gathers:
             .where(GATHERS.c.closed_at.is_not(None), GATHERS.c.emitted_at.is_(None))
             .order_by(GATHERS.c.closed_at, GATHERS.c.key)
         )
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             return [_closing(dict(row)) for row in connection.execute(query).mappings()]
 
     def emitted(self, key: str, now: datetime) -> None:
         """Note that the closing of a gather has been emitted."""
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             self._set(connection, key, emitted_at=now)
 
     def waiting_for(self, key: str) -> list[str]:
         """Return the ids a gather still waits for, or never got."""
         mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key)
         query = select(GATHER_ITEMS.c.item_id).where(mine, GATHER_ITEMS.c.arrived_at.is_(None))
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))
 
     def look(self, key: str) -> GatherState | None:
         """Tell how a gather stands, or None where nobody has begun to wait."""
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             row = connection.execute(select(GATHERS).where(self._is(key))).mappings().first()
         if row is None:
             return None
@@ -205,7 +204,7 @@ class Gathers:
 
     def late(self, key: str) -> int:
         """Count the records that came after the gather was closed."""
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             query = select(GATHERS.c.late).where(self._is(key))
             return int(connection.scalar(query) or 0)
 

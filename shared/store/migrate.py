@@ -9,7 +9,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
 from shared.errors import ConfigurationError
-from shared.store.engine import READS, engine_of, opening
+from shared.store.engine import READS, engine_of, explain_open_errors
 
 MIGRATION_LOCK = 8_210_077
 """Any number, the same in every version: who holds it migrates, the others wait."""
@@ -25,7 +25,7 @@ def migrate(url: str) -> str:
     """
     engine = engine_of(url)
     try:
-        with opening(engine), engine.begin() as connection:
+        with explain_open_errors(engine), engine.begin() as connection:
             if engine.dialect.name == "postgresql":
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
             _refuse_newer(connection)
@@ -39,7 +39,10 @@ def migrate(url: str) -> str:
 
 def check(engine: Engine) -> None:
     """Raise ConfigurationError unless the store has exactly this version's shape."""
-    with opening(engine), engine.connect().execution_options(**{READS: True}) as connection:
+    with (
+        explain_open_errors(engine),
+        engine.connect().execution_options(**{READS: True}) as connection,
+    ):
         _refuse_newer(connection)
         if _revision(connection) != _scripts().get_current_head():
             where = engine.url.render_as_string(hide_password=True)

@@ -10,11 +10,9 @@ from sqlalchemy import Connection, Engine, Select, func, select
 
 from shared.contracts import Purpose, Record
 from shared.contracts.identity import is_id
-from shared.store.engine import reading, writing
-from shared.store.keyed import insert_new
-from shared.store.purges import Purged, purged
-from shared.store.split import body_of, embedded_fields, texts_of, together
+from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.tables import KEYS, RECORDS, TEXTS
+from shared.store.texts import Purged, assemble, body_of, embedded_fields, purged, texts_of
 
 R = TypeVar("R", bound=Record)
 AT_ONCE = 500
@@ -24,7 +22,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Written:
+class WriteResult:
     """What a write changed."""
 
     new: Counter[str] = field(default_factory=Counter)
@@ -39,7 +37,7 @@ class Records:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def write(self, records: Iterable[Record]) -> Written:
+    def write(self, records: Iterable[Record]) -> WriteResult:
         """Write records and those embedded in them, in one transaction; the first copy stays.
 
         Raises
@@ -48,8 +46,8 @@ class Records:
             The store is not available; nothing was written.
         """
         by_kind = _by_kind(records)
-        written = Written()
-        with writing(self._engine) as connection:
+        written = WriteResult()
+        with write_transaction(self._engine) as connection:
             gone = purged(connection)
             for kind, found in sorted(by_kind.items()):
                 new = self._insert(connection, kind, found)
@@ -69,14 +67,14 @@ class Records:
         table = RECORDS[kind.kind]
         query = select(func.count()).select_from(table)
         query = query.where(*(table.c[name] == key for name, key in keys.items()))
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             return int(connection.scalar(query) or 0)
 
     def missing(self, kind: type[Record], ids: Iterable[str]) -> set[str]:
         """Return those of the ids that are not there."""
         wanted = set(ids)
         table = RECORDS[kind.kind]
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             for some in _chunks(sorted(wanted)):
                 found = connection.scalars(select(table.c.id).where(table.c.id.in_(some)))
                 wanted.difference_update(found)
@@ -91,7 +89,7 @@ class Records:
         """Return a run's records without texts and embedded records, as plain data."""
         table = RECORDS[kind.kind]
         query = select(table.c.body).where(table.c.run_id == run_id).order_by(table.c.id)
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             for body in connection.execution_options(yield_per=AT_ONCE).scalars(query):
                 yield json.loads(body)
 
@@ -109,7 +107,7 @@ class Records:
         table = RECORDS[kind.kind]
         query = select(table.c.id).where(table.c.purpose == purpose.value)
         query = query.order_by(table.c.at.desc(), table.c.id).limit(most)
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             rank = {id_: place for place, id_ in enumerate(connection.scalars(query))}
         return sorted(self.get(kind, rank), key=lambda record: rank[record.id])
 
@@ -128,7 +126,7 @@ class Records:
         while not rows or len(rows) == AT_ONCE:
             last = rows[-1]["id"] if rows else ""
             page = query.where(table.c.id > last).order_by(table.c.id).limit(AT_ONCE)
-            with reading(self._engine) as connection:
+            with read_transaction(self._engine) as connection:
                 rows = [dict(row) for row in connection.execute(page).mappings()]
                 ids = [row["id"] for row in rows] if texts and kind.text_fields() else []
                 found = _texts(connection, ids) if ids else {}
@@ -146,7 +144,7 @@ class Records:
             inside[name] = {record.id: record for record in self.get(part, ids)}
         for row in rows:
             embedded = {name: found[row[f"{name}_id"]] for name, found in inside.items()}
-            yield cast("R", together(kind, row["body"], texts.get(row["id"], {}), embedded))
+            yield cast("R", assemble(kind, row["body"], texts.get(row["id"], {}), embedded))
 
 
 def _by_kind(records: Iterable[Record]) -> dict[str, dict[str, Record]]:

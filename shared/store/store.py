@@ -5,19 +5,16 @@ from types import TracebackType
 from sqlalchemy import Engine
 
 from shared.errors import ConfigurationError
-from shared.store.baselines import Baselines
-from shared.store.calibrations import Calibrations
 from shared.store.calls import Calls
 from shared.store.engine import engine_of
-from shared.store.entries import Entries
+from shared.store.enrolled_units import EnrolledUnits
+from shared.store.extractors import Baselines, Calibrations, Extractors
 from shared.store.gathers import Gathers
-from shared.store.instruments import Instruments
 from shared.store.migrate import check
-from shared.store.purges import Purges
+from shared.store.monitor_rounds import ClosedRounds, Schedule
 from shared.store.records import Records
-from shared.store.rounds import Rounds
-from shared.store.schedule import Schedule
 from shared.store.suites import Suites
+from shared.store.texts import Purges
 
 
 class Store:
@@ -26,15 +23,15 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.records = Records(engine)
-        self.rounds = Rounds(self.records)
+        self.rounds = ClosedRounds(self.records)
         self.purges = Purges(engine)
         self.suites = Suites(engine)
-        self.instruments = Instruments(engine)
+        self.extractors = Extractors(engine)
         self.calls = Calls(engine)
         self.baselines = Baselines(engine)
         self.calibrations = Calibrations(engine)
         self.schedule = Schedule(engine)
-        self.entries = Entries(engine)
+        self.enrolled_units = EnrolledUnits(engine)
 
     @classmethod
     def open(cls, url: str) -> "Store":

@@ -5,8 +5,7 @@ from datetime import datetime
 from sqlalchemy import Engine, select
 
 from shared.contracts import Suite
-from shared.store.engine import reading, writing
-from shared.store.keyed import insert_new
+from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.tables import SUITES
 
 
@@ -19,12 +18,12 @@ class Suites:
     def keep(self, suite: Suite, now: datetime) -> str:
         """Keep a suite; give its hash."""
         row = {"hash": suite.hash, "name": suite.name, "at": now, "body": suite.model_dump_json()}
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             insert_new(connection, SUITES, [row])
         return suite.hash
 
     def get(self, hash_: str | None) -> Suite | None:
         """Return the suite with this hash, or None; a window of traffic has none."""
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             body = connection.scalar(select(SUITES.c.body).where(SUITES.c.hash == hash_))
         return None if body is None else Suite.model_validate_json(body)

@@ -39,7 +39,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 metadata = MetaData()
 
 
-class Moment(TypeDecorator[datetime]):
+class UtcDateTime(TypeDecorator[datetime]):
     """A time in UTC; SQLite forgets the zone, so it is checked going in and restored coming out."""
 
     impl = DateTime(timezone=True)
@@ -68,7 +68,7 @@ def _record_table(kind: str) -> Table:
         Column("lane", String(96), nullable=False),
         Column("run_id", String(32)),
         Column("unit_id", Text),
-        Column("at", Moment, nullable=False),
+        Column("at", UtcDateTime, nullable=False),
         *(Column(key, String(96), nullable=False) for key in KEYS.get(kind, ())),
         Column("body", Text, nullable=False),
         Index(f"{kind}_run", "run_id"),
@@ -90,7 +90,7 @@ TEXTS = Table(
     Column("kind", String(32), nullable=False),
     Column("run_id", String(32)),
     Column("unit_id", Text),
-    Column("at", Moment, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
     Column("body", Text, nullable=False),
     Index("text_run", "run_id"),
     Index("text_unit", "unit_id"),
@@ -103,7 +103,7 @@ PURGES = Table(
     metadata,
     Column("scope", String(16), primary_key=True),
     Column("key", Text, primary_key=True),
-    Column("at", Moment, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
 )
 """What was purged: its texts never come back, however late a copy arrives."""
 
@@ -112,7 +112,7 @@ SUITES = Table(
     metadata,
     Column("hash", String(32), primary_key=True),
     Column("name", String(96), nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
     Column("body", Text, nullable=False),
 )
 
@@ -122,7 +122,7 @@ EXTRACTORS = Table(
     Column("name", String(96), primary_key=True),
     Column("version", String(96), primary_key=True),
     Column("features", Text, nullable=False),
-    Column("seen_at", Moment, nullable=False),
+    Column("seen_at", UtcDateTime, nullable=False),
     Column("instrument", Text, nullable=False, server_default=""),
     Column("kind", String(16), nullable=False, server_default="built in"),
     Column("lag", Integer),
@@ -138,7 +138,7 @@ BASELINES = Table(
     Column("version", String(96), primary_key=True),
     Column("text_hash", String(32), primary_key=True),
     Column("body", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
 )
 """What extractors read from baseline texts, which stand behind thousands of probes; no texts."""
 
@@ -148,7 +148,7 @@ CALIBRATIONS = Table(
     Column("extractor", String(96), primary_key=True),
     Column("version", String(96), primary_key=True),
     Column("body", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
 )
 
 GATHERS = Table(
@@ -157,14 +157,14 @@ GATHERS = Table(
     Column("stage", String(96), primary_key=True),
     Column("key", String(96), primary_key=True),
     Column("context", Text, nullable=False),
-    Column("deadline", Moment, nullable=False),
+    Column("deadline", UtcDateTime, nullable=False),
     Column("expected", Integer, nullable=False),
     Column("arrived", Integer, nullable=False),
     Column("late", Integer, nullable=False),
     Column("opening", Integer, nullable=False, server_default="0"),
     Column("closed_by", String(16)),
-    Column("closed_at", Moment),
-    Column("emitted_at", Moment),
+    Column("closed_at", UtcDateTime),
+    Column("emitted_at", UtcDateTime),
     Index("gather_open", "stage", "closed_at", "deadline"),
 )
 
@@ -174,7 +174,7 @@ GATHER_ITEMS = Table(
     Column("stage", String(96), primary_key=True),
     Column("key", String(96), primary_key=True),
     Column("item_id", String(96), primary_key=True),
-    Column("arrived_at", Moment),
+    Column("arrived_at", UtcDateTime),
     ForeignKeyConstraint(["stage", "key"], ["gather.stage", "gather.key"], ondelete="CASCADE"),
     Index("gather_item_id", "stage", "item_id"),
 )
@@ -185,7 +185,7 @@ CALLS = Table(
     Column("id", String(32), primary_key=True),
     Column("run_id", String(32), nullable=False),
     Column("unit_id", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
     Column("answer", Text),
     Index("call_run", "run_id"),
     Index("call_unit", "unit_id"),
@@ -214,13 +214,13 @@ SCHEDULE = Table(
     Column("monitor_id", String(32), nullable=False),
     Column("monitor", Text, nullable=False),
     Column("next_round", Integer, nullable=False),
-    Column("due_at", Moment, nullable=False),
+    Column("due_at", UtcDateTime, nullable=False),
     Column("run", Text),
     Column("ended", Text),
 )
 """Where each monitor stands: the round that comes next, when, and the run of the one before."""
 
-ENTRIES = Table(
+ENROLLED_UNITS = Table(
     "entry",
     metadata,
     Column("monitor_id", String(32), primary_key=True),

@@ -6,7 +6,7 @@ from pathlib import Path
 from prometheus_client.metrics import MetricWrapperBase
 
 from shared import telemetry
-from shared.bus.topology import Sizes, streams
+from shared.bus.topology import StreamLimits, streams
 from shared.contracts import ROUTES
 from shared.runtime.settings import Settings
 
@@ -21,7 +21,7 @@ def rows(first_cell: str) -> list[list[str]]:
 
 def test_the_table_of_streams_is_the_address_book() -> None:
     written = {row[0]: row[1:] for row in rows("[A-Z]+(_[A-Z]+)?` \\|") if len(row) == 5}
-    assert set(written) == {stream.name for stream in streams(Sizes())}
+    assert set(written) == {stream.name for stream in streams(StreamLimits())}
     for route in ROUTES:
         record, _, producers, consumers = written[route.stream]
         assert record == route.record.kind

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream.keys import keep_keys
+from shared.bus.jetstream.keys import ensure_keys
 from shared.bus.permissions import key_names, server_config
 from shared.bus.server import find_binary
-from shared.bus.topology import Sizes, streams
+from shared.bus.topology import StreamLimits, streams
 from tests.support.manifests import ROOT, clean, objects
 from tools.deploy_secrets import certificates
 
@@ -32,7 +32,7 @@ def test_the_bus_accepts_its_settings(folder: str, tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
         pytest.skip("openssl makes this test's certificates; install it")
     settings, keys = tmp_path / "nats", tmp_path / "keys"
-    public = keep_keys(keys, key_names())
+    public = ensure_keys(keys, key_names())
     for place in (settings, tmp_path / "nats-authorization", tmp_path / "nats-tls"):
         place.mkdir()
         (place / "authorization.conf").write_text(server_config(public))
@@ -47,7 +47,7 @@ def test_the_bus_accepts_its_settings(folder: str, tmp_path: Path) -> None:
 
 
 def test_the_bus_has_room_for_all_that_its_streams_reserve() -> None:
-    reserved = sum(each.max_bytes for each in streams(Sizes()))
+    reserved = sum(each.max_bytes for each in streams(StreamLimits()))
     settings = ROOT / "deploy" / "k8s" / "components" / "nats" / "nats-server.conf"
     [stored] = re.findall(r"max_file_store: (\d+)GB", settings.read_text())
     [bus] = [each for each in objects("dev", "StatefulSet") if each["metadata"]["name"] == "nats"]

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from services.extractor.settings import ExtractorSettings
-from shared.bus.topology import Sizes, durables, streams
+from shared.bus.topology import StreamLimits, durables, streams
 from tests.support.manifests import OVERLAYS, ROOT, clean, objects, pods, rendered
 from tools.deploying.services import on_the_bus
 from tools.deploying.watching import NAMESPACE
@@ -106,7 +106,7 @@ def test_a_scaler_looks_at_durables_that_are_there() -> None:
     ]
     assert asked
     assert set(asked) <= known
-    assert {stream for stream, _ in asked} <= {each.name for each in streams(Sizes())}
+    assert {stream for stream, _ in asked} <= {each.name for each in streams(StreamLimits())}
 
 
 def test_a_gpu_extractor_runs_extractors_there_are_and_scales_to_zero() -> None:

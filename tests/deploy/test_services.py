@@ -6,7 +6,7 @@ import sys
 import pytest
 import yaml
 
-from shared.bus.permissions import services as with_a_key
+from shared.bus.permissions import service_names as with_a_key
 from tests.support.manifests import OVERLAYS, ROOT, objects, pods
 from tools.deploying.services import on_the_bus, peculiar, secrets_of, startable
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.deadletters import dead_letters
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
-from shared.bus.provision import provision
+from shared.bus.dead_letters import dead_letters
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import Features, Probe, Response, subject_of
 from shared.errors import BiaswatchError

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from shared.bus.deadletters import DeadLetter, dead_letters
-from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
+from shared.bus.dead_letters import DeadLetter, dead_letters
+from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
 from shared.bus.jetstream.admin import Lag
-from shared.bus.outcome import RetryPolicy
-from shared.bus.provision import provision
+from shared.bus.retry_policy import RetryPolicy
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
@@ -35,17 +34,17 @@ class Bus:
     publisher: JetStreamPublisher
     _running: list[tuple[Worker, asyncio.Task[None]]] = field(default_factory=list)
 
-    def inbox(self, stage: Stage[Any]) -> JetStreamInbox:
-        """Open the inbox of a stage."""
-        return JetStreamInbox(self.connection, durable_of(stage), stage.capacity)
+    def consumer(self, stage: Stage[Any]) -> JetStreamConsumer:
+        """Open the consumer of a stage."""
+        return JetStreamConsumer(self.connection, durable_of(stage), stage.capacity)
 
     def work(self, stage: Stage[Any], policy: RetryPolicy = QUICK) -> Worker:
         """Start a worker; it is stopped when the test ends."""
         worker = Worker(
             stage,
-            self.inbox(stage),
+            self.consumer(stage),
             self.publisher,
-            luck=lambda: 0.5,
+            jitter=lambda: 0.5,
             clock=time.time,
             policy=policy,
         )
@@ -65,6 +64,10 @@ class Bus:
         route = route_of(record)
         return sum((await self.admin.subjects(route.stream, route.subjects)).values())
 
+    async def durable_info(self, stream: str, name: str) -> dict[str, Any]:
+        """Return the server's own description of a durable."""
+        return await self.admin._api(f"CONSUMER.INFO.{stream}.{name}")
+
     async def settled(self, stage: Stage[Any], in_hand: int = 0) -> None:
         """Return when nothing waits for the stage and `in_hand` records are held or delayed."""
         async with asyncio.timeout(30):
@@ -74,7 +77,7 @@ class Bus:
     async def _settled(self, stage: Stage[Any], in_hand: int) -> bool:
         """Compare with the stream too: a durable hears a little later of what was published."""
         durable = durable_of(stage)
-        info = await self.admin.durable_info(durable.stream, durable.name)
+        info = await self.durable_info(durable.stream, durable.name)
         after = info["delivered"]["stream_seq"] + 1
         if await self.admin.next_message(durable.stream, durable.filter, after) is not None:
             return False

@@ -19,7 +19,7 @@ from biaswatch.suites import load_suite
 from biaswatch.verbs import app
 from services.gateway.app import web_app
 from services.gateway.settings import GatewaySettings
-from shared.bus.topology import Sizes, durables, streams
+from shared.bus.topology import StreamLimits, durables, streams
 from shared.contracts import ROUTES
 from shared.runtime.settings import Settings
 from shared.store.tables import metadata
@@ -45,7 +45,7 @@ def surface() -> dict[str, Any]:
             }
             for route in ROUTES
         },
-        "streams": {each.name: list(each.subjects) for each in streams(Sizes())},
+        "streams": {each.name: list(each.subjects) for each in streams(StreamLimits())},
         "durables": sorted(f"{each.stream}/{each.name} {each.filter}" for each in durables()),
         "metrics": _metrics(),
         "settings": {name: sorted(_settings(name)) for name in _services()},

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from shared.bus.outcome import RetryPolicy
+from shared.bus.retry_policy import RetryPolicy
 from shared.bus.stage import Stage
 from shared.contracts import Ending, Features, Probe, Record, Response
 from shared.errors import PoisonError

@@ -24,7 +24,7 @@ from shared.contracts import (
 )
 from shared.contracts.identity import derived_id
 from shared.errors import TransientError
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import in_thread
 from shared.store import Records
 
 KEY = "builder."

@@ -22,7 +22,7 @@ def load_plan(file: Path) -> Plan:
     """
     try:
         text = file.read_text(encoding="utf-8")
-        fields = yaml_text.parsed(text)
+        fields = yaml_text.parse_yaml(text)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except OSError as error:
         raise UsageError(f"The plan {file} cannot be read ({error.strerror}).") from None
@@ -30,7 +30,7 @@ def load_plan(file: Path) -> Plan:
         raise UsageError(f"The plan {file} cannot be read: it is no text in UTF-8.") from None
     except yaml.YAMLError as error:
         raise UsageError(
-            f"{file}{_where(error)}: this is not YAML ({yaml_text.why(error)})."
+            f"{file}{_where(error)}: this is not YAML ({yaml_text.yaml_problem(error)})."
         ) from None
     if not isinstance(fields, dict):
         raise UsageError(f"{file}: a plan is a mapping with name, domain, concepts and prompts.")
@@ -41,7 +41,7 @@ def load_plan(file: Path) -> Plan:
 
 
 def _where(error: yaml.YAMLError) -> str:
-    line = yaml_text.line_of(error)
+    line = yaml_text.yaml_line(error)
     return f", line {line}" if line else ""
 
 

@@ -69,7 +69,7 @@ class Diagnose:
             alpha=self._plan.alpha,
             tolerance=self._plan.tolerance,
             features=suite.features,
-            measured={each.name: each.features for each in self._store.instruments.ever()},
+            measured={each.name: each.features for each in self._store.extractors.ever()},
             selected_at_least=suite.selected_at_least,
             assessed=suite.assessed,
             claim=suite.claim,

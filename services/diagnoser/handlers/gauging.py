@@ -16,7 +16,7 @@ from shared.contracts import (
     Verdict,
 )
 from shared.errors import TransientError
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import in_thread
 from shared.store import Store
 from shared.telemetry import (
     MONITOR_ALARM,
@@ -61,7 +61,7 @@ class Gauges:
         self._shown = set(found)
 
     def _found(self) -> Iterator[tuple[Key, float]]:
-        for place in self._store.schedule.places():
+        for place in self._store.schedule.monitors():
             if place.monitor.state is MonitorState.DELETED:
                 continue
             name = (place.monitor.name,)

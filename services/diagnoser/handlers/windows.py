@@ -43,7 +43,7 @@ class Windows:
 
     def _entrants(self, closed: Round, dimension: str, heard: list[Heard]) -> Entrants:
         users = users_of(heard, dimension)
-        new = self._store.entries.enter(
+        new = self._store.enrolled_units.enroll(
             closed.monitor_id, closed.epoch, dimension, users, closed.round
         )
         mixed = {user for user, groups in users.items() if len(groups) > 1}

@@ -22,8 +22,8 @@ from shared.contracts import (
     response_id_of,
 )
 from shared.errors import TransientError
+from shared.runtime.blocking import in_thread
 from shared.runtime.gather import Gather
-from shared.runtime.threads import in_thread
 from shared.store import Closing, Store
 
 WRITING, JUDGING = "write", "judge"

@@ -6,13 +6,13 @@ from datetime import datetime
 
 from services.extractor.domain import Extractor
 from services.extractor.handlers.tally import Tally
-from shared.runtime.threads import in_thread
-from shared.store.instruments import Instrument, Instruments
+from shared.runtime.blocking import in_thread
+from shared.store.extractors import Extractors, ExtractorStatus
 
 
 async def announce(
     extractors: Mapping[str, Extractor],
-    instruments: Instruments,
+    instruments: Extractors,
     tallies: Mapping[str, Tally],
     *,
     now: Callable[[], datetime],
@@ -29,9 +29,11 @@ async def announce(
         await asyncio.sleep(every_s)
 
 
-def instrument_of(extractor: Extractor, tally: Tally, over_s: float, at: datetime) -> Instrument:
+def instrument_of(
+    extractor: Extractor, tally: Tally, over_s: float, at: datetime
+) -> ExtractorStatus:
     """Return what is told of an extractor of this process."""
-    return Instrument(
+    return ExtractorStatus(
         name=extractor.name,
         version=extractor.version,
         features=tuple(extractor.features),

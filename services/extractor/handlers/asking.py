@@ -21,12 +21,12 @@ from services.extractor.handlers.measuring import (
     why_unread,
 )
 from services.extractor.handlers.tally import Tally
-from shared.bus.jetstream import Caller, NobodyAnswers, Reply
+from shared.bus.jetstream import NoReply, Requester, ServiceReply
 from shared.contracts import Features, Response
 from shared.contracts.dropin import Checked, DropInSpec, endpoint
 from shared.errors import TransientError
-from shared.runtime.threads import in_thread
-from shared.store.baselines import Baselines, Numbers
+from shared.runtime.blocking import in_thread
+from shared.store.extractors import Baselines, Numbers
 
 DIED_OR_HUNG = "the extractor died or hung on this text"
 DEATHS = 3
@@ -68,7 +68,7 @@ class AskDropIn:
     def __init__(
         self,
         spec: DropInSpec,
-        caller: Caller,
+        caller: Requester,
         baselines: Baselines,
         tally: Tally,
         suspects: Suspects,
@@ -135,7 +135,7 @@ class AskDropIn:
     async def _together(self, lot: list[Reading]) -> list[Measured]:
         try:
             reply = await self._ask(lot)
-        except NobodyAnswers as silence:
+        except NoReply as silence:
             self._suspects.add(lot, deaths=0)
             self._tally.fail("it did not answer a call")
             raise TransientError(f"{self.spec.name}: {silence}") from None
@@ -159,7 +159,7 @@ class AskDropIn:
         self._suspects.clear(reading)
         return found
 
-    def _read(self, reply: Reply, texts: int) -> list[Measured]:
+    def _read(self, reply: ServiceReply, texts: int) -> list[Measured]:
         if reply.error_code is not None:
             self._tally.fail("it answered a call with an error")
             if texts == 1:
@@ -190,7 +190,7 @@ class AskDropIn:
         if status != "ok":
             raise TransientError(f"{self.spec.name} says of itself that it cannot work now.")
 
-    async def _ask(self, lot: Sequence[Reading]) -> Reply:
+    async def _ask(self, lot: Sequence[Reading]) -> ServiceReply:
         subject = endpoint(self.spec.name, "extract")
         return await self._caller.ask(subject, body_of(lot), timeout_s=self._call_s)
 

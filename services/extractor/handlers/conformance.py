@@ -16,7 +16,7 @@ from services.extractor.domain.calls import (
 )
 from services.extractor.domain.contained import NOT_FINITE, WRONG_FEATURES
 from services.extractor.handlers.discovering import found
-from shared.bus.jetstream import Caller, Reply
+from shared.bus.jetstream import Requester, ServiceReply
 from shared.contracts.dropin import Checked, DropInSpec, endpoint
 from shared.errors import TransientError
 
@@ -42,7 +42,7 @@ class Finding:
 class Conformance:
     """The trial of one drop-in."""
 
-    def __init__(self, name: str, caller: Caller, *, call_s: float) -> None:
+    def __init__(self, name: str, caller: Requester, *, call_s: float) -> None:
         self._name = name
         self._caller = caller
         self._call_s = call_s
@@ -99,7 +99,7 @@ class Conformance:
         self._note("a malformed call is answered with an error", *wrong)
         await self._check()
 
-    async def _ask(self, what: str, body: bytes = b"") -> Reply:
+    async def _ask(self, what: str, body: bytes = b"") -> ServiceReply:
         return await self._caller.ask(endpoint(self._name, what), body, timeout_s=self._call_s)
 
     def _note(self, what: str, *wrong: str) -> None:

@@ -10,16 +10,16 @@ from typing import Any
 from services.extractor.domain.calls import BrokenContract, mismatch, spec_of
 from services.extractor.handlers.asking import AskDropIn, Suspects
 from services.extractor.handlers.tally import Tally
-from shared.bus.jetstream import Caller
+from shared.bus.jetstream import Requester
 from shared.bus.stage import Stage
 from shared.bus.worker import Worker
 from shared.contracts import Response
 from shared.contracts.dropin import CONTRACT, ROLE, DropInSpec, endpoint, service_name
 from shared.errors import TransientError
-from shared.runtime.service import Floor
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import in_thread
+from shared.runtime.service import StageHost
 from shared.store import Store
-from shared.store.instruments import Instrument
+from shared.store.extractors import ExtractorStatus
 from shared.telemetry import log
 
 GONE_AFTER_S = 30.0
@@ -56,19 +56,19 @@ class DropIns:
     _suspects: dict[str, Suspects] = field(default_factory=dict)
     _refused: dict[tuple[str, str], tuple[str, datetime]] = field(default_factory=dict)
 
-    async def oversee(self, floor: Floor) -> None:
+    async def oversee(self, host: StageHost) -> None:
         """Be the service's overseer: look, welcome, tell, let go, for ever."""
-        caller = Caller(floor.connection)
+        caller = Requester(host.connection)
         while True:
             try:
                 heard = await caller.ask_all("$SRV.INFO", within_s=self.look_every_s)
                 for name, version in sorted(found(heard).items()):
-                    await self._met(name, version, caller, floor)
-                await self._tell(floor)
+                    await self._met(name, version, caller, host)
+                await self._tell(host)
             except TransientError as error:
                 log("dropins").warning("drop-ins cannot be looked after now", why=str(error))
 
-    async def _met(self, name: str, version: str, caller: Caller, floor: Floor) -> None:
+    async def _met(self, name: str, version: str, caller: Requester, host: StageHost) -> None:
         guest = self._guests.get(name)
         if guest and guest.spec.version == version:
             guest.seen_at = self.now()
@@ -81,10 +81,10 @@ class DropIns:
             await self._refuse(name, version, str(why))
             return
         if guest:
-            await self._let_go(name, floor)
-        self._begin(spec, caller, floor)
+            await self._let_go(name, host)
+        self._begin(spec, caller, host)
 
-    async def _welcome(self, name: str, version: str, caller: Caller) -> DropInSpec:
+    async def _welcome(self, name: str, version: str, caller: Requester) -> DropInSpec:
         if name in self.built_in:
             raise BrokenContract("an extractor of this name is built in")
         if len(self._guests) >= MOST_GUESTS:
@@ -95,7 +95,7 @@ class DropIns:
             raise BrokenContract(lie)
         return spec
 
-    def _begin(self, spec: DropInSpec, caller: Caller, floor: Floor) -> None:
+    def _begin(self, spec: DropInSpec, caller: Requester, host: StageHost) -> None:
         tally = Tally()
         handler = AskDropIn(
             spec,
@@ -112,14 +112,14 @@ class DropIns:
             handler,
             slots=2,
             batch=min(self.batch, spec.max_batch),
-            guest=spec.name,
+            drop_in=spec.name,
         )
-        self._guests[spec.name] = Guest(spec, floor.begin(stage), self.now(), tally)
+        self._guests[spec.name] = Guest(spec, host.start(stage), self.now(), tally)
         log("dropins").info("a drop-in is read for", extractor=spec.name, version=spec.version)
 
-    async def _let_go(self, name: str, floor: Floor) -> None:
+    async def _let_go(self, name: str, host: StageHost) -> None:
         guest = self._guests.pop(name)
-        await floor.end(guest.worker)
+        await host.stop(guest.worker)
         log("dropins").info("a drop-in is let go", extractor=name, version=guest.spec.version)
 
     def _refused_lately(self, name: str, version: str) -> bool:
@@ -129,29 +129,29 @@ class DropIns:
     async def _refuse(self, name: str, version: str, why: str) -> None:
         now = self.now()
         self._refused[name, version] = (why, now)
-        told = Instrument(name, version, (), now, kind=KIND, last_error=why, refused=why)
-        await in_thread(self.store.instruments.announce, told)
+        told = ExtractorStatus(name, version, (), now, kind=KIND, last_error=why, refused=why)
+        await in_thread(self.store.extractors.announce, told)
         log("dropins").warning("a drop-in is refused", extractor=name, version=version, why=why)
 
-    async def _tell(self, floor: Floor) -> None:
+    async def _tell(self, host: StageHost) -> None:
         """Say who is running, once each can be read for; let go of who has been silent long."""
         now = self.now()
         for name, guest in list(self._guests.items()):
             if now - guest.seen_at > timedelta(seconds=max(GONE_AFTER_S, 2 * self.call_s)):
-                await self._let_go(name, floor)
+                await self._let_go(name, host)
             elif guest.worker.ready and self._due(guest, now):
                 over_s = (now - (guest.told_at or guest.seen_at)).total_seconds()
                 guest.told_at = now
-                await in_thread(self.store.instruments.announce, told_of(guest, over_s))
+                await in_thread(self.store.extractors.announce, told_of(guest, over_s))
 
     def _due(self, guest: Guest, now: datetime) -> bool:
         every = timedelta(seconds=self.tell_every_s)
         return guest.told_at is None or now - guest.told_at >= every
 
 
-def told_of(guest: Guest, over_s: float) -> Instrument:
+def told_of(guest: Guest, over_s: float) -> ExtractorStatus:
     """Return what is told of a drop-in."""
-    return Instrument(
+    return ExtractorStatus(
         name=guest.spec.name,
         version=guest.spec.version,
         features=guest.spec.features,

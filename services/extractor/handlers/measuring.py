@@ -6,7 +6,7 @@ from datetime import datetime
 from services.extractor.domain import Extractor, Measured, Reading, measured_all
 from services.extractor.handlers.tally import Tally
 from shared.contracts import Ending, Features, Response
-from shared.store.baselines import Baselines, Numbers
+from shared.store.extractors import Baselines, Numbers
 
 
 class Measure:

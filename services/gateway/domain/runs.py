@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 from shared.contracts import Budget, ClosedBy, ExtractorPin, Judging, Run, Suite, parse_target
 from shared.contracts.identity import RecordId
 from shared.errors import UsageError
-from shared.store import GatherState, Instrument
+from shared.store import ExtractorStatus, GatherState
 
 ITSELF, NOBODY = "self", "none"
 
@@ -82,7 +82,7 @@ ENDED = {Stand.COMPLETE, Stand.INCOMPLETE, Stand.CANCELLED}
 """Nothing more will come, unless somebody takes the run up again."""
 
 
-def check_features(suite: Suite, running: Sequence[Instrument]) -> None:
+def check_features(suite: Suite, running: Sequence[ExtractorStatus]) -> None:
     """Refuse a suite that looks at a number nothing of it measures: its run would show nothing.
 
     Raises
@@ -100,7 +100,9 @@ def check_features(suite: Suite, running: Sequence[Instrument]) -> None:
                 )
 
 
-def run_of(asked: RunRequest, suite: Suite, running: Sequence[Instrument], at: datetime) -> Run:
+def run_of(
+    asked: RunRequest, suite: Suite, running: Sequence[ExtractorStatus], at: datetime
+) -> Run:
     """Turn what was asked into a run.
 
     Raises
@@ -151,7 +153,7 @@ def verdicts_of(run: Run, suite: Suite | None) -> int:
     return pairs + len({judge.lane for judge in run.judging.judges or run.targets})
 
 
-def _pin(name: str, running: Sequence[Instrument]) -> ExtractorPin:
+def _pin(name: str, running: Sequence[ExtractorStatus]) -> ExtractorPin:
     for instrument in running:
         if instrument.name == name:
             return ExtractorPin(name=name, version=instrument.version)

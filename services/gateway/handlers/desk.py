@@ -62,7 +62,7 @@ class Desk:
         if suite is None:
             raise NotThereError(f"There is no suite {asked.suite_hash}. Upload it first.")
         since = self._now() - timedelta(seconds=self._extractor_age_s)
-        return run_of(asked, suite, self._store.instruments.running(since), self._now())
+        return run_of(asked, suite, self._store.extractors.running(since), self._now())
 
     def opening_of(self, run: Run) -> int | None:
         """Return the opening a start of this run would make; None where there is nothing to start.

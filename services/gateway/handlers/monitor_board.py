@@ -116,7 +116,7 @@ class MonitorBoard:
 
     def _stand(self, monitor: Monitor, evidence: list[Evidence], flagged: int) -> MonitorStand:
         last = self._store.rounds.last(monitor)
-        place = self._store.schedule.place(monitor.name)
+        place = self._store.schedule.get(monitor.name)
         here = place if place and place.monitor.monitor_id == monitor.monitor_id else None
         ended = here.ended if here else None
         going_on = monitor.state is MonitorState.ACTIVE and here is not None and not ended

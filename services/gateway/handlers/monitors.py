@@ -63,7 +63,7 @@ class MonitorDesk:
     def _check_measured(self, plan: MonitorPlan) -> None:
         """Refuse what nobody measures: its evidence would be missing for ever."""
         since = self._now() - timedelta(seconds=self._extractor_age_s)
-        running = {each.name: each.features for each in self._store.instruments.running(since)}
+        running = {each.name: each.features for each in self._store.extractors.running(since)}
         for watched in plan.features:
             if watched.extractor not in running:
                 raise UsageError(

@@ -20,7 +20,7 @@ from services.gateway.handlers import Desk, Studies, StudyResults
 from services.gateway.handlers.studies import FlaggedPair
 from services.gateway.routes.tokens import Tokens
 from shared.contracts import Assessment, Brief, Cancellation, Diagnosis, Purpose, Run, Suite
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import in_thread
 
 Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]
 LOOK_EVERY_S = 0.3

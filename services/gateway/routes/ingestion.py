@@ -9,7 +9,7 @@ from services.gateway.domain.exchanges import SentResponses, Taken
 from services.gateway.handlers import Ingest
 from services.gateway.routes.tokens import Tokens
 from shared.contracts import Exchange
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import in_thread
 
 Send = Callable[[Exchange], Awaitable[None]]
 

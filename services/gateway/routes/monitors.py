@@ -11,7 +11,7 @@ from services.gateway.domain.traffic_monitors import Asked
 from services.gateway.handlers import MonitorBoard, MonitorDesk
 from services.gateway.routes.tokens import Tokens
 from shared.contracts import Description, Monitor, MonitorState
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import in_thread
 
 Send = Callable[[Monitor], Awaitable[None]]
 MOST_WINDOWS = 1000

@@ -15,7 +15,7 @@ from services.gateway.domain.whiskers import Whisker, whiskers
 from services.gateway.handlers import Desk, MonitorBoard
 from services.gateway.routes.rendering import HEADERS, page, style
 from services.gateway.routes.sessions import Sessions, SignIn, next_of
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import in_thread
 
 AGAIN_S = 30
 MOST_RUNS = 25

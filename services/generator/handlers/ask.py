@@ -20,8 +20,7 @@ from services.generator.handlers.purse import Purse, Spent
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from shared.errors import ConfigurationError
 from shared.reading import Unread
-from shared.runtime.lookup import Lookup
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import BatchedLookup, in_thread
 from shared.store import Records
 
 LaneOf = Callable[[Target], Lane]
@@ -40,7 +39,7 @@ class Ask:
         now: Callable[[], datetime],
         clock: Callable[[], float],
     ) -> None:
-        self._known = Lookup(lambda ids: {r.id: r for r in records.get(Response, ids)})
+        self._known = BatchedLookup(lambda ids: {r.id: r for r in records.get(Response, ids)})
         self._lane_of = lane_of
         self._caller = caller
         self._purse = purse

@@ -8,9 +8,9 @@ from typing import Any
 from shared.contracts import Probe, derived_id
 from shared.errors import TransientError
 from shared.llm.port import Answer
-from shared.runtime.lookup import Lookup
+from shared.runtime.blocking import BatchedLookup
 from shared.store import Calls
-from shared.store.calls import Paid
+from shared.store.calls import PaidCall
 from shared.telemetry import log
 
 
@@ -24,9 +24,9 @@ class Keeping:
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self._answers: Lookup[Mapping[str, Any]] = Lookup(calls.answers)
-        self._writes: Lookup[None] = Lookup(self._write)
-        self._waiting: dict[str, Paid] = {}
+        self._answers: BatchedLookup[Mapping[str, Any]] = BatchedLookup(calls.answers)
+        self._writes: BatchedLookup[None] = BatchedLookup(self._write)
+        self._waiting: dict[str, PaidCall] = {}
 
     async def known(self, probe: Probe, step: str) -> Answer | None:
         """Return the answer that was paid for already, if there is one and it may be used."""
@@ -43,7 +43,7 @@ class Keeping:
         answered = answer is not None and answer.finish_reason != "length" and not probe.fresh
         kept = asdict(answer) if answer and answered else None
         id_ = call_id(probe, step) if kept else derived_id("call", probe.id, step, at.isoformat())
-        self._waiting[id_] = Paid(id_, probe, tokens, cost, kept, at)
+        self._waiting[id_] = PaidCall(id_, probe, tokens, cost, kept, at)
         try:
             await self._writes.get(id_)
         except TransientError as error:

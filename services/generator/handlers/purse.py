@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from shared.contracts import Cancellation, Probe
-from shared.runtime.lookup import Lookup
+from shared.runtime.blocking import BatchedLookup
 from shared.store import Calls
-from shared.store.calls import Spending
+from shared.store.calls import RunSpending
 
 FRESH_S = 1.0
 """How old the sums may be: other replicas spend too."""
@@ -17,7 +17,7 @@ class Spent(Exception):  # noqa: N818 - an outcome, not an accident
     """The probe's run may spend no more; the message is the reason, one word."""
 
 
-def why_stop(spending: Spending) -> str | None:
+def why_stop(spending: RunSpending) -> str | None:
     """Return the reason a run must stop: its budget is reached, or cannot be watched."""
     budget = spending.budget
     if budget.tokens is not None:
@@ -39,10 +39,10 @@ class Purse:
     def __init__(
         self, calls: Calls, *, now: Callable[[], datetime], clock: Callable[[], float]
     ) -> None:
-        self._lookup = Lookup(calls.spending)
+        self._lookup = BatchedLookup(calls.spending)
         self._now = now
         self._clock = clock
-        self._seen: dict[str, tuple[float, Spending]] = {}
+        self._seen: dict[str, tuple[float, RunSpending]] = {}
         self._told: dict[str, datetime] = {}
 
     async def check(self, probe: Probe, *, priced: bool) -> None:
@@ -53,7 +53,7 @@ class Purse:
         if reason := self._refusal(await self._of(probe.run_id, anew=True), priced):
             raise Spent(reason)
 
-    def _refusal(self, spending: Spending, priced: bool) -> str | None:
+    def _refusal(self, spending: RunSpending, priced: bool) -> str | None:
         if spending.budget.cost is not None and not priced:
             return "no_price"
         return why_stop(spending)
@@ -91,9 +91,9 @@ class Purse:
         )
         return (stop,)
 
-    async def _of(self, run_id: str, *, anew: bool = False) -> Spending:
+    async def _of(self, run_id: str, *, anew: bool = False) -> RunSpending:
         if anew or run_id not in self._seen or self._stale(self._seen[run_id][0]):
-            found = await self._lookup.get(run_id) or Spending()
+            found = await self._lookup.get(run_id) or RunSpending()
             self._seen = {run: it for run, it in self._seen.items() if not self._stale(it[0])}
             self._seen[run_id] = (self._clock(), found)
         return self._seen[run_id][1]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from shared.contracts import Cancellation, Probe
-from shared.runtime.lookup import Lookup
+from shared.runtime.blocking import BatchedLookup
 from shared.store import Records
 
 FRESH_S = 1.0
@@ -14,7 +14,7 @@ class Wanted:
     """Asks the store, for each run once in a while."""
 
     def __init__(self, records: Records, *, clock: Callable[[], float]) -> None:
-        self._lookup = Lookup(
+        self._lookup = BatchedLookup(
             lambda runs: {run: list(records.read(Cancellation, run_id=run)) for run in set(runs)}
         )
         self._clock = clock

@@ -6,9 +6,8 @@ from datetime import datetime
 from services.oracle.domain import is_mine
 from services.oracle.handlers.asking import GATHER, Asking
 from shared.contracts import Cancellation, Record, Response, Run, response_id_of
-from shared.runtime.gather import Gather
-from shared.runtime.reconciliation import Reconciliation
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import in_thread
+from shared.runtime.gather import Gather, Reconciliation
 from shared.store import Store
 from shared.telemetry import log
 

@@ -19,9 +19,8 @@ from shared.contracts import (
     response_id_of,
 )
 from shared.errors import PoisonError
-from shared.runtime.gather import Gather
-from shared.runtime.reconciliation import Reconciliation
-from shared.runtime.threads import in_thread
+from shared.runtime.blocking import in_thread
+from shared.runtime.gather import Gather, Reconciliation
 from shared.store import Closing, Store
 from shared.telemetry import log
 

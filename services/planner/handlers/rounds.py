@@ -17,8 +17,8 @@ from shared.contracts import (
     read_at,
 )
 from shared.errors import TransientError
-from shared.runtime.threads import in_thread
-from shared.store import Place, Store
+from shared.runtime.blocking import in_thread
+from shared.store import ScheduledMonitor, Store
 from shared.telemetry import log
 
 HEARD_WITHIN = timedelta(seconds=60)
@@ -65,9 +65,9 @@ class Rounds:
 
     def due(self) -> list[Run]:
         """Begin the rounds that are due; give their runs, and those nobody has heard of yet."""
-        return [run for place in self._store.schedule.places() for run in self._of(place)]
+        return [run for place in self._store.schedule.monitors() for run in self._of(place)]
 
-    def _of(self, place: Place) -> Iterator[Run]:
+    def _of(self, place: ScheduledMonitor) -> Iterator[Run]:
         if place.run is not None:
             waiting = self._gathers.look(place.run.id)
             if waiting is None:
@@ -79,7 +79,7 @@ class Rounds:
         if wanted and place.due <= self._now():
             yield from self._begun(place)
 
-    def _begun(self, place: Place) -> Iterator[Run]:
+    def _begun(self, place: ScheduledMonitor) -> Iterator[Run]:
         monitor = place.monitor
         if why := self._over(place):
             self._store.schedule.end(place, why)
@@ -92,12 +92,12 @@ class Rounds:
         if self._store.schedule.begin(place, run, self._due_after(place, run)):
             yield run
 
-    def _due_after(self, place: Place, run: Run) -> datetime:
+    def _due_after(self, place: ScheduledMonitor, run: Run) -> datetime:
         if run.window is not None:
             return read_at(run.window.next, place.monitor)
         return next_due(place.due_at, place.monitor.upkeep.cadence_s, self._now())
 
-    def _over(self, place: Place) -> str | None:
+    def _over(self, place: ScheduledMonitor) -> str | None:
         """Say why there will be no more rounds, or nothing where there will."""
         why = all_run(place.monitor, place.next_round)
         suite = self._suite(place.monitor)
@@ -107,7 +107,7 @@ class Rounds:
         """Return what measures the round, or say what a round waits for."""
         if monitor.plan.traffic is None and self._suite(monitor) is None:
             return f"the suite {monitor.plan.suite} is not in the store"
-        return pins_for(monitor, self._store.instruments.running(self._wall() - HEARD_WITHIN))
+        return pins_for(monitor, self._store.extractors.running(self._wall() - HEARD_WITHIN))
 
     def _suite(self, monitor: Monitor) -> Suite | None:
         return self._store.suites.get(monitor.plan.suite_hash)

@@ -1,19 +1,19 @@
 """NATS JetStream: the only place where nats is imported."""
 
-from shared.bus.jetstream.admin import Admin
-from shared.bus.jetstream.calling import Caller, NobodyAnswers, Reply
+from shared.bus.jetstream.admin import Admin, provision
 from shared.bus.jetstream.connection import Connection
-from shared.bus.jetstream.publishing import JetStreamPublisher
-from shared.bus.jetstream.pulling import JetStreamInbox
-from shared.bus.jetstream.serving import served
+from shared.bus.jetstream.consumer import JetStreamConsumer
+from shared.bus.jetstream.micro import NoReply, Requester, ServiceReply, serve_endpoints
+from shared.bus.jetstream.publisher import JetStreamPublisher
 
 __all__ = [
     "Admin",
-    "Caller",
     "Connection",
-    "JetStreamInbox",
+    "JetStreamConsumer",
     "JetStreamPublisher",
-    "NobodyAnswers",
-    "Reply",
-    "served",
+    "NoReply",
+    "Requester",
+    "ServiceReply",
+    "provision",
+    "serve_endpoints",
 ]

@@ -1,4 +1,4 @@
-"""Streams and durables on the server: made, brought into line, looked at."""
+"""Streams and durables on the server: create, update and inspect them, and provision all."""
 
 import json
 from base64 import b64decode
@@ -8,8 +8,9 @@ from typing import Any
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
+from shared.bus.dead_letters import StoredMessage
 from shared.bus.jetstream.connection import Connection
-from shared.bus.topology import DurableSpec, StreamSpec
+from shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durables, streams
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 
 STREAM_NOT_FOUND = 10059
@@ -26,17 +27,7 @@ class Lag:
     in_hand: int
 
 
-@dataclass(frozen=True)
-class Stored:
-    """One message as its stream keeps it."""
-
-    subject: str
-    sequence: int
-    data: bytes
-    headers: dict[str, str]
-
-
-class Refused(BiaswatchError):  # noqa: N818 - the server's answer, turned into a sentence by callers
+class JetStreamRefusal(BiaswatchError):  # noqa: N818 - the server's answer, turned into a sentence by callers
     """The JetStream API answered with an error."""
 
     def __init__(self, code: int, description: str) -> None:
@@ -57,11 +48,11 @@ class Admin:
         Raises
         ------
         ConfigurationError
-            There is a stream of another make, or the server has no room for what it reserves.
+            There is a stream of another kind, or the server has no room for what it reserves.
         """
         try:
             await self._ensure_stream(spec)
-        except Refused as refusal:
+        except JetStreamRefusal as refusal:
             if refusal.code != NO_ROOM:
                 raise
             raise ConfigurationError(
@@ -74,13 +65,13 @@ class Admin:
         config = stream_config(spec)
         try:
             await self._api(f"STREAM.UPDATE.{spec.name}", config)
-        except Refused as refusal:
+        except JetStreamRefusal as refusal:
             if refusal.code == NO_ROOM:
                 raise
             if refusal.code != STREAM_NOT_FOUND:
                 raise ConfigurationError(
                     f"The stream {spec.name} cannot be brought into line: {refusal} Look at it with"
-                    f" `nats stream info {spec.name}`; a stream of another make must be renamed."
+                    f" `nats stream info {spec.name}`; a stream of another kind must be renamed."
                 ) from refusal
             await self._api(f"STREAM.CREATE.{spec.name}", config)
 
@@ -93,24 +84,16 @@ class Admin:
         request = {"stream_name": spec.stream, "config": durable_config(spec)}
         try:
             await self._api(f"CONSUMER.CREATE.{spec.stream}.{spec.name}.{spec.filter}", request)
-        except Refused as refusal:
+        except JetStreamRefusal as refusal:
             raise TransientError(
                 f"The durable {spec.name} cannot be made on {spec.stream}: {refusal} Run `biaswatch"
                 " provision` on this server."
             ) from refusal
 
-    async def delete_durable(self, stream: str, name: str) -> None:
-        """Remove a durable; its stream keeps the records."""
-        await self._api(f"CONSUMER.DELETE.{stream}.{name}")
-
     async def lag(self, stream: str, name: str) -> Lag:
         """Tell how many records wait for a durable, and how many are in somebody's hands."""
         info = await self._api(f"CONSUMER.INFO.{stream}.{name}")
         return Lag(waiting=info["num_pending"], in_hand=info["num_ack_pending"])
-
-    async def durable_info(self, stream: str, name: str) -> dict[str, Any]:
-        """Return the server's own description of a durable."""
-        return await self._api(f"CONSUMER.INFO.{stream}.{name}")
 
     async def subjects(self, stream: str, filter: str) -> dict[str, int]:  # noqa: A002
         """Count the messages a stream holds, by subject."""
@@ -123,12 +106,12 @@ class Admin:
             if not page or len(found) >= state.get("num_subjects", 0):
                 return found
 
-    async def next_message(self, stream: str, subject: str, sequence: int) -> Stored | None:
+    async def next_message(self, stream: str, subject: str, sequence: int) -> StoredMessage | None:
         """Return the first message at or after `sequence` on a subject, or None behind the last."""
         request = {"seq": sequence, "next_by_subj": subject}
         try:
             message = (await self._api(f"STREAM.MSG.GET.{stream}", request))["message"]
-        except Refused as refusal:
+        except JetStreamRefusal as refusal:
             if refusal.code == MESSAGE_NOT_FOUND:
                 return None
             raise
@@ -142,7 +125,9 @@ class Admin:
         body = json.dumps(request).encode() if request is not None else b""
         answer: dict[str, Any] = json.loads(await self._ask(f"$JS.API.{subject}", body))
         if "error" in answer:
-            raise Refused(answer["error"].get("err_code", 0), answer["error"]["description"])
+            raise JetStreamRefusal(
+                answer["error"].get("err_code", 0), answer["error"]["description"]
+            )
         return answer
 
     async def _ask(self, subject: str, body: bytes) -> bytes:
@@ -163,6 +148,14 @@ class Admin:
             else:
                 return bytes(reply.data)
         raise AssertionError("the second try either answers or raises")
+
+
+async def provision(admin: Admin, limits: StreamLimits | None = None) -> None:
+    """Create what is missing, update what differs, touch nothing else; safe to run at any time."""
+    for stream in streams(limits or StreamLimits()):
+        await admin.ensure_stream(stream)
+    for durable in durables():
+        await admin.ensure_durable(durable)
 
 
 def stream_config(spec: StreamSpec) -> dict[str, object]:
@@ -204,8 +197,8 @@ def durable_config(spec: DurableSpec) -> dict[str, object]:
     }
 
 
-def _stored(message: dict[str, Any]) -> Stored:
+def _stored(message: dict[str, Any]) -> StoredMessage:
     lines = b64decode(message.get("hdrs", "")).decode(errors="replace").split("\r\n")[1:]
     headers = dict(line.split(": ", 1) for line in lines if ": " in line)
     data = b64decode(message.get("data", ""))
-    return Stored(message["subject"], message["seq"], data, headers)
+    return StoredMessage(message["subject"], message["seq"], data, headers)

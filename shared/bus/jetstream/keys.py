@@ -22,7 +22,7 @@ def public_key(seed: str) -> str:
     return key.decode()
 
 
-def keep_keys(directory: Path, names: Iterable[str]) -> dict[str, str]:
+def ensure_keys(directory: Path, names: Iterable[str]) -> dict[str, str]:
     """Make `<name>.seed` for each name that has none yet, readable by its owner alone.
 
     Existing keys stay as they are: delete a file to have that key changed. Gives the public key of

@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from shared.bus.deadletters import replay
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
-from shared.bus.provision import provision
+from shared.bus.dead_letters import replay
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.contracts import Record, Response

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.deadletters import dead_letters
+from shared.bus.dead_letters import dead_letters
 from shared.bus.jetstream import (
     Admin,
-    Caller,
     Connection,
-    JetStreamInbox,
+    JetStreamConsumer,
     JetStreamPublisher,
-    NobodyAnswers,
-    served,
+    NoReply,
+    Requester,
+    provision,
+    serve_endpoints,
 )
-from shared.bus.jetstream.keys import keep_keys
-from shared.bus.permissions import INGEST, OPERATOR, server_config, services
-from shared.bus.provision import provision
+from shared.bus.jetstream.keys import ensure_keys
+from shared.bus.permissions import INGEST, OPERATOR, server_config, service_names
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import DurableSpec, dead_subject, durable_of
@@ -32,8 +32,12 @@ MADE: dict[str, Record] = {record.kind: record for record in one_of_each_kind()}
 DROP_INS = ["dropin", "dropin-toy"]
 PRODUCING = [(service, route) for route in ROUTES for service in route.producers]
 CONSUMING = [(service, route) for route in ROUTES for service in route.consumers]
-NOT_PRODUCING = [(s, route) for route in ROUTES for s in services() if s not in route.producers]
-NOT_CONSUMING = [(s, route) for route in ROUTES for s in services() if s not in route.consumers]
+NOT_PRODUCING = [
+    (s, route) for route in ROUTES for s in service_names() if s not in route.producers
+]
+NOT_CONSUMING = [
+    (s, route) for route in ROUTES for s in service_names() if s not in route.consumers
+]
 
 
 def named(pair: tuple[str, Route]) -> str:
@@ -61,7 +65,7 @@ class Guarded:
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> object:
     directory = tmp_path_factory.mktemp("guarded")
-    public = keep_keys(directory / "keys", [*services(), OPERATOR, INGEST, *DROP_INS])
+    public = ensure_keys(directory / "keys", [*service_names(), OPERATOR, INGEST, *DROP_INS])
     server = EmbeddedServer(directory / "nats", extra_config=server_config(public))
     with server:
         yield Guarded(server, directory / "keys")
@@ -104,14 +108,14 @@ async def test_a_consumer_can_make_read_and_settle_its_durable_and_bury_what_is_
     lane = record.lane if route.by_lane else None
     stage = Stage(service, route.record, lambda _: [], lane=lane)
     async with provisioned.as_service(service) as connection:
-        inbox = JetStreamInbox(connection, durable_of(stage), 1)
-        await inbox.restore()
-        [delivery] = await inbox.take(1)
-        await inbox.hold_on()
-        await inbox.accept(delivery)
+        consumer = JetStreamConsumer(connection, durable_of(stage), 1)
+        await consumer.restore()
+        [delivery] = await consumer.take(1)
+        await consumer.in_progress()
+        await consumer.ack(delivery)
         await connection.flush()
-        assert await inbox.lag() >= 0
-        await inbox.close()
+        assert await consumer.lag() >= 0
+        await consumer.close()
         await JetStreamPublisher(connection).publish_copy(
             dead_subject(service, stage.durable), b"x", {}
         )
@@ -128,7 +132,7 @@ async def test_nobody_else_can_read_it_or_make_a_durable_to_read_it_with(
             await Admin(connection, timeout_s=0.2).ensure_durable(spec)
 
 
-@pytest.mark.parametrize("service", services())
+@pytest.mark.parametrize("service", service_names())
 async def test_no_service_can_make_empty_or_remove_a_stream(
     provisioned: Guarded, service: str
 ) -> None:
@@ -170,25 +174,25 @@ async def test_the_operator_can_provision_list_and_replay_but_not_pull_records(
         _ = [letter async for letter in dead_letters(admin, durable="none")]
         await JetStreamPublisher(connection).publish(make_response(77))
         stage = Stage("recorder", Response, lambda _: [])
-        inbox = JetStreamInbox(connection, durable_of(stage), 1)
-        taking = inbox.take(1)
+        consumer = JetStreamConsumer(connection, durable_of(stage), 1)
+        taking = consumer.take(1)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(taking, 0.3)
-        await inbox.close()
+        await consumer.close()
 
 
 async def test_a_stranger_and_a_keyless_client_are_refused_in_one_sentence(
     guarded: Guarded, tmp_path: Path
 ) -> None:
-    keep_keys(tmp_path, ["stranger"])
+    ensure_keys(tmp_path, ["stranger"])
     for seed_file in (tmp_path / "stranger.seed", None):
         with pytest.raises(ConfigurationError, match=r"refuses extractor.*`biaswatch keys`"):
             await Connection.open(guarded.url, name="extractor", seed_file=seed_file)
 
 
 def test_keys_are_made_once_and_readable_by_their_owner_alone(tmp_path: Path) -> None:
-    first = keep_keys(tmp_path / "keys", ["extractor"])
-    assert keep_keys(tmp_path / "keys", ["extractor"]) == first
+    first = ensure_keys(tmp_path / "keys", ["extractor"])
+    assert ensure_keys(tmp_path / "keys", ["extractor"]) == first
     path = tmp_path / "keys" / "extractor.seed"
     assert path.stat().st_mode & 0o077 == 0
     assert path.read_text().strip() not in server_config({"extractor": first["extractor"]})
@@ -196,7 +200,7 @@ def test_keys_are_made_once_and_readable_by_their_owner_alone(tmp_path: Path) ->
 
 def test_every_service_of_the_address_book_has_a_room(request: pytest.FixtureRequest) -> None:
     rooms = {p.parent.name for p in (request.config.rootpath / "services").glob("*/__init__.py")}
-    assert set(services()) <= rooms
+    assert set(service_names()) <= rooms
 
 
 async def test_a_live_system_can_send_its_answers_in_and_nothing_else(
@@ -220,9 +224,9 @@ async def test_a_drop_in_can_be_found_and_asked_and_nothing_else(
     async with (
         provisioned.as_service(key) as connection,
         provisioned.as_service("extractor") as asking,
-        served(connection, "toy", "1.0.0", echo),
+        serve_endpoints(connection, "toy", "1.0.0", echo),
     ):
-        caller = Caller(asking)
+        caller = Requester(asking)
         assert (await caller.ask("ext.v1.toy.extract", b"x", timeout_s=5)).data == b"x"
         assert len(await caller.ask_all("$SRV.INFO", within_s=0.3)) == 1
         with pytest.raises(BiaswatchError):
@@ -230,8 +234,8 @@ async def test_a_drop_in_can_be_found_and_asked_and_nothing_else(
         publisher = JetStreamPublisher(connection, timeout_s=0.2, tries=1)
         with pytest.raises(TransientError):
             await publisher.publish(MADE["features"])
-        with pytest.raises(NobodyAnswers):
-            await Caller(connection).ask("ext.v1.toy.extract", timeout_s=0.2)
+        with pytest.raises(NoReply):
+            await Requester(connection).ask("ext.v1.toy.extract", timeout_s=0.2)
 
 
 async def test_a_drop_in_with_a_key_of_its_own_hears_no_question_to_another(
@@ -247,8 +251,8 @@ async def test_a_drop_in_with_a_key_of_its_own_hears_no_question_to_another(
         await toy.client.subscribe("bias.v1.>", cb=hear)
         await toy.flush()
         async with provisioned.as_service("extractor") as asking:
-            with pytest.raises(NobodyAnswers):
-                await Caller(asking).ask("ext.v1.other.extract", b"secret", timeout_s=0.3)
+            with pytest.raises(NoReply):
+                await Requester(asking).ask("ext.v1.other.extract", b"secret", timeout_s=0.3)
         await toy.flush()
     assert heard == []
 
@@ -256,16 +260,16 @@ async def test_a_drop_in_with_a_key_of_its_own_hears_no_question_to_another(
 async def test_the_extractor_can_read_for_a_guest_and_not_in_the_name_of_another_reader(
     provisioned: Guarded,
 ) -> None:
-    guest = Stage("extractor", Response, lambda _: [], guest="toy")
+    guest = Stage("extractor", Response, lambda _: [], drop_in="toy")
     async with provisioned.as_service("extractor") as connection:
-        inbox = JetStreamInbox(connection, durable_of(guest), 1)
-        await inbox.restore()
+        consumer = JetStreamConsumer(connection, durable_of(guest), 1)
+        await consumer.restore()
         async with provisioned.as_service("generator") as writing:
             await JetStreamPublisher(writing).publish(make_response(501))
-        [delivery] = await inbox.take(1)
+        [delivery] = await consumer.take(1)
         assert Response.decode(delivery.data).id == make_response(501).id
-        await inbox.accept(delivery)
-        await inbox.close()
+        await consumer.ack(delivery)
+        await consumer.close()
         for other in ("recorder", "oracle", "evaluator", "builder"):
             durable = durable_of(Stage(other, Response, lambda _: []))
             with pytest.raises(TransientError):

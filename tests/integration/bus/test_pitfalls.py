@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from nats.errors import MaxPayloadError
 
-from shared.bus.jetstream import JetStreamInbox
-from shared.bus.outcome import RetryPolicy
+from shared.bus.jetstream import JetStreamConsumer
+from shared.bus.retry_policy import RetryPolicy
 from shared.bus.stage import Stage
-from shared.bus.topology import DurableSpec, Sizes, StreamSpec, durable_of, streams
+from shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durable_of, streams
 from shared.contracts import Features, Probe, Response
 from shared.errors import BackPressureError, OversizeError, TransientError
 from tests.support.bus import Bus, Seen
@@ -58,8 +58,8 @@ async def test_sparse_messages_never_wait_for_an_orphaned_pull_to_expire(bus: Bu
     for n in range(80):
         await bus.publish(make_response(n))
         await seen.wait_for(n + 1)
-    assert isinstance(worker._inbox, JetStreamInbox)
-    assert worker._inbox.expired_pulls == 0
+    assert isinstance(worker._consumer, JetStreamConsumer)
+    assert worker._consumer.expired_pulls == 0
 
 
 async def test_a_durable_deleted_under_a_waiting_worker_comes_back(bus: Bus) -> None:
@@ -67,7 +67,7 @@ async def test_a_durable_deleted_under_a_waiting_worker_comes_back(bus: Bus) -> 
     bus.work(Stage("extractor", Response, seen.handle))
     await bus.publish(make_response(0))
     await seen.wait_for(1)
-    await bus.admin.delete_durable("RESPONSES", "extractor-response")
+    await bus.admin._api("CONSUMER.DELETE.RESPONSES.extractor-response")
     await bus.publish(make_response(1))
     await seen.wait_for(3)  # the first one once more: a new durable starts at the oldest record
     assert {r.probe.key for r in seen.records} == {"probe-0", "probe-1"}
@@ -82,7 +82,7 @@ async def test_a_stream_made_anew_under_a_waiting_worker_is_read_again(bus: Bus)
     async with asyncio.timeout(20):
         while worker.ready:
             await asyncio.sleep(0.01)
-    for spec in streams(Sizes()):
+    for spec in streams(StreamLimits()):
         await bus.admin.ensure_stream(spec)
     await bus.publish(make_response(1))
     await seen.wait_for(2)
@@ -107,7 +107,7 @@ async def test_provisioning_corrects_a_durable_that_drifted(bus: Bus) -> None:
         DurableSpec(wanted.stream, wanted.name, wanted.filter, ack_wait_s=5, max_in_hand=7)
     )
     await bus.admin.ensure_durable(wanted)
-    config = (await bus.admin.durable_info(wanted.stream, wanted.name))["config"]
+    config = (await bus.durable_info(wanted.stream, wanted.name))["config"]
     assert config["ack_wait"] == wanted.ack_wait_s * 1e9
     assert config["max_ack_pending"] == wanted.max_in_hand
 
@@ -125,7 +125,7 @@ async def test_the_client_never_gives_up_reconnecting(bus: Bus) -> None:
 async def test_no_backoff_replaces_the_ack_wait_and_nothing_gets_stuck_on_the_server(
     bus: Bus,
 ) -> None:
-    config = (await bus.admin.durable_info("RESPONSES", "extractor-response"))["config"]
+    config = (await bus.durable_info("RESPONSES", "extractor-response"))["config"]
     assert "backoff" not in config
     assert config["ack_wait"] == 30e9
     assert config["max_deliver"] == -1

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
-from shared.bus.provision import provision
-from shared.bus.server import EmbeddedServer, find_binary, held_bytes
-from shared.bus.topology import Sizes, durables, sizes_within, streams
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from shared.bus.server import EmbeddedServer, disk_usage_bytes, find_binary
+from shared.bus.topology import StreamLimits, durables, limits_within, streams
 from shared.contracts import ROUTES, Probe, Response
 from shared.errors import BackPressureError, ConfigurationError, TransientError
 from tests.support.bus import Bus
@@ -17,16 +16,16 @@ from tests.support.records import make_probe, make_response
 
 async def test_provisioning_again_changes_nothing_and_keeps_the_records(bus: Bus) -> None:
     await bus.publish(make_response(0))
-    before = [await bus.admin.durable_info(d.stream, d.name) for d in durables()]
+    before = [await bus.durable_info(d.stream, d.name) for d in durables()]
     await provision(bus.admin)
-    after = [await bus.admin.durable_info(d.stream, d.name) for d in durables()]
+    after = [await bus.durable_info(d.stream, d.name) for d in durables()]
     assert [d["config"] for d in before] == [d["config"] for d in after]
     assert [d["created"] for d in before] == [d["created"] for d in after]
     assert await bus.admin.subjects("RESPONSES", "bias.>")
 
 
 async def test_other_sizes_are_brought_to_an_existing_stream(bus: Bus) -> None:
-    await provision(bus.admin, Sizes(outstanding=2))
+    await provision(bus.admin, StreamLimits(outstanding=2))
     await bus.publish(make_probe(0), make_probe(1))
     with pytest.raises(BackPressureError):
         await bus.publish(make_probe(2))
@@ -47,23 +46,25 @@ async def test_a_server_without_room_for_the_streams_is_named_with_what_to_raise
     bus: Bus,
 ) -> None:
     with pytest.raises(ConfigurationError, match=r"no room left .* Raise max_file_store"):
-        await provision(bus.admin, Sizes(stream_bytes=2**55))
+        await provision(bus.admin, StreamLimits(stream_bytes=2**55))
 
 
 async def reserved_bytes(admin: Admin) -> int:
-    infos = [await admin._api(f"STREAM.INFO.{each.name}") for each in streams(Sizes())]
+    infos = [await admin._api(f"STREAM.INFO.{each.name}") for each in streams(StreamLimits())]
     return sum(info["config"]["max_bytes"] for info in infos)
 
 
 async def test_a_bus_of_a_large_disk_fits_one_with_1_gb_free_and_keeps_its_records(
     bus: Bus, tmp_path: Path
 ) -> None:
-    await provision(bus.admin, Sizes(stream_bytes=100 * 1024**3))  # more than most disks here
+    await provision(
+        bus.admin, StreamLimits(stream_bytes=100 * 1024**3)
+    )  # more than most disks here
     await bus.publish(make_response(0))
-    room_bytes = 10**9 + held_bytes(tmp_path / "nats")
+    room_bytes = 10**9 + disk_usage_bytes(tmp_path / "nats")
     bus.server.stop()
     bus.server.start()
-    await provision(bus.admin, sizes_within(room_bytes))
+    await provision(bus.admin, limits_within(room_bytes))
     assert await reserved_bytes(bus.admin) <= room_bytes / 2
     await bus.publish(make_response(1), make_probe(1))
     assert await bus.count(Response) == 2
@@ -77,15 +78,15 @@ async def test_a_server_with_700_mb_takes_the_streams_of_a_disk_with_1_gb_free(
         admin = Admin(connection)
         with pytest.raises(ConfigurationError, match="no room left"):
             await provision(admin)
-        await provision(admin, sizes_within(10**9))
+        await provision(admin, limits_within(10**9))
         await JetStreamPublisher(connection).publish(make_response(0))
         await connection.close()
 
 
 def test_a_large_disk_gets_the_usual_sizes_and_a_tiny_one_a_sentence() -> None:
-    assert sizes_within(10**12) == Sizes()
+    assert limits_within(10**12) == StreamLimits()
     with pytest.raises(ConfigurationError, match=r"needs \d+ MB of disk, and has 50 MB.*STATE_DIR"):
-        sizes_within(50 * 10**6)
+        limits_within(50 * 10**6)
 
 
 async def test_a_server_without_jetstream_is_named_as_the_problem() -> None:
@@ -108,7 +109,7 @@ async def test_lanes_with_probes_waiting_can_be_listed(bus: Bus) -> None:
 
 
 def test_every_stream_and_durable_of_the_address_book_is_provisioned() -> None:
-    assert {route.stream for route in ROUTES} < {stream.name for stream in streams(Sizes())}
+    assert {route.stream for route in ROUTES} < {stream.name for stream in streams(StreamLimits())}
     expected = {
         (r.stream, f"{c}-{r.record.kind}") for r in ROUTES if not r.by_lane for c in r.consumers
     }

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
-from shared.bus.jetstream.keys import keep_keys
+from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
+from shared.bus.jetstream.keys import ensure_keys
 from shared.bus.permissions import key_names, server_config
-from shared.bus.provision import provision
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
@@ -20,7 +19,9 @@ RECORDER = Stage("recorder", Response, lambda _: [])
 
 
 def serving(folder: Path, keys: Path) -> EmbeddedServer:
-    return EmbeddedServer(folder / "nats", extra_config=server_config(keep_keys(keys, key_names())))
+    return EmbeddedServer(
+        folder / "nats", extra_config=server_config(ensure_keys(keys, key_names()))
+    )
 
 
 async def connected(server: EmbeddedServer, name: str, seed: Path) -> Connection:
@@ -43,12 +44,12 @@ async def test_a_rotated_key_opens_what_the_old_one_did_and_the_old_one_nothing(
         with pytest.raises(ConfigurationError):
             await connected(server, "recorder", old)
         recorder = await connected(server, "recorder", keys / "recorder.seed")
-        inbox = JetStreamInbox(recorder, durable_of(RECORDER), 1)
-        await inbox.restore()
-        [delivery] = await inbox.take(1)
+        consumer = JetStreamConsumer(recorder, durable_of(RECORDER), 1)
+        await consumer.restore()
+        [delivery] = await consumer.take(1)
         assert Response.decode(delivery.data) == make_response(1)
-        await inbox.accept(delivery)
-        await inbox.close()
+        await consumer.ack(delivery)
+        await consumer.close()
         await recorder.close()
         generator = await connected(server, "generator", keys / "generator.seed")
         await JetStreamPublisher(generator).publish(make_response(2))

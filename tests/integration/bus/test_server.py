@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Admin, Connection
-from shared.bus.provision import provision
+from shared.bus.jetstream import Admin, Connection, provision
 from shared.bus.server import EmbeddedServer, alive
 from shared.contracts import Response
 from shared.errors import ConfigurationError

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from shared.bus.outcome import RetryPolicy
+from shared.bus.retry_policy import RetryPolicy
 from shared.bus.stage import Stage
 from shared.contracts import Features, Probe, Response
 from shared.errors import ConfigurationError, PoisonError, TransientError
@@ -179,13 +179,13 @@ async def test_one_bad_record_in_a_batch_costs_one_record(bus: Bus) -> None:
 async def test_a_record_handed_out_too_often_is_dead_lettered_without_being_handled(
     bus: Bus,
 ) -> None:
-    inbox = bus.inbox(Stage("extractor", Response, lambda _: []))
+    consumer = bus.consumer(Stage("extractor", Response, lambda _: []))
     await bus.publish(make_response(0))
     for _ in range(3):
-        await inbox.restore()
-        [delivery] = await inbox.take(1)
-        await inbox.put_back(delivery, 0)
-    await inbox.close()
+        await consumer.restore()
+        [delivery] = await consumer.take(1)
+        await consumer.nak(delivery, 0)
+    await consumer.close()
     handled = Seen()
     bus.work(Stage("extractor", Response, handled.handle), RetryPolicy(transient_attempts=3))
     await bus.settled(MEASURING)

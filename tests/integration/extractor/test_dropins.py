@@ -14,7 +14,7 @@ import pytest
 
 from services.extractor.handlers import DropIns, Measure, discovering, load
 from services.extractor.handlers.conformance import Conformance
-from shared.bus.jetstream import Caller, Connection
+from shared.bus.jetstream import Connection, Requester
 from shared.bus.stage import Stage
 from shared.contracts import Features, Response
 from shared.runtime.service import Service
@@ -92,14 +92,14 @@ class Platform:
         async with asyncio.timeout(20):
             while not any(
                 (each.name, each.version) == (name, version)
-                for each in self.store.instruments.running(datetime(2000, 1, 1, tzinfo=UTC))
+                for each in self.store.extractors.running(datetime(2000, 1, 1, tzinfo=UTC))
             ):
                 await asyncio.sleep(0.02)
 
     async def told(self, wanted: Callable[[Any], bool]) -> Any:
         async with asyncio.timeout(20):
             while True:
-                for each in self.store.instruments.ever():
+                for each in self.store.extractors.ever():
                     if wanted(each):
                         return each
                 await asyncio.sleep(0.02)
@@ -143,7 +143,7 @@ async def serving(bus: Bus, store: Store) -> AsyncIterator[Platform]:
     drop_ins = DropIns(store, {"words"}, now, 0.1, 0.2, CALL_S, 16)
     settings = Settings(nats_url=bus.server.url, grace_s=1)
     service = Service(
-        "extractor", settings, stages=[stage], overseers=[drop_ins.oversee], policy=QUICK
+        "extractor", settings, stages=[stage], supervisors=[drop_ins.oversee], policy=QUICK
     )
     task = asyncio.create_task(service.run(with_health=False))
     await service.started.wait()
@@ -329,7 +329,7 @@ async def test_one_that_lies_about_itself_is_refused_and_reported(
     await toy.serve(platform.bus.connection)
     told = await platform.told(lambda each: each.name == toy.name and each.refused)
     assert why in told.refused
-    running = platform.store.instruments.running(datetime(2000, 1, 1, tzinfo=UTC))
+    running = platform.store.extractors.running(datetime(2000, 1, 1, tzinfo=UTC))
     assert toy.name not in {each.name for each in running}
 
 
@@ -365,7 +365,7 @@ async def test_names_that_could_reach_other_subjects_are_nobodys(platform: Platf
 
 
 async def test_the_conformance_check_passes_the_good_and_names_what_is_bad(bus: Bus) -> None:
-    caller = Caller(bus.connection)
+    caller = Requester(bus.connection)
     good, bad = Toy(), Toy(name="bad", says=lambda _: {"values": {"other": 1}})
     await good.serve(bus.connection)
     await bad.serve(bus.connection)

@@ -16,7 +16,7 @@ from shared.contracts import RUN_GATHER, Cancellation, ClosedBy, Completion
 from shared.errors import ConfigurationError
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from shared.store.instruments import Instrument
+from shared.store.extractors import ExtractorStatus
 from tests.support.bus import Bus
 from tests.support.records import make_completion, make_diagnosis
 
@@ -44,7 +44,7 @@ async def api(bus: Bus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
     settings = GatewaySettings(
         gateway_read_token=SecretStr("reader"), gateway_run_token=SecretStr("runner")
     )
-    store.instruments.announce(Instrument("words", "1", ("words",), datetime.now(UTC)))
+    store.extractors.announce(ExtractorStatus("words", "1", ("words",), datetime.now(UTC)))
     app = web_app(settings, store, bus.publisher)
     async with (
         web_server(app, "127.0.0.1", 0) as port,

@@ -17,7 +17,7 @@ from shared.bus.stage import Stage
 from shared.contracts import Exchange, MonitorState, Purpose, Response, window_at, window_run
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from shared.store.instruments import Instrument
+from shared.store.extractors import ExtractorStatus
 from tests.support.bus import Bus
 from tests.support.records import (
     AT,
@@ -48,7 +48,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrate(url)
     with Store.open(url) as store:
-        store.instruments.announce(Instrument("words", "1", ("words",), datetime.now(UTC)))
+        store.extractors.announce(ExtractorStatus("words", "1", ("words",), datetime.now(UTC)))
         yield store
 
 

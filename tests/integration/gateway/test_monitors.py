@@ -15,7 +15,7 @@ from services.gateway.settings import GatewaySettings
 from shared.contracts import Monitor, Suite, SuiteProbe
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from shared.store.instruments import Instrument
+from shared.store.extractors import ExtractorStatus
 from tests.support.bus import Bus
 from tests.support.monitored import play
 
@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     migrate(url)
     with Store.open(url) as store:
         store.suites.keep(SUITE, datetime.now(UTC))
-        store.instruments.announce(Instrument("words", "1", ("words",), datetime.now(UTC)))
+        store.extractors.announce(ExtractorStatus("words", "1", ("words",), datetime.now(UTC)))
         yield store
 
 
@@ -182,7 +182,7 @@ async def test_a_plan_that_was_watched_before_goes_on_with_its_evidence(
         applied = (await api.post("/v1/monitors", json={**ASKED, **fields})).json()
         assert applied["anew"] is anew
         store.schedule.want(Monitor.model_validate(applied["monitor"]))
-    place = store.schedule.place("coasts")
+    place = store.schedule.get("coasts")
     assert place is not None
     assert place.next_round == 4
 

@@ -17,7 +17,7 @@ from services.gateway.settings import GatewaySettings
 from shared.contracts import Alarm, Monitor, Suite, SuiteProbe
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from shared.store.instruments import Instrument
+from shared.store.extractors import ExtractorStatus
 from tests.support.bus import Bus
 from tests.support.monitored import play
 from tests.support.records import AT, make_monitor, make_run
@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     migrate(url)
     with Store.open(url) as store:
         store.suites.keep(SUITE, datetime.now(UTC))
-        store.instruments.announce(Instrument("words", "1", ("words",), datetime.now(UTC)))
+        store.extractors.announce(ExtractorStatus("words", "1", ("words",), datetime.now(UTC)))
         yield store
 
 

@@ -11,8 +11,7 @@ from random import Random
 import pytest
 
 from services.diagnoser.handlers import Watch
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
-from shared.bus.provision import provision
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import (
     Alarm,
@@ -149,7 +148,7 @@ async def left(store: Store, kind: type[Record], monitor: Monitor) -> int:
 async def at_rest(store: Store, monitor: Monitor) -> bool:
     """Tell whether the pause has reached the planner and every round begun has been added up."""
     try:
-        place = await asyncio.to_thread(store.schedule.place, monitor.name)
+        place = await asyncio.to_thread(store.schedule.get, monitor.name)
     except TransientError:
         return False
     if place is None or place.monitor.state is not MonitorState.PAUSED:

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from services.diagnoser.domain import Case, Plan, diagnose
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
-from shared.bus.provision import provision
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import (
     Diagnosis,

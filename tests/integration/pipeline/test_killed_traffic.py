@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher
-from shared.bus.provision import provision
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import Alarm, AlarmKind, Description, Evidence, Monitor, Traffic, Upkeep
 from shared.errors import TransientError

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from services.planner.app import build
 from services.planner.settings import PlannerSettings
-from shared.bus.jetstream import Admin, Connection, JetStreamInbox, JetStreamPublisher
-from shared.bus.jetstream.keys import keep_keys
-from shared.bus.permissions import OPERATOR, server_config, services
-from shared.bus.provision import provision
+from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
+from shared.bus.jetstream.keys import ensure_keys
+from shared.bus.permissions import OPERATOR, server_config, service_names
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
@@ -33,7 +32,7 @@ async def test_the_planner_with_its_key_publishes_a_lost_response_again(
     with Store.open(store_url) as store:
         store.suites.keep(SUITE, NOON)
         store.records.write([answer])  # it was recorded, and never reached an extractor
-    public = keep_keys(tmp_path / "keys", [*services(), OPERATOR])
+    public = ensure_keys(tmp_path / "keys", [*service_names(), OPERATOR])
     with EmbeddedServer(tmp_path / "nats", extra_config=server_config(public)) as server:
         assert await repaired(server.url, store_url, tmp_path / "keys") == answer.id
 
@@ -53,14 +52,16 @@ async def repaired(url: str, store_url: str, keys: Path) -> str:
     )
     planner = build(settings, lambda: NOON)
     working = asyncio.create_task(planner.run(with_health=False))
-    inbox = JetStreamInbox(extractor, durable_of(Stage("extractor", Response, lambda _: [])), 1)
+    consumer = JetStreamConsumer(
+        extractor, durable_of(Stage("extractor", Response, lambda _: [])), 1
+    )
     try:
         await JetStreamPublisher(gateway).publish(RUN)
-        [delivery] = await asyncio.wait_for(inbox.take(1), 20)
+        [delivery] = await asyncio.wait_for(consumer.take(1), 20)
         return Response.decode(delivery.data).id
     finally:
         planner.stop()
         await working
-        await inbox.close()
+        await consumer.close()
         for connection in (operator, gateway, extractor):
             await connection.close()

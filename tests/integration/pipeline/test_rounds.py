@@ -20,7 +20,7 @@ from shared.contracts import (
     probes_of,
 )
 from shared.store import Store
-from shared.store.instruments import Instrument
+from shared.store.extractors import ExtractorStatus
 from tests.support.records import make_monitor, make_plan
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -65,7 +65,7 @@ class Planner:
         return [run.round for run in due]
 
     def finish(self, monitor: Monitor) -> None:
-        place = self.store.schedule.place(monitor.name)
+        place = self.store.schedule.get(monitor.name)
         assert place is not None
         assert place.run is not None
         self.store.gathers(RUN_GATHER).cancel(place.run.id, self.clock())
@@ -75,7 +75,7 @@ class Planner:
 def planner(store: Store) -> Planner:
     clock = Clock()
     store.suites.keep(SUITE, NOON)
-    store.instruments.announce(Instrument("words", "1", ("words",), NOON + timedelta(days=365)))
+    store.extractors.announce(ExtractorStatus("words", "1", ("words",), NOON + timedelta(days=365)))
     return Planner(store, clock)
 
 
@@ -129,7 +129,7 @@ def test_a_planner_that_dies_before_publishing_leaves_the_same_round_to_the_next
 
 def test_of_two_planners_one_begins_the_round(planner: Planner) -> None:
     monitor = monitor_of(planner)
-    place = planner.store.schedule.place(monitor.name)
+    place = planner.store.schedule.get(monitor.name)
     assert place is not None
     assert len(planner.rounds.due()) == 1
     run = Run(at=NOON, suite="coasts", suite_hash=SUITE.hash, targets=())
@@ -159,7 +159,7 @@ def test_a_population_draws_each_set_once_and_then_ends(planner: Planner) -> Non
             planner.finish(monitor)
         planner.clock.pass_(hours=1)
     assert len(drawn) == len(set(drawn)) == 9
-    place = planner.store.schedule.place(monitor.name)
+    place = planner.store.schedule.get(monitor.name)
     assert place is not None
     assert place.ended == ("of the suite's 10 sets too few are left that were not asked before")
 
@@ -178,7 +178,7 @@ def test_a_paused_monitor_rests_and_another_cadence_keeps_its_rounds(planner: Pl
     planner.finish(monitor)
     planner.clock.pass_(minutes=1)
     assert planner.look() == []
-    place = planner.store.schedule.place(monitor.name)
+    place = planner.store.schedule.get(monitor.name)
     assert place is not None
     assert place.ended == "all 2 rounds were run"
 
@@ -202,6 +202,6 @@ def test_without_its_extractor_a_round_waits_and_then_begins(planner: Planner) -
     planner.rounds.want(monitor)
     planner.clock.pass_(days=800)
     assert planner.look() == []
-    planner.store.instruments.announce(Instrument("words", "2", ("words",), planner.clock()))
+    planner.store.extractors.announce(ExtractorStatus("words", "2", ("words",), planner.clock()))
     [run] = planner.rounds.due()
     assert [pin.version for pin in run.extractors] == ["2"]

@@ -26,7 +26,7 @@ from shared.contracts import (
     Window,
 )
 from shared.store import Store
-from shared.store.instruments import Instrument
+from shared.store.extractors import ExtractorStatus
 from tests.support.records import make_exchange, make_traffic_monitor
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -54,7 +54,7 @@ class House:
 
     def announce(self) -> None:
         forever = NOON + timedelta(days=365 + int(self.version))
-        self.store.instruments.announce(Instrument("words", self.version, ("words",), forever))
+        self.store.extractors.announce(ExtractorStatus("words", self.version, ("words",), forever))
 
     def hear(self, *exchanges: Exchange) -> list[Response]:
         """Take answers in, and measure them by the version that runs."""
@@ -116,7 +116,7 @@ def said(users: Iterable[int], at: datetime, source: str = "support") -> list[Ex
 
 def test_windows_are_read_one_after_the_other_once_they_are_over(house: House) -> None:
     house.hear(*said(range(4), NOON + timedelta(minutes=5)))
-    place = house.store.schedule.place(MONITOR.name)
+    place = house.store.schedule.get(MONITOR.name)
     assert place is not None
     assert place.due == NOON + HOUR + LATE  # not overdue while the window lasts
     assert house.read(NOON + HOUR) == []  # answers may still come
@@ -172,7 +172,7 @@ def test_what_closes_a_window_again_after_a_death_finds_the_same_users_new(house
     house.time = NOON + HOUR + LATE
     # A diagnoser that died right before it wrote had let the users in.
     users = [f"user-{n}" for n in range(6)]
-    house.store.entries.enter(MONITOR.monitor_id, 0, "gender", users, 0)
+    house.store.enrolled_units.enroll(MONITOR.monitor_id, 0, "gender", users, 0)
     house.read(house.time)
     assert house.units() == 6
 

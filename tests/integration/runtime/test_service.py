@@ -13,7 +13,7 @@ import pytest
 from shared.bus.stage import Stage
 from shared.contracts import Features, Response
 from shared.errors import ConfigurationError
-from shared.runtime.health import HealthServer, State
+from shared.runtime.health import HealthServer, ServiceHealth
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
 from tests.support.bus import Bus, Seen
@@ -188,7 +188,7 @@ async def test_two_services_on_one_health_port_are_told_apart_in_one_sentence(bu
 
 
 def test_a_stalled_event_loop_is_not_healthy() -> None:
-    state = State("extractor", ready=True, why="working", loop_age_s=31.0, stages=())
+    state = ServiceHealth("extractor", ready=True, why="working", loop_age_s=31.0, stages=())
     health = HealthServer("127.0.0.1", 0, lambda: state)
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(f"http://127.0.0.1:{health.port}/healthz", timeout=5)

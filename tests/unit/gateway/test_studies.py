@@ -16,14 +16,14 @@ from services.gateway.domain import (
 )
 from shared.contracts import Check, Finding, Suite
 from shared.errors import UsageError
-from shared.store import Instrument
+from shared.store import ExtractorStatus
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_verdict
 
 SUITE = suite_of([Row.model_validate(make_bbq_row(n)) for n in range(8)])
 RUNNING = [
-    Instrument("choice", "2", ("chosen", "correct"), AT),
-    Instrument("words", "1", ("words",), AT),
+    ExtractorStatus("choice", "2", ("chosen", "correct"), AT),
+    ExtractorStatus("words", "1", ("words",), AT),
 ]
 PLAIN = Suite.model_validate(
     {"name": "plain", "extractors": ["words"], "probes": [{"key": "a", "prompt": "Hello?"}]}

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from shared.contracts import Record
 from shared.errors import BackPressureError, TransientError
-from shared.runtime.reconciliation import Reconciliation
+from shared.runtime.gather import Reconciliation
 from tests.support.records import make_probe
 
 

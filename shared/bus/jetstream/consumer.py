@@ -11,7 +11,7 @@ from nats.errors import Error as NatsError
 
 from shared.bus.jetstream.admin import Admin
 from shared.bus.jetstream.connection import Connection
-from shared.bus.port import Delivery, InboxLost
+from shared.bus.port import ConsumerLost, Delivery
 from shared.bus.topology import DurableSpec
 from shared.telemetry import log
 
@@ -21,7 +21,7 @@ EXPIRED = ("404", "408")
 """Statuses of a pull that ended as it should: no message was there, or its time is over."""
 
 
-class JetStreamInbox:
+class JetStreamConsumer:
     """One durable's messages.
 
     The client's own `fetch` waits on one pull at a time and loses track of those that end early;
@@ -47,12 +47,12 @@ class JetStreamInbox:
         connection.on_reconnect(self._forget_pulls)
 
     async def take(self, most: int, linger_s: float = 0) -> Sequence[Delivery]:
-        """See `Inbox.take`."""
+        """See `Consumer.take`."""
         while not self._waiting:
             if self._closed:
                 return ()
             if self._lost:
-                raise InboxLost(self._lost)
+                raise ConsumerLost(self._lost)
             await self._pull()
             await self._sleep()
         if linger_s and len(self._waiting) < most:
@@ -91,7 +91,7 @@ class JetStreamInbox:
         if message.reply.startswith("$JS.ACK."):
             self._owed = max(0, self._owed - 1)
             delivery = _delivery(message)
-            self._in_hand[delivery.settle_subject] = delivery
+            self._in_hand[delivery.ack_subject] = delivery
             self._waiting.append(delivery)
         else:
             self._pull_ended(message.headers or {})
@@ -115,46 +115,46 @@ class JetStreamInbox:
         self._wake.set()
 
     async def restore(self) -> None:
-        """See `Inbox.restore`."""
+        """See `Consumer.restore`."""
         await self._admin.ensure_durable(self._durable)
         self._lost = None
         self._forget_pulls()
 
-    async def accept(self, delivery: Delivery) -> None:
-        """See `Inbox.accept`."""
+    async def ack(self, delivery: Delivery) -> None:
+        """See `Consumer.ack`."""
         await self._settle(delivery, b"+ACK")
 
-    async def put_back(self, delivery: Delivery, delay_s: float) -> None:
-        """See `Inbox.put_back`."""
+    async def nak(self, delivery: Delivery, delay_s: float) -> None:
+        """See `Consumer.nak`."""
         delay = json.dumps({"delay": int(delay_s * 1e9)})
         await self._settle(delivery, f"-NAK {delay}".encode() if delay_s > 0 else b"-NAK")
 
-    async def terminate(self, delivery: Delivery, reason: str) -> None:
-        """See `Inbox.terminate`."""
+    async def term(self, delivery: Delivery, reason: str) -> None:
+        """See `Consumer.term`."""
         await self._settle(delivery, f"+TERM {reason}".encode())
 
     async def _settle(self, delivery: Delivery, answer: bytes) -> None:
         """Answer and let go; a lost answer brings a redelivery, which keyed writes absorb."""
-        self._in_hand.pop(delivery.settle_subject, None)
+        self._in_hand.pop(delivery.ack_subject, None)
         try:
-            await self._client.publish(delivery.settle_subject, answer)
+            await self._client.publish(delivery.ack_subject, answer)
         except NatsError as error:
             log("bus").warning(
                 "a settlement was lost", durable=self._durable.name, error=str(error)
             )
         await self._pull()
 
-    async def hold_on(self) -> None:
-        """See `Inbox.hold_on`."""
-        for settle_subject in list(self._in_hand):
-            await self._client.publish(settle_subject, b"+WPI")
+    async def in_progress(self) -> None:
+        """See `Consumer.in_progress`."""
+        for ack_subject in list(self._in_hand):
+            await self._client.publish(ack_subject, b"+WPI")
 
     async def lag(self) -> int:
-        """See `Inbox.lag`."""
+        """See `Consumer.lag`."""
         return (await self._admin.lag(self._durable.stream, self._durable.name)).waiting
 
     async def close(self) -> Sequence[Delivery]:
-        """See `Inbox.close`."""
+        """See `Consumer.close`."""
         self._closed = True
         self._wake.set()
         if self._subscription is not None and not self._client.is_closed:
@@ -180,5 +180,5 @@ def _delivery(message: Msg) -> Delivery:
         sequence=int(sequence),
         published_at_ns=int(published_at_ns),
         pending=int(pending),
-        settle_subject=message.reply,
+        ack_subject=message.reply,
     )

@@ -5,21 +5,20 @@ from collections.abc import Iterable
 from sqlalchemy import Engine, select
 
 from shared.contracts import derived_id
-from shared.store.engine import reading, writing
-from shared.store.keyed import insert_new
-from shared.store.tables import ENTRIES
+from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.tables import ENROLLED_UNITS
 
 AT_ONCE = 500
 """Units in one query: below every database's limit on parameters."""
 
 
-class Entries:
+class EnrolledUnits:
     """First appearances of units; names of users are kept as digests alone."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def enter(
+    def enroll(
         self, monitor_id: str, epoch: int, dimension: str, units: Iterable[str], round_: int
     ) -> set[str]:
         """Enter those units that are new; give those that entered in this round.
@@ -30,8 +29,8 @@ class Entries:
         by_digest = {derived_id("unit", monitor_id, unit): unit for unit in units}
         digests = sorted(by_digest)
         rows = [{**scope, "unit": digest, "round": round_} for digest in digests]
-        with writing(self._engine) as connection:
-            insert_new(connection, ENTRIES, rows)
+        with write_transaction(self._engine) as connection:
+            insert_new(connection, ENROLLED_UNITS, rows)
         return {
             by_digest[digest]
             for start in range(0, len(digests), AT_ONCE)
@@ -39,10 +38,10 @@ class Entries:
         }
 
     def _of_round(self, scope: dict[str, object], digests: list[str], round_: int) -> list[str]:
-        query = select(ENTRIES.c.unit).where(
-            *(ENTRIES.c[name] == value for name, value in scope.items()),
-            ENTRIES.c.unit.in_(digests),
-            ENTRIES.c.round == round_,
+        query = select(ENROLLED_UNITS.c.unit).where(
+            *(ENROLLED_UNITS.c[name] == value for name, value in scope.items()),
+            ENROLLED_UNITS.c.unit.in_(digests),
+            ENROLLED_UNITS.c.round == round_,
         )
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             return list(connection.scalars(query))

@@ -29,7 +29,7 @@ class Retry:
 
 
 @dataclass(frozen=True)
-class DeadLetter:
+class GiveUp:
     """Copy it to the dead letters with the reason, then terminate it."""
 
     reason: str
@@ -43,10 +43,10 @@ class Exit:
     error: BiaswatchError
 
 
-Decision = Retry | DeadLetter | Exit
+Decision = Retry | GiveUp | Exit
 
 
-def decision_of(error: Exception, attempt: int, policy: RetryPolicy, luck: float) -> Decision:
+def decision_of(error: Exception, attempt: int, policy: RetryPolicy, jitter: float) -> Decision:
     """Decide what follows an error.
 
     Parameters
@@ -55,37 +55,37 @@ def decision_of(error: Exception, attempt: int, policy: RetryPolicy, luck: float
         What the handler, the decoder or the publisher raised.
     attempt
         Which delivery failed, counted from 1.
-    luck
+    jitter
         Uniform in [0, 1): spreads the retries of records that failed together.
     """
     outcome = error.outcome if isinstance(error, BiaswatchError) else None
     if isinstance(error, BiaswatchError) and outcome is Outcome.EXIT:
         return Exit(error)
     if outcome is Outcome.DEAD_LETTER:
-        return DeadLetter(_sentence(error), type(error).__name__)
+        return GiveUp(_sentence(error), type(error).__name__)
     transient = outcome is Outcome.RETRY
     attempts = policy.transient_attempts if transient else policy.unexpected_attempts
     if attempt >= attempts:
         reason = f"Given up after {attempt} attempts. The last one failed: {_sentence(error)}"
-        return DeadLetter(reason, type(error).__name__)
-    return Retry(_delay_s(error, attempt, policy, luck))
+        return GiveUp(reason, type(error).__name__)
+    return Retry(_delay_s(error, attempt, policy, jitter))
 
 
-def worn_out(attempt: int, policy: RetryPolicy) -> DeadLetter | None:
+def exhausted(attempt: int, policy: RetryPolicy) -> GiveUp | None:
     """Decide, before handling, about a record that was handed out too often and never settled."""
     if attempt <= policy.transient_attempts:
         return None
-    return DeadLetter(
+    return GiveUp(
         f"Handed out {attempt - 1} times and never settled: its worker dies or hangs on it.",
         "NeverSettled",
     )
 
 
-def _delay_s(error: Exception, attempt: int, policy: RetryPolicy, luck: float) -> float:
+def _delay_s(error: Exception, attempt: int, policy: RetryPolicy, jitter: float) -> float:
     asked = error.retry_after_s if isinstance(error, TransientError) else None
     first = min(asked, policy.first_delay_s) if asked else policy.first_delay_s
     doubled = min(policy.longest_delay_s, first * 2.0 ** (attempt - 1))
-    return max(asked or 0.0, doubled * (0.5 + luck / 2))
+    return max(asked or 0.0, doubled * (0.5 + jitter / 2))
 
 
 def _sentence(error: Exception) -> str:

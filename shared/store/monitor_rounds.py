@@ -1,20 +1,29 @@
-"""Where each monitor stands: its next round, when that is due, and the run of the round before."""
+"""The rounds of monitors: which comes next, when it is due, and those that have closed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, and_, func, select, update
 
-from shared.contracts import Monitor, Round, Run, next_window, read_at
-from shared.store.engine import reading, writing
-from shared.store.keyed import insert_new
+from shared.contracts import (
+    Description,
+    Monitor,
+    Purpose,
+    Round,
+    Run,
+    derived_id,
+    next_window,
+    read_at,
+)
+from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.records import Records
 from shared.store.tables import RECORDS, SCHEDULE
 
 
 @dataclass(frozen=True)
-class Place:
+class ScheduledMonitor:
     """How one monitor stands."""
 
     monitor: Monitor
@@ -52,7 +61,7 @@ class Schedule:
             "monitor": monitor.model_dump_json(exclude={"id"}),
         }
         mine = SCHEDULE.c.name == monitor.name
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             first = _closed(connection, monitor.monitor_id)
             begin = {"next_round": first, "due_at": monitor.since, "run": None, "ended": None}
             if insert_new(connection, SCHEDULE, [{"name": monitor.name, **fresh, **begin}]):
@@ -67,35 +76,35 @@ class Schedule:
             connection.execute(update(SCHEDULE).where(mine).values(**fresh, **more))
         return True
 
-    def places(self) -> list[Place]:
+    def monitors(self) -> list[ScheduledMonitor]:
         """Return the places of all monitors, in the order of their names."""
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             rows = connection.execute(select(SCHEDULE).order_by(SCHEDULE.c.name)).mappings().all()
         return [_place(row) for row in rows]
 
-    def place(self, name: str) -> Place | None:
+    def get(self, name: str) -> ScheduledMonitor | None:
         """Return the place of one monitor, or None where there is none of this name."""
-        with reading(self._engine) as connection:
+        with read_transaction(self._engine) as connection:
             row = connection.execute(select(SCHEDULE).where(SCHEDULE.c.name == name)).mappings()
             found = row.first()
         return _place(found) if found else None
 
-    def begin(self, place: Place, run: Run, due_at: datetime) -> bool:
+    def begin(self, place: ScheduledMonitor, run: Run, due_at: datetime) -> bool:
         """Begin the next round; give False where somebody else has moved the monitor on."""
         values = {"next_round": place.next_round + 1, "due_at": due_at}
         return self._move(place, run=run.model_dump_json(exclude={"id"}), **values)
 
-    def end(self, place: Place, why: str) -> bool:
+    def end(self, place: ScheduledMonitor, why: str) -> bool:
         """Say that there will be no more rounds."""
         return self._move(place, ended=why)
 
-    def _move(self, place: Place, **values: object) -> bool:
+    def _move(self, place: ScheduledMonitor, **values: object) -> bool:
         still_there = and_(
             SCHEDULE.c.name == place.monitor.name,
             SCHEDULE.c.moment_ms == place.monitor.moment_ms,
             SCHEDULE.c.next_round == place.next_round,
         )
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             moved = connection.execute(update(SCHEDULE).where(still_there).values(**values))
             return moved.rowcount == 1
 
@@ -106,11 +115,48 @@ def _closed(connection: Connection, monitor_id: str) -> int:
     return int(connection.scalar(query) or 0)
 
 
-def _place(row: Mapping[Any, Any]) -> Place:
-    return Place(
+def _place(row: Mapping[Any, Any]) -> ScheduledMonitor:
+    return ScheduledMonitor(
         monitor=Monitor.model_validate_json(row["monitor"]),
         next_round=row["next_round"],
         due_at=row["due_at"],
         run=Run.model_validate_json(row["run"]) if row["run"] else None,
         ended=row["ended"],
     )
+
+
+K = TypeVar("K", Round, Description)
+
+
+class ClosedRounds:
+    """Finds rounds by their number: they close in their order, from 0, and none is left out.
+
+    So the number of those that are closed names the last, and a monitor that has run for years is
+    looked at as quickly as one that began today.
+    """
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    def closed(self, monitor: Monitor) -> int:
+        """Count the rounds that have closed."""
+        return self._records.count(Round, monitor_id=monitor.monitor_id)
+
+    def get(self, monitor: Monitor, number: int) -> Round | None:
+        """Return a round; None where it has not closed."""
+        return next(self._records.get(Round, [_id_of(Round, monitor, number)]), None)
+
+    def last(self, monitor: Monitor) -> Round | None:
+        """Return the round that closed last; None before the first."""
+        return self.get(monitor, self.closed(monitor) - 1)
+
+    def latest(self, kind: type[K], monitor: Monitor, most: int) -> list[K]:
+        """Return the last so many rounds, or what was written of them, in their order."""
+        end = self.closed(monitor)
+        ids = [_id_of(kind, monitor, number) for number in range(max(0, end - most), end)]
+        return sorted(self._records.get(kind, ids), key=lambda each: each.round)
+
+
+def _id_of(kind: type[K], monitor: Monitor, number: int) -> str:
+    purpose = Purpose.MONITOR if monitor.plan.traffic is None else Purpose.PRODUCTION
+    return derived_id(kind.kind, monitor.tenant, purpose, monitor.monitor_id, number)

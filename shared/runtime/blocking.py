@@ -1,15 +1,27 @@
-"""Lookups that are wanted at the same time are made together: one query instead of many."""
+"""Blocking calls: each in a thread, and lookups of many keys as one query."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
-from shared.runtime.threads import in_thread
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a blocking call in a thread; when cancelled, wait for it to end, then be cancelled."""
+    running = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        raise
+
 
 V = TypeVar("V")
 
 
-class Lookup(Generic[V]):
+class BatchedLookup(Generic[V]):
     """Finds values by key; while one query is under way, the next one gathers what is wanted.
 
     `find` blocks and is run in a thread; it gives the values of those keys that have one.

@@ -35,27 +35,17 @@ class DeadLetter:
     message_id: str
 
 
-class StoredMessage(Protocol):
-    """A message as a stream keeps it."""
+@dataclass(frozen=True)
+class StoredMessage:
+    """A message as its stream keeps it."""
 
-    @property
-    def subject(self) -> str:
-        """Where it was published."""
-
-    @property
-    def sequence(self) -> int:
-        """Its place."""
-
-    @property
-    def data(self) -> bytes:
-        """What it carries."""
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """What is said about it."""
+    subject: str
+    sequence: int
+    data: bytes
+    headers: dict[str, str]
 
 
-class Shelf(Protocol):
+class MessageStore(Protocol):
     """Reads and removes single messages of a stream."""
 
     async def next_message(self, stream: str, subject: str, sequence: int) -> StoredMessage | None:
@@ -65,7 +55,7 @@ class Shelf(Protocol):
         """Remove one message."""
 
 
-def dead_headers(
+def dead_letter_headers(
     delivery: Delivery, *, stream: str, durable: str, error: str, reason: str, at: float
 ) -> dict[str, str]:
     """Say in headers what was given up, by whom, when and why; the bytes stay as they came."""
@@ -84,7 +74,9 @@ def dead_headers(
     }
 
 
-async def dead_letters(shelf: Shelf, *, durable: str | None = None) -> AsyncIterator[DeadLetter]:
+async def dead_letters(
+    shelf: MessageStore, *, durable: str | None = None
+) -> AsyncIterator[DeadLetter]:
     """Return the dead letters, oldest first: all, or those of one durable."""
     subject = f"{DEAD_ROOT}.*.{durable}" if durable else f"{DEAD_ROOT}.>"
     number = 1
@@ -93,7 +85,7 @@ async def dead_letters(shelf: Shelf, *, durable: str | None = None) -> AsyncIter
         number = message.sequence + 1
 
 
-async def replay(letter: DeadLetter, shelf: Shelf, publisher: Publisher) -> None:
+async def replay(letter: DeadLetter, shelf: MessageStore, publisher: Publisher) -> None:
     """Publish the record again where it came from, then remove the letter.
 
     It carries the next publication's number: its old one would be dropped as a duplicate while the
@@ -106,7 +98,7 @@ async def replay(letter: DeadLetter, shelf: Shelf, publisher: Publisher) -> None
     await discard(letter, shelf)
 
 
-async def discard(letter: DeadLetter, shelf: Shelf) -> None:
+async def discard(letter: DeadLetter, shelf: MessageStore) -> None:
     """Remove a letter for good."""
     await shelf.delete_message(DEAD_LETTERS, letter.number)
 

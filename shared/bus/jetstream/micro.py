@@ -1,24 +1,29 @@
-"""Calling other processes on the bus: one answer from one of them, or an answer from each."""
+"""NATS micro services: requests to one or to all of them, and endpoints of our own."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
+import nats.micro
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 from nats.errors import TimeoutError as NatsTimeoutError
-from nats.micro.request import ERROR_CODE_HEADER, ERROR_HEADER
+from nats.micro.request import ERROR_CODE_HEADER, ERROR_HEADER, Request, ServiceError
 
 from shared.bus.jetstream.connection import Connection
-from shared.errors import TransientError
+from shared.contracts.dropin import CONTRACT, ENDPOINTS, ROLE, endpoint, service_name
+from shared.errors import BiaswatchError, TransientError
 
 
-class NobodyAnswers(TransientError):  # noqa: N818 - what became of a call
+class NoReply(TransientError):  # noqa: N818 - what became of a call
     """Nobody listens there, or the answer did not come in time."""
 
 
 @dataclass(frozen=True)
-class Reply:
+class ServiceReply:
     """What came back."""
 
     data: bytes
@@ -27,7 +32,7 @@ class Reply:
     error: str = ""
 
 
-class Caller:
+class Requester:
     """Asks services that registered with NATS micro."""
 
     def __init__(self, connection: Connection) -> None:
@@ -38,7 +43,7 @@ class Caller:
         """The largest message this server carries."""
         return self._client.max_payload
 
-    async def ask(self, subject: str, body: bytes = b"", *, timeout_s: float) -> Reply:
+    async def ask(self, subject: str, body: bytes = b"", *, timeout_s: float) -> ServiceReply:
         """Ask one of those who listen.
 
         Raises
@@ -51,13 +56,15 @@ class Caller:
         try:
             message = await self._client.request(subject, body, timeout=timeout_s)
         except NoRespondersError:
-            raise NobodyAnswers(f"Nobody listens on {subject}.") from None
+            raise NoReply(f"Nobody listens on {subject}.") from None
         except (NatsTimeoutError, TimeoutError):
-            raise NobodyAnswers(f"No answer came on {subject} in {timeout_s:g} s.") from None
+            raise NoReply(f"No answer came on {subject} in {timeout_s:g} s.") from None
         except NatsError as error:
             raise TransientError(f"The bus cannot carry a call now: {error}.") from error
         headers = message.headers or {}
-        return Reply(message.data, headers.get(ERROR_CODE_HEADER), headers.get(ERROR_HEADER, ""))
+        return ServiceReply(
+            message.data, headers.get(ERROR_CODE_HEADER), headers.get(ERROR_HEADER, "")
+        )
 
     async def ask_all(self, subject: str, *, within_s: float) -> list[bytes]:
         """Ask everybody who listens; give what came in this time."""
@@ -76,3 +83,37 @@ class Caller:
         except NatsError as error:
             raise TransientError(f"The bus cannot carry a call now: {error}.") from error
         return heard
+
+
+Answer = Callable[[bytes], bytes]
+
+
+@asynccontextmanager
+async def serve_endpoints(
+    connection: Connection, name: str, version: str, answers: Mapping[str, Answer]
+) -> AsyncIterator[None]:
+    """Answer on `ext.v1.<name>.*` while the context lasts; computing runs in a thread."""
+    about = {"role": ROLE, "contract": CONTRACT}
+    service: Any = await nats.micro.add_service(
+        connection.client, name=service_name(name), version=version, metadata=about
+    )
+    try:
+        for each in ENDPOINTS:
+            await service.add_endpoint(
+                name=each, subject=endpoint(name, each), handler=_handler(answers[each])
+            )
+        await connection.flush()
+        yield
+    finally:
+        await service.stop()
+
+
+def _handler(answer: Answer) -> Callable[[Request], Any]:
+    async def handle(request: Request) -> None:
+        try:
+            reply = await asyncio.to_thread(answer, request.data)
+        except BiaswatchError as error:
+            raise ServiceError("422", " ".join(str(error).split())) from None
+        await request.respond(reply)
+
+    return handle

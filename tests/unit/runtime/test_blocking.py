@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from shared.errors import TransientError
-from shared.runtime.lookup import Lookup
+from shared.runtime.blocking import BatchedLookup
 
 
 class Finder:
@@ -24,7 +24,7 @@ def test_what_is_wanted_at_once_is_one_query_and_everybody_gets_his_own() -> Non
     finder = Finder()
 
     async def all_at_once() -> list[int | None]:
-        lookup = Lookup(finder)
+        lookup = BatchedLookup(finder)
         return list(await asyncio.gather(*(lookup.get(key) for key in ("1", "2", "none", "1"))))
 
     assert asyncio.run(all_at_once()) == [1, 2, None, 1]
@@ -35,7 +35,7 @@ def test_what_is_wanted_later_is_looked_up_anew() -> None:
     finder = Finder()
 
     async def one_after_the_other() -> list[int | None]:
-        lookup = Lookup(finder)
+        lookup = BatchedLookup(finder)
         return [await lookup.get("1"), await lookup.get("2")]
 
     assert asyncio.run(one_after_the_other()) == [1, 2]
@@ -51,7 +51,7 @@ def test_a_failure_reaches_everybody_who_asked_and_nobody_who_asks_later() -> No
         return {"1": 1}
 
     async def ask() -> None:
-        lookup = Lookup(find)
+        lookup = BatchedLookup(find)
         for result in await asyncio.gather(
             lookup.get("1"), lookup.get("2"), return_exceptions=True
         ):
@@ -63,7 +63,7 @@ def test_a_failure_reaches_everybody_who_asked_and_nobody_who_asks_later() -> No
 
 def test_whoever_gives_up_takes_nothing_from_the_others() -> None:
     async def ask() -> None:
-        lookup = Lookup(Finder())
+        lookup = BatchedLookup(Finder())
         impatient = asyncio.create_task(lookup.get("1"))
         patient = asyncio.create_task(lookup.get("1"))
         await asyncio.sleep(0)

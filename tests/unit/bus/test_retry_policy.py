@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.bus.outcome import DeadLetter, Exit, Retry, RetryPolicy, decision_of, worn_out
+from shared.bus.retry_policy import Exit, GiveUp, Retry, RetryPolicy, decision_of, exhausted
 from shared.errors import (
     BackPressureError,
     ConfigurationError,
@@ -17,7 +17,7 @@ POLICY = RetryPolicy()
 
 @pytest.mark.parametrize("error", [PoisonError("x"), UndecodableError("x"), OversizeError("x")])
 def test_what_can_never_succeed_is_dead_at_once(error: Exception) -> None:
-    assert isinstance(decision_of(error, 1, POLICY, 0.5), DeadLetter)
+    assert isinstance(decision_of(error, 1, POLICY, 0.5), GiveUp)
 
 
 def test_a_wrong_configuration_ends_the_process() -> None:
@@ -59,9 +59,9 @@ def test_who_asks_for_less_is_tried_sooner_and_then_ever_more_slowly() -> None:
 
 def test_nothing_is_tried_for_ever_and_the_unforeseen_less_often() -> None:
     assert isinstance(decision_of(ValueError("x"), 7, POLICY, 0.5), Retry)
-    assert isinstance(decision_of(ValueError("x"), 8, POLICY, 0.5), DeadLetter)
+    assert isinstance(decision_of(ValueError("x"), 8, POLICY, 0.5), GiveUp)
     assert isinstance(decision_of(TransientError("x"), 19, POLICY, 0.5), Retry)
-    assert isinstance(decision_of(TransientError("x"), 20, POLICY, 0.5), DeadLetter)
+    assert isinstance(decision_of(TransientError("x"), 20, POLICY, 0.5), GiveUp)
 
 
 def test_patience_with_what_is_unavailable_is_about_a_quarter_of_an_hour() -> None:
@@ -73,12 +73,12 @@ def test_patience_with_what_is_unavailable_is_about_a_quarter_of_an_hour() -> No
 def test_a_reason_is_one_line_and_bounded_because_it_travels_in_a_header() -> None:
     hostile = "a\r\nNats-Msg-Id: forged\n" + "b" * 10_000
     decision = decision_of(PoisonError(hostile), 1, POLICY, 0.5)
-    assert isinstance(decision, DeadLetter)
+    assert isinstance(decision, GiveUp)
     assert "\n" not in decision.reason
     assert "\r" not in decision.reason
     assert len(decision.reason) == 500
 
 
 def test_a_record_is_worn_out_only_beyond_the_attempts_of_a_failing_one() -> None:
-    assert worn_out(POLICY.transient_attempts, POLICY) is None
-    assert worn_out(POLICY.transient_attempts + 1, POLICY) is not None
+    assert exhausted(POLICY.transient_attempts, POLICY) is None
+    assert exhausted(POLICY.transient_attempts + 1, POLICY) is not None
