@@ -13,7 +13,6 @@ from pydantic import JsonValue, ValidationError
 from shared.contracts.mistakes import first_mistake
 from shared.contracts.providers.http import Application
 from shared.errors import UsageError
-from shared.llm.guarded import Guarded
 from shared.llm.pointer import filled, found_at
 from shared.llm.port import (
     HOST_KEY_PLACE,
@@ -24,7 +23,7 @@ from shared.llm.port import (
     Failure,
     key_refused,
 )
-from shared.llm.retry_after import retry_after_s
+from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
 
 LARGEST_REPLY_BYTES = 4 * 1024 * 1024
 
@@ -59,7 +58,7 @@ class HttpApp:
         if key:
             headers[application.key_header] = application.key_prefix + key
         self._application = application
-        transport = Guarded(private_hosts)
+        transport = GuardedTransport(private_hosts)
         self._client = httpx2.AsyncClient(transport=transport, headers=headers, trust_env=False)
 
     async def ask(self, call: Call) -> Answer:
@@ -70,6 +69,14 @@ class HttpApp:
                 status, headers, reply = await self._exchange(body, call)
         except (TimeoutError, httpx2.TimeoutException):
             raise CallFailed(Failure.TIMEOUT, "The application did not answer in time.") from None
+        except UnknownHostError as error:
+            raise CallFailed(Failure.UNREACHABLE, str(error)) from None
+        except PrivateAddressError:
+            raise CallFailed(
+                Failure.OFF_LIMITS,
+                f"The host {httpx2.URL(self._application.url).host} has a private address. If it"
+                " may be asked, name it in BIASWATCH_GENERATOR_PRIVATE_HOSTS for the generator.",
+            ) from None
         except httpx2.HTTPError:
             raise CallFailed(Failure.UNREACHABLE, "The application cannot be reached.") from None
         _check(status, headers)

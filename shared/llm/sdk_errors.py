@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from shared.llm.port import CallFailed, Failure, key_refused
-from shared.llm.retry_after import retry_after_s
+from shared.network import retry_after_s
 
 TOO_LATE = "The provider did not answer in time."
 _STATUSES = {

@@ -9,8 +9,7 @@ import httpx2
 
 from shared.contracts import Alarm, AlarmState, Record
 from shared.errors import PoisonError, TransientError
-from shared.llm.guarded import Guarded
-from shared.llm.port import CallFailed, Failure
+from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError
 from shared.telemetry import log
 
 TIMEOUT_S = 10.0
@@ -52,12 +51,17 @@ class Tell:
     async def _post(self, url: str, body: bytes) -> None:
         where = httpx2.URL(url).host
         headers = {"Content-Type": "application/json"}
-        guarded = Guarded(self._private_hosts)
+        guarded = GuardedTransport(self._private_hosts)
         async with httpx2.AsyncClient(transport=guarded, timeout=TIMEOUT_S) as client:
             try:
                 reply = await client.post(url, content=body, headers=headers)
-            except CallFailed as error:
-                raise _unreachable(where, error) from None
+            except PrivateAddressError:
+                raise PoisonError(
+                    f"The webhook's host {where} has a private address. If alarms may be posted"
+                    " there, name it in BIASWATCH_DIAGNOSER_PRIVATE_HOSTS."
+                ) from None
+            except UnknownHostError:
+                raise TransientError(f"The webhook's host {where} is not known.") from None
             except httpx2.HTTPError as error:
                 raise TransientError(
                     f"The webhook at {where} does not answer ({type(error).__name__})."
@@ -84,15 +88,6 @@ def body_of(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
     if dashboard_url is not None:
         body["link"] = f"{dashboard_url.rstrip('/')}/monitors/{alarm.monitor}/alarms#{alarm.id}"
     return json.dumps(body).encode()
-
-
-def _unreachable(where: str, error: CallFailed) -> Exception:
-    if error.why is Failure.OFF_LIMITS:
-        return PoisonError(
-            f"The webhook's host {where} has a private address. If alarms may be posted there, name"
-            " it in BIASWATCH_DIAGNOSER_PRIVATE_HOSTS."
-        )
-    return TransientError(f"The webhook's host {where} is not known.")
 
 
 def _summary(alarm: Alarm) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """Pages over real HTTP, from a server on loopback that behaves as badly as servers do."""
 
 import asyncio
-import ipaddress
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 from datetime import UTC, datetime, timedelta
@@ -18,12 +17,12 @@ from services.builder.domain.ranking import LexicalRanking
 from services.builder.handlers.asking import Nobody
 from services.builder.handlers.building import Build, Built
 from services.builder.handlers.reading import ReadSources, Web
-from services.builder.handlers.web.addresses import Address, public
 from services.builder.handlers.web.cache import PageCache
 from services.builder.handlers.web.fetching import Fetch, Manners
 from services.builder.handlers.web.wikipedia import Wikipedia
 from services.builder.settings import BuilderSettings
 from shared.errors import UsageError
+from shared.network import Address, is_public
 from tests.support.model_server import model_server
 
 Message = MutableMapping[str, Any]
@@ -91,7 +90,7 @@ def url(site: Site) -> Iterator[str]:
 def here_too(url: str) -> Callable[[Address, int], bool]:
     """Allow the one server of the test, besides what is public."""
     port = int(url.rpartition(":")[2])
-    return lambda address, to: (address.is_loopback and to == port) or public(address, to)
+    return lambda address, to: (address.is_loopback and to == port) or is_public(address)
 
 
 class Webs:
@@ -209,23 +208,6 @@ async def test_without_the_tests_allowance_this_machine_is_a_private_network(
     with pytest.raises(UsageError, match="private network"):
         await build_of(plan, tmp_path, settings)()
     assert not site.asked
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0",  # noqa: S104
-        "100.64.0.1", "::1", "fe80::1", "fd00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1",
-        "2002:7f00:1::", "224.0.0.1",
-    ],
-)  # fmt: skip
-def test_private_addresses_are_not_public(address: str) -> None:
-    assert not public(ipaddress.ip_address(address), 80)
-
-
-def test_public_addresses_are() -> None:
-    assert public(ipaddress.ip_address("8.8.8.8"), 80)
-    assert public(ipaddress.ip_address("2606:4700:4700::1111"), 443)
 
 
 @pytest.mark.parametrize("number", ["2130706433", "0x7f000001", "127.1", "[::ffff:7f00:1]"])

@@ -13,7 +13,6 @@ from biaswatch.targets import read_target, with_file
 from shared.contracts import parse_target
 from shared.contracts.providers.http import Application
 from shared.errors import UsageError
-from shared.llm.guarded import is_public
 from shared.llm.http_app import HttpApp
 from shared.llm.pointer import filled, found_at
 from shared.llm.port import Call, CallFailed, Failure
@@ -143,7 +142,7 @@ async def test_what_was_checked_is_what_is_connected_to(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), port))]
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", lookup)
-    monkeypatch.setattr("shared.llm.guarded.is_public", lambda address: address != "127.0.0.1")
+    monkeypatch.setattr("shared.network.is_public", lambda address: not address.is_loopback)
     seen = len(server[1])
     app = HttpApp(
         Application(url=f"http://elsewhere.example:{port}/200", request={}, answer="/out/0/text"),
@@ -155,22 +154,6 @@ async def test_what_was_checked_is_what_is_connected_to(
     await app.close()
     assert failed.value.why in {Failure.TIMEOUT, Failure.UNREACHABLE}
     assert len(server[1]) == seen
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
-        "::1", "fe80::1%eth0", "fd00::1", "::ffff:10.0.0.1", "224.0.0.1", "2002:0a00:0001::1",
-    ],
-)  # fmt: skip
-def test_private_addresses_are_known_however_they_are_written(address: str) -> None:
-    assert not is_public(address)
-
-
-@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"])
-def test_public_addresses_are_public(address: str) -> None:
-    assert is_public(address)
 
 
 def test_pointers_unescape_and_index() -> None:

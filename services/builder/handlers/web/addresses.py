@@ -1,30 +1,25 @@
-"""Which machines may be reached: public ones, looked at anew on every hop."""
+"""Where the URL of a page leads: to a public machine, looked at anew on every hop."""
 
-import asyncio
-import ipaddress
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from shared.errors import UsageError
+from shared.network import (
+    Address,
+    PrivateAddressError,
+    UnknownHostError,
+    checked_address,
+    is_public,
+)
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Allowed = Callable[[Address, int], bool]
-TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
-"""IPv6 addresses that lead to IPv4 ones, private ones among them."""
 PORTS = {"http": 80, "https": 443}
 
 
 def public(address: Address, _port: int) -> bool:
-    """Tell whether this is a machine of the public internet."""
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if inner is not None:
-            return public(inner, _port)
-        if address in TRANSLATED or address.teredo is not None:
-            return False
-    return address.is_global and not address.is_multicast
+    """Tell whether this is a machine of the public internet, whatever the port."""
+    return is_public(address)
 
 
 @dataclass(frozen=True)
@@ -41,9 +36,6 @@ class Place:
 async def place_of(url: str, allowed: Allowed) -> Place:
     """Look a URL's host up and make sure that all its addresses may be reached.
 
-    The connection is then made to the address that was looked at, not to the name, which could
-    lead elsewhere a moment later.
-
     Raises
     ------
     UsageError
@@ -51,17 +43,15 @@ async def place_of(url: str, allowed: Allowed) -> Place:
     """
     scheme, host, port = _parts(url)
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
+        address = await checked_address(host, port, lambda found: allowed(found, port))
+    except UnknownHostError:
         raise UsageError(f"The host {host} of {url} is not known.") from None
-    addresses = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found]
-    for address in addresses:
-        if not allowed(address, port):
-            raise UsageError(
-                f"{url} leads to {address}, which is in a private network; only public pages are"
-                " read. Save the text as a file beside the plan instead."
-            )
-    return Place(url, scheme, host, port, addresses[0])
+    except PrivateAddressError as error:
+        raise UsageError(
+            f"{url} leads to {error.address}, which is in a private network; only public pages are"
+            " read. Save the text as a file beside the plan instead."
+        ) from None
+    return Place(url, scheme, host, port, address)
 
 
 def _parts(url: str) -> tuple[str, str, int]:

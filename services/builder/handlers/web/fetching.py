@@ -11,6 +11,7 @@ import httpx2
 
 from services.builder.handlers.web.addresses import Allowed, Place, place_of, public
 from shared.errors import UsageError
+from shared.network import retry_after_s
 
 MOST_HOPS = 5
 BUSY = {429, 502, 503, 504}
@@ -153,7 +154,7 @@ class Fetch:
             if response.status_code in MOVED and "location" in response.headers:
                 return response.headers["location"]
             if response.status_code in BUSY:
-                return _retry_after_s(response.headers.get("retry-after", ""))
+                return retry_after_s(response.headers) or 0.0
             _raise_unless_ok(place.url, response.status_code)
             return await self._page(place.url, response)
         finally:
@@ -180,10 +181,6 @@ def _raise_unless_ok(url: str, status: int) -> None:
         raise NotThereError(f"{url} does not exist (HTTP {status}).")
     if status != 200:
         raise UsageError(f"{url} cannot be had: the server answered HTTP {status}.")
-
-
-def _retry_after_s(header: str) -> float:
-    return float(header) if header.isdecimal() else 0.0
 
 
 def _kind(header: str) -> tuple[str, str]:
