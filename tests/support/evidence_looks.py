@@ -63,7 +63,7 @@ def _normaliser_table(size: int) -> Floats:
 
 @lru_cache
 def odds_boundary(most: int, alpha: float) -> Ints:
-    """Give, per number of discordant batches of one and one, the count that alarms."""
+    """Return, per number of discordant batches of one and one, the count that alarms."""
     steps = np.logaddexp(0.0, GRID) - log(2)
 
     def evidence(first: Ints, discordant: Ints) -> Floats:
@@ -74,7 +74,7 @@ def odds_boundary(most: int, alpha: float) -> Ints:
 
 @lru_cache
 def discordant_boundary(most: int, alpha: float) -> Ints:
-    """Give, per number of discordant pairs, the count of one side at which McNemar's alarms."""
+    """Return, per number of discordant pairs, the count of one side at which McNemar's alarms."""
     return _boundary(
         lambda first, n: np.asarray(n * log(2) + betaln(1 + first, 1 + n - first)), most, alpha
     )

@@ -102,7 +102,7 @@ def findings(
 
 
 def _other(described: Described, feature: str) -> list[dict[str, float | None]]:
-    """Give, by group, the statistics of a feature beyond its mean."""
+    """Return, by group, the statistics of a feature beyond its mean."""
     mine = [each for each in described.statistics if each.feature == feature]
     by_name = {
         name: [each.value for each in mine if each.statistic == name]

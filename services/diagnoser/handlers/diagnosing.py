@@ -88,7 +88,7 @@ class Diagnose:
     def _criteria(
         self, run: Run, measured: Iterable[Features]
     ) -> dict[str, dict[str, float | None]]:
-        """Give, by probe, what a scaffold gave for each criterion."""
+        """Return, by probe, what a scaffold gave for each criterion."""
         responses = list(self._store.records.read(Response, run_id=run.id))
         if {each.response_id for each in measured} - {each.id for each in responses}:
             raise TransientError(

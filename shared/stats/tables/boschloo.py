@@ -67,7 +67,7 @@ def _one_sided(table: Cells) -> float:
 
 
 def _rejected_from(table: Cells) -> NDArray[np.int64]:
-    """Give, for each count i of group 1, the least count j of group 2 that is as extreme or more.
+    """Return, for each count i of group 1, the least count j of group 2 that is as extreme or more.
 
     Fisher's p-value P(X <= i | i + j outcomes) falls as j grows, so j is found by bisection;
     n2 + 1 stands for none.
