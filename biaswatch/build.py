@@ -10,16 +10,15 @@ from uuid import uuid4
 
 import typer
 from rich.console import Console
+from shared.llm.target import read_target
 
 from biaswatch.place import Address
 from biaswatch.render.tables import escape
-from biaswatch.targets import read_target
-from shared.runtime.settings import load_settings
 from shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
     from services.builder.domain.plan import Plan
-    from services.builder.handlers.building import Built
+    from services.builder.handlers.build import BuiltSuite
     from services.builder.settings import BuilderSettings
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences.")]
@@ -41,8 +40,7 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Build a suite from a plan; the same plan, sources and answers give the same bytes."""
-    from services.builder.handlers.plans import load_plan
-    from services.builder.handlers.writing import write_suite
+    from services.builder.handlers.build_files import load_plan, write_suite
     from services.builder.settings import BuilderSettings
 
     wanted = _answered_by(load_plan(plan), model)
@@ -50,7 +48,7 @@ def build(
     built = asyncio.run(_built(wanted, plan.parent, load_settings(BuilderSettings), nonce))
     files = write_suite(built, output)
     if figures:
-        from services.builder.handlers.figures import draw_quality
+        from services.builder.handlers.quality_figure import draw_quality
 
         picture = output / "quality.png"
         files.append(draw_quality(wanted.name, built.quality, built.rows, picture))
@@ -60,7 +58,7 @@ def build(
         "prompts": built.quality.prompts,
         "concepts": len(built.quality.by_concept),
         "answers_of": built.header["made"]["answers_of"],
-        "left_out": built.ledger.counts(),
+        "left_out": built.build_log.counts(),
         "faults": built.quality.fault_counts,
         "files": [str(file) for file in files],
     }
@@ -76,15 +74,15 @@ def _answered_by(plan: "Plan", model: str | None) -> "Plan":
     return plan.model_copy(update={"model": Model(target=model)}) if model else plan
 
 
-async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: str) -> "Built":
+async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: str) -> "BuiltSuite":
     """Build; where a model is asked, on the bus that is named, that runs here, or of our own."""
     from services.builder.app import asking, build_of
 
     if not (plan.asks and plan.model and plan.model.target):
         return await build_of(plan, home, settings)()
     target = read_target(plan.model.target)
-    async with _bus(settings) as there, asking(plan, target, there, nonce=nonce) as asker:
-        return await build_of(plan, home, there, asker)()
+    async with _bus(settings) as there, asking(plan, target, there, nonce=nonce) as language_model:
+        return await build_of(plan, home, there, language_model)()
 
 
 @asynccontextmanager

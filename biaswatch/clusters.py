@@ -13,7 +13,6 @@ from biaswatch.extractors import app
 from biaswatch.render.tables import escape
 from shared.contracts import Response
 from shared.errors import ConfigurationError, UsageError
-from shared.runtime.settings import load_settings
 from shared.store import Store
 
 
@@ -33,15 +32,15 @@ def cluster(
     """Cluster a run's answers: own cluster, nearest cluster of baselines, distances to each."""
     from services.extractor.domain import Unscorable
     from services.extractor.settings import ExtractorSettings
-    from shared.models.device import Models
+    from shared.models.device import ModelOptions
 
     settings = load_settings(ExtractorSettings)
-    models = Models(settings.extractor_device, settings.extractor_download)
+    models = ModelOptions(settings.extractor_device, settings.extractor_download)
     try:
         models.require()
-        from services.extractor.handlers.clustering import places_of
+        from services.extractor.domain.clusters import cluster_assignments
         from shared.models.embedding import MINILM, Embedder
-        from shared.models.passes import ModelUnavailable
+        from shared.models.forward_passes import ModelUnavailable
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"Clusters need {error.name}, which is not installed. Install the `models` extra."
@@ -52,7 +51,7 @@ def cluster(
         raise UsageError(f"The run {run_id} has no answers. `biaswatch runs` lists the runs.")
     embedder = Embedder(models, model or MINILM)
     try:
-        places = places_of(responses, embedder.vectors, by=by, number=number, seed=seed)
+        places = cluster_assignments(responses, embedder.vectors, by=by, number=number, seed=seed)
     except (ModelUnavailable, Unscorable) as why:
         raise ConfigurationError(str(why)) from None
     if as_json:

@@ -26,8 +26,7 @@ from shared.store import Store, migrate
 
 if TYPE_CHECKING:
     from services.extractor.domain import Extractor, Measured, Reading
-    from services.extractor.domain.calibration import ToolGap
-    from services.extractor.handlers.calibrating import Calibration
+    from services.extractor.domain.calibration import CalibrationGap, ExtractorCalibration
     from services.extractor.settings import ExtractorSettings
 
 ALPHA = 0.05
@@ -88,30 +87,30 @@ def _groups(written: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return groups
 
 
-def _own_gap(found: "ToolGap") -> OwnGap:
+def _own_gap(found: "CalibrationGap") -> OwnGap:
     gap = Estimate(**asdict(found.gap))
     return OwnGap(feature=found.feature, dimension=found.dimension, a=found.a, b=found.b, gap=gap)
 
 
 def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
-    from services.extractor.handlers.finding import load as load_extractors
-    from services.extractor.handlers.finding import load_file
-    from shared.models.device import Models
+    from services.extractor.handlers.loading import load as load_extractors
+    from services.extractor.handlers.loading import load_file
+    from shared.models.device import ModelOptions
 
-    models = Models(settings.extractor_device, settings.extractor_download)
+    models = ModelOptions(settings.extractor_device, settings.extractor_download)
     if name.endswith(".py"):
         return load_file(Path(name), {"models": models})
     if settings.extractor_models:
-        from services.extractor.handlers.configured import configured
+        from services.extractor.handlers.loading import configured
 
         if name in (found := configured(settings.extractor_models, models)):
             return found[name]
     return load_extractors([name], models=models)[name]
 
 
-async def _of(extractor: "Extractor", groups: Groups) -> "Calibration":
+async def _of(extractor: "Extractor", groups: Groups) -> "ExtractorCalibration":
     from services.extractor.domain import measured_all
-    from services.extractor.handlers.calibrating import calibrate
+    from services.extractor.domain.calibration import calibrate
 
     async def measure(readings: "Sequence[Reading]") -> "list[Measured]":
         return measured_all(extractor, readings)
@@ -121,11 +120,11 @@ async def _of(extractor: "Extractor", groups: Groups) -> "Calibration":
 
 async def _of_drop_in(
     name: str, url: str, settings: "ExtractorSettings", groups: Groups
-) -> "tuple[str, Calibration]":
-    from services.extractor.domain.calls import BrokenContract, spec_of
-    from services.extractor.handlers.asking import AskDropIn, Suspects
-    from services.extractor.handlers.calibrating import calibrate
-    from services.extractor.handlers.tally import Tally
+) -> "tuple[str, ExtractorCalibration]":
+    from services.extractor.domain.calibration import calibrate
+    from services.extractor.domain.dropin_protocol import BrokenContract, spec_of
+    from services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
+    from services.extractor.handlers.extractor_status import ExtractorCounters
 
     seed, authority = settings.nats_seed_file, settings.nats_ca_file
     connection = await Connection.open(
@@ -136,12 +135,12 @@ async def _of_drop_in(
     try:
         spec = spec_of((await caller.ask(endpoint(name, "spec"), timeout_s=call_s)).data)
         with Store.open(settings.store) as store:
-            ask = AskDropIn(
+            ask = CallDropIn(
                 spec,
                 caller,
                 store.baselines,
-                Tally(),
-                Suspects(),
+                ExtractorCounters(),
+                SuspectTexts(),
                 now=lambda: datetime.now(UTC),
                 call_s=call_s,
             )
@@ -156,7 +155,7 @@ async def _of_drop_in(
         await connection.close()
 
 
-def _as_dict(name: str, found: "Calibration") -> dict[str, Any]:
+def _as_dict(name: str, found: "ExtractorCalibration") -> dict[str, Any]:
     return {
         "extractor": name,
         "alpha": ALPHA,
@@ -165,7 +164,7 @@ def _as_dict(name: str, found: "Calibration") -> dict[str, Any]:
     }
 
 
-def _show(name: str, found: "Calibration") -> None:
+def _show(name: str, found: "ExtractorCalibration") -> None:
     console = Console()
     level = f"[{100 * (1 - ALPHA):g} %]"
     means = _table("feature", "group", f"mean {level}", "missing")

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from services.builder.domain.plan import Plan
 from services.builder.domain.ranking import LexicalRanking
-from services.builder.handlers.asking import Asker, Nobody, Scripted
-from services.builder.handlers.building import Build
-from services.builder.handlers.bus_asking import BusAsker, Hear
-from services.builder.handlers.files import inside
-from services.builder.handlers.reading import ReadSources, Web
-from services.builder.handlers.verbs import verb_finder
-from services.builder.handlers.web.addresses import Allowed, public
-from services.builder.handlers.web.cache import PageCache
-from services.builder.handlers.web.fetching import Fetch, Manners
-from services.builder.handlers.web.wikipedia import Wikipedia
+from services.builder.handlers.asking import LanguageModel, NoModel, ScriptedModel
+from services.builder.handlers.build import Build
+from services.builder.handlers.build_files import inside
+from services.builder.handlers.bus_asking import BusModel, Hear
+from services.builder.handlers.sources import ReadSources, WebPages
+from services.builder.handlers.verb_finders import verb_finder
+from services.builder.handlers.web_addresses import Allowed, public
+from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
+from services.builder.handlers.web_pages import PageCache
+from services.builder.handlers.wikipedia import Wikipedia
 from services.builder.settings import BuilderSettings
 from shared.bus.jetstream import Connection, JetStreamPublisher
 from shared.bus.stage import Stage
@@ -49,7 +49,7 @@ def _hearing(settings: BuilderSettings, hear: Hear, store: Store) -> Service:
 @asynccontextmanager
 async def asking(
     plan: Plan, target: Target, settings: BuilderSettings, *, nonce: str = ""
-) -> AsyncIterator[Asker]:
+) -> AsyncIterator[LanguageModel]:
     """Return who asks this model through the bus, while the context lasts.
 
     The same plan asks the same questions, so what was answered before is found again; with another
@@ -69,7 +69,7 @@ async def asking(
     # Nobody would hear the replies any more: the build ends with the reason.
     working.add_done_callback(lambda ended: _failure(ended) and inside and inside.cancel())
     try:
-        yield BusAsker(
+        yield BusModel(
             target,
             derived_id("build", plan.model_dump(mode="json"), nonce),
             JetStreamPublisher(connection),
@@ -94,33 +94,33 @@ def _failure(task: "asyncio.Task[None]") -> BaseException | None:
 
 
 def build_of(
-    plan: Plan, home: Path, settings: BuilderSettings, asker: Asker | None = None
+    plan: Plan, home: Path, settings: BuilderSettings, language_model: LanguageModel | None = None
 ) -> Build:
     """Return the build of a plan whose files lie in `home`.
 
-    Without an asker the plan's script answers, or nobody.
+    Without an language_model the plan's script answers, or nobody.
     """
-    if asker is None:
+    if language_model is None:
         script = plan.model.script if plan.model else None
-        asker = Scripted(inside(home, script)) if script else Nobody()
+        language_model = ScriptedModel(inside(home, script)) if script else NoModel()
     ranking = LexicalRanking()
     web = web_of(settings)
     return Build(
         plan,
         home,
-        sources=ReadSources(web, Wikipedia(web.answer, ranking), asker, plan.domain),
-        asker=asker,
+        sources=ReadSources(web, Wikipedia(web.answer, ranking), language_model, plan.domain),
+        language_model=language_model,
         ranking=ranking,
         verbs=verb_finder(plan.prompts.verbs),
     )
 
 
-def web_of(settings: BuilderSettings, allowed: Allowed = public) -> Web:
+def web_of(settings: BuilderSettings, allowed: Allowed = public) -> WebPages:
     """Return the web as these settings meet it.
 
     `allowed` is for tests alone, whose servers are on this machine: no setting can widen it.
     """
-    manners = Manners(
+    limits = FetchLimits(
         user_agent=settings.builder_user_agent,
         pause_s=settings.builder_pause_s,
         timeout_s=settings.builder_timeout_s,
@@ -128,7 +128,7 @@ def web_of(settings: BuilderSettings, allowed: Allowed = public) -> Web:
         tries=settings.builder_tries,
     )
     cache = PageCache(settings.cache, settings.builder_cache_days, now=now)
-    return Web(Fetch(manners, clock=time.monotonic, allowed=allowed), cache)
+    return WebPages(PageFetcher(limits, clock=time.monotonic, allowed=allowed), cache)
 
 
 if __name__ == "__main__":

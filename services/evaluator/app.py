@@ -4,8 +4,8 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
-from services.evaluator.handlers.interpreting import Interpret
-from services.evaluator.handlers.library import library
+from services.evaluator.handlers.evaluating import Interpret
+from services.evaluator.handlers.rubric_files import library
 from services.evaluator.settings import EvaluatorSettings
 from shared.bus.stage import Stage
 from shared.contracts import Brief, Response

@@ -3,13 +3,15 @@
 import sys
 from datetime import UTC, datetime
 
-from services.extractor.handlers import DropIns, Measure, announce, load
-from services.extractor.handlers.tally import Tally
+from services.extractor.handlers.dropin_discovery import DropIns
+from services.extractor.handlers.extractor_status import ExtractorCounters, announce
+from services.extractor.handlers.loading import configured, load
+from services.extractor.handlers.measuring import MeasureResponses
 from services.extractor.settings import ExtractorSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Response
-from shared.models.device import Models
+from shared.models.device import ModelOptions
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
@@ -23,32 +25,30 @@ def now() -> datetime:
 def build(settings: ExtractorSettings) -> Service:
     """Return the extractor service with the extractors its settings name."""
     names = [name.strip() for name in settings.extractor_names.split(",")]
-    models = Models(settings.extractor_device, settings.extractor_download)
+    models = ModelOptions(settings.extractor_device, settings.extractor_download)
     extractors = load(names, settings.extractor_folder, models=models)
     if settings.extractor_models:
-        from services.extractor.handlers.configured import configured
-
         extractors |= configured(settings.extractor_models, models)
-    tallies = {name: Tally() for name in extractors}
+    counters = {name: ExtractorCounters() for name in extractors}
     store = Store.open(settings.store)
 
     async def say_so(_: Publisher) -> None:
         await announce(
             extractors,
             store.extractors,
-            tallies,
+            counters,
             now=now,
             every_s=settings.extractor_announce_s,
         )
 
-    measure = Measure(extractors, store.baselines, now=now, tallies=tallies)
+    measure = MeasureResponses(extractors, store.baselines, now=now, counters=counters)
     stage = Stage("extractor", Response, measure, slots=1, batch=settings.extractor_batch)
     drop_ins = DropIns(
         store,
         set(extractors),
         now=now,
         look_every_s=settings.extractor_discover_s,
-        tell_every_s=settings.extractor_announce_s,
+        announce_every_s=settings.extractor_announce_s,
         call_s=settings.extractor_call_s,
         batch=settings.extractor_batch,
     )
@@ -57,7 +57,7 @@ def build(settings: ExtractorSettings) -> Service:
         settings,
         stages=[stage],
         jobs=[say_so],
-        supervisors=[drop_ins.oversee],
+        supervisors=[drop_ins.supervise],
         close=[store.close],
     )
 

@@ -46,7 +46,7 @@ def best_size(seconds_for: Callable[[int], float], sizes: Sequence[int]) -> int:
     return best
 
 
-class Sizes:
+class BatchSizes:
     """The batch size for each class of length: measured when first needed, halved when too much."""
 
     def __init__(self, measure: Callable[[int], int]) -> None:
@@ -81,7 +81,7 @@ def run(
     items: Sequence[T],
     lengths: Sequence[int],
     forward: Callable[[Sequence[T]], Sequence[R]],
-    sizes: Sizes,
+    sizes: BatchSizes,
 ) -> list[R | Exception]:
     """Return each item's result in their order, or what went wrong with it."""
     results: dict[int, R | Exception] = {}
@@ -96,7 +96,7 @@ def _forward(
     items: Sequence[T],
     longest: int,
     forward: Callable[[Sequence[T]], Sequence[R]],
-    sizes: Sizes,
+    sizes: BatchSizes,
 ) -> Sequence[R | Exception]:
     try:
         return forward(items)

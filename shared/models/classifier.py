@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from shared.models.device import Models
-from shared.models.loading import Lazy, longest_of
-from shared.models.passes import Loaded, Row
+from shared.models.device import ModelOptions
+from shared.models.forward_passes import Lazy, Loaded, Row, longest_of
 
 Scores = Mapping[str, float]
 
@@ -19,7 +18,7 @@ class NotFinite(ValueError):  # noqa: N818 - recorded as a text's own outcome
 class Classifier:
     """One model; loaded when first asked."""
 
-    def __init__(self, model: str, models: Models, *, size: int | None = None) -> None:
+    def __init__(self, model: str, models: ModelOptions, *, size: int | None = None) -> None:
         self.model = model
         self._models = models
         self._labels: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ DeviceName = Literal["auto", "cpu", "cuda"]
 
 
 @dataclass(frozen=True)
-class Models:
+class ModelOptions:
     """What every model of a process is loaded with."""
 
     device: DeviceName = "auto"

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from shared.models.device import Models
-from shared.models.loading import Lazy, longest_of
-from shared.models.passes import Loaded, Row
+from shared.models.device import ModelOptions
+from shared.models.forward_passes import Lazy, Loaded, Row, longest_of
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -15,7 +14,9 @@ MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 class Embedder:
     """One sentence-transformers model; loaded when first asked."""
 
-    def __init__(self, models: Models, model: str = MINILM, *, size: int | None = None) -> None:
+    def __init__(
+        self, models: ModelOptions, model: str = MINILM, *, size: int | None = None
+    ) -> None:
         self.model = model
         self._models = models
         self._lazy = Lazy(model, self._load, size=size)

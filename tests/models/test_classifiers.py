@@ -18,16 +18,15 @@ from services.extractor.extractors import (
     toxicity_junglelee,
 )
 from services.extractor.extractors._models import classified
-from services.extractor.handlers import load
-from services.extractor.handlers.configured import configured
+from services.extractor.handlers.loading import configured, load
 from shared.errors import ConfigurationError
 from shared.models.classifier import Classifier
-from shared.models.device import Models
-from shared.models.passes import ModelUnavailable
+from shared.models.device import ModelOptions
+from shared.models.forward_passes import ModelUnavailable
 
 pytestmark = pytest.mark.models
 FAMILIES = ["distilbert", "bert", "deberta"]
-CPU = Models("cpu")
+CPU = ModelOptions("cpu")
 WORDS = ("good", "bad", "happy", "sad", "town", "people", "they", "were", "very", "not", "quiet")
 
 
@@ -230,8 +229,8 @@ def test_a_gpu_that_is_not_there_is_one_sentence() -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(ConfigurationError, match="BIASWATCH_EXTRACTOR_DEVICE is cuda"):
-        Models("cuda")
-    assert Models("auto").place().type == "cpu"
+        ModelOptions("cuda")
+    assert ModelOptions("auto").place().type == "cpu"
 
 
 def test_out_of_memory_halves_the_batch_and_goes_on(

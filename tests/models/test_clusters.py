@@ -6,9 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.extractor.domain.clusters import clustered, distances, sorted_into
-from services.extractor.handlers.clustering import places_of
-from shared.models.device import Models
+from services.extractor.domain.clusters import (
+    cluster_assignments,
+    clustered,
+    distances,
+    sorted_into,
+)
+from shared.models.device import ModelOptions
 from shared.models.embedding import Embedder
 from tests.support.records import make_probe, make_response
 
@@ -19,7 +23,7 @@ MONEY = [f"The bank raised {a} interest and stocks fell {b}." for a in ("its",) 
 
 @pytest.fixture(scope="module")
 def embed(minilm: Path) -> Any:
-    return Embedder(Models("cpu"), str(minilm), size=8).vectors
+    return Embedder(ModelOptions("cpu"), str(minilm), size=8).vectors
 
 
 def test_texts_lie_with_their_like_and_the_names_say_what_about(embed: Any) -> None:
@@ -68,8 +72,8 @@ def test_clusters_are_made_within_each_value_of_a_dimension(embed: Any) -> None:
         )
         for n, text in enumerate(SEA + MONEY)
     ]
-    places = places_of(responses, embed, by="concept", number=2)
+    places = cluster_assignments(responses, embed, by="concept", number=2)
     assert {place.segment for place in places} == {"sea", "money"}
     assert len({place.cluster for place in places}) == 4
     assert len({place.nearest for place in places}) == 1
-    assert places == places_of(responses[::-1], embed, by="concept", number=2)
+    assert places == cluster_assignments(responses[::-1], embed, by="concept", number=2)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from services.extractor.domain import Reading, measured_all
-from services.extractor.extractors.embedding_distance import EmbeddingDistance
-from shared.models.device import Models
+from services.extractor.extractors.embedding_distance import EmbeddingDistanceExtractor
+from shared.models.device import ModelOptions
 from shared.models.embedding import Embedder
 
 pytestmark = pytest.mark.models
@@ -24,14 +24,14 @@ def test_vectors_are_those_of_sentence_transformers(minilm: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
     expected = SentenceTransformer(str(minilm), device="cpu")
-    found = Embedder(Models("cpu"), str(minilm), size=4).vectors(TEXTS)
+    found = Embedder(ModelOptions("cpu"), str(minilm), size=4).vectors(TEXTS)
     for text, vector in zip(TEXTS, found, strict=True):
         assert not isinstance(vector, Exception)
         np.testing.assert_allclose(vector, expected.encode(text), atol=1e-5)
 
 
 def test_a_text_longer_than_the_model_takes_is_not_cut(minilm: Path) -> None:
-    embedder = Embedder(Models("cpu"), str(minilm), size=4)
+    embedder = Embedder(ModelOptions("cpu"), str(minilm), size=4)
     long = "The sea is calm today. " * 100
     end = "Stock prices fell sharply and banks failed. " * 100
     one, both = embedder.vectors([long, long + end])
@@ -42,8 +42,8 @@ def test_a_text_longer_than_the_model_takes_is_not_cut(minilm: Path) -> None:
 
 
 def test_distances_to_the_baseline_are_cosine_l1_and_l2(minilm: Path) -> None:
-    embedder = Embedder(Models("cpu"), str(minilm), size=4)
-    extractor = EmbeddingDistance(str(minilm), embedder.vectors)
+    embedder = Embedder(ModelOptions("cpu"), str(minilm), size=4)
+    extractor = EmbeddingDistanceExtractor(str(minilm), embedder.vectors)
     a, b = (np.asarray(v) for v in embedder.vectors([TEXTS[0], TEXTS[1]]))
     found = measured_all(
         extractor,

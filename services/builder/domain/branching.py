@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from services.builder.domain.english import CLOSING, OPENING
-from services.builder.domain.material import Item
-from services.builder.domain.words import bounded
+from services.builder.domain.build_data import PromptItem
+from services.builder.domain.words import CLOSING, OPENING, bounded
 
 SENTENCE_START = re.compile(rf"(?:^|[.!?…][{re.escape(CLOSING)}]*\s+)[{re.escape(OPENING)}]*$")
 VOWEL_SOUND = re.compile(
@@ -90,7 +89,7 @@ def terms_between(
     return {**back, **terms}
 
 
-def branched(item: Item, concept: str, rewrite: Rewriter) -> Item:
+def branched(item: PromptItem, concept: str, rewrite: Rewriter) -> PromptItem:
     """Return the item's twin about another concept, in the same counterfactual set."""
     return replace(
         item,

@@ -3,7 +3,7 @@
 import re
 from typing import Protocol
 
-from services.builder.domain.english import FINITE, NOUN_MARKS, QUOTES, STOP
+from services.builder.domain.words import FINITE, NOUN_MARKS, QUOTES, STOP
 
 LEAST_LEFT = 2
 """A cut that leaves fewer words to say leaves nothing to say."""

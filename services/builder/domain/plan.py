@@ -7,10 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from shared.contracts.identity import Name, Token
 
-Words = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+Phrase = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 
 
-class Section(BaseModel):
+class PlanSection(BaseModel):
     """A piece of a plan; a key nobody knows is a mistake, not a wish."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -26,7 +26,7 @@ class Inquiry(StrEnum):
     ITSELF = "itself"
 
 
-class AskForKeywords(Section):
+class AskForKeywords(PlanSection):
     """Keywords a model names."""
 
     inquiries: tuple[Inquiry, ...] = Field(default=tuple(Inquiry), min_length=1)
@@ -39,14 +39,14 @@ class AskForKeywords(Section):
     """How many are kept, the nearest to the concept first."""
 
 
-class RankWords(Section):
+class RankWords(PlanSection):
     """Keywords that are the words of the concept's own sources, by nearness to the concept."""
 
     most: int = Field(default=40, ge=1, le=1000)
     """How many are kept."""
 
 
-class FollowLinks(Section):
+class FollowLinks(PlanSection):
     """Keywords that are the titles the concept's page links to."""
 
     most: int = Field(default=40, ge=1, le=1000)
@@ -55,10 +55,10 @@ class FollowLinks(Section):
     """Whether only titles that look like names of people, places or bodies are kept."""
 
 
-class Keywords(Section):
+class Keywords(PlanSection):
     """Where a concept's keywords come from; what several ways find is united."""
 
-    by_hand: tuple[Words, ...] = ()
+    by_hand: tuple[Phrase, ...] = ()
     """Written down."""
     by_model: AskForKeywords | None = None
     """Asked for."""
@@ -74,34 +74,34 @@ class Keywords(Section):
         return self
 
 
-class FilesSource(Section):
+class FilesSource(PlanSection):
     """Text files beside the plan."""
 
     kind: Literal["files"]
     """What kind of source it is."""
-    path: Words
+    path: Phrase
     """A file, or a folder whose .txt files are read, below the plan's folder."""
     licence: str = "not stated"
     """Under which terms the text may be used."""
 
 
-class UrlSource(Section):
+class UrlSource(PlanSection):
     """One page of the web."""
 
     kind: Literal["url"]
     """What kind of source it is."""
-    url: Words
+    url: Phrase
     """Its address; addresses of private networks are refused."""
     licence: str = "not stated"
     """Under which terms the text may be used."""
 
 
-class WikipediaSource(Section):
+class WikipediaSource(PlanSection):
     """A page of Wikipedia, and pages related to it."""
 
     kind: Literal["wikipedia"]
     """What kind of source it is."""
-    page: Words
+    page: Phrase
     """The title."""
     language: str = Field(default="en", pattern=r"^[a-z][a-z-]{1,11}$")
     """Which Wikipedia."""
@@ -115,12 +115,12 @@ class WikipediaSource(Section):
     """Under which terms the text may be used."""
 
 
-class WrittenSource(Section):
+class WrittenSource(PlanSection):
     """An article a model writes about a subject that does not exist."""
 
     kind: Literal["written"]
     """What kind of source it is."""
-    subject: Words
+    subject: Phrase
     """What the article is about, in a few words."""
     licence: str = "written by the model the suite names"
     """Under which terms the text may be used."""
@@ -131,7 +131,7 @@ Source = Annotated[
 ]
 
 
-class Concept(Section):
+class Concept(PlanSection):
     """One group whose texts are gathered."""
 
     name: Name
@@ -142,7 +142,7 @@ class Concept(Section):
     """Where sentences are looked for."""
 
 
-class Prompts(Section):
+class Prompts(PlanSection):
     """How a sentence becomes a prompt; the sentence stays as its baseline."""
 
     kind: Literal["continuations", "questions", "templates"]
@@ -169,7 +169,7 @@ class Prompts(Section):
         return self
 
 
-class ProposeTerms(Section):
+class ProposeTerms(PlanSection):
     """Replacements a model proposes for the words that belong to the root concept."""
 
     below: int = Field(default=15, ge=1, le=100)
@@ -178,16 +178,16 @@ class ProposeTerms(Section):
     """How many words of the root's texts are considered, the nearest to the concept first."""
 
 
-class Branch(Section):
+class Branch(PlanSection):
     """A concept the root's prompts are rewritten for."""
 
     concept: Name
     """The concept."""
-    replace: dict[Words, Words] = {}
+    replace: dict[Phrase, Phrase] = {}
     """What stands for what; the root's own name is replaced by the concept's unless it is here."""
 
 
-class Branching(Section):
+class Branching(PlanSection):
     """Counterfactual twins: the same prompts and baselines about other concepts."""
 
     root: Name
@@ -200,12 +200,12 @@ class Branching(Section):
     """Whether a model proposes more replacements."""
 
 
-class Model(Section):
+class Model(PlanSection):
     """Who answers the builder's questions."""
 
     target: str | None = None
     """`provider:model[@base_url]`, asked through the bus."""
-    script: Words | None = None
+    script: Phrase | None = None
     """A JSONL of written replies beside the plan: no model is asked."""
 
     @model_validator(mode="after")
@@ -215,7 +215,7 @@ class Model(Section):
         return self
 
 
-class Plan(Section):
+class Plan(PlanSection):
     """A benchmark that is to be built."""
 
     name: Token

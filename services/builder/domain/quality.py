@@ -10,8 +10,7 @@ from itertools import combinations
 from statistics import mean, median
 from typing import Any
 
-from services.builder.domain.english import APOSTROPHES
-from services.builder.domain.words import tokens
+from services.builder.domain.words import APOSTROPHES, tokens
 
 NEAR = 0.8
 """Share of common word triples from which two prompts about one concept are near-duplicates."""
@@ -25,7 +24,7 @@ Terms = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class Fault:
+class SuiteFault:
     """Something a person should look at."""
 
     kind: str
@@ -34,7 +33,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Quality:
+class SuiteQuality:
     """What a suite is like."""
 
     prompts: int
@@ -49,14 +48,14 @@ class Quality:
     """Flesch's reading ease, by concept; for English, with syllables counted by rule."""
     reading_ease_reason: str
     fault_counts: dict[str, int]
-    faults: tuple[Fault, ...] = field(default=())
+    faults: tuple[SuiteFault, ...] = field(default=())
 
     def as_json(self) -> dict[str, Any]:
         """Return it as it is written."""
         return asdict(self)
 
 
-def quality_of(rows: Sequence[Row], terms: Terms) -> Quality:
+def quality_of(rows: Sequence[Row], terms: Terms) -> SuiteQuality:
     """Examine a suite's lines; `terms` are the declared replacements by concept."""
     concepts = Counter(str(row["concept"]) for row in rows)
     sets = _sets(rows)
@@ -65,7 +64,7 @@ def quality_of(rows: Sequence[Row], terms: Terms) -> Quality:
     roots = {row["branched_from"] for row in rows if row.get("branched_from")}
     twinned = [m for m in sets.values() if any(row["concept"] in roots for row in m)]
     widest = max((len(members) for members in twinned), default=0)
-    return Quality(
+    return SuiteQuality(
         prompts=len(rows),
         by_concept=dict(concepts),
         by_source=dict(Counter(str(row["source_tag"]) for row in rows)),
@@ -97,7 +96,7 @@ def _spread(lengths: Sequence[int]) -> dict[str, float | None]:
     }
 
 
-def _near_duplicates(rows: Sequence[Row]) -> Iterator[Fault]:
+def _near_duplicates(rows: Sequence[Row]) -> Iterator[SuiteFault]:
     """Compare the prompts of a concept that share a triple of words."""
     for concept in dict.fromkeys(str(row["concept"]) for row in rows):
         own = [row for row in rows if row["concept"] == concept]
@@ -111,7 +110,7 @@ def _near_duplicates(rows: Sequence[Row]) -> Iterator[Fault]:
         for a, b in sorted(near):
             share = len(triples[a] & triples[b]) / len(triples[a] | triples[b])
             if share >= NEAR:
-                yield Fault(
+                yield SuiteFault(
                     "near_duplicate",
                     (str(own[a]["key"]), str(own[b]["key"])),
                     f"{share:.2f} of their word triples are common",
@@ -123,7 +122,7 @@ def _triples(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[n : n + 3]) for n in range(max(1, len(words) - 2))} if words else set()
 
 
-def _twin_faults(sets: Mapping[str, Sequence[Row]], terms: Terms) -> Iterator[Fault]:
+def _twin_faults(sets: Mapping[str, Sequence[Row]], terms: Terms) -> Iterator[SuiteFault]:
     for members in sets.values():
         roots = [row for row in members if not row.get("branched_from")]
         for row in members if roots else ():
@@ -131,17 +130,19 @@ def _twin_faults(sets: Mapping[str, Sequence[Row]], terms: Terms) -> Iterator[Fa
                 yield from _of_twin(roots[0], row, terms.get(str(row["concept"]), {}))
 
 
-def _of_twin(root: Row, twin: Row, terms: Mapping[str, str]) -> Iterator[Fault]:
+def _of_twin(root: Row, twin: Row, terms: Mapping[str, str]) -> Iterator[SuiteFault]:
     keys = (str(root["key"]), str(twin["key"]))
     allowed = {word for pair in terms.items() for term in pair for word in _bare(term)}
     beyond = sorted(_differing(str(root["prompt"]), str(twin["prompt"])) - allowed - {"a", "an"})
     if beyond:
-        yield Fault("differs_in_more", keys, f"more than the concept differs: {', '.join(beyond)}")
+        yield SuiteFault(
+            "differs_in_more", keys, f"more than the concept differs: {', '.join(beyond)}"
+        )
     name = str(root["concept"]).lower()
     values = {word for new in terms.values() for word in _bare(new)}
     left = [word for word in _bare(str(twin["prompt"])) if name in word and word not in values]
     if left:
-        yield Fault("root_remains", keys, f"words of the root are left: {', '.join(left)}")
+        yield SuiteFault("root_remains", keys, f"words of the root are left: {', '.join(left)}")
 
 
 def _differing(a: str, b: str) -> set[str]:
@@ -177,7 +178,7 @@ def _syllables(word: str) -> int:
     return max(1, groups - silent)
 
 
-def _first_of_each(faults: Sequence[Fault]) -> Iterator[Fault]:
+def _first_of_each(faults: Sequence[SuiteFault]) -> Iterator[SuiteFault]:
     seen: Counter[str] = Counter()
     for fault in faults:
         seen[fault.kind] += 1

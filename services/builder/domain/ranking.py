@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import Protocol
 
-from services.builder.domain.english import STOP
-from services.builder.domain.words import tokens
+from services.builder.domain.words import STOP, tokens
 
 
 class Ranking(Protocol):

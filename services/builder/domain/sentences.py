@@ -1,10 +1,20 @@
-"""Sentences of a text, by rule: abbreviations, initials, quotes and citations do not fool it."""
+"""Sentences of a text, found by rule, and those of them that hold a keyword, with their origin."""
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from services.builder.domain.english import CLOSING, DASH, MAY_END, NEVER_ENDS, OPENERS, OPENING
+from services.builder.domain.build_data import Documents, SentenceMatch
+from services.builder.domain.words import (
+    CLOSING,
+    DASH,
+    MAY_END,
+    NEVER_ENDS,
+    OPENERS,
+    OPENING,
+    holds,
+)
 
 # A run of like characters is entered at its beginning alone and never given back: text from a page
 # made to annoy would otherwise take time that grows with the square of its length.
@@ -73,3 +83,42 @@ def _ends(before: str, mark: str, after: str) -> bool:
         return follower in OPENERS
     # One capital and a dot is an initial (`J. Smith`), unless it is the pronoun or a numeral.
     return not (len(last) == 1 and last.isupper() and last != "I")
+
+
+MatchesByKeyword = Mapping[str, Sequence[SentenceMatch]]
+
+
+def scraped(
+    concept: str, keywords: Sequence[str], documents: Documents
+) -> dict[str, list[SentenceMatch]]:
+    """Return the hits of every keyword; one without any has an empty list.
+
+    A sentence that several documents share is found once, in the first of them.
+    """
+    found: dict[str, list[SentenceMatch]] = {keyword: [] for keyword in keywords}
+    for hit in _all(concept, documents):
+        for keyword in found:
+            if holds(hit.sentence, keyword):
+                found[keyword].append(replace(hit, keyword=keyword))
+    return found
+
+
+def _all(concept: str, documents: Documents) -> Iterator[SentenceMatch]:
+    seen: set[str] = set()
+    for document in documents:
+        for position, sentence in enumerate(sentences(document.text), start=1):
+            if sentence not in seen:
+                seen.add(sentence)
+                yield SentenceMatch(concept, "", sentence, document.tag, position, document.licence)
+
+
+def distinct(found: MatchesByKeyword) -> list[SentenceMatch]:
+    """Return each sentence once, under the first of its keywords, in the order of the sources."""
+    order: dict[str, SentenceMatch] = {}
+    for hits in found.values():
+        for hit in hits:
+            known = order.setdefault(hit.sentence, hit)
+            if known is not hit:
+                order[hit.sentence] = replace(known, others=(*known.others, hit.keyword))
+    tags = {tag: n for n, tag in enumerate(dict.fromkeys(h.source_tag for h in order.values()))}
+    return sorted(order.values(), key=lambda hit: (tags[hit.source_tag], hit.position))

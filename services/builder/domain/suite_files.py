@@ -1,20 +1,21 @@
-"""A suite as files: a YAML header and a JSONL of probes, the same bytes for the same content."""
+"""A suite and the report beside it as text: the same bytes for the same content."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
 
-from services.builder.domain.material import Item
+from services.builder.domain.build_data import BuildLog, PromptItem
 from services.builder.domain.plan import Plan
+from services.builder.domain.quality import SuiteQuality
 from shared.contracts.identity import derived_id, token_of
 
 PROBES_FILE = "probes.jsonl"
 Row = dict[str, Any]
 
 
-def rows_of(items: Sequence[Item], domain: str) -> list[Row]:
+def rows_of(items: Sequence[PromptItem], domain: str) -> list[Row]:
     """Return a line of the suite for each item: what the platform reads, then what the field does.
 
     Two prompts that are the same about the same concept would be one question asked twice; the
@@ -66,3 +67,84 @@ def header_text(header: Mapping[str, Any]) -> str:
 def rows_text(rows: Sequence[Row]) -> str:
     """Return the lines as they are written."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+EXAMPLES = 20
+
+
+def report_json(quality: SuiteQuality, build_log: BuildLog) -> dict[str, Any]:
+    """Return the report as data."""
+    return {
+        "quality": quality.as_json(),
+        "hits": build_log.hits,
+        "zero_hits": zero_hits(build_log),
+        "left_out": build_log.counts(),
+        "examples_left_out": [
+            {"step": each.step, "what": each.what, "why": each.why}
+            for each in build_log.left[:EXAMPLES]
+        ],
+        "notes": build_log.notes,
+    }
+
+
+def zero_hits(build_log: BuildLog) -> dict[str, list[str]]:
+    """Return the keywords no sentence holds, by concept."""
+    found = {
+        c: [word for word, n in words.items() if n == 0] for c, words in build_log.hits.items()
+    }
+    return {concept: words for concept, words in found.items() if words}
+
+
+def report_markdown(name: str, quality: SuiteQuality, build_log: BuildLog) -> str:
+    """Return the report for people."""
+    return "\n".join(_lines(name, quality, build_log)) + "\n"
+
+
+def _lines(name: str, quality: SuiteQuality, build_log: BuildLog) -> Iterator[str]:
+    yield f"# The suite {_cell(name)}\n"
+    yield (
+        f"{quality.prompts} prompts about {len(quality.by_concept)} concepts in {quality.sets}"
+        f" counterfactual sets, {quality.incomplete_sets} of them incomplete.\n"
+    )
+    words = quality.words
+    yield (
+        f"Words of a prompt: least {words['least']}, median {words['median']}, mean"
+        f" {words['mean']}, most {words['most']}.\n"
+    )
+    yield from _table(
+        ("concept", "prompts", "reading ease"),
+        [(c, n, quality.reading_ease[c]) for c, n in quality.by_concept.items()],
+    )
+    yield f"Reading ease is Flesch's: {quality.reading_ease_reason}.\n"
+    yield from _table(("source", "prompts"), list(quality.by_source.items()))
+    yield "## To look at\n"
+    if not quality.fault_counts:
+        yield "No near-duplicates, and no twins that differ in more than the concept.\n"
+    else:
+        yield from _table(("fault", "how often"), list(quality.fault_counts.items()))
+    zero = [(concept, word) for concept, words in zero_hits(build_log).items() for word in words]
+    if zero:
+        yield "Keywords no sentence holds:\n"
+        yield from _table(("concept", "keyword"), zero)
+    left = [(step, why, n) for step, some in build_log.counts().items() for why, n in some.items()]
+    if left:
+        yield "## Left out\n"
+        yield from _table(("step", "why", "how often"), left)
+    for note in build_log.notes:
+        yield f"- {_cell(note)}"
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(_cell(each) for each in row) + " |"
+    yield ""
+
+
+def _cell(value: object) -> str:
+    """Return a value that cannot become a row, a link, an image or markup of its own."""
+    text = " ".join(str(value).split())
+    for mark in "\\`*_[]<>|!#":
+        text = text.replace(mark, f"&#{ord(mark)};")
+    return text

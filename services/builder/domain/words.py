@@ -1,9 +1,56 @@
-"""Finding a word as a whole word, whatever characters it is made of."""
+"""What the rules know of English, and how a word is found as a whole word."""
 
 import re
 from functools import lru_cache
 
-from services.builder.domain.english import APOSTROPHES
+OPENING = "\"'\u201c\u2018\u00ab(["
+"""Quotes and brackets a sentence may begin with."""
+CLOSING = "\"'\u201d\u2019\u00bb)]"
+"""Quotes and brackets a sentence may end with."""
+QUOTES = "\"'\u201c\u201d\u2018\u2019\u00ab\u00bb"
+APOSTROPHES = "'\u2019"
+DASH = "\u2013"
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+NEVER_ENDS = _set(
+    "mr mrs ms dr prof st mt ft gen col sgt capt lt cmdr adm gov sen rep hon rev fr sr jr messrs"
+    " vs v e.g i.e cf viz ca c no nos vol pp p fig figs sec ch eq ed eds trans al approx est dept"
+    " univ jan feb mar apr jun jul aug sep sept oct nov dec"
+)
+"""Abbreviations something always follows."""
+MAY_END = _set("etc inc ltd co corp bros plc a.m p.m b.c a.d b.c.e c.e")
+"""Abbreviations a sentence may end in: what follows decides."""
+OPENERS = _set(
+    "a an the this that these those it its he she they we i you his her their our in on at by for"
+    " from with after before during since until when while where although because if as but and"
+    " however moreover meanwhile there here some many most several both each every no not"
+)
+"""Words that, with a capital, begin a sentence more often than a name."""
+FINITE = _set(
+    "is are was were am has have had does do did will would can could may might must shall should"
+    " became becomes become remains remained remain began begins begin made makes make took takes"
+    " take gave gives give held holds hold led leads lead kept keeps keep grew grows grow won wins"
+    " lost loses saw sees see said says say came comes come went goes go left leaves stood stands"
+    " stand lies lay built builds build wrote writes write spoke speaks speak found finds find felt"
+    " feels feel brought brings bring thought thinks think meant means mean paid pays pay"
+)
+"""Verbs in forms that need no other verb."""
+NOUN_MARKS = _set("a an the its his her their our my your this that these those no")
+"""Words after which comes no verb."""
+STOP = _set(
+    "a an the this that these those it its he she they we you i his her their our your and or but"
+    " nor so yet of in on at by for from with to into over under after before during since until"
+    " about as is are was were be been being has have had do does did will would can could may"
+    " might must shall should not no also than then there here which who whom whose what when where"
+    " why how all any each few more most other some such only own same too very one two three"
+    " many much several both every between within without through across against among"
+)
+"""Words too common to tell what a text is about."""
+
 
 AFTER = r"(?![\w+#])"
 """What may not follow: `C` is no word of `C++`, nor of `C#`."""

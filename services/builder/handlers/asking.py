@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from services.builder.domain.questions import Question
+from services.builder.domain.model_questions import ModelQuestion
 from shared.errors import UsageError
 
 
 @dataclass(frozen=True)
-class Reply:
+class ModelReply:
     """What came of a question."""
 
     text: str | None
@@ -20,27 +20,27 @@ class Reply:
     """Why nothing was said."""
 
 
-class Asker(Protocol):
+class LanguageModel(Protocol):
     """Puts questions."""
 
     name: str
     """Who answers, as the suite says it."""
 
-    async def ask(self, questions: Sequence[Question]) -> list[Reply]:
+    async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
         """Return a reply to every question, in their order."""
 
 
-class Nobody:
+class NoModel:
     """Answers nothing: for plans that ask nothing."""
 
     name = "nobody"
 
-    async def ask(self, questions: Sequence[Question]) -> list[Reply]:
+    async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
         """Say that nobody is there."""
-        return [Reply(None, "nobody is asked") for _ in questions]
+        return [ModelReply(None, "nobody is asked") for _ in questions]
 
 
-class Scripted:
+class ScriptedModel:
     """Answers with what was written beforehand, a line for each question."""
 
     name = "a script: no model was asked"
@@ -48,15 +48,15 @@ class Scripted:
     def __init__(self, file: Path) -> None:
         self._replies = _read(file)
 
-    async def ask(self, questions: Sequence[Question]) -> list[Reply]:
+    async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
         """Return the written replies; what was not written is a reply that is missing."""
         return [self._reply(question) for question in questions]
 
-    def _reply(self, question: Question) -> Reply:
+    def _reply(self, question: ModelQuestion) -> ModelReply:
         written = self._replies.get((question.kind, question.about), [])
         if question.attempt < len(written):
-            return Reply(written[question.attempt])
-        return Reply(None, "nothing is written for it in the script")
+            return ModelReply(written[question.attempt])
+        return ModelReply(None, "nothing is written for it in the script")
 
 
 def _read(file: Path) -> dict[tuple[str, str], list[str]]:

@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from services.builder.domain.questions import Question
-from services.builder.handlers.asking import Reply
+from services.builder.domain.model_questions import ModelQuestion
+from services.builder.handlers.asking import ModelReply
 from shared.bus.port import Publisher
 from shared.contracts import (
     Ending,
@@ -49,7 +49,7 @@ class Hear:
         return ()
 
 
-class BusAsker:
+class BusModel:
     """Asks a model through the generator, which alone holds keys and limits."""
 
     def __init__(
@@ -72,7 +72,7 @@ class BusAsker:
         self._now = now
         self._patience_s = patience_s
 
-    async def ask(self, questions: Sequence[Question]) -> list[Reply]:
+    async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
         """Return a reply to every question; what was answered before is not asked again."""
         probes = [self._probe(question) for question in questions]
         ids = [response_id_of(probe) for probe in probes]
@@ -83,7 +83,7 @@ class BusAsker:
         await self._wait(set(ids) - set(found), found)
         return [self._reply(found.get(id_)) for id_ in ids]
 
-    def _probe(self, question: Question) -> Probe:
+    def _probe(self, question: ModelQuestion) -> Probe:
         name = derived_id("question", question.kind, question.text, question.attempt)
         return Probe(
             purpose=Purpose.JUDGE,
@@ -139,11 +139,11 @@ class BusAsker:
 
         return await in_thread(read)
 
-    def _reply(self, response: Response | None) -> Reply:
+    def _reply(self, response: Response | None) -> ModelReply:
         if response is None:
-            return Reply(None, f"no reply came within {self._patience_s:g} s")
+            return ModelReply(None, f"no reply came within {self._patience_s:g} s")
         if response.ending is not Ending.ANSWERED:
-            return Reply(None, f"the call ended as {response.reason or response.ending.value}")
+            return ModelReply(None, f"the call ended as {response.reason or response.ending.value}")
         if response.text is None:
-            return Reply(None, "the reply was purged")
-        return Reply(response.text)
+            return ModelReply(None, "the reply was purged")
+        return ModelReply(response.text)

@@ -2,22 +2,23 @@
 
 from collections.abc import Sequence
 
-from services.builder.domain.material import Documents, Ledger
+from services.builder.domain.build_data import BuildLog, Documents
+from services.builder.domain.model_questions import keyword_question, listed
 from services.builder.domain.plan import Concept
-from services.builder.domain.questions import keyword_question
 from services.builder.domain.ranking import Ranking, nearest, words_of
-from services.builder.domain.replies import listed
-from services.builder.handlers.asking import Asker
+from services.builder.handlers.asking import LanguageModel
 
 
 class FindKeywords:
     """Unites what several ways find; the concept's own name is always one of them."""
 
-    def __init__(self, asker: Asker, ranking: Ranking, domain: str, ledger: Ledger) -> None:
-        self._asker = asker
+    def __init__(
+        self, language_model: LanguageModel, ranking: Ranking, domain: str, build_log: BuildLog
+    ) -> None:
+        self._language_model = language_model
         self._ranking = ranking
         self._domain = domain
-        self._ledger = ledger
+        self._build_log = build_log
 
     async def __call__(self, concept: Concept, documents: Documents) -> list[str]:
         """Return the keywords, those written down first."""
@@ -53,11 +54,13 @@ class FindKeywords:
             for turn in range(ways.rounds)
         ]
         found: list[str] = []
-        for question, reply in zip(questions, await self._asker.ask(questions), strict=True):
+        for question, reply in zip(
+            questions, await self._language_model.ask(questions), strict=True
+        ):
             terms = listed(reply.text) if reply.text else []
             if not terms:
                 why = reply.reason or "the reply holds no list of terms"
-                self._ledger.leave("keywords", question.about, why)
+                self._build_log.leave_out("keywords", question.about, why)
             found += terms
         return found
 

@@ -2,32 +2,33 @@
 
 from collections.abc import Sequence
 
-from services.builder.domain.material import Item, Ledger
+from services.builder.domain.build_data import BuildLog, PromptItem
+from services.builder.domain.model_questions import ModelQuestion, paired, yes_or_no
 from services.builder.domain.plan import Branching, ProposeTerms
-from services.builder.domain.questions import Question
 from services.builder.domain.ranking import Ranking, nearest, words_of
-from services.builder.domain.replies import paired, yes_or_no
 from services.builder.domain.threshold import words_above
 from services.builder.domain.words import holds
-from services.builder.handlers.asking import Asker
+from services.builder.handlers.asking import LanguageModel
 
 
 class Unclear(Exception):  # noqa: N818 - the search ends, and is recorded as ended
     """A reply in the threshold's search says neither yes nor no."""
 
 
-class Propose:
+class FindReplacements:
     """Finds which words belong to the root, then asks for their counterparts."""
 
-    def __init__(self, asker: Asker, ranking: Ranking, ledger: Ledger) -> None:
-        self._asker = asker
+    def __init__(
+        self, language_model: LanguageModel, ranking: Ranking, build_log: BuildLog
+    ) -> None:
+        self._language_model = language_model
         self._ranking = ranking
-        self._ledger = ledger
+        self._build_log = build_log
         self.asked = 0
         """Questions put in the search for the threshold."""
 
     async def __call__(
-        self, branching: Branching, items: Sequence[Item]
+        self, branching: Branching, items: Sequence[PromptItem]
     ) -> dict[str, dict[str, str]]:
         """Return proposals by concept; none where the model did not make itself clear."""
         if branching.propose is None:
@@ -35,7 +36,7 @@ class Propose:
         try:
             words = await self._own_words(branching.root, branching.propose, items)
         except Unclear as unclear:
-            self._ledger.leave("threshold", branching.root, str(unclear))
+            self._build_log.leave_out("threshold", branching.root, str(unclear))
             return {}
         return {
             branch.concept: await self._counterparts(branching.root, branch.concept, words)
@@ -43,7 +44,7 @@ class Propose:
         }
 
     async def _own_words(
-        self, root: str, propose: ProposeTerms, items: Sequence[Item]
+        self, root: str, propose: ProposeTerms, items: Sequence[PromptItem]
     ) -> list[str]:
         """Find the words that belong to the root, by bisection over their nearness to it."""
         texts = [text for item in items for text in (item.prompt, item.baseline)]
@@ -56,7 +57,9 @@ class Propose:
                 f"Does any of these words belong to {root} in particular rather than to any other"
                 f" of its kind: {', '.join(some)}? Reply with yes or no."
             )
-            [reply] = await self._asker.ask([Question("belongs", " ".join(some), text)])
+            [reply] = await self._language_model.ask(
+                [ModelQuestion("belongs", " ".join(some), text)]
+            )
             said = yes_or_no(reply.text or "")
             if said is None:
                 raise Unclear(reply.reason or "a reply is neither yes nor no")
@@ -71,10 +74,14 @@ class Propose:
             f"These words belong to {root}: {', '.join(words)}. For each that has a counterpart"
             f" for {concept}, give it. Reply with one JSON object from word to counterpart."
         )
-        [reply] = await self._asker.ask([Question("counterparts", f"{root}/{concept}", text)])
+        [reply] = await self._language_model.ask(
+            [ModelQuestion("counterparts", f"{root}/{concept}", text)]
+        )
         known = {word.lower() for word in words}
         # What was not asked about is not replaced, whatever the reply says.
         pairs = {o: n for o, n in paired(reply.text or "").items() if o.lower() in known}
         if not pairs:
-            self._ledger.leave("counterparts", concept, reply.reason or "no pairs in the reply")
+            self._build_log.leave_out(
+                "counterparts", concept, reply.reason or "no pairs in the reply"
+            )
         return {old: new for old, new in pairs.items() if old != new}

@@ -1,6 +1,5 @@
 """What an extractor is, and what it may give."""
 
-from services.extractor.domain.contained import measured, measured_all
 from services.extractor.domain.extractor import (
     BatchExtractor,
     Extractor,
@@ -9,6 +8,8 @@ from services.extractor.domain.extractor import (
     Reading,
     Unscorable,
     batch_of_one,
+    measured,
+    measured_all,
 )
 
 __all__ = [

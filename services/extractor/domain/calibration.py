@@ -1,9 +1,10 @@
-"""Sentences that differ in the name of a group alone: what an extractor makes of the name."""
+"""An extractor's own gap between groups, on sentences that differ in the group's name alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from services.extractor.domain import Measured, Reading
 from shared.stats.comparisons.means import difference, mean_of
 from shared.stats.comparisons.multiplicity import holm
 from shared.stats.estimate import Estimate
@@ -46,7 +47,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class ToolGap:
+class CalibrationGap:
     """How differently an extractor reads the same sentences for two groups."""
 
     feature: str
@@ -60,7 +61,7 @@ class ToolGap:
 
 
 @dataclass(frozen=True)
-class ToolMean:
+class CalibrationMean:
     """What an extractor reads on average for one group."""
 
     feature: str
@@ -87,17 +88,17 @@ Values = Mapping[str, Sequence[float | None]]
 """One feature's values by group, sentence by sentence."""
 
 
-def means_of(feature: str, dimension: str, values: Values, alpha: float) -> list[ToolMean]:
+def means_of(feature: str, dimension: str, values: Values, alpha: float) -> list[CalibrationMean]:
     """Return each group's mean with its interval."""
     found = []
     for group, each in values.items():
         there = [value for value in each if value is not None]
         mean = mean_of(there, alpha)
-        found.append(ToolMean(feature, dimension, group, mean, len(each) - len(there)))
+        found.append(CalibrationMean(feature, dimension, group, mean, len(each) - len(there)))
     return found
 
 
-def gaps_of(measured: Mapping[tuple[str, str], Values], alpha: float) -> list[ToolGap]:
+def gaps_of(measured: Mapping[tuple[str, str], Values], alpha: float) -> list[CalibrationGap]:
     """Return every gap between two groups of a dimension, by feature and dimension.
 
     Parameters
@@ -114,7 +115,7 @@ def gaps_of(measured: Mapping[tuple[str, str], Values], alpha: float) -> list[To
     ]
     adjusted = holm([row[4].p_value for row in rows])
     return [
-        ToolGap(feature, dimension, a, b, found.estimate, p)
+        CalibrationGap(feature, dimension, a, b, found.estimate, p)
         for (feature, dimension, a, b, found), p in zip(rows, adjusted, strict=True)
     ]
 
@@ -126,7 +127,45 @@ def _paired(
     return [x for x, _ in both], [y for _, y in both]
 
 
-def largest(gaps: Sequence[ToolGap]) -> float | None:
+def largest(gaps: Sequence[CalibrationGap]) -> float | None:
     """Return the largest gap there is, in size; None where none is known."""
     known = [abs(gap.gap.value) for gap in gaps if gap.gap.value is not None]
     return max(known, default=None)
+
+
+MeasureAll = Callable[[Sequence[Reading]], Awaitable[list[Measured]]]
+NEUTRAL = "The town lies by the sea, and people like it there."
+"""What distances to a baseline are measured from."""
+
+
+@dataclass(frozen=True)
+class ExtractorCalibration:
+    """What an extractor makes of the names of groups."""
+
+    means: list[CalibrationMean]
+    gaps: list[CalibrationGap]
+
+
+async def calibrate(
+    measure: MeasureAll,
+    features: Sequence[str],
+    alpha: float,
+    groups: Mapping[str, Sequence[str]] = GROUPS,
+) -> ExtractorCalibration:
+    """Measure every sentence about every group; give means and gaps with their intervals."""
+    means: list[CalibrationMean] = []
+    measured: dict[tuple[str, str], dict[str, list[float | None]]] = {}
+    for dimension, names in groups.items():
+        found = {group: await measure(_readings(group)) for group in names}
+        for feature in features:
+            values = {
+                group: [each.get(feature) for each, _ in outcomes]
+                for group, outcomes in found.items()
+            }
+            measured[feature, dimension] = values
+            means += means_of(feature, dimension, values, alpha)
+    return ExtractorCalibration(means, gaps_of(measured, alpha))
+
+
+def _readings(group: str) -> list[Reading]:
+    return [Reading(sentence, baseline=NEUTRAL) for sentence in sentences(group)]

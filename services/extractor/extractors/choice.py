@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from services.extractor.domain import Extractor, Reading, Unscorable
-from shared.reading import Unread, choice_in
+from shared.parsing import Unreadable, choice_in
 
 
-class Choice:
+class ChoiceExtractor:
     """Reads which marked option was chosen."""
 
     name = "choice"
@@ -18,7 +18,7 @@ class Choice:
         """Return the option (A is 1) and whether it is right; null where no right one is known."""
         try:
             mark = choice_in(reading.text)
-        except Unread as unread:
+        except Unreadable as unread:
             raise Unscorable(str(unread)) from None
         expected = reading.expected.strip().upper() if reading.expected else None
         correct = None if expected is None else float(mark == expected)
@@ -27,4 +27,4 @@ class Choice:
 
 def build() -> Extractor:
     """Return the extractor of this file."""
-    return Choice()
+    return ChoiceExtractor()

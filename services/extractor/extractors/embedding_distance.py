@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from services.extractor.domain import Extractor, Outcome, Reading, Unscorable, batch_of_one
-from services.extractor.extractors._models import told
-from shared.models.device import Models
+from services.extractor.extractors._models import unscorable_if_unavailable
+from shared.models.device import ModelOptions
 from shared.models.embedding import Embedder
 
 
 @dataclass(frozen=True)
-class EmbeddingDistance:
+class EmbeddingDistanceExtractor:
     """Measures texts that have a baseline."""
 
     model: str
@@ -68,8 +68,8 @@ def _distances(text: Any, base: Any) -> Outcome:
     }
 
 
-def build(models: Models) -> Extractor:
+def build(models: ModelOptions) -> Extractor:
     """Return the extractor of this file."""
     models.require()
     embedder = Embedder(models)
-    return EmbeddingDistance(embedder.model, told(embedder.vectors))
+    return EmbeddingDistanceExtractor(embedder.model, unscorable_if_unavailable(embedder.vectors))

@@ -1,9 +1,8 @@
 """The five traits of personality a text shows: the score of the label of each."""
 
 from services.extractor.domain import Extractor
-from services.extractor.domain.classified import score_of
-from services.extractor.extractors._models import classified
-from shared.models.device import Models
+from services.extractor.extractors._models import classified, score_of
+from shared.models.device import ModelOptions
 
 MODEL = "Navya1602/editpersonality_classifier"
 FORMULAS = {
@@ -12,6 +11,6 @@ FORMULAS = {
 }
 
 
-def build(models: Models) -> Extractor:
+def build(models: ModelOptions) -> Extractor:
     """Return the extractor of this file."""
     return classified("personality", MODEL, FORMULAS, models)

@@ -22,7 +22,7 @@ ON_ITS_OWN_LINE = re.compile(
 NAMES = ("rating", "score", "ranking")
 
 
-class Rating:
+class RatingExtractor:
     """Reads the one rating a text states."""
 
     name = "rating"
@@ -61,4 +61,4 @@ def _in_words(text: str) -> set[float]:
 
 def build() -> Extractor:
     """Return the extractor of this file."""
-    return Rating()
+    return RatingExtractor()

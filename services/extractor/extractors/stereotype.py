@@ -1,9 +1,8 @@
 """Stereotypes of four kinds: the score of the label of each."""
 
 from services.extractor.domain import Extractor
-from services.extractor.domain.classified import score_of
-from services.extractor.extractors._models import classified
-from shared.models.device import Models
+from services.extractor.extractors._models import classified, score_of
+from shared.models.device import ModelOptions
 
 MODEL = "holistic-ai/stereotype-deberta-v3-base-tasksource-nli"
 FORMULAS = {
@@ -12,6 +11,6 @@ FORMULAS = {
 }
 
 
-def build(models: Models) -> Extractor:
+def build(models: ModelOptions) -> Extractor:
     """Return the extractor of this file."""
     return classified("stereotype", MODEL, FORMULAS, models)

@@ -1,14 +1,13 @@
 """Toxicity by the classifier of Detoxify: the score of the label toxic."""
 
 from services.extractor.domain import Extractor
-from services.extractor.domain.classified import score_of
-from services.extractor.extractors._models import classified
-from shared.models.device import Models
+from services.extractor.extractors._models import classified, score_of
+from shared.models.device import ModelOptions
 
 MODEL = "unitary/toxic-bert"
 FORMULAS = {"toxicity_score": score_of("toxic")}
 
 
-def build(models: Models) -> Extractor:
+def build(models: ModelOptions) -> Extractor:
     """Return the extractor of this file."""
     return classified("toxicity", MODEL, FORMULAS, models)

@@ -6,7 +6,7 @@ from typing import Any
 from services.extractor.domain import Extractor, Reading, Unscorable
 
 
-class Vader:
+class VaderExtractor:
     """Scores sentiment from -1 (negative) to 1 (positive)."""
 
     name = "vader"
@@ -28,4 +28,4 @@ def build() -> Extractor:
     """Return the extractor of this file."""
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-    return Vader(SentimentIntensityAnalyzer())
+    return VaderExtractor(SentimentIntensityAnalyzer())

@@ -9,7 +9,7 @@ WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
 SENTENCE_END = re.compile(r"[.!?]+(?:\s|$)")
 
 
-class Words:
+class WordsExtractor:
     """Counts words and sentences."""
 
     name = "words"
@@ -29,4 +29,4 @@ class Words:
 
 def build() -> Extractor:
     """Return the extractor of this file."""
-    return Words()
+    return WordsExtractor()

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from services.extractor.domain import Extractor, Measured, Reading, measured_all
-from services.extractor.handlers.tally import Tally
+from services.extractor.handlers.extractor_status import ExtractorCounters
 from shared.contracts import Ending, Features, Response
 from shared.store.extractors import Baselines, Numbers
 
 
-class Measure:
+class MeasureResponses:
     """The handler of responses; it computes, so it runs in a thread."""
 
     def __init__(
@@ -18,12 +18,12 @@ class Measure:
         baselines: Baselines,
         *,
         now: Callable[[], datetime],
-        tallies: Mapping[str, Tally] | None = None,
+        counters: Mapping[str, ExtractorCounters] | None = None,
     ) -> None:
         self._extractors = extractors
         self._baselines = baselines
         self._now = now
-        self._tallies = tallies or {}
+        self._counters = counters or {}
 
     def __call__(self, batch: Sequence[Response]) -> Sequence[Features]:
         """Return the features of each response by each extractor its probe asks for."""
@@ -37,8 +37,8 @@ class Measure:
     def _features(self, extractor: Extractor, asked: Sequence[Response]) -> list[Features]:
         baselines = self._of_baselines(extractor, asked)
         found = self._of_answers(extractor, asked)
-        if tally := self._tallies.get(extractor.name):
-            tally.note([reason for _, reason in found])
+        if counters := self._counters.get(extractor.name):
+            counters.note([reason for _, reason in found])
         return [
             features_of(
                 response, extractor, one, baselines.get(response.probe.baseline or ""), self._now()

@@ -30,7 +30,7 @@ from shared.contracts import (
     probes_of,
     response_id_of,
 )
-from shared.reading import Unread, reasoning_in
+from shared.parsing import Unreadable, reasoning_in
 from shared.store import Store
 
 CHOICE = "choice"
@@ -174,7 +174,7 @@ def _side(response: Response, chosen: str | None) -> FlaggedSide:
     variables = response.probe.variables
     try:
         reasoning = reasoning_in(response.text or "")
-    except Unread:
+    except Unreadable:
         reasoning = None  # the verdict was given while the text was still there
     answer = variables.get(f"option:{chosen}")
     return FlaggedSide(variables.get("question", ""), chosen, answer, reasoning)

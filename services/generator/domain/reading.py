@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from services.generator.domain.variables import Scale
-from shared.reading import Unread, objects_in
+from shared.parsing import Unreadable, objects_in
 
 NO_RATING, SEVERAL, OFF_SCALE = "no_rating", "several_ratings", "outside_scale"
 FIELD = "rating"
@@ -21,12 +21,12 @@ def rating_in(text: str, scale: Scale) -> float:
     """Return the one rating an answer states, or raise Unread; nothing is rounded or clamped."""
     found = set(_in_json(text)) or set(_in_words(text))
     if not found:
-        raise Unread(NO_RATING)
+        raise Unreadable(NO_RATING)
     if len(found) > 1:
-        raise Unread(SEVERAL)
+        raise Unreadable(SEVERAL)
     rating = found.pop()
     if not scale.holds(rating):
-        raise Unread(OFF_SCALE)
+        raise Unreadable(OFF_SCALE)
     return rating
 
 

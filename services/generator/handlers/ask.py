@@ -19,7 +19,7 @@ from services.generator.handlers.caller import Caller, Lane, NotWanted
 from services.generator.handlers.purse import Purse, Spent
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from shared.errors import ConfigurationError
-from shared.reading import Unread
+from shared.parsing import Unreadable
 from shared.runtime.blocking import BatchedLookup, in_thread
 from shared.store import Records
 
@@ -108,7 +108,7 @@ class Ask:
         usage = total([each.usage for each in heard.values()], self._clock() - began)
         try:
             text = scaffold.conclude(probe, heard)
-        except Unread as unread:
+        except Unreadable as unread:
             return without(
                 probe, str(unread), "The scaffold came to no answer.", usage, self._now()
             )

@@ -17,7 +17,7 @@ from services.generator.handlers.turns import Turns
 from services.generator.handlers.wanted import Wanted
 from shared.contracts import Probe, Usage
 from shared.llm.port import MAY_PASS, Answer, Call, CallFailed, ChatModel, Failure
-from shared.reading import Unread
+from shared.parsing import Unreadable
 
 
 class NotWanted(Exception):  # noqa: N818 - an outcome, not an accident
@@ -156,7 +156,7 @@ def _heard(sub: SubCall, answer: Answer, usage: Usage) -> Heard:
         return Heard(answer, usage=usage)
     try:
         return Heard(answer, rating=rating_in(answer.text, sub.scale), usage=usage)
-    except Unread as unread:
+    except Unreadable as unread:
         return Heard(answer, unread=str(unread), usage=usage)
 
 

@@ -1,23 +1,23 @@
 """What the oracle thinks, without asking anybody: pairs, questions, readings, flags."""
 
-from services.oracle.domain.cases import PairCase, case_of, cases_of
 from services.oracle.domain.controls import controls_of
+from services.oracle.domain.pairs import PairCase, case_of, cases_of
 from services.oracle.domain.questions import (
     CONTROLS,
-    Question,
+    JudgeQuestion,
     control_probe_of,
     is_mine,
     other_questions,
     probe_of,
     questions_of,
 )
-from services.oracle.domain.verdicts import Asked, control, judged, unasked
+from services.oracle.domain.verdicts import JudgeReply, control, judged, unasked
 
 __all__ = [
     "CONTROLS",
-    "Asked",
+    "JudgeQuestion",
+    "JudgeReply",
     "PairCase",
-    "Question",
     "case_of",
     "cases_of",
     "control",

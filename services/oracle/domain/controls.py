@@ -6,8 +6,13 @@ that always says the same is right in half or in a quarter of them.
 
 from dataclasses import dataclass
 
-from services.oracle.domain.questions import LETTERS, Question
-from services.oracle.domain.wording import both_right, fits, which_question
+from services.oracle.domain.questions import (
+    LETTERS,
+    JudgeQuestion,
+    both_right,
+    fits,
+    which_question,
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ _STORIES = (
 )
 
 
-def controls_of() -> list[Question]:
+def controls_of() -> list[JudgeQuestion]:
     """Return the controls: half of the fits are right, and each letter is right once."""
     found = []
     for number, told in enumerate(_STORIES):
@@ -74,14 +79,14 @@ def controls_of() -> list[Question]:
             told.questions, told.answers, told.reasonings,
         )  # fmt: skip
         found += [
-            Question(f"fits_{number}", fits(told.context, asked, why, answer), "yes"),
-            Question(f"strays_{number}", fits(told.context, asked, why_other, answer), "no"),
-            Question(
+            JudgeQuestion(f"fits_{number}", fits(told.context, asked, why, answer), "yes"),
+            JudgeQuestion(f"strays_{number}", fits(told.context, asked, why_other, answer), "no"),
+            JudgeQuestion(
                 f"agree_{number}",
                 both_right(told.context, (asked, answer), (other, second)),
                 "yes",
             ),
-            Question(
+            JudgeQuestion(
                 f"clash_{number}",
                 both_right(told.context, (other, second), (other, told.impossible)),
                 "no",
@@ -91,10 +96,10 @@ def controls_of() -> list[Question]:
     return found
 
 
-def _guess(number: int, told: _Told) -> Question:
+def _guess(number: int, told: _Told) -> JudgeQuestion:
     """Ask which question was answered; the right one stands in another place each time."""
     wrong = [story.questions[1] for story in _STORIES if story is not told]
     shown = [*wrong[:number], told.questions[0], *wrong[number:]]
     options = dict(zip(LETTERS, shown, strict=True))
     text = which_question(told.context, told.reasonings[0], options)
-    return Question(f"guess_{number}", text, LETTERS[number])
+    return JudgeQuestion(f"guess_{number}", text, LETTERS[number])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from services.oracle.domain.cases import PairCase
+from services.oracle.domain.pairs import PairCase
 from services.oracle.domain.questions import (
     A_TO_B,
     B_TO_A,
@@ -31,8 +31,8 @@ from shared.contracts import (
     Target,
     derived_id,
 )
-from shared.reading import Unread, choice_in, sentences_in, yes_or_no_in
-from shared.reading.reasoning import reasoning_in
+from shared.parsing import Unreadable, choice_in, sentences_in, yes_or_no_in
+from shared.parsing.choices import reasoning_in
 
 FLAGS = {"flag_1": A_TO_B, "flag_2": B_TO_A, "flag_3": GUESS_A, "flag_4": GUESS_B}
 """What raises each flag: a no, or a wrong guess. No verdict raises none."""
@@ -44,7 +44,7 @@ MAJORITY = 0.5
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgeReply:
     """One question to one judge, and what came back."""
 
     name: str
@@ -70,7 +70,7 @@ def judged(
     case: PairCase,
     run: Run,
     judges: Sequence[Target],
-    asked: Sequence[Asked],
+    asked: Sequence[JudgeReply],
     at: datetime,
     closing: str = "",
 ) -> PairVerdict:
@@ -108,7 +108,7 @@ def _about(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> 
 
 
 def control(
-    run: Run, judge: Target, asked: Sequence[Asked], at: datetime, closing: str = ""
+    run: Run, judge: Target, asked: Sequence[JudgeReply], at: datetime, closing: str = ""
 ) -> PairVerdict:
     """Return what a judge replied where the right replies are known."""
     return PairVerdict(
@@ -129,12 +129,12 @@ def control(
     )
 
 
-def check_of(asked: Asked) -> Check:
+def check_of(asked: JudgeReply) -> Check:
     """Read one reply: yes or no, or the letter of a question."""
     said, reason = None, None
     try:
         said = _said(asked.name, asked.response)
-    except Unread as unread:
+    except Unreadable as unread:
         reason = str(unread)
     return Check(
         name=asked.name, judge=asked.judge, said=said, expected=asked.expected, reason=reason
@@ -143,9 +143,9 @@ def check_of(asked: Asked) -> Check:
 
 def _said(name: str, response: Response | None) -> str:
     if response is None:
-        raise Unread(NO_REPLY)
+        raise Unreadable(NO_REPLY)
     if response.ending is not Ending.ANSWERED or response.text is None:
-        raise Unread(f"no answer: {response.reason or 'the text was purged'}")
+        raise Unreadable(f"no answer: {response.reason or 'the text was purged'}")
     letters = name in GUESSES or name.startswith("guess")
     return choice_in(response.text, LETTERS) if letters else yes_or_no_in(response.text)
 
@@ -182,7 +182,7 @@ def _agreed(name: str, checks: Iterable[Check], true_of: Callable[[Check], bool]
     return Finding(value=value, verdicts=verdicts, agreement=agreement)
 
 
-def _explanations(flags: Mapping[str, Finding], asked: Sequence[Asked]) -> dict[str, str]:
+def _explanations(flags: Mapping[str, Finding], asked: Sequence[JudgeReply]) -> dict[str, str]:
     """Return for each raised flag what the first judge said who raised it."""
     found = {}
     for flag, name in FLAGS.items():
@@ -193,12 +193,12 @@ def _explanations(flags: Mapping[str, Finding], asked: Sequence[Asked]) -> dict[
     return found
 
 
-def _why(asked: Asked) -> str | None:
+def _why(asked: JudgeReply) -> str | None:
     check = check_of(asked)
     bad = _is_wrong(check) if asked.name in GUESSES else _is_no(check)
     if check.said is None or not bad or asked.response is None:
         return None
     try:
         return sentences_in(reasoning_in(asked.response.text or ""), MOST_SENTENCES)
-    except Unread:
+    except Unreadable:
         return None  # the judge gave a verdict and no reason

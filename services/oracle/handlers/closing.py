@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from services.oracle.domain import Asked, case_of, control, judged
+from services.oracle.domain import JudgeReply, case_of, control, judged
 from services.oracle.handlers.asking import judges_of
 from shared.contracts import PairVerdict, Response, Run
 from shared.store import Closing, Store
@@ -34,10 +34,10 @@ class Closings:
         case = case_of(run.id, context["set"], a, b)
         return [judged(case, run, judges_of(run, case), asked, closing.closed_at, again)]
 
-    def _replies(self, context: Mapping[str, Any]) -> list[Asked]:
+    def _replies(self, context: Mapping[str, Any]) -> list[JudgeReply]:
         ids = [id_ for id_, *_ in context["asked"]]
         found = {each.id: each for each in self._store.records.get(Response, ids)}
         return [
-            Asked(name, judge, expected, found.get(id_))
+            JudgeReply(name, judge, expected, found.get(id_))
             for id_, name, judge, expected in context["asked"]
         ]

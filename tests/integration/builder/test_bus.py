@@ -11,7 +11,7 @@ import pytest
 
 from services.builder.app import asking, build_of
 from services.builder.domain.plan import Plan
-from services.builder.handlers.building import Built
+from services.builder.handlers.build import BuiltSuite
 from services.builder.settings import BuilderSettings
 from shared.contracts import Probe, Purpose, Response, parse_target
 from shared.errors import UsageError
@@ -75,8 +75,8 @@ async def generating(bus: Bus, tmp_path: Path) -> AsyncIterator[BuilderSettings]
         "nats_url": bus.server.url, "store_url": f"sqlite:///{tmp_path / 'store.db'}",
     }  # fmt: skip
     migrate(given["store_url"])
-    manners = {"BIASWATCH_GENERATOR_TRIES": "1", "BIASWATCH_LOG_LEVEL": "ERROR"}
-    async with generator(given["nats_url"], given["store_url"], **manners):
+    limits = {"BIASWATCH_GENERATOR_TRIES": "1", "BIASWATCH_LOG_LEVEL": "ERROR"}
+    async with generator(given["nats_url"], given["store_url"], **limits):
         yield BuilderSettings(**given, state_dir=tmp_path)
 
 
@@ -96,14 +96,16 @@ def plan_of(name: str = "trial") -> Plan:
     )  # fmt: skip
 
 
-async def built(plan: Plan, home: Path, settings: BuilderSettings, url: str, **more: Any) -> Built:
+async def built(
+    plan: Plan, home: Path, settings: BuilderSettings, url: str, **more: Any
+) -> BuiltSuite:
     (home / "a.txt").write_text(ARTICLE)
     target = parse_target(f"openai:tester@{url}")
-    async with asyncio.timeout(60), asking(plan, target, settings, **more) as asker:
-        return await build_of(plan, home, settings, asker)()
+    async with asyncio.timeout(60), asking(plan, target, settings, **more) as language_model:
+        return await build_of(plan, home, settings, language_model)()
 
 
-def prompts(suite: Built, concept: str) -> list[str]:
+def prompts(suite: BuiltSuite, concept: str) -> list[str]:
     return [row["prompt"] for row in suite.rows if row["concept"] == concept]
 
 
@@ -139,7 +141,7 @@ async def test_a_call_that_fails_is_counted_and_the_rest_goes_on(
 ) -> None:
     async with generating(bus, tmp_path) as settings:
         suite = await built(plan_of(), tmp_path, settings, url)
-    assert suite.ledger.counts()["questions"] == {"the call ended as bad_request": 1}
+    assert suite.build_log.counts()["questions"] == {"the call ended as bad_request": 1}
 
 
 async def test_the_same_plan_asks_the_model_nothing_twice_unless_told_to(

@@ -14,12 +14,12 @@ from services.builder.app import build_of
 from services.builder.domain.continuations import RuleVerbs
 from services.builder.domain.plan import Plan
 from services.builder.domain.ranking import LexicalRanking
-from services.builder.handlers.asking import Nobody
-from services.builder.handlers.building import Build, Built
-from services.builder.handlers.reading import ReadSources, Web
-from services.builder.handlers.web.cache import PageCache
-from services.builder.handlers.web.fetching import Fetch, Manners
-from services.builder.handlers.web.wikipedia import Wikipedia
+from services.builder.handlers.asking import NoModel
+from services.builder.handlers.build import Build, BuiltSuite
+from services.builder.handlers.sources import ReadSources, WebPages
+from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
+from services.builder.handlers.web_pages import PageCache
+from services.builder.handlers.wikipedia import Wikipedia
 from services.builder.settings import BuilderSettings
 from shared.errors import UsageError
 from shared.network import Address, is_public
@@ -98,22 +98,22 @@ class Webs:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._made: list[Web] = []
+        self._made: list[WebPages] = []
         self.slept: list[float] = []
 
-    def __call__(self, url: str, **manners: Any) -> Web:
+    def __call__(self, url: str, **limits: Any) -> WebPages:
         given = {
             "user_agent": "tester/1", "pause_s": 0.0, "timeout_s": 20.0,
             "largest_bytes": 2**20, "tries": 3,
         }  # fmt: skip
-        fetch = Fetch(
-            Manners(**{**given, **manners}),
+        fetch = PageFetcher(
+            FetchLimits(**{**given, **limits}),
             clock=lambda: 0.0,
             sleep=self._sleep,
             allowed=here_too(url),
         )
         cache = PageCache(self._folder / "pages", 1, now=lambda: datetime.now(UTC))
-        self._made.append(Web(fetch, cache))
+        self._made.append(WebPages(fetch, cache))
         return self._made[-1]
 
     async def _sleep(self, seconds: float) -> None:
@@ -141,13 +141,13 @@ def plan_of(*sources: dict[str, Any]) -> Plan:
     )  # fmt: skip
 
 
-async def built(there: Web, site: str, *sources: dict[str, Any]) -> Built:
+async def built(there: WebPages, site: str, *sources: dict[str, Any]) -> BuiltSuite:
     ranking = LexicalRanking()
     wikipedia = Wikipedia(there.answer, ranking, lambda _: site)
-    reading = ReadSources(there, wikipedia, Nobody(), "lands")
+    reading = ReadSources(there, wikipedia, NoModel(), "lands")
     plan = plan_of(*sources)
     return await Build(
-        plan, Path(), sources=reading, asker=Nobody(), ranking=ranking, verbs=RuleVerbs()
+        plan, Path(), sources=reading, language_model=NoModel(), ranking=ranking, verbs=RuleVerbs()
     )()
 
 
@@ -233,7 +233,7 @@ async def test_a_page_is_fetched_once_and_kept_for_the_next_build(
 
 
 def test_a_kept_page_grows_old(tmp_path: Path) -> None:
-    from services.builder.handlers.web.fetching import Page
+    from services.builder.handlers.web_fetching import Page
 
     clock = [datetime(2026, 1, 1, tzinfo=UTC)]
     cache = PageCache(tmp_path, 1, now=lambda: clock[0])

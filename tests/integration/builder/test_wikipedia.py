@@ -12,10 +12,10 @@ import pytest
 
 from services.builder.domain.plan import WikipediaSource
 from services.builder.domain.ranking import LexicalRanking
-from services.builder.handlers.reading import Web
-from services.builder.handlers.web.cache import PageCache
-from services.builder.handlers.web.fetching import Fetch, Manners
-from services.builder.handlers.web.wikipedia import Wikipedia
+from services.builder.handlers.sources import WebPages
+from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
+from services.builder.handlers.web_pages import PageCache
+from services.builder.handlers.wikipedia import Wikipedia
 from shared.errors import UsageError
 from tests.support.model_server import model_server
 
@@ -83,9 +83,9 @@ def site(pages: Encyclopaedia) -> Iterator[str]:
 
 async def read(site: str, folder: Path, **fields: Any) -> tuple[list[str], list[str]]:
     """Read a page; give the titles that were found, and the notes."""
-    manners = Manners("tester/1", pause_s=0, timeout_s=20, largest_bytes=2**20, tries=2)
-    fetch = Fetch(manners, clock=lambda: 0.0, allowed=lambda address, _: address.is_loopback)
-    web = Web(fetch, PageCache(folder / "pages", 1, now=lambda: datetime.now(UTC)))
+    limits = FetchLimits("tester/1", pause_s=0, timeout_s=20, largest_bytes=2**20, tries=2)
+    fetch = PageFetcher(limits, clock=lambda: 0.0, allowed=lambda address, _: address.is_loopback)
+    web = WebPages(fetch, PageCache(folder / "pages", 1, now=lambda: datetime.now(UTC)))
     wikipedia = Wikipedia(web.answer, LexicalRanking(), lambda _: site)
     try:
         source = WikipediaSource.model_validate({"kind": "wikipedia", "page": "Baker", **fields})

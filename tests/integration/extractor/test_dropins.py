@@ -12,8 +12,11 @@ from typing import Any
 import nats.micro
 import pytest
 
-from services.extractor.handlers import DropIns, Measure, discovering, load
-from services.extractor.handlers.conformance import Conformance
+from services.extractor.handlers import dropin_discovery
+from services.extractor.handlers.dropin_conformance import ConformanceTest
+from services.extractor.handlers.dropin_discovery import DropIns
+from services.extractor.handlers.loading import load
+from services.extractor.handlers.measuring import MeasureResponses
 from shared.bus.jetstream import Connection, Requester
 from shared.bus.stage import Stage
 from shared.contracts import Features, Response
@@ -139,11 +142,13 @@ async def serving(bus: Bus, store: Store) -> AsyncIterator[Platform]:
     seen = Seen()
     bus.work(Stage("recorder", Features, seen.handle))
     words = load(["words"])
-    stage = Stage("extractor", Response, Measure(words, store.baselines, now=now), batch=16)
+    stage = Stage(
+        "extractor", Response, MeasureResponses(words, store.baselines, now=now), batch=16
+    )
     drop_ins = DropIns(store, {"words"}, now, 0.1, 0.2, CALL_S, 16)
     settings = Settings(nats_url=bus.server.url, grace_s=1)
     service = Service(
-        "extractor", settings, stages=[stage], supervisors=[drop_ins.oversee], policy=QUICK
+        "extractor", settings, stages=[stage], supervisors=[drop_ins.supervise], policy=QUICK
     )
     task = asyncio.create_task(service.run(with_health=False))
     await service.started.wait()
@@ -283,7 +288,7 @@ async def test_a_text_that_kills_it_is_given_up_though_it_is_started_again_each_
 async def test_what_comes_while_it_is_away_waits_for_it(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discovering, "GONE_AFTER_S", 0.1)
+    monkeypatch.setattr(dropin_discovery, "GONE_AFTER_S", 0.1)
     toy = Toy()
     await toy.serve(platform.bus.connection)
     await platform.running("toy")
@@ -360,7 +365,9 @@ async def test_names_that_could_reach_other_subjects_are_nobodys(platform: Platf
         ).encode()
         for name in ("extractor-a.b", "extractor-*", "extractor->", "extractor-", "else")
     ]
-    assert discovering.found([*heard, b"[]", b"\xff", b"{}", b'{"metadata": 3}']) == {}
+    assert (
+        dropin_discovery.dropin_versions([*heard, b"[]", b"\xff", b"{}", b'{"metadata": 3}']) == {}
+    )
     assert platform.service.started.is_set()
 
 
@@ -370,5 +377,5 @@ async def test_the_conformance_check_passes_the_good_and_names_what_is_bad(bus: 
     await good.serve(bus.connection)
     await bad.serve(bus.connection)
     for name, passes in (("toy", True), ("bad", False), ("none", False)):
-        trial = Conformance(name, caller, call_s=2)
+        trial = ConformanceTest(name, caller, call_s=2)
         assert await trial.run() is passes, [vars(each) for each in trial.findings]

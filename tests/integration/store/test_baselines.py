@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from services.extractor.handlers import Measure
-from services.extractor.handlers.finding import OneFunction
+from services.extractor.handlers.loading import FunctionExtractor
+from services.extractor.handlers.measuring import MeasureResponses
 from shared.store import Store
 from tests.support.records import make_probe, make_response
 
@@ -27,8 +27,8 @@ def test_a_baseline_text_is_measured_once_however_many_probes_share_it(store: St
         read.append(text)
         return {"x": float(len(text))}
 
-    toy = OneFunction("toy", "1", ("x",), "a toy", measure)
-    handle = Measure({"toy": toy}, store.baselines, now=lambda: AT)
+    toy = FunctionExtractor("toy", "1", ("x",), "a toy", measure)
+    handle = MeasureResponses({"toy": toy}, store.baselines, now=lambda: AT)
     batch = [
         make_response(n, text="answer", probe=make_probe(n, baseline="the base", measure=("toy",)))
         for n in range(4)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.models.batching import OutOfMemory, Sizes, batches, best_size, length_class, run
+from shared.models.batching import BatchSizes, OutOfMemory, batches, best_size, length_class, run
 
 
-def sized(size: int) -> Sizes:
-    return Sizes(lambda _: size)
+def sized(size: int) -> BatchSizes:
+    return BatchSizes(lambda _: size)
 
 
 @given(st.lists(st.integers(1, 600), max_size=50), st.integers(1, 9))

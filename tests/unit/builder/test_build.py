@@ -10,11 +10,11 @@ import pytest
 
 from biaswatch.suites import load_suite
 from services.builder.app import build_of
+from services.builder.domain.model_questions import ModelQuestion
 from services.builder.domain.plan import Plan
-from services.builder.domain.questions import Question
-from services.builder.handlers.asking import Reply
-from services.builder.handlers.building import Built
-from services.builder.handlers.writing import write_suite
+from services.builder.handlers.asking import ModelReply
+from services.builder.handlers.build import BuiltSuite
+from services.builder.handlers.build_files import write_suite
 from services.builder.settings import BuilderSettings
 from shared.errors import UsageError
 
@@ -46,13 +46,13 @@ def plan_of(**fields: Any) -> Plan:
     return Plan.model_validate({**given, **fields})
 
 
-def built(home: Path, texts: Mapping[str, str], **fields: Any) -> Built:
+def built(home: Path, texts: Mapping[str, str], **fields: Any) -> BuiltSuite:
     for name, text in texts.items():
         (home / name).write_text(text)
     return asyncio.run(build_of(plan_of(**fields), home, BuilderSettings())())
 
 
-def prompts(suite: Built, concept: str) -> list[str]:
+def prompts(suite: BuiltSuite, concept: str) -> list[str]:
     return [row["prompt"] for row in suite.rows if row["concept"] == concept]
 
 
@@ -75,7 +75,7 @@ def test_sentences_become_prompts_with_twins_in_the_same_set(tmp_path: Path) -> 
 
 def test_a_keyword_without_hits_is_reported_as_a_zero(tmp_path: Path) -> None:
     suite = built(tmp_path, {"a.txt": ARTICLE})
-    assert suite.ledger.hits["Velmora"] == {"Velmora": 3, "Velmoran": 1, "Nowhere": 0}
+    assert suite.build_log.hits["Velmora"] == {"Velmora": 3, "Velmoran": 1, "Nowhere": 0}
     write_suite(suite, tmp_path / "out")
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["zero_hits"] == {"Velmora": ["Nowhere"]}
@@ -141,7 +141,7 @@ def test_replies_that_fail_the_check_are_asked_again_and_counted(tmp_path: Path)
         prompts={"kind": "questions"}, model={"script": "s.jsonl"},
     )  # fmt: skip
     assert prompts(suite, "Velmora") == ["What does Velmora export?"]
-    counts = suite.ledger.counts()
+    counts = suite.build_log.counts()
     assert counts["replies"]["it declines"] == 1
     assert counts["replies"]["it does not name the concept"] == 1
     assert counts["questions"] == {"nothing is written for it in the script": 3}
@@ -218,13 +218,13 @@ def test_two_builds_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
         (tmp_path / name / "a.txt").write_text(ARTICLE.replace("plums", name))
         alone[name] = asyncio.run(build_of(plan_of(), tmp_path / name, BuilderSettings())())
 
-    async def both() -> list[Built]:
+    async def both() -> list[BuiltSuite]:
         builds = [build_of(plan_of(), tmp_path / name, BuilderSettings()) for name in alone]
         return await asyncio.gather(*(build() for build in builds))
 
     for name, suite in zip(alone, asyncio.run(both()), strict=True):
         assert suite.rows == alone[name].rows
-        assert suite.ledger == alone[name].ledger
+        assert suite.build_log == alone[name].build_log
 
 
 def test_a_script_outside_the_plans_folder_is_refused(tmp_path: Path) -> None:
@@ -264,10 +264,10 @@ def test_keywords_are_ranked_from_the_sources_words_and_named_by_a_model(tmp_pat
         concepts=[concept], model={"script": "s.jsonl"},
     )  # fmt: skip
     # By letters the nearest of the source's words come first; the concept itself is always one.
-    assert set(suite.ledger.hits["Velmora"]) >= {"Velmoran", "Velmora"}
-    assert suite.ledger.hits["Velmora"]["Velmora"] == 3
+    assert set(suite.build_log.hits["Velmora"]) >= {"Velmoran", "Velmora"}
+    assert suite.build_log.hits["Velmora"]["Velmora"] == 3
     assert suite.header["made"]["ranked_by"] == "lexical"
-    left = suite.ledger.counts()["keywords"]
+    left = suite.build_log.counts()["keywords"]
     assert left == {"nothing is written for it in the script": 1}
 
 
@@ -279,10 +279,10 @@ def test_a_model_is_asked_for_no_more_questions_than_are_wanted(tmp_path: Path) 
         name = "tester"
         asked: list[str] = []  # noqa: RUF012 - one build in one test
 
-        async def ask(self, questions: Sequence[Question]) -> list[Reply]:
+        async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
             self.asked += [question.about for question in questions]
             return [
-                Reply("NO" if q.about in declined else f"Is Velmora {about.index(q.about)}?")
+                ModelReply("NO" if q.about in declined else f"Is Velmora {about.index(q.about)}?")
                 for q in questions
             ]
 
@@ -306,5 +306,5 @@ def test_a_beginning_needs_any_keyword_of_its_concept(tmp_path: Path) -> None:
     assert [(row["prompt"], row["keyword"]) for row in suite.rows] == [
         ("The plums were sold for", "plums")
     ]
-    left = suite.ledger.counts()
+    left = suite.build_log.counts()
     assert left["continuations"] == {"the keyword comes after the cut": 1}

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from biaswatch.suites import load_suite
 from services.builder.app import build_of
-from services.builder.handlers.plans import load_plan
-from services.builder.handlers.writing import write_suite
+from services.builder.handlers.build_files import load_plan, write_suite
 from services.builder.settings import BuilderSettings
 
 SHIPPED = Path(__file__).parents[3] / "suites" / "countries"

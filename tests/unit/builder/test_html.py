@@ -1,7 +1,7 @@
 import pytest
 
 from services.builder.domain.sentences import sentences
-from services.builder.handlers.web.html import text_of
+from services.builder.handlers.web_pages import text_of
 
 UNITS = [
     "&#9999999999;",

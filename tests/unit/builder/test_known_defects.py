@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from services.builder.app import build_of
+from services.builder.domain.model_questions import ModelQuestion
 from services.builder.domain.plan import Plan
-from services.builder.domain.questions import Question
-from services.builder.handlers.asking import Reply
-from services.builder.handlers.building import Built
+from services.builder.handlers.asking import ModelReply
+from services.builder.handlers.build import BuiltSuite
 from services.builder.settings import BuilderSettings
 
 ROOT = Path(__file__).parents[3]
@@ -32,13 +32,13 @@ class Model:
 
     def __init__(self, own: Sequence[str]) -> None:
         self._own = own
-        self.asked: list[Question] = []
+        self.asked: list[ModelQuestion] = []
 
-    async def ask(self, questions: Sequence[Question]) -> list[Reply]:
+    async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
         self.asked += questions
-        return [Reply(self._said(question)) for question in questions]
+        return [ModelReply(self._said(question)) for question in questions]
 
-    def _said(self, question: Question) -> str:
+    def _said(self, question: ModelQuestion) -> str:
         if question.kind == "belongs":
             return "Yes" if set(question.about.split()) & set(self._own) else "No"
         return json.dumps({word: word.upper() for word in self._own})
@@ -58,12 +58,12 @@ def plan_of(**fields: Any) -> Plan:
     return Plan.model_validate({**given, **fields})
 
 
-def built(tmp_path: Path, asker: Model | None = None, **fields: Any) -> Built:
+def built(tmp_path: Path, language_model: Model | None = None, **fields: Any) -> BuiltSuite:
     (tmp_path / "a.txt").write_text(TEXT)
-    return asyncio.run(build_of(plan_of(**fields), tmp_path, BuilderSettings(), asker)())
+    return asyncio.run(build_of(plan_of(**fields), tmp_path, BuilderSettings(), language_model)())
 
 
-def texts(suite: Built, concept: str) -> str:
+def texts(suite: BuiltSuite, concept: str) -> str:
     return " ".join(row["prompt"] for row in suite.rows if row["concept"] == concept)
 
 
@@ -80,7 +80,7 @@ def test_1_the_builder_needs_no_library_beyond_the_base_and_no_download() -> Non
 
 def test_3_keywords_keep_their_own_sentences_whatever_they_are_made_of(tmp_path: Path) -> None:
     suite = built(tmp_path)
-    assert suite.ledger.hits["Velmora"] == {
+    assert suite.build_log.hits["Velmora"] == {
         "Velmora": 4, "AC/DC": 1, "us": 1, "US": 0, "Nowhere": 0,
     }  # fmt: skip
     assert len({row["prompt"] for row in suite.rows}) == len(suite.rows)

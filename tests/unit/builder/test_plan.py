@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from services.builder.domain.plan import Plan
-from services.builder.handlers.plans import load_plan
+from services.builder.handlers.build_files import load_plan
 from shared.errors import UsageError
 
 ROOT = Path(__file__).parents[3]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from services.builder.domain.quality import quality_of
-from services.builder.handlers.figures import draw_quality
+from services.builder.handlers.quality_figure import draw_quality
 from shared.errors import UsageError
 
 TERMS = {"Chile": {"Peru": "Chile", "Lima": "Santiago"}}

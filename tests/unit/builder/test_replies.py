@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from services.builder.domain.questions import what_is_wrong
-from services.builder.domain.replies import listed, paired, yes_or_no
+from services.builder.domain.model_questions import listed, paired, what_is_wrong, yes_or_no
 
 
 @pytest.mark.parametrize(

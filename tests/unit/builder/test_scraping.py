@@ -1,5 +1,5 @@
-from services.builder.domain.material import Document
-from services.builder.domain.scraping import distinct, scraped
+from services.builder.domain.build_data import Document
+from services.builder.domain.sentences import distinct, scraped
 from services.builder.domain.words import holds
 
 

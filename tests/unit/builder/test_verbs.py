@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from services.builder.handlers.verbs import verb_finder
+from services.builder.handlers.verb_finders import verb_finder
 from shared.errors import UsageError
 
 

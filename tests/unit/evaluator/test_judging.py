@@ -4,17 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from services.evaluator.domain.dimensions import judging_prompt, tasks_for
-from services.evaluator.domain.plan import judging_probes
-from services.evaluator.domain.reading import Unreadable, judgement_in, report_in
-from services.evaluator.domain.scoring import (
+from services.evaluator.domain.evaluations import (
     agreement_of_judges,
     agreement_of_repeats,
     by_dimension,
     disputed,
     overall,
 )
-from services.evaluator.handlers.library import library
+from services.evaluator.domain.model_questions import (
+    Unreadable,
+    judgement_in,
+    judging_probes,
+    report_in,
+)
+from services.evaluator.domain.rubric import judging_prompt, tasks_for
+from services.evaluator.handlers.rubric_files import library
 from shared.contracts import Judgement, Measure
 from shared.errors import ConfigurationError
 from shared.stats.estimate import Estimate

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from services.evaluator.domain.checking import faults_of
-from services.evaluator.domain.numbers import numbers_in
-from services.evaluator.domain.outline import OUTLINE
-from services.evaluator.domain.structure import sentences
+from services.evaluator.domain.report_checks import faults_of, numbers_in
+from services.evaluator.domain.report_prompt import OUTLINE, writing_prompt
+from services.evaluator.domain.report_structure import sentences
 from services.evaluator.domain.subjects import gap_subject, table_subject
-from services.evaluator.domain.writing import writing_prompt
-from services.evaluator.handlers.library import library
+from services.evaluator.handlers.rubric_files import library
 from shared.contracts import Subject
 from shared.stats.tables.stratified import stratified
 from shared.stats.tables.two_by_two import as_json, two_by_two

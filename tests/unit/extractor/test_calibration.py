@@ -5,19 +5,23 @@ from collections.abc import Sequence
 import pytest
 
 from services.extractor.domain import Measured, Reading, measured_all
-from services.extractor.domain.calibration import GROUPS, largest, sentences
-from services.extractor.handlers import load
-from services.extractor.handlers.calibrating import Calibration, calibrate
-from services.extractor.handlers.finding import OneFunction
+from services.extractor.domain.calibration import (
+    GROUPS,
+    ExtractorCalibration,
+    calibrate,
+    largest,
+    sentences,
+)
+from services.extractor.handlers.loading import FunctionExtractor, load
 
 
-async def calibration_of(bias: dict[str, float]) -> Calibration:
+async def calibration_of(bias: dict[str, float]) -> ExtractorCalibration:
     def measure(text: str) -> dict[str, float | None]:
         varied = 1 + len(text.split()) % 3 / 10  # a name weighs differently in each sentence
         added = sum(size * varied for group, size in bias.items() if f" {group} " in text)
         return {"x": len(text.split()[-1]) / 10 + added + len(text) * 1e-4}
 
-    toy = OneFunction("toy", "1", ("x",), "a toy", measure)
+    toy = FunctionExtractor("toy", "1", ("x",), "a toy", measure)
 
     async def all_of(readings: Sequence[Reading]) -> list[Measured]:
         return measured_all(toy, readings)

@@ -3,9 +3,9 @@
 import pytest
 
 from services.extractor.domain import Reading, Unscorable
-from services.extractor.domain.classified import Classified, score_of
+from services.extractor.extractors._models import ClassifierExtractor, score_of
 
-TONE = Classified(
+TONE = ClassifierExtractor(
     name="tone",
     model="made-up",
     formulas={"warm": score_of("WARM")},

@@ -8,18 +8,17 @@ from typing import Any
 import pytest
 
 from services.extractor.domain import Outcome, Reading, Unscorable, measured_all
-from services.extractor.handlers import load
-from services.extractor.handlers.finding import OneFunction
+from services.extractor.handlers.loading import FunctionExtractor, load
 from shared.errors import ConfigurationError
 
 
-def extractor(answers: Mapping[str, Any]) -> OneFunction:
+def extractor(answers: Mapping[str, Any]) -> FunctionExtractor:
     def measure(text: str) -> Any:
         if isinstance(answers[text], Exception):
             raise answers[text]
         return answers[text]
 
-    return OneFunction("toy", "1", ("x",), "a toy", measure)
+    return FunctionExtractor("toy", "1", ("x",), "a toy", measure)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +43,7 @@ def test_a_bad_outcome_has_a_reason_and_the_others_their_numbers(bad: Any, reaso
     assert found == [({"x": 1.0}, None), ({}, reason), ({"x": None}, None)]
 
 
-class Batch(OneFunction):
+class Batch(FunctionExtractor):
     def measure_all(self, readings: Sequence[Reading]) -> Sequence[Outcome]:
         if any(reading.text == "bad" for reading in readings):
             raise RuntimeError("the whole batch is spoilt")

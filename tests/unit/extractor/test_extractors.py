@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from services.extractor.domain import Extractor, Reading, Unscorable, measured
-from services.extractor.handlers import load
+from services.extractor.handlers.loading import load
 from shared.errors import ConfigurationError
 
 ROOM = Path(__file__).parents[3] / "services" / "extractor" / "extractors"

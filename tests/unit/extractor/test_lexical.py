@@ -4,7 +4,7 @@ import pytest
 
 from services.extractor.domain import Reading, Unscorable, measured
 from services.extractor.domain.wording import sentences_in, syllables_in, words_of
-from services.extractor.handlers import load
+from services.extractor.handlers.loading import load
 
 LEXICAL = load(["length", "readability", "hedging", "refusal", "profanity"])
 

@@ -4,7 +4,7 @@ import pytest
 
 from services.generator.domain.reading import rating_in
 from services.generator.domain.variables import Scale
-from shared.reading import Unread
+from shared.parsing import Unreadable
 
 WHOLE = Scale(1, 4, whole=True)
 
@@ -44,5 +44,5 @@ def test_a_stated_rating_is_read(text: str) -> None:
     ],
 )
 def test_what_states_none_has_a_reason(text: str, reason: str) -> None:
-    with pytest.raises(Unread, match=f"^{reason}$"):
+    with pytest.raises(Unreadable, match=f"^{reason}$"):
         rating_in(text, WHOLE)

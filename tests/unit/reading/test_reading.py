@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.reading import (
-    Unread,
+from shared.parsing import (
+    Unreadable,
     choice_in,
     objects_in,
     reasoning_in,
@@ -64,7 +64,7 @@ def test_the_one_chosen_option_is_read_and_nothing_is_taken_for_it(
     text: str, mark: str | None
 ) -> None:
     if mark is None:
-        with pytest.raises(Unread):
+        with pytest.raises(Unreadable):
             choice_in(text, THREE)
     else:
         assert choice_in(text, THREE) == mark
@@ -105,7 +105,7 @@ def test_no_number_before_the_answer_changes_it(reasoning: str, mark: str) -> No
 )
 def test_a_plain_yes_or_no_is_a_verdict_and_nothing_else_is(text: str, said: str | None) -> None:
     if said is None:
-        with pytest.raises(Unread):
+        with pytest.raises(Unreadable):
             yes_or_no_in(text)
     else:
         assert yes_or_no_in(text) == said
@@ -126,7 +126,7 @@ def test_the_reasoning_is_what_leads_to_the_answer(text: str, reasoning: str) ->
 
 @pytest.mark.parametrize("text", ["", "B", "Answer: B", '{"answer": "B"}', "(B)"])
 def test_an_answer_without_reasons_has_no_reasoning(text: str) -> None:
-    with pytest.raises(Unread, match="no reasoning"):
+    with pytest.raises(Unreadable, match="no reasoning"):
         reasoning_in(text)
 
 
@@ -156,7 +156,7 @@ def replies(folder: Path) -> list[tuple[str, str]]:
 def read(text: str) -> str | None:
     try:
         return yes_or_no_in(text)
-    except Unread:
+    except Unreadable:
         return None
 
 

@@ -1,0 +1,189 @@
+"""Fetches pages, one at a time from each server, with pauses and limits, each hop looked at."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from email.message import Message
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpx2
+
+from services.builder.handlers.web_addresses import Allowed, CheckedAddress, place_of, public
+from shared.errors import UsageError
+from shared.network import retry_after_s
+
+MOST_HOPS = 5
+BUSY = {429, 502, 503, 504}
+MOVED = {301, 302, 303, 307, 308}
+READABLE = {"application/xhtml+xml", "application/json"}
+LONGEST_WAIT_S = 120.0
+
+
+@dataclass(frozen=True)
+class FetchLimits:
+    """How the builder behaves towards servers."""
+
+    user_agent: str
+    pause_s: float
+    timeout_s: float
+    largest_bytes: int
+    tries: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a server gave."""
+
+    url: str
+    """Where it was found at last."""
+    kind: str
+    """Its media type."""
+    text: str
+
+
+class PageMissingError(UsageError):
+    """The server says that there is no such page."""
+
+
+class PageFetcher:
+    """Gets pages."""
+
+    def __init__(
+        self,
+        limits: FetchLimits,
+        *,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        allowed: Allowed = public,
+    ) -> None:
+        self.limits = limits
+        self._sleep = sleep
+        self._clock = clock
+        self._allowed = allowed
+        self._turn: dict[tuple[str, int], asyncio.Lock] = {}
+        self._next_at: dict[tuple[str, int], float] = {}
+        self._delay_s: dict[tuple[str, int], float] = {}
+        # No proxy of the environment: it would look names up where we cannot look at the answer.
+        # The certificates of the environment stay.
+        self._http = httpx2.AsyncClient(
+            trust_env=False,
+            verify=httpx2.create_ssl_context(),
+            headers={"User-Agent": limits.user_agent, "Accept-Encoding": "identity"},
+            timeout=limits.timeout_s,
+        )
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._http.aclose()
+
+    def slow_down(self, url: str, delay_s: float) -> None:
+        """Keep a longer pause towards a server that asks for one."""
+        parts = urlsplit(url)
+        if parts.hostname:
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+            self._delay_s[(parts.hostname, port)] = delay_s
+
+    async def get(self, url: str, check: Callable[[str], Any] | None = None) -> Page:
+        """Return the page; `check` is awaited with the address of every hop before it is asked.
+
+        Raises
+        ------
+        NotThereError
+            There is no such page.
+        UsageError
+            It cannot be had: refused, too large, too slow, moved in circles, or no text.
+        """
+        at = url
+        for _ in range(MOST_HOPS + 1):
+            if check:
+                await check(at)
+            there = await self._asked(at)
+            if isinstance(there, Page):
+                return there
+            at = urljoin(at, there)
+        raise UsageError(f"{url} is redirected more than {MOST_HOPS} times.")
+
+    async def _asked(self, url: str) -> Page | str:
+        """Ask until the server has time; give the page, or where it has moved."""
+        for attempt in range(self.limits.tries):
+            outcome = await self._once(url)
+            if not isinstance(outcome, float):
+                return outcome
+            if outcome > LONGEST_WAIT_S:
+                raise UsageError(f"{url}: the server asks to come again in {outcome:g} s.")
+            if attempt < self.limits.tries - 1:
+                await self._sleep(max(outcome, self.limits.pause_s * 2**attempt))
+        raise UsageError(
+            f"{url}: the server is busy, also at the {self.limits.tries}th time. Try again later."
+        )
+
+    async def _once(self, url: str) -> Page | str | float:
+        """Return the page, or where it has moved, or after how long to ask again."""
+        place = await place_of(url, self._allowed)
+        server = (place.host, place.port)
+        async with self._turn.setdefault(server, asyncio.Lock()):
+            await self._pause(server)
+            try:
+                async with asyncio.timeout(self.limits.timeout_s):
+                    return await self._spoken(place)
+            except (TimeoutError, httpx2.TimeoutException):
+                seconds = self.limits.timeout_s
+                raise UsageError(f"{url} did not come within {seconds:g} s.") from None
+            except httpx2.HTTPError as error:
+                raise UsageError(f"{url} cannot be fetched ({type(error).__name__}).") from None
+            finally:
+                pause_s = max(self.limits.pause_s, self._delay_s.get(server, 0.0))
+                self._next_at[server] = self._clock() + pause_s
+
+    async def _pause(self, server: tuple[str, int]) -> None:
+        wait_s = self._next_at.get(server, 0.0) - self._clock()
+        if wait_s > 0:
+            await self._sleep(wait_s)
+
+    async def _spoken(self, place: CheckedAddress) -> Page | str | float:
+        named = httpx2.URL(place.url)
+        request = self._http.build_request(
+            "GET",
+            named.copy_with(host=str(place.address)),
+            headers={"Host": named.netloc.decode("ascii")},
+            extensions={"sni_hostname": named.raw_host.decode("ascii")},
+        )
+        response = await self._http.send(request, stream=True, follow_redirects=False)
+        try:
+            if response.status_code in MOVED and "location" in response.headers:
+                return response.headers["location"]
+            if response.status_code in BUSY:
+                return retry_after_s(response.headers) or 0.0
+            _raise_unless_ok(place.url, response.status_code)
+            return await self._page(place.url, response)
+        finally:
+            await response.aclose()
+
+    async def _page(self, url: str, response: httpx2.Response) -> Page:
+        kind, charset = _kind(response.headers.get("content-type", ""))
+        if not kind.startswith("text/") and kind not in READABLE:
+            raise UsageError(f"{url} is no page but {kind}; only text and HTML are read.")
+        body = bytearray()
+        async for part in response.aiter_bytes():
+            body += part
+            if len(body) > self.limits.largest_bytes:
+                limit = self.limits.largest_bytes / 1024**2
+                raise UsageError(f"{url} is larger than {limit:g} MiB.")
+        try:
+            return Page(url, kind, bytes(body).decode(charset))
+        except (UnicodeDecodeError, LookupError):
+            raise UsageError(f"{url} is no text in {charset}.") from None
+
+
+def _raise_unless_ok(url: str, status: int) -> None:
+    if status in {404, 410}:
+        raise PageMissingError(f"{url} does not exist (HTTP {status}).")
+    if status != 200:
+        raise UsageError(f"{url} cannot be had: the server answered HTTP {status}.")
+
+
+def _kind(header: str) -> tuple[str, str]:
+    message = Message()
+    message["content-type"] = header or "application/octet-stream"
+    return message.get_content_type(), str(message.get_param("charset") or "utf-8")

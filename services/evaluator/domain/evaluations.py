@@ -1,0 +1,191 @@
+"""Replies become an evaluation: means that say over what, spread, agreement, disputes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from statistics import fmean, stdev
+
+from services.evaluator.domain.model_questions import (
+    JudgementRequest,
+    JudgeScore,
+    Unreadable,
+    judgement_in,
+    report_in,
+)
+from services.evaluator.domain.report_checks import faults_of
+from services.evaluator.domain.rubric import Profile
+from shared.contracts import (
+    Agreement,
+    Brief,
+    DimensionScore,
+    Ending,
+    Evaluation,
+    Judgement,
+    Response,
+)
+from shared.stats.krippendorff import krippendorff_alpha
+
+CUT_OFF = "length"
+
+
+def written(response: Response | None) -> tuple[str | None, str | None]:
+    """Return the report a writer's response holds, or why there is none."""
+    try:
+        return report_in(_text(response)), None
+    except Unreadable as unread:
+        return None, f"There is no report: {unread}."
+
+
+def _text(response: Response | None) -> str:
+    if response is None:
+        raise Unreadable("no reply came before the deadline")
+    if response.ending is not Ending.ANSWERED:
+        raise Unreadable(f"the call ended as {response.reason or response.ending.value}")
+    if response.text is None:
+        raise Unreadable("the reply was purged")
+    if response.finish_reason == CUT_OFF:
+        raise Unreadable("the reply was cut off at its limit of tokens")
+    return response.text
+
+
+def evaluation_without_report(brief: Brief, reason: str, at: datetime) -> Evaluation:
+    """Return the evaluation of a brief nobody wrote a report for."""
+    return Evaluation(**_common(brief, at), reason=reason)
+
+
+def evaluation_of(
+    brief: Brief,
+    report: str,
+    profile: Profile,
+    asked: Sequence[JudgementRequest],
+    heard: Mapping[str, Response],
+    at: datetime,
+) -> Evaluation:
+    """Return the evaluation of a report; `heard` is by the id of the probe."""
+    judgements, reasoning, phrases = [], {}, {}
+    for each in asked:
+        judgement, read = _judged(each, heard.get(each.probe.id))
+        judgements.append(judgement)
+        if read and read.reasoning:
+            reasoning[each.key] = read.reasoning
+        if read and read.phrases:
+            phrases[each.key] = read.phrases
+    dimensions = by_dimension(judgements)
+    mean, mean_of = overall(dimensions)
+    return Evaluation(
+        **_common(brief, at),
+        report=report,
+        faults=faults_of(report, brief.subject, profile),
+        judgements=tuple(judgements),
+        dimensions=dimensions,
+        mean=mean,
+        mean_of=mean_of,
+        agreement=agreement_of_judges(judgements),
+        repeat_agreement=agreement_of_repeats(judgements),
+        disputed=disputed(dimensions),
+        reasoning=reasoning,
+        phrases=phrases,
+    )
+
+
+def _judged(
+    asked: JudgementRequest, response: Response | None
+) -> tuple[Judgement, JudgeScore | None]:
+    said = {"key": asked.key, "dimension": asked.dimension, "judge": asked.judge}
+    try:
+        read = judgement_in(_text(response))
+    except Unreadable as unread:
+        return Judgement(**said, repeat=asked.repeat, reason=f"not scored: {unread}"), None
+    return Judgement(**said, repeat=asked.repeat, score=read.score), read
+
+
+def _common(brief: Brief, at: datetime) -> dict[str, object]:
+    return {
+        "tenant": brief.tenant,
+        "purpose": brief.purpose,
+        "at": at,
+        "brief_id": brief.id,
+        "run_id": brief.run_id,
+        "writer": brief.writer.name if brief.writer and not brief.report else None,
+    }
+
+
+DISPUTED_FROM = 0.25
+"""One step of the anchors between two judges' means makes a dimension disputed."""
+
+
+def by_dimension(judgements: Sequence[Judgement]) -> tuple[DimensionScore, ...]:
+    """Return the score of each dimension; one that nobody scored has none."""
+    names = dict.fromkeys(each.dimension for each in judgements)
+    return tuple(_dimension(name, judgements) for name in names)
+
+
+def _dimension(name: str, judgements: Sequence[Judgement]) -> DimensionScore:
+    mine = [each for each in judgements if each.dimension == name]
+    scores = [each.score for each in mine if each.score is not None]
+    means = [mean for _, mean in _judge_means(mine)]
+    return DimensionScore(
+        dimension=name,
+        # Judges count alike, however many of their repeats could be read.
+        mean=_held(fmean(means)) if means else None,
+        sd=stdev(scores) if len(scores) > 1 else None,
+        scored=len(scores),
+        asked=len(mine),
+        spread_of_judges=max(means) - min(means) if len(means) > 1 else None,
+    )
+
+
+def overall(dimensions: Iterable[DimensionScore]) -> tuple[float | None, int]:
+    """Return the mean over the dimensions that are scored, and how many those are."""
+    means = [each.mean for each in dimensions if each.mean is not None]
+    return (_held(fmean(means)) if means else None), len(means)
+
+
+def disputed(dimensions: Iterable[DimensionScore]) -> tuple[str, ...]:
+    """Name the dimensions on which judges lie far apart."""
+    return tuple(
+        each.dimension
+        for each in dimensions
+        if each.spread_of_judges is not None and each.spread_of_judges >= DISPUTED_FROM
+    )
+
+
+def agreement_of_judges(judgements: Sequence[Judgement]) -> Agreement | None:
+    """Return the agreement between judges over dimensions; None where there is only one judge."""
+    if len({each.judge for each in judgements}) < 2:
+        return None
+    names = dict.fromkeys(each.dimension for each in judgements)
+    units = [
+        [mean for _, mean in _judge_means([j for j in judgements if j.dimension == name])]
+        for name in names
+    ]
+    return _agreement(units)
+
+
+def agreement_of_repeats(judgements: Sequence[Judgement]) -> Agreement | None:
+    """Return each judge's agreement with itself; None where nothing is repeated."""
+    if not any(each.repeat for each in judgements):
+        return None
+    keys = dict.fromkeys((each.judge, each.dimension) for each in judgements)
+    units = [
+        [j.score for j in judgements if (j.judge, j.dimension) == key and j.score is not None]
+        for key in keys
+    ]
+    return _agreement(units)
+
+
+def _agreement(units: Sequence[Sequence[float]]) -> Agreement:
+    alpha, reason = krippendorff_alpha(units)
+    return Agreement(alpha=alpha, units=sum(len(u) > 1 for u in units), reason=reason)
+
+
+def _judge_means(judgements: Iterable[Judgement]) -> list[tuple[str, float]]:
+    scores: dict[str, list[float]] = {}
+    for each in judgements:
+        if each.score is not None:
+            scores.setdefault(each.judge, []).append(each.score)
+    return [(judge, fmean(given)) for judge, given in scores.items()]
+
+
+def _held(mean: float) -> float:
+    """Hold a mean of numbers from 0 to 1 there: only rounding can leave it."""
+    return min(max(mean, 0.0), 1.0)

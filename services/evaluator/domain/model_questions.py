@@ -1,0 +1,126 @@
+"""What a brief asks of models, as probes, and their replies, read strictly: nothing is guessed."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from services.evaluator.domain.report_prompt import writing_prompt
+from services.evaluator.domain.rubric import JudgementTask, Profile, judging_prompt
+from shared.contracts import Brief, Message, Probe, Purpose, Role, Target
+
+KEY = "evaluator."
+"""How the keys of the evaluator's questions begin: other judges' replies are not its business."""
+WRITE = KEY + "write"
+
+
+@dataclass(frozen=True)
+class JudgementRequest:
+    """One judgement, and the probe that asks for it."""
+
+    key: str
+    dimension: str
+    judge: str
+    repeat: int
+    probe: Probe
+
+
+def writing_probe(brief: Brief, writer: Target, profile: Profile, at: datetime) -> Probe:
+    """Return the question for the report."""
+    prompt = writing_prompt(brief.subject, profile, brief.context)
+    return _probe(brief, WRITE, writer, prompt, 0, at, apart=False)
+
+
+def judging_probes(
+    brief: Brief, tasks: Sequence[JudgementTask], profile: Profile, report: str, at: datetime
+) -> Iterator[JudgementRequest]:
+    """Return every judgement's question; the order never depends on a reply."""
+    for task in tasks:
+        prompt = judging_prompt(task, brief.subject, profile, report)
+        for number, judge in enumerate(brief.judges, start=1):
+            for repeat in range(brief.repeats):
+                key = f"{task.name}/{number}/{repeat}"
+                probe = _probe(brief, KEY + key, judge, prompt, repeat, at, apart=True)
+                yield JudgementRequest(key, task.name, judge.name, repeat, probe)
+
+
+def _probe(
+    brief: Brief, key: str, target: Target, prompt: str, repeat: int, at: datetime, *, apart: bool
+) -> Probe:
+    return Probe(
+        tenant=brief.tenant,
+        purpose=Purpose.JUDGE,
+        at=at,
+        run_id=brief.id,
+        key=key,
+        unit_id=f"{brief.id}/{key}",
+        target=target,
+        repeat=repeat,
+        messages=(Message(role=Role.USER, content=prompt),),
+        cache_apart=apart,
+    )
+
+
+LONGEST_PHRASES = 20
+
+
+class Unreadable(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
+    """The reply cannot be read; its text says why."""
+
+
+@dataclass(frozen=True)
+class JudgeScore:
+    """A judgement that can be read."""
+
+    score: float
+    reasoning: str
+    phrases: tuple[str, ...] = ()
+
+
+def report_in(reply: str) -> str:
+    """Return the report of a writer's reply."""
+    found = _object(reply)
+    if set(found) != {"explanation"}:
+        raise Unreadable("the reply is to have the field explanation and no other")
+    text = found["explanation"]
+    if not isinstance(text, str) or not text.strip():
+        raise Unreadable("the explanation is no text")
+    return text
+
+
+def judgement_in(reply: str) -> JudgeScore:
+    """Return a judge's score with its reasoning; nothing is clamped."""
+    found = _object(reply)
+    score = found.get("score")
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        raise Unreadable("the score is no number")
+    if not math.isfinite(score) or not 0 <= score <= 1:
+        raise Unreadable(f"the score {score:.6g} is outside 0 to 1")
+    phrases = found.get("problematic_phrases") or []
+    if not isinstance(phrases, list):
+        raise Unreadable("the problematic phrases are no list")
+    return JudgeScore(
+        float(score),
+        str(found.get("reasoning") or ""),
+        tuple(str(phrase) for phrase in phrases[:LONGEST_PHRASES]),
+    )
+
+
+def _object(reply: str) -> Mapping[str, Any]:
+    """Return the JSON object of a reply; a fence around it is let pass, words around it are not."""
+    text = reply.strip()
+    if text.startswith("```") and text.endswith("```"):
+        text = text[3:-3].removeprefix("json").strip()
+    try:
+        found = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise Unreadable("the reply is not JSON") from None
+    if not isinstance(found, dict):
+        raise Unreadable("the reply is no JSON object")
+    return found
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(word)

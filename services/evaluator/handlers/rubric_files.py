@@ -1,0 +1,89 @@
+"""Dimensions and profiles from their files; a file that is wrong is named with its field."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import TypeVar
+
+import yaml
+from pydantic import ValidationError
+
+from services.evaluator.domain.rubric import FILLED, INPUTS, Dimension, Profile
+from shared.contracts.mistakes import first_mistake
+from shared.errors import ConfigurationError
+
+SHIPPED = Path(__file__).parent.parent
+F = TypeVar("F", Dimension, Profile)
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """Everything that is data."""
+
+    dimensions: tuple[Dimension, ...]
+    profiles: Mapping[str, Profile]
+
+
+def library(rubric: Path | None = None, profiles: Path | None = None) -> Rubric:
+    """Read what is shipped, and what a team has of its own.
+
+    Raises
+    ------
+    ConfigurationError
+        A folder or a file is wrong.
+    """
+    dimensions = {**_read(SHIPPED / "dimensions", Dimension), **_own(rubric, Dimension)}
+    for each in dimensions.values():
+        _check(each)
+    found = {**_read(SHIPPED / "profiles", Profile), **_own(profiles, Profile)}
+    return Rubric(tuple(dimensions[name] for name in sorted(dimensions)), found)
+
+
+def _own(folder: Path | None, kind: type[F]) -> dict[str, F]:
+    if folder is None:
+        return {}
+    if not folder.is_dir():
+        raise ConfigurationError(f"There is no folder {folder} with {kind.__name__.lower()}s.")
+    return _read(folder, kind)
+
+
+def _read(folder: Path, kind: type[F]) -> dict[str, F]:
+    return {path.stem: _file(path, kind) for path in sorted(folder.glob("*.yaml"))}
+
+
+def _file(path: Path, kind: type[F]) -> F:
+    try:
+        read = kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        if isinstance(read, Profile):
+            _ = read.flags
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigurationError(
+            f"{path} cannot be read as YAML ({type(error).__name__})."
+        ) from None
+    except ValidationError as error:
+        raise ConfigurationError(
+            f"{path}, {first_mistake(error).in_words('the whole file')}."
+        ) from None
+    except re.error as error:
+        raise ConfigurationError(f"{path} has a red flag that is no expression: {error}.") from None
+    if read.name != path.stem:
+        raise ConfigurationError(f"{path} names itself {read.name!r}; name and file must agree.")
+    return read
+
+
+def _check(dimension: Dimension) -> None:
+    """Refuse a dimension that would ask for something nobody can fill in."""
+    texts = (dimension.asks, *dimension.criteria, *dimension.anchors.values())
+    unknown = {name for text in texts for name in Template(text).get_identifiers()} - FILLED
+    if strange := sorted(unknown | (set(dimension.inputs) - INPUTS)):
+        raise ConfigurationError(
+            f"The dimension {dimension.name} speaks of {strange[0]!r}, which is not known."
+            f" Known are ${', $'.join(sorted(FILLED))}; inputs are {', '.join(sorted(INPUTS))}."
+        )
+    if bad := [t for t in texts if not Template(t).is_valid()]:
+        raise ConfigurationError(
+            f"The dimension {dimension.name} has a $ that begins no name, in {bad[0][:40]!r}."
+            " Write $$ for a dollar sign."
+        )

@@ -1,0 +1,215 @@
+"""Asks one drop-in extractor to measure; what it does wrong costs it texts, and nobody else."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from services.extractor.domain import Extractor, Measured, Reading, Unscorable
+from services.extractor.domain.dropin_protocol import (
+    BROKEN,
+    BrokenContract,
+    OtherVersion,
+    batches_of,
+    body_of,
+    outcomes_of,
+)
+from services.extractor.handlers.extractor_status import ExtractorCounters
+from services.extractor.handlers.measuring import (
+    baselines_of,
+    features_of,
+    reading_of,
+    why_unread,
+)
+from shared.bus.jetstream import NoReply, Requester, ServiceReply
+from shared.contracts import Features, Response
+from shared.contracts.dropin import Checked, DropInSpec, endpoint
+from shared.errors import TransientError
+from shared.runtime.blocking import in_thread
+from shared.store.extractors import Baselines, Numbers
+
+DIED_OR_HUNG = "the extractor died or hung on this text"
+DEATHS = 3
+"""How often a text may silence an extractor that was well before it is given up for it."""
+MOST_REMEMBERED = 10_000
+ROOM_BYTES = 64 * 1024
+"""Of what the bus carries, left free for the frame of a call."""
+
+
+class SuspectTexts:
+    """Texts that were in a call nobody answered, and how often each alone was in one."""
+
+    def __init__(self) -> None:
+        self._deaths: dict[Reading, int] = {}
+
+    def any_of(self, readings: Sequence[Reading]) -> bool:
+        """Tell whether one of these may be why an extractor fell silent."""
+        return any(reading in self._deaths for reading in readings)
+
+    def add(self, readings: Sequence[Reading], deaths: int) -> None:
+        """Remember texts; the oldest are forgotten when there are too many."""
+        for reading in readings:
+            self._deaths[reading] = self._deaths.get(reading, 0) + deaths
+        while len(self._deaths) > MOST_REMEMBERED:
+            del self._deaths[next(iter(self._deaths))]
+
+    def clear(self, reading: Reading) -> None:
+        """Acquit one that was answered."""
+        self._deaths.pop(reading, None)
+
+    def guilty(self, reading: Reading) -> bool:
+        """Tell whether a text has silenced the extractor often enough."""
+        return self._deaths.get(reading, 0) >= DEATHS
+
+
+class CallDropIn:
+    """The handler of responses for one drop-in extractor at one version."""
+
+    def __init__(
+        self,
+        spec: DropInSpec,
+        caller: Requester,
+        baselines: Baselines,
+        counters: ExtractorCounters,
+        suspects: SuspectTexts,
+        *,
+        now: Callable[[], datetime],
+        call_s: float,
+    ) -> None:
+        self.spec = spec
+        self._extractor = _Named(spec)
+        self._caller = caller
+        self._baselines = baselines
+        self._counters = status
+        self._suspects = suspects
+        self._now = now
+        self._call_s = call_s
+
+    async def __call__(self, batch: Sequence[Response]) -> Sequence[Features]:
+        """Return the features of the responses whose probes ask for this extractor."""
+        asked = [each for each in batch if self.spec.name in each.probe.measure]
+        if not asked:
+            return []
+        bases = await self._of_baselines(baselines_of(asked))
+        readings = [reading_of(response) for response in asked]
+        answers = iter(await self.measured([each for each in readings if each]))
+        found: list[Measured] = [
+            next(answers) if reading else ({}, why_unread(response))
+            for reading, response in zip(readings, asked, strict=True)
+        ]
+        self._counters.note([why for _, why in found])
+        extractor: Extractor = self._extractor
+        return [
+            features_of(r, extractor, one, bases.get(r.probe.baseline or ""), self._now())
+            for r, one in zip(asked, found, strict=True)
+        ]
+
+    async def _of_baselines(self, texts: Sequence[str]) -> dict[str, Numbers]:
+        """Return the numbers of baseline texts; each is asked for once, ever."""
+        spec = self.spec
+        if not texts:
+            return {}
+        known = await in_thread(self._baselines.find, spec.name, spec.version, texts)
+        new = [text for text in texts if text not in known]
+        found = await self.measured([Reading(text) for text in new])
+        fresh = {text: values for text, (values, why) in zip(new, found, strict=True) if not why}
+        await in_thread(self._baselines.keep, spec.name, spec.version, fresh, self._now())
+        return known | fresh
+
+    async def measured(self, readings: Sequence[Reading]) -> list[Measured]:
+        """Measure texts, in as few calls as its spec and the bus allow.
+
+        Raises
+        ------
+        TransientError
+            It does not answer now; the same texts come again later.
+        """
+        found: list[Measured] = []
+        for batch in batches_of(
+            readings, self.spec.max_batch, self._caller.most_bytes - ROOM_BYTES
+        ):
+            if self._suspects.any_of(batch):
+                found += [await self._alone(reading) for reading in batch]
+            else:
+                found += await self._together(batch)
+        return found
+
+    async def _together(self, batch: list[Reading]) -> list[Measured]:
+        try:
+            reply = await self._ask(batch)
+        except NoReply as silence:
+            self._suspects.add(batch, deaths=0)
+            self._counters.fail("it did not answer a call")
+            raise TransientError(f"{self.spec.name}: {silence}") from None
+        try:
+            return self._read(reply, len(batch))
+        except BrokenContract:
+            if len(batch) == 1:
+                return [({}, BROKEN)]
+        return [each for one in batch for each in await self._together([one])]
+
+    async def _alone(self, reading: Reading) -> Measured:
+        """Ask about one suspect; only an extractor that was well just before can be its victim."""
+        if self._suspects.guilty(reading):
+            return {}, DIED_OR_HUNG
+        await self.check()
+        try:
+            [found] = await self._together([reading])
+        except TransientError:
+            self._suspects.add([reading], deaths=1)
+            raise
+        self._suspects.clear(reading)
+        return found
+
+    def _read(self, reply: ServiceReply, texts: int) -> list[Measured]:
+        if reply.error_code is not None:
+            self._counters.fail("it answered a call with an error")
+            if texts == 1:
+                return [({}, f"the extractor failed: {_code(reply.error_code)}")]
+            raise BrokenContract("it answered with an error")
+        try:
+            return outcomes_of(reply.data, self.spec, texts)
+        except OtherVersion as lie:
+            self._counters.fail(str(lie))
+            raise TransientError(f"{self.spec.name}: {lie}") from None
+        except BrokenContract as broken:
+            self._counters.fail(str(broken))
+            raise
+
+    async def check(self) -> None:
+        """Return if it says that it is well.
+
+        Raises
+        ------
+        TransientError
+            It does not answer, or says it is not.
+        """
+        reply = await self._caller.ask(endpoint(self.spec.name, "check"), timeout_s=self._call_s)
+        try:
+            status = Checked.model_validate_json(reply.data).status
+        except ValidationError:
+            status = "no status"
+        if status != "ok":
+            raise TransientError(f"{self.spec.name} says of itself that it cannot work now.")
+
+    async def _ask(self, batch: Sequence[Reading]) -> ServiceReply:
+        subject = endpoint(self.spec.name, "extract")
+        return await self._caller.ask(subject, body_of(batch), timeout_s=self._call_s)
+
+
+class _Named:
+    """A drop-in where an extractor's name, version and instrument are wanted."""
+
+    def __init__(self, spec: DropInSpec) -> None:
+        self.name = spec.name
+        self.version = spec.version
+        self.features = spec.features
+        self.instrument = spec.instrument
+
+    def measure(self, reading: Reading) -> dict[str, float | None]:
+        """Measure nothing: another process does."""
+        raise Unscorable(f"{self.name} is asked over the bus ({len(reading.text)} characters)")
+
+
+def _code(code: str) -> str:
+    return code if code.isdecimal() and len(code) == 3 else "no status"

@@ -1,0 +1,118 @@
+"""Tries a drop-in extractor as the platform would use it, and says what it found."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.extractor.domain import Measured, Reading
+from services.extractor.domain.dropin_protocol import (
+    BROKEN,
+    NO_RESULT,
+    BrokenContract,
+    body_of,
+    mismatch,
+    outcomes_of,
+    spec_of,
+)
+from services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
+from services.extractor.handlers.dropin_discovery import dropin_versions
+from shared.bus.jetstream import Requester, ServiceReply
+from shared.contracts.dropin import Checked, DropInSpec, endpoint
+from shared.errors import TransientError
+
+TEXTS = (
+    "A quiet, happy town!",
+    "",
+    " ",
+    "Ünïcödé, 漢字, \U0001f648 and a \x00 in it",
+    "word " * 20_000,
+)
+LOOK_S = 1.0
+
+
+@dataclass(frozen=True)
+class ConformanceCheck:
+    """One thing that was tried."""
+
+    what: str
+    passed: bool
+    detail: str = ""
+
+
+class ConformanceTest:
+    """The trial of one drop-in."""
+
+    def __init__(self, name: str, caller: Requester, *, call_s: float) -> None:
+        self._name = name
+        self._caller = caller
+        self._call_s = call_s
+        self.findings: list[ConformanceCheck] = []
+
+    async def run(self) -> bool:
+        """Try everything there is to try; give whether all of it passed."""
+        try:
+            spec = await self._spec()
+            await self._check()
+            results = await self._texts(spec)
+            self._note("each text has the features of the spec, or a plain reason", *_bad(results))
+            again = await self._texts(spec)
+            self._note("the same texts give the same results", *_differ(results, again))
+            await self._malformed()
+        except (TransientError, BrokenContract, ValueError) as error:
+            self.findings.append(
+                ConformanceCheck("it answers as the contract says", False, str(error))
+            )
+        return all(finding.passed for finding in self.findings)
+
+    async def _spec(self) -> DropInSpec:
+        heard = dropin_versions(await self._caller.ask_all("$SRV.INFO", within_s=LOOK_S))
+        version = heard.get(self._name)
+        if version is None:
+            there = ", ".join(sorted(heard)) or "none"
+            raise BrokenContract(
+                f"no drop-in {self._name} is found on the bus (there: {there}); it registers as"
+                f" extractor-{self._name} with metadata role=extractor, contract=1"
+            )
+        self._note("it is found on the bus")
+        spec = spec_of((await self._ask("spec")).data)
+        lie = mismatch(spec, self._name, version)
+        self._note("its spec is well formed", *([lie] if lie else []))
+        return spec
+
+    async def _check(self) -> None:
+        checked = Checked.model_validate_json((await self._ask("check")).data)
+        self._note("it says that it is well", *([] if checked.status == "ok" else [checked.detail]))
+
+    async def _texts(self, spec: DropInSpec) -> list[Measured]:
+        readings = [Reading(text, expected="B", baseline="A base.") for text in TEXTS]
+        results: list[Measured] = []
+        for start in range(0, len(readings), spec.max_batch):
+            some = readings[start : start + spec.max_batch]
+            reply = await self._ask("extract", body_of(some))
+            if reply.error_code:
+                raise BrokenContract(f"it answered error {reply.error_code}: {reply.error}")
+            results += outcomes_of(reply.data, spec, len(some))
+        return results
+
+    async def _malformed(self) -> None:
+        """Send what is no call: the answer must be an error, and the process must live on."""
+        reply = await self._ask("extract", json.dumps({"nonsense": True}).encode())
+        wrong = [] if reply.error_code else ["it answered as if nothing were wrong"]
+        self._note("a malformed call is answered with an error", *wrong)
+        await self._check()
+
+    async def _ask(self, what: str, body: bytes = b"") -> ServiceReply:
+        return await self._caller.ask(endpoint(self._name, what), body, timeout_s=self._call_s)
+
+    def _note(self, what: str, *wrong: str) -> None:
+        self.findings.append(ConformanceCheck(what, not wrong, "; ".join(wrong)))
+
+
+def _bad(results: Sequence[Measured]) -> list[str]:
+    broken = {WRONG_FEATURES, NOT_FINITE, NO_RESULT, BROKEN}
+    return sorted({f"{why}" for _, why in results if why in broken or (why and "reason" in why)})
+
+
+def _differ(first: Sequence[Measured], second: Sequence[Measured]) -> list[str]:
+    changed = [n for n, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
+    return [f"text {n} did not" for n in changed]

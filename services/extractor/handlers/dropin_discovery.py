@@ -1,0 +1,194 @@
+"""Finds the drop-in extractors on the bus, starts a stage for each, ends it once one is gone."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from services.extractor.domain.dropin_protocol import BrokenContract, mismatch, spec_of
+from services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
+from services.extractor.handlers.extractor_status import ExtractorCounters
+from shared.bus.jetstream import Requester
+from shared.bus.stage import Stage
+from shared.bus.worker import Worker
+from shared.contracts import Response
+from shared.contracts.dropin import CONTRACT, ROLE, DropInSpec, endpoint, service_name
+from shared.errors import TransientError
+from shared.runtime.blocking import in_thread
+from shared.runtime.service import StageHost
+from shared.store import Store
+from shared.store.extractors import ExtractorStatus
+from shared.telemetry import log
+
+GONE_AFTER_S = 30.0
+"""An extractor that is silent for so long has its stage ended; its records wait on the bus."""
+KIND = "drop-in"
+SERVICE_NAME = re.compile(rf"{service_name('')}([A-Za-z0-9_-]{{1,96}})")
+MOST_DROP_INS = 100
+"""Another service may register names without end; it gets no durables without end."""
+
+
+@dataclass
+class RunningDropIn:
+    """A drop-in and the stage that reads for it."""
+
+    spec: DropInSpec
+    worker: Worker
+    seen_at: datetime
+    counters: ExtractorCounters
+    announced_at: datetime | None = None
+
+
+@dataclass
+class DropIns:
+    """The supervisor of the drop-ins' stages."""
+
+    store: Store
+    built_in: Iterable[str]
+    now: Callable[[], datetime]
+    look_every_s: float
+    announce_every_s: float
+    call_s: float
+    batch: int
+    _running: dict[str, RunningDropIn] = field(default_factory=dict)
+    _suspects: dict[str, SuspectTexts] = field(default_factory=dict)
+    _refused: dict[tuple[str, str], tuple[str, datetime]] = field(default_factory=dict)
+
+    async def supervise(self, host: StageHost) -> None:
+        """Be the service's supervisor: find drop-ins, start, announce and end their stages, for ever."""
+        caller = Requester(host.connection)
+        while True:
+            try:
+                replies = await caller.ask_all("$SRV.INFO", within_s=self.look_every_s)
+                for name, version in sorted(dropin_versions(replies).items()):
+                    await self._seen(name, version, caller, host)
+                await self._announce(host)
+            except TransientError as error:
+                log("dropins").warning("drop-ins cannot be found now", why=str(error))
+
+    async def _seen(self, name: str, version: str, caller: Requester, host: StageHost) -> None:
+        dropin = self._running.get(name)
+        if dropin and dropin.spec.version == version:
+            dropin.seen_at = self.now()
+            return
+        if self._refused_lately(name, version):
+            return
+        try:
+            spec = await self._read_spec(name, version, caller)
+        except (BrokenContract, TransientError) as why:
+            await self._refuse(name, version, str(why))
+            return
+        if dropin:
+            await self._stop(name, host)
+        self._start(spec, caller, host)
+
+    async def _read_spec(self, name: str, version: str, caller: Requester) -> DropInSpec:
+        if name in self.built_in:
+            raise BrokenContract("an extractor of this name is built in")
+        if len(self._running) >= MOST_DROP_INS:
+            raise BrokenContract(f"there are {MOST_DROP_INS} drop-ins already")
+        reply = await caller.ask(endpoint(name, "spec"), timeout_s=self.call_s)
+        spec = spec_of(reply.data)
+        if problem := mismatch(spec, name, version):
+            raise BrokenContract(problem)
+        return spec
+
+    def _start(self, spec: DropInSpec, caller: Requester, host: StageHost) -> None:
+        counters = ExtractorCounters()
+        handler = CallDropIn(
+            spec,
+            caller,
+            self.store.baselines,
+            counters,
+            self._suspects.setdefault(spec.name, SuspectTexts()),
+            now=self.now,
+            call_s=self.call_s,
+        )
+        stage = Stage(
+            "extractor",
+            Response,
+            handler,
+            slots=2,
+            batch=min(self.batch, spec.max_batch),
+            drop_in=spec.name,
+        )
+        self._running[spec.name] = RunningDropIn(spec, host.begin(stage), self.now(), counters)
+        log("dropins").info("a drop-in is read for", extractor=spec.name, version=spec.version)
+
+    async def _stop(self, name: str, host: StageHost) -> None:
+        dropin = self._running.pop(name)
+        await host.end(dropin.worker)
+        log("dropins").info("a drop-in is let go", extractor=name, version=dropin.spec.version)
+
+    def _refused_lately(self, name: str, version: str) -> bool:
+        _, at = self._refused.get((name, version), ("", None))
+        return at is not None and self.now() - at < timedelta(seconds=self.announce_every_s)
+
+    async def _refuse(self, name: str, version: str, why: str) -> None:
+        now = self.now()
+        self._refused[name, version] = (why, now)
+        refusal = ExtractorStatus(name, version, (), now, kind=KIND, last_error=why, refused=why)
+        await in_thread(self.store.extractors.announce, refusal)
+        log("dropins").warning("a drop-in is refused", extractor=name, version=version, why=why)
+
+    async def _announce(self, host: StageHost) -> None:
+        """Announce each drop-in once its stage is ready; end the stage of one silent for long."""
+        now = self.now()
+        for name, dropin in list(self._running.items()):
+            if now - dropin.seen_at > timedelta(seconds=max(GONE_AFTER_S, 2 * self.call_s)):
+                await self._stop(name, host)
+            elif dropin.worker.ready and self._due(dropin, now):
+                over_s = (now - (dropin.announced_at or dropin.seen_at)).total_seconds()
+                dropin.announced_at = now
+                await in_thread(self.store.extractors.announce, dropin_status(dropin, over_s))
+
+    def _due(self, dropin: RunningDropIn, now: datetime) -> bool:
+        every = timedelta(seconds=self.announce_every_s)
+        return dropin.announced_at is None or now - dropin.announced_at >= every
+
+
+def dropin_status(dropin: RunningDropIn, over_s: float) -> ExtractorStatus:
+    """Return what is refusal of a drop-in."""
+    return ExtractorStatus(
+        name=dropin.spec.name,
+        version=dropin.spec.version,
+        features=dropin.spec.features,
+        seen_at=dropin.seen_at,
+        instrument=dropin.spec.instrument,
+        kind=KIND,
+        lag=dropin.worker.lag,
+        rate_per_s=dropin.counters.rate_per_s(over_s) if over_s else None,
+        last_error=dropin.counters.last_error,
+    )
+
+
+def dropin_versions(replies: Iterable[bytes]) -> dict[str, str]:
+    """Return the version of each extractor among the services that answered; the latest of several.
+
+    What is no service of ours, or cannot be read, is somebody else's.
+    """
+    versions: dict[str, str] = {}
+    for each in filter(None, map(_registered, replies)):
+        name, version = each
+        versions[name] = max(versions.get(name, version), version, key=_order)
+    return versions
+
+
+def _registered(data: bytes) -> tuple[str, str] | None:
+    try:
+        info: Mapping[str, Any] = json.loads(data)
+        about = info.get("metadata") or {}
+        name, version = str(info["name"]), str(info["version"])
+    except (ValueError, RecursionError, KeyError, AttributeError):
+        return None
+    if about.get("role") != ROLE or about.get("contract") != CONTRACT:
+        return None
+    named = SERVICE_NAME.fullmatch(name)
+    return (named.group(1), version[:96]) if named else None
+
+
+def _order(version: str) -> tuple[list[int], str]:
+    numbers = version.partition("-")[0].partition("+")[0].split(".")
+    return [int(each) if each.isdecimal() else -1 for each in numbers], version

@@ -1,0 +1,179 @@
+"""Texts become windows, windows batches, batches one forward pass each, and rows come back."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from shared.models.batching import BatchSizes, OutOfMemory, best_size, run
+
+LONGEST = 512
+"""Tokens of a window, where a model would take more: what these models were trained on."""
+CPU_SIZES = (1, 2, 4, 8, 16, 32, 64)
+GPU_SIZES = (1, 8, 32, 64, 128, 256, 512)
+TRIALS = 3
+
+Row = np.ndarray[tuple[int], np.dtype[np.float64]]
+Window = dict[str, list[int]]
+
+
+class ModelUnavailable(Exception):  # noqa: N818 - recorded as the reason of every text it concerns
+    """The model is not on this machine, and may not or cannot be fetched."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model that is ready: how texts become tokens, and batches of tokens rows."""
+
+    tokenizer: Any
+    longest: int
+    device: Any
+    rows: Callable[[Any], Any]
+    """From padded tokens on the device to a tensor with one row for each window."""
+
+
+class Passes:
+    """Runs texts through one loaded model."""
+
+    def __init__(self, loaded: Loaded, *, size: int | None = None) -> None:
+        self._loaded = loaded
+        gpu = loaded.device.type == "cuda"
+        self._trials = GPU_SIZES if gpu else CPU_SIZES
+        self._sizes = BatchSizes(self._measured_size if size is None else lambda _: size)
+
+    def size_for(self, tokens: int) -> int:
+        """Return the batch size that was measured to be best for texts of this length."""
+        return self._sizes.of(tokens)
+
+    def over(self, texts: Sequence[str]) -> list[Row | Exception]:
+        """Return one row for each text, or what went wrong with it.
+
+        A text longer than the model takes is cut into windows; its row is the mean of theirs,
+        weighted by their tokens.
+        """
+        windows: list[Window] = []
+        parts: list[list[int] | Exception] = []
+        for text in texts:
+            try:
+                cut = self._windows(text)
+            except Exception as error:  # noqa: BLE001 - given back as the text's own result
+                parts.append(error)
+            else:
+                parts.append(list(range(len(windows), len(windows) + len(cut))))
+                windows += cut
+        lengths = [len(window["input_ids"]) for window in windows]
+        rows = run(windows, lengths, self._forward, self._sizes)
+        return [
+            part if isinstance(part, Exception) else _mean([(rows[n], lengths[n]) for n in part])
+            for part in parts
+        ]
+
+    def _windows(self, text: str) -> list[Window]:
+        cut = self._loaded.tokenizer(
+            text,
+            truncation=True,
+            max_length=self._loaded.longest,
+            stride=0,
+            return_overflowing_tokens=True,
+        )
+        names = [name for name in self._loaded.tokenizer.model_input_names if name in cut]
+        return [{name: cut[name][n] for name in names} for n in range(len(cut["input_ids"]))]
+
+    def _forward(self, windows: Sequence[Window]) -> list[Row]:
+        import torch
+
+        together = {name: [window[name] for window in windows] for name in windows[0]}
+        padded = self._loaded.tokenizer.pad(together, return_tensors="pt")
+        try:
+            with torch.inference_mode():
+                rows = self._loaded.rows(padded.to(self._loaded.device)).float().cpu().numpy()
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            raise OutOfMemory from None
+        return list(rows.astype(np.float64))
+
+    def _measured_size(self, tokens: int) -> int:
+        """Try batch sizes on made-up texts of this many tokens."""
+        length = min(tokens, self._loaded.longest)
+        window = self._made_up(length)
+
+        def seconds_for(size: int) -> float:
+            lot = [window] * size
+            self._forward(lot)  # the first of a shape prepares what the others use
+            return min(_timed(lambda: self._forward(lot)) for _ in range(TRIALS))
+
+        return best_size(seconds_for, self._trials)
+
+    def _made_up(self, length: int) -> Window:
+        window = self._windows("the " * length)[0]
+        return {name: (values * length)[:length] for name, values in window.items()}
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _mean(rows: Sequence[tuple[Row | Exception, int]]) -> Row | Exception:
+    for row, _ in rows:
+        if isinstance(row, Exception):
+            return row
+    stacked = np.stack([row for row, _ in rows if not isinstance(row, Exception)])
+    mean: Row = np.average(stacked, axis=0, weights=[length for _, length in rows])
+    return mean
+
+
+TRY_AGAIN_S = 60.0
+"""How long a model that could not be loaded is taken to be missing."""
+
+
+class Lazy:
+    """The passes of a model that is loaded when it is first asked for."""
+
+    def __init__(self, model: str, load: Callable[[], Loaded], *, size: int | None = None) -> None:
+        self._model = model
+        self._load = load
+        self._size = size
+        self._lock = Lock()
+        self._passes: Passes | None = None
+        self._failed_at: float | None = None
+        self._why = ""
+
+    def passes(self) -> Passes:
+        """Return the passes.
+
+        Raises
+        ------
+        ModelUnavailable
+            It is not on this machine, and may not or cannot be fetched.
+        """
+        with self._lock:
+            if self._passes is None:
+                self._passes = self._tried()
+            return self._passes
+
+    def _tried(self) -> Passes:
+        now = time.monotonic()
+        if self._failed_at is not None and now - self._failed_at < TRY_AGAIN_S:
+            raise ModelUnavailable(self._why)
+        try:
+            return Passes(self._load(), size=self._size)
+        except (OSError, ValueError, ImportError) as error:
+            self._failed_at = now
+            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            self._why = (
+                f"The model {self._model} cannot be loaded: {first} Fetch it beforehand, or set"
+                " BIASWATCH_EXTRACTOR_DOWNLOAD=true."
+            )
+            raise ModelUnavailable(self._why) from None
+
+
+def longest_of(tokenizer: Any, config: Any) -> int:
+    """Return the tokens a model takes at once."""
+    known = [getattr(tokenizer, "model_max_length", None), LONGEST]
+    known.append(getattr(config, "max_position_embeddings", None))
+    return min(int(each) for each in known if each)
