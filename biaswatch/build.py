@@ -10,10 +10,11 @@ from uuid import uuid4
 
 import typer
 from rich.console import Console
-from shared.llm.target import read_target
 
 from biaswatch.place import Address
 from biaswatch.render.tables import escape
+from biaswatch.targets import read_target
+from shared.runtime.settings import load_settings
 from shared.telemetry import configure_logs
 
 if TYPE_CHECKING:

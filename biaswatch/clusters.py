@@ -13,6 +13,7 @@ from biaswatch.extractors import app
 from biaswatch.render.tables import escape
 from shared.contracts import Response
 from shared.errors import ConfigurationError, UsageError
+from shared.runtime.settings import load_settings
 from shared.store import Store
 
 

@@ -11,16 +11,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
-from shared.store.instruments import Instrument
 
 from biaswatch.place import bus_url
 from biaswatch.render.tables import escape, printable
-from shared.bus.jetstream import Connection, JetStreamPublisher, Requester, served
+from shared.bus.jetstream import Connection, JetStreamPublisher, Requester, serve_endpoints
 from shared.bus.permissions import DROP_IN, OPERATOR
 from shared.contracts import Purpose, Response
 from shared.errors import UsageError
-from shared.runtime.settings import Settings
+from shared.runtime.settings import Settings, load_settings
 from shared.store import Store
+from shared.store.extractors import ExtractorStatus
 
 app = typer.Typer(name="extractors", help="What turns answers into numbers.")
 ALIVE_S = 60
@@ -41,7 +41,7 @@ def list_them(context: typer.Context, as_json: Json = False) -> None:
     if context.invoked_subcommand:
         return
     with Store.open(load_settings(Settings).store) as store:
-        every = store.instruments.ever()
+        every = store.extractors.ever()
     alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
     there = [each for each in every if each.seen_at >= alive]
     if as_json:
@@ -92,7 +92,7 @@ def serve(
     async def work(url: str) -> None:
         async with (
             _connected(url, DROP_IN) as connection,
-            served(connection, spec.name, spec.version, answers_of(extractor)),
+            serve_endpoints(connection, spec.name, spec.version, answers_of(extractor)),
         ):
             typer.echo(f"{spec.name} {spec.version} is served. Ctrl-C stops it.")
             await connection.lost.wait()
@@ -115,7 +115,7 @@ def backfill(
     begin = since if since.tzinfo else since.replace(tzinfo=UTC)
     with Store.open(settings.store) as store, bus_url(settings) as url:
         alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
-        if name not in {each.name for each in store.instruments.running(alive)}:
+        if name not in {each.name for each in store.extractors.running(alive)}:
             raise UsageError(f"The extractor {name} is not running; `biaswatch extractors` lists.")
         sent = asyncio.run(_send_again(store, url, name, begin, run))
     typer.echo(f"{sent} responses were sent to {name} again.")
@@ -151,11 +151,11 @@ async def _connected(url: str, name: str) -> AsyncIterator[Connection]:
         await connection.close()
 
 
-def _as_dict(each: Instrument) -> dict[str, object]:
+def _as_dict(each: ExtractorStatus) -> dict[str, object]:
     return {**vars(each), "seen_at": each.seen_at.isoformat()}
 
 
-def _show(there: list[Instrument]) -> None:
+def _show(there: list[ExtractorStatus]) -> None:
     table = Table(
         "extractor", "version", "features", "measures with", "lag", "texts/s", "last error"
     )

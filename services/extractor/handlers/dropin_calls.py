@@ -80,7 +80,7 @@ class CallDropIn:
         self._extractor = _Named(spec)
         self._caller = caller
         self._baselines = baselines
-        self._counters = status
+        self._counters = counters
         self._suspects = suspects
         self._now = now
         self._call_s = call_s

@@ -57,7 +57,7 @@ class DropIns:
     _refused: dict[tuple[str, str], tuple[str, datetime]] = field(default_factory=dict)
 
     async def supervise(self, host: StageHost) -> None:
-        """Be the service's supervisor: find drop-ins, start, announce and end their stages, for ever."""
+        """Be the service's supervisor: find drop-ins, start, announce and end their stages."""
         caller = Requester(host.connection)
         while True:
             try:
@@ -114,12 +114,12 @@ class DropIns:
             batch=min(self.batch, spec.max_batch),
             drop_in=spec.name,
         )
-        self._running[spec.name] = RunningDropIn(spec, host.begin(stage), self.now(), counters)
+        self._running[spec.name] = RunningDropIn(spec, host.start(stage), self.now(), counters)
         log("dropins").info("a drop-in is read for", extractor=spec.name, version=spec.version)
 
     async def _stop(self, name: str, host: StageHost) -> None:
         dropin = self._running.pop(name)
-        await host.end(dropin.worker)
+        await host.stop(dropin.worker)
         log("dropins").info("a drop-in is let go", extractor=name, version=dropin.spec.version)
 
     def _refused_lately(self, name: str, version: str) -> bool:

@@ -40,27 +40,27 @@ class ExtractorCounters:
 
 async def announce(
     extractors: Mapping[str, Extractor],
-    extractors: Extractors,
+    announcements: Extractors,
     counters: Mapping[str, ExtractorCounters],
     *,
     now: Callable[[], datetime],
     every_s: float,
 ) -> None:
-    """Be the service's job."""
+    """Announce the extractors of this process, for ever: a job of the service."""
     while True:
-        told = [
+        statuses = [
             builtin_status(extractor, counters[name], every_s, now())
             for name, extractor in extractors.items()
         ]
         # In one transaction: whoever waits for one to run must not find half of them.
-        await in_thread(extractors.announce, *told)
+        await in_thread(announcements.announce, *statuses)
         await asyncio.sleep(every_s)
 
 
 def builtin_status(
     extractor: Extractor, counters: ExtractorCounters, over_s: float, at: datetime
 ) -> ExtractorStatus:
-    """Return what is told of an extractor of this process."""
+    """Return the announcement of an extractor of this process."""
     return ExtractorStatus(
         name=extractor.name,
         version=extractor.version,
