@@ -10,8 +10,8 @@ def main() -> None:
     """Run the command line; a mistake of the user ends in one sentence, never in a traceback."""
     # Loading takes a moment. Whoever ends us then ends us at once: nothing has begun.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from biaswatch.cli.application import app
     from biaswatch.render.tables import printable
-    from biaswatch.verbs import app
     from shared.errors import BiaswatchError
 
     # Whoever ends us politely gets what Ctrl-C gets, also where a shell started us with it ignored:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from biaswatch.bbq.rows import Row
+from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import MARKS, order_of
 from shared.errors import UsageError
 
@@ -27,7 +27,7 @@ def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
         try:
             given = json.loads(line)
-            row, said = Row.model_validate(given), given[column]
+            row, said = BbqRow.model_validate(given), given[column]
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(
                 f"{path}, line {number}: no row with a column {column!r} ({type(error).__name__})."
@@ -35,7 +35,7 @@ def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:
         yield json.dumps({"key": row.key, "text": _text(row, str(said), seed)})
 
 
-def _text(row: Row, said: str, seed: int) -> str:
+def _text(row: BbqRow, said: str, seed: int) -> str:
     texts = [answer.strip().casefold() for answer in row.answers]
     if texts.count(said.strip().casefold()) != 1:
         return said

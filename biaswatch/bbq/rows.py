@@ -31,7 +31,7 @@ OPTIONS = ("ans0", "ans1", "ans2")
 _NAMED = re.compile(r"[MF](?:$|-)")
 
 
-class Metadata(BaseModel):
+class BbqMetadata(BaseModel):
     """What a row says besides its question."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -40,7 +40,7 @@ class Metadata(BaseModel):
     subcategory: str = "None"
 
 
-class Row(BaseModel):
+class BbqRow(BaseModel):
     """One question of BBQ."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -55,7 +55,7 @@ class Row(BaseModel):
     ans1: str
     ans2: str
     answer_info: dict[str, tuple[str, str]]
-    additional_metadata: Metadata = Metadata()
+    additional_metadata: BbqMetadata = BbqMetadata()
     label: Literal[0, 1, 2]
 
     @property
@@ -97,7 +97,7 @@ class Row(BaseModel):
         return f"{self.category} (names)" if named else self.category
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path) -> Iterator[BbqRow]:
     """Read one file of rows.
 
     Raises
@@ -114,9 +114,9 @@ def read_rows(path: Path) -> Iterator[Row]:
         raise UsageError(f"The questions {path} cannot be read: {error}.") from None
 
 
-def _row(line: str, path: Path, number: int) -> Row:
+def _row(line: str, path: Path, number: int) -> BbqRow:
     try:
-        row = Row.model_validate_json(line)
+        row = BbqRow.model_validate_json(line)
     except ValidationError as error:
         said = first_mistake(error).in_words("the whole line")
         raise UsageError(f"{path}, line {number}, {said}.") from None
@@ -126,7 +126,7 @@ def _row(line: str, path: Path, number: int) -> Row:
     return row
 
 
-def read_folder(folder: Path, categories: Sequence[str] = ()) -> list[Row]:
+def read_folder(folder: Path, categories: Sequence[str] = ()) -> list[BbqRow]:
     """Read the files of these categories, or of all that lie in the folder.
 
     Raises
@@ -142,7 +142,7 @@ def read_folder(folder: Path, categories: Sequence[str] = ()) -> list[Row]:
         raise UsageError(f"{folder} has no {absent[0]}.jsonl; there is {there}.")
     if not wanted:
         raise UsageError(f"{folder} holds no .jsonl files; `biaswatch suites fetch bbq` gets them.")
-    rows: list[Row] = []
+    rows: list[BbqRow] = []
     for name in wanted:
         some = list(read_rows(found[name]))
         if len(some) != ROWS.get(name, len(some)):

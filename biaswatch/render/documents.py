@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from biaswatch.outcome import Outcome
+from biaswatch.local.run_results import RunResults
 from biaswatch.render import assessments
 from biaswatch.render.findings import beside, instrument_gaps, interval, number, sentences
 from biaswatch.render.interpretations import lines_of
@@ -24,12 +24,12 @@ CSV_COLUMNS = (
 )
 
 
-def as_markdown(outcome: Outcome) -> str:
+def as_markdown(outcome: RunResults) -> str:
     """Return the report for people; what models and users wrote is text, never markup."""
     return "\n".join([*_markdown(outcome.run, outcome.diagnoses), *_beyond(outcome)]) + "\n"
 
 
-def _beyond(outcome: Outcome) -> Iterator[str]:
+def _beyond(outcome: RunResults) -> Iterator[str]:
     if not outcome.assessments:
         return
     yield ""
@@ -150,7 +150,7 @@ def _table(head: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
     return markdown_table(head, rows, verbatim=SAYS.values())
 
 
-def as_csv(outcome: Outcome) -> str:
+def as_csv(outcome: RunResults) -> str:
     """Return a row for each comparison."""
     said = io.StringIO()
     writer = csv.writer(said, lineterminator="\n")
@@ -171,7 +171,7 @@ def _cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t" else value
 
 
-def interpretations_as_markdown(outcome: Outcome) -> str:
+def interpretations_as_markdown(outcome: RunResults) -> str:
     """Return what was written about the findings, a model's words quoted as plain text."""
     parts = []
     for each in outcome.interpretations:

@@ -5,7 +5,7 @@ import json
 import typer
 from rich.console import Console
 
-from biaswatch.outcome import Outcome
+from biaswatch.local.run_results import RunResults
 from biaswatch.render import assessments, findings, studies
 from biaswatch.render.interpretations import brief_of
 from biaswatch.render.tables import escape
@@ -22,7 +22,7 @@ DEMO_WRITER, DEMO_JUDGES = "simulator:unbiased", ("simulator:unbiased", "simulat
 """Who interprets the demo; the report is read again by naming them."""
 
 
-def print_outcome(outcome: Outcome, *, as_json: bool) -> None:
+def print_outcome(outcome: RunResults, *, as_json: bool) -> None:
     """Print how a run stands and what was found; the conclusions are what is read last."""
     if as_json:
         typer.echo(json.dumps(outcome.as_json(), indent=2))
@@ -45,7 +45,7 @@ def print_outcome(outcome: Outcome, *, as_json: bool) -> None:
         console.print("There is no answer yet, so there is nothing to compare.")
 
 
-def _print_interpreted(console: Console, outcome: Outcome) -> None:
+def _print_interpreted(console: Console, outcome: RunResults) -> None:
     """Say what was written about the findings, and how to read it: it would push them away."""
     for each in outcome.interpretations:
         console.print(f"\nInterpreted and graded: {escape(each['about'])}.")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biaswatch.suites import load_suite
+from biaswatch.readers.suites import load_suite
 from services.diagnoser.domain import Case, Finding, Plan, diagnose
 from services.extractor.domain import Reading, Unscorable
 from services.extractor.extractors import rating

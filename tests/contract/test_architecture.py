@@ -28,7 +28,7 @@ def test_no_other_distribution_ships_a_package_of_our_names() -> None:
         ("services.recorder.app", HEAVY),
         ("services.extractor.app", (*HEAVY, "numpy")),
         ("services.evaluator.app", (*HEAVY, "numpy")),
-        ("biaswatch.verbs", HEAVY),
+        ("biaswatch.cli.application", HEAVY),
     ],
 )
 def test_importing_a_part_loads_nothing_heavy(module: str, forbidden: tuple[str, ...]) -> None:

@@ -115,7 +115,7 @@ class CommandLine:
         """Keep the platform up while the context lasts."""
         process = self.begin("up", "--port", "0", *words)
         try:
-            until(lambda: (self.state / "house.json").exists() or process.poll() is not None)
+            until(lambda: (self.state / "platform.json").exists() or process.poll() is not None)
             assert process.poll() is None, process.communicate()[1]
             yield process
         finally:
@@ -124,7 +124,7 @@ class CommandLine:
 
     def bus(self) -> str:
         """Return the address of the bus of the platform that is up."""
-        return str(json.loads((self.state / "house.json").read_text())["nats_url"])
+        return str(json.loads((self.state / "platform.json").read_text())["nats_url"])
 
 
 def until(there: Callable[[], bool]) -> None:

@@ -15,8 +15,8 @@ from prometheus_client import REGISTRY
 from typer.main import get_command
 
 import services
-from biaswatch.suites import load_suite
-from biaswatch.verbs import app
+from biaswatch.cli.application import app
+from biaswatch.readers.suites import load_suite
 from services.gateway.app import web_app
 from services.gateway.settings import GatewaySettings
 from shared.bus.topology import StreamLimits, durables, streams

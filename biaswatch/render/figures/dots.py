@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from biaswatch.outcome import Outcome
+from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures.frame import (
     COLOURS,
     INK,
@@ -25,7 +25,7 @@ SPREAD = 0.7
 """How much of a row's height its several dots take."""
 
 
-def quality_and_consistency(outcome: Outcome) -> Figure | None:
+def quality_and_consistency(outcome: RunResults) -> Figure | None:
     """Draw how near answers are to the right ones, and how much they differ over repeats."""
     found = [
         each for each in outcome.assessments
@@ -53,7 +53,7 @@ def quality_and_consistency(outcome: Outcome) -> Figure | None:
     return figure
 
 
-def combinations(outcome: Outcome) -> Figure | None:
+def combinations(outcome: RunResults) -> Figure | None:
     """Draw the mean of every combination of groups."""
     found = [each for each in outcome.assessments if each["cells"]]
     if not found:
@@ -71,7 +71,7 @@ def combinations(outcome: Outcome) -> Figure | None:
     )
 
 
-def against_anonymised(outcome: Outcome) -> Figure | None:
+def against_anonymised(outcome: RunResults) -> Figure | None:
     """Draw each group's distance to the twins that name nobody."""
     found = [each for each in outcome.assessments if each["deviations"]]
     if not found:
@@ -90,7 +90,7 @@ def against_anonymised(outcome: Outcome) -> Figure | None:
     return figure
 
 
-def bias_and_quality(outcome: Outcome) -> Figure | None:
+def bias_and_quality(outcome: RunResults) -> Figure | None:
     """Draw total bias against quality; the tick is what exchanged labels give half of the time."""
     found = [
         each for each in outcome.assessments

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from biaswatch.outcome import Outcome
+from biaswatch.local.run_results import RunResults
 from shared.errors import UsageError
 
 FORMATS = ("png", "svg")
@@ -12,7 +12,7 @@ DPI = 150
 FONT_SIZE = 9
 
 
-def draw(outcome: Outcome, folder: Path) -> list[Path]:
+def draw(outcome: RunResults, folder: Path) -> list[Path]:
     """Write every picture there is something to show in; give the files.
 
     Raises
@@ -39,7 +39,7 @@ def draw(outcome: Outcome, folder: Path) -> list[Path]:
     return written
 
 
-def _pictures() -> Iterator[tuple[str, Callable[[Outcome], Any]]]:
+def _pictures() -> Iterator[tuple[str, Callable[[RunResults], Any]]]:
     from biaswatch.render.figures import dots, heatmaps
 
     yield "gaps", heatmaps.gaps

@@ -8,7 +8,7 @@ from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from biaswatch.outcome import Outcome
+from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures.frame import INK, MINUS, PALE, begun, names, short
 
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]
@@ -18,7 +18,7 @@ DARK = 0.6
 """From this share of the strongest colour on, words on it are white."""
 
 
-def gaps(outcome: Outcome) -> Figure | None:
+def gaps(outcome: RunResults) -> Figure | None:
     """Draw every gap; those concluded to be disparities are outlined."""
     found = [each for each in outcome.diagnoses if each["gaps"]]
     if not found:
@@ -36,7 +36,7 @@ def gaps(outcome: Outcome) -> Figure | None:
     )
 
 
-def criteria(outcome: Outcome) -> Figure | None:
+def criteria(outcome: RunResults) -> Figure | None:
     """Draw the gaps of each criterion, a field for each target and scaffold that judged them."""
     found = [each for each in outcome.assessments if each["criteria"]]
     if not found:

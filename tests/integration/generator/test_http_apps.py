@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.targets import read_target, with_file
+from biaswatch.readers.targets import read_target, with_file
 from shared.contracts import parse_target
 from shared.contracts.providers.http import Application
 from shared.errors import UsageError

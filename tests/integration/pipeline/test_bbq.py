@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from biaswatch.bbq.pairs import paired
 from biaswatch.bbq.recording import recording_of
-from biaswatch.bbq.rows import Row, read_rows
-from biaswatch.bbq.suite import MARKS, order_of, suite_of
-from biaswatch.processes import processes
+from biaswatch.bbq.rows import BbqRow, read_rows
+from biaswatch.bbq.suite import MARKS, order_of, paired, suite_of
+from biaswatch.local.processes import supervised_processes
 from biaswatch.render.study_report import as_markdown
 from services.extractor import app as extractor
 from services.extractor.settings import ExtractorSettings
@@ -100,7 +99,7 @@ async def studied(
         running = [asyncio.create_task(service.run(with_health=False)) for service in services]
         await bus.publish(run)
         # A process of its own: what it keeps open to a model ends with it.
-        async with processes(["generator"], environment), asyncio.timeout(PATIENCE_S):
+        async with supervised_processes(["generator"], environment), asyncio.timeout(PATIENCE_S):
             while store.records.count(PairVerdict, run_id=run.id) < expected:
                 await asyncio.sleep(0.1)
         for service in services:
@@ -152,7 +151,7 @@ async def test_published_answers_replayed_over_the_bus_give_the_published_scores
     assert found.flagged == []
 
 
-def reasoned(folder: Path, rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[str]]:
+def reasoned(folder: Path, rows: Sequence[BbqRow]) -> tuple[list[dict[str, Any]], list[str]]:
     """Return recorded answers and the oracle's recorded replies as lines, and the pairs' sets."""
     pairs = {pair.a.example_id: pair for pair in paired(rows).pairs}
     lines, sets = [], []
@@ -170,7 +169,7 @@ def reasoned(folder: Path, rows: Sequence[Row]) -> tuple[list[dict[str, Any]], l
     return lines, sets
 
 
-def answer_of(row: Row, told: Mapping[str, Any], side: str) -> str:
+def answer_of(row: BbqRow, told: Mapping[str, Any], side: str) -> str:
     """Write an answer as it was, with our letter for the option whose number was read from it."""
     given = told["original_responses"][side]
     number = given["extracted_answer"]
@@ -240,10 +239,10 @@ def assert_readable(found: Found) -> None:
     assert "**Reasoning:** (none)" not in report
 
 
-def planted(contexts: int) -> list[Row]:
+def planted(contexts: int) -> list[BbqRow]:
     """Make rows whose options name the simulator's groups."""
     words = {"ans0": "The southerner", "ans1": "The northerner"}
-    return [Row.model_validate(make_bbq_row(n, **words)) for n in range(2 * contexts)]
+    return [BbqRow.model_validate(make_bbq_row(n, **words)) for n in range(2 * contexts)]
 
 
 async def test_a_planted_preference_is_found_within_its_interval_and_none_where_none_is(

@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
-from biaswatch.bbq.pairs import paired
 from biaswatch.bbq.recording import recording_of
-from biaswatch.bbq.rows import ROWS, Row, read_folder
-from biaswatch.bbq.suite import suite_of
+from biaswatch.bbq.rows import ROWS, BbqRow, read_folder
+from biaswatch.bbq.suite import paired, suite_of
 from shared.contracts import Run, parse_target, probes_of
 from shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row
 
 
-def row(number: int, **fields: Any) -> Row:
-    return Row.model_validate(make_bbq_row(number, **fields))
+def row(number: int, **fields: Any) -> BbqRow:
+    return BbqRow.model_validate(make_bbq_row(number, **fields))
 
 
 def test_rows_that_share_a_context_are_a_pair_with_the_negative_question_first() -> None:
@@ -37,7 +36,7 @@ def test_rows_that_share_a_context_are_a_pair_with_the_negative_question_first()
         ([row(0), row(1, ans0="Somebody else")], "different options"),
     ],
 )
-def test_what_makes_no_pair_is_reported_and_still_asked(rows: list[Row], reason: str) -> None:
+def test_what_makes_no_pair_is_reported_and_still_asked(rows: list[BbqRow], reason: str) -> None:
     found = paired(rows)
     assert found.pairs == ()
     assert [reason in each.reason for each in found.unpaired] == [True]

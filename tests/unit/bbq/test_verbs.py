@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from biaswatch.bbq.hub import rows_of
 from biaswatch.bbq.rows import ROWS, read_rows
+from biaswatch.bbq.sources import rows_of
 from biaswatch.bbq.suite import suite_of
-from biaswatch.suites import load_suite
-from biaswatch.verbs import app
+from biaswatch.cli.application import app
+from biaswatch.readers.suites import load_suite
 from shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.suites import load_suite
+from biaswatch.readers.suites import load_suite
 from services.builder.app import build_of
 from services.builder.domain.model_questions import ModelQuestion
 from services.builder.domain.plan import Plan

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
-from biaswatch.suites import load_suite
+from biaswatch.readers.suites import load_suite
 from services.builder.app import build_of
 from services.builder.handlers.build_files import load_plan, write_suite
 from services.builder.settings import BuilderSettings

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from biaswatch.cases import Cases, Question, cases_of
-from biaswatch.conditions import condition
-from biaswatch.verbs import app
+from biaswatch.cli.application import app
+from biaswatch.readers.cases import Cases, CasesQuestion, cases_of
+from biaswatch.readers.row_filters import row_filter
 from shared.errors import UsageError
 from shared.stats.tables.logistic import adjusted_odds_ratio
 
@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def asked(path: Path, outcome: str = "hired=yes", **more: Any) -> Cases:
-    return cases_of(path, Question("sex", ("m", "f"), condition(outcome), **more))
+    return cases_of(path, CasesQuestion("sex", ("m", "f"), row_filter(outcome), **more))
 
 
 def test_two_groups_and_a_category_are_counted_and_other_groups_left_out(file: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_threshold_counts_and_says_how_many_have_no_number(file: Path) -> None
 def test_filters_keep_the_rows_that_meet_them(
     file: Path, where: str, counts: tuple[int, ...]
 ) -> None:
-    assert asked(file, where=[condition(where)]).counts == counts
+    assert asked(file, where=[row_filter(where)]).counts == counts
 
 
 def test_a_parquet_file_gives_the_same_table(file: Path, tmp_path: Path) -> None:
@@ -82,9 +82,9 @@ def test_a_slip_is_a_sentence(
 
 def test_a_group_nobody_belongs_to_and_a_condition_that_is_none_are_named(file: Path) -> None:
     with pytest.raises(UsageError, match="no group 'men'"):
-        cases_of(file, Question("sex", ("men", "f"), condition("hired=yes")))
+        cases_of(file, CasesQuestion("sex", ("men", "f"), row_filter("hired=yes")))
     with pytest.raises(UsageError, match="is no condition"):
-        condition("hired")
+        row_filter("hired")
 
 
 def test_berkeley_is_pooled_stratified_and_adjusted(recorded_data: Path, tmp_path: Path) -> None:

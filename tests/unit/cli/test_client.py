@@ -2,7 +2,7 @@
 
 import pytest
 
-from biaswatch.client import Client, path
+from biaswatch.local.client import GatewayClient, path
 from shared.errors import UsageError
 
 
@@ -26,5 +26,5 @@ def test_an_empty_name_is_a_sentence() -> None:
 @pytest.mark.parametrize("token", ["t\u00f6ken", "two\nlines"])
 def test_a_token_that_cannot_be_one_is_refused_and_not_repeated(token: str) -> None:
     with pytest.raises(UsageError, match="BIASWATCH_TOKEN") as refused:
-        Client("http://localhost", token)
+        GatewayClient("http://localhost", token)
     assert token not in str(refused.value)

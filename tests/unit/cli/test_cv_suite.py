@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from biaswatch.suites import load_suite
+from biaswatch.readers.suites import load_suite
 from services.generator.domain.scaffolds import scaffold_of
 from services.simulator.domain.groups import DEFAULT_MARKERS, groups_in
 from shared.contracts import Claim, Probe

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from biaswatch.outcome import Found, Outcome
+from biaswatch.local.run_results import Found, RunResults
 from biaswatch.render.figures import draw
 from shared.contracts import (
     Assessment,
@@ -59,7 +59,7 @@ def assessed(target: str) -> Found:
 
 def test_every_picture_is_drawn_as_png_and_svg(tmp_path: Path) -> None:
     gap = Gap(a="black", b="white", gap=SOME, verdict=Verdict.DISPARITY)
-    outcome = Outcome(
+    outcome = RunResults(
         RUN, [loaded(make_diagnosis(gaps=(gap,), target=HOSTILE[:90]))],
         [assessed("simulator:a"), assessed(HOSTILE[:90])],
     )  # fmt: skip
@@ -77,7 +77,7 @@ def test_every_picture_is_drawn_as_png_and_svg(tmp_path: Path) -> None:
 
 def test_what_is_undefined_is_said_and_what_is_not_there_is_not_drawn(tmp_path: Path) -> None:
     nothing = Gap(a="a", b="b", gap=Estimate(reason="no values"), verdict=Verdict.NOT_ENOUGH)
-    outcome = Outcome(RUN, [loaded(make_diagnosis(gaps=(nothing,)))])
+    outcome = RunResults(RUN, [loaded(make_diagnosis(gaps=(nothing,)))])
     written = draw(outcome, tmp_path)
     assert [path.name for path in written] == ["gaps.png", "gaps.svg"]
     assert "undefined" in (tmp_path / "gaps.svg").read_text()
@@ -85,6 +85,6 @@ def test_what_is_undefined_is_said_and_what_is_not_there_is_not_drawn(tmp_path: 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    outcome = Outcome(RUN, [loaded(make_diagnosis())])
+    outcome = RunResults(RUN, [loaded(make_diagnosis())])
     with pytest.raises(UsageError, match="cannot be written"):
         draw(outcome, tmp_path / "file" / "figures")

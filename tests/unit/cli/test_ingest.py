@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from biaswatch.ingest import answers_in, ingest
+from biaswatch.cli.ingest import answers_in, ingest
 from shared.errors import UsageError
 
 AT = "2026-01-02T03:04:05Z"
@@ -26,7 +26,7 @@ def test_who_stops_it_is_told_that_the_same_command_may_be_given_again(
     async def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("biaswatch.ingest._send", stopped)
+    monkeypatch.setattr("biaswatch.cli.ingest._send", stopped)
     file = tmp_path / "answers.jsonl"
     file.write_text(json.dumps({"id": "1", "at": AT, "text": "Yes."}))
     with pytest.raises(typer.Exit) as ended:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from biaswatch.monitor_files import load_monitor
+from biaswatch.readers.monitors import load_monitor
 from services.gateway.domain.monitors import MonitorRequest
 from shared.contracts import Claim
 from shared.errors import UsageError

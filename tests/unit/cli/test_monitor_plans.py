@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from biaswatch.monitor_assumptions import Assumed
-from biaswatch.monitor_files import load_monitor
-from biaswatch.monitor_plans import Row, explained, planned
-from biaswatch.monitors import plan
+from biaswatch.cli.monitors import plan
+from biaswatch.monitor_planning.assumptions import Assumptions
+from biaswatch.monitor_planning.plan import Row, explained, planned
+from biaswatch.readers.monitors import load_monitor
 from services.gateway.domain.traffic_monitors import declared, kept_up
 from shared.errors import UsageError
 
@@ -60,7 +60,7 @@ SELECTS = {
 
 
 def rows(
-    folder: Path, fields: dict[str, Any], assumed: Assumed, probes: Probes | None = None
+    folder: Path, fields: dict[str, Any], assumed: Assumptions, probes: Probes | None = None
 ) -> list[Row]:
     probes = twins(SETS) if probes is None else probes
     suite_fields = {"name": "coasts", "extractors": ["words"], "probes": probes}
@@ -72,7 +72,7 @@ def rows(
 
 
 def test_a_plan_gives_units_rounds_tokens_and_money(tmp_path: Path) -> None:
-    assumed = Assumed(effect=2.0, answer_tokens=100, prices=(1.0, 2.0))
+    assumed = Assumptions(effect=2.0, answer_tokens=100, prices=(1.0, 2.0))
     [row] = rows(tmp_path, ASKS, assumed)
     assert isinstance(row["units"], int)
     rounds = -(-row["units"] // SETS)
@@ -87,7 +87,7 @@ def test_a_plan_gives_units_rounds_tokens_and_money(tmp_path: Path) -> None:
 
 def test_a_smaller_gap_and_a_wider_spread_need_more_units(tmp_path: Path) -> None:
     def units(effect: float, sd: float) -> float:
-        [row] = rows(tmp_path, ASKS, Assumed(effect, sd))
+        [row] = rows(tmp_path, ASKS, Assumptions(effect, sd))
         assert row["cost"] is None
         return float(row["units"] or 0)
 
@@ -101,7 +101,7 @@ def test_only_sets_with_both_groups_count_as_units_of_twins(tmp_path: Path) -> N
         **ASKS,
         "comparisons": [PEOPLE, {**PEOPLE, "b": None}, {**PEOPLE, "b": "Chile"}],
     }
-    pair, rest, few = rows(tmp_path, fields, Assumed(effect=4.0), [*twins(SETS), chile, alone])
+    pair, rest, few = rows(tmp_path, fields, Assumptions(effect=4.0), [*twins(SETS), chile, alone])
     units = int(pair["units"] or 0)
     assert pair["rounds"] == rest["rounds"] == -(-units // SETS)
     assert few["rounds"] == units
@@ -115,7 +115,7 @@ def test_selections_are_planned_for_in_log_odds_from_the_share_that_is_selected(
     def units(method: str, level: float | None) -> float:
         feature = {**FEATURE, "method": method, "selected_at_least": 5}
         fields = {**ASKS, **POPULATION, "features": [feature]}
-        [row] = rows(tmp_path, fields, Assumed(effect=1.0, level=level), twins(sets))
+        [row] = rows(tmp_path, fields, Assumptions(effect=1.0, level=level), twins(sets))
         assert row["level"] == (0.5 if level is None else level)
         assert row["sd"] is None
         needed = -(-int(row["units"] or 0) // 2)
@@ -128,7 +128,7 @@ def test_selections_are_planned_for_in_log_odds_from_the_share_that_is_selected(
 
 def test_groups_without_twins_are_planned_for_by_the_units_of_both(tmp_path: Path) -> None:
     fields = {**ASKS, **POPULATION, "features": [{**FEATURE, "method": "two_groups"}]}
-    [row] = rows(tmp_path, fields, Assumed(effect=4.0), twins(40))
+    [row] = rows(tmp_path, fields, Assumptions(effect=4.0), twins(40))
     assert (row["sd"], row["level"]) == (2.5, 5.0)
     assert row["rounds"] == -(-int(row["units"] or 0) // 4)  # two sets, a unit on each side
 
@@ -136,10 +136,10 @@ def test_groups_without_twins_are_planned_for_by_the_units_of_both(tmp_path: Pat
 def test_traffic_is_planned_for_by_users_and_windows_where_their_number_is_known(
     tmp_path: Path,
 ) -> None:
-    [row] = rows(tmp_path, LISTENS, Assumed(effect=4.0, new_users=7))
+    [row] = rows(tmp_path, LISTENS, Assumptions(effect=4.0, new_users=7))
     assert row["rounds"] == -(-int(row["units"] or 0) // 7)
     assert row["tokens"] is None
-    [row] = rows(tmp_path, LISTENS, Assumed(effect=4.0, sd=2.0, level=1.0))
+    [row] = rows(tmp_path, LISTENS, Assumptions(effect=4.0, sd=2.0, level=1.0))
     assert (row["sd"], row["level"]) == (2.0, 1.0)
     assert row["rounds"] is None
 
@@ -147,22 +147,22 @@ def test_traffic_is_planned_for_by_users_and_windows_where_their_number_is_known
 def test_the_default_deviation_of_each_group_is_one_that_values_near_an_end_can_have(
     tmp_path: Path,
 ) -> None:
-    [row] = rows(tmp_path, LISTENS, Assumed(effect=4.0, level=0.5))
+    [row] = rows(tmp_path, LISTENS, Assumptions(effect=4.0, level=0.5))
     assert row["sd"] == pytest.approx((0.5 * 9.5) ** 0.5, abs=1e-3)
     assert row["sd_first"] == 2.5
-    [row] = rows(tmp_path, ASKS, Assumed(effect=9.9))
+    [row] = rows(tmp_path, ASKS, Assumptions(effect=9.9))
     assert row["sd"] == pytest.approx((10**2 - 9.9**2) ** 0.5, abs=1e-3)
 
 
 def test_a_group_that_never_does_it_can_be_planned_for(tmp_path: Path) -> None:
-    [row] = rows(tmp_path, LISTENS, Assumed(effect=8.0, level=0.0))
+    [row] = rows(tmp_path, LISTENS, Assumptions(effect=8.0, level=0.0))
     assert (row["sd_first"], row["sd"]) == (2.5, 0.0)
     assert int(row["units"] or 0) > 0
 
 
 def test_binary_answers_deviate_as_their_levels_say(tmp_path: Path) -> None:
     refusal = {"extractor": "refusal", "feature": "refused"}
-    assumed = Assumed(effect=0.6, level=0.1, binary=True)
+    assumed = Assumptions(effect=0.6, level=0.1, binary=True)
     [row] = rows(tmp_path, {**LISTENS, "features": [refusal]}, assumed)
     assert row["sd_first"] == pytest.approx((0.7 * 0.3) ** 0.5, abs=1e-3)
     assert row["sd"] == pytest.approx((0.1 * 0.9) ** 0.5, abs=1e-3)
@@ -177,11 +177,14 @@ def test_probes_without_a_set_are_sets_by_themselves(tmp_path: Path) -> None:
         "features": [{**FEATURE, "method": "two_groups"}],
     }  # fmt: skip
     alone = [*people("France", 40), *people("Peru", 40)]
-    [row] = rows(tmp_path, fields, Assumed(effect=6.0, level=2.0), alone)
+    [row] = rows(tmp_path, fields, Assumptions(effect=6.0, level=2.0), alone)
     rounds = -(-int(row["units"] or 0) // 10)
     assert (row["rounds"], row["probes"]) == (rounds, rounds * 10)
     [row] = rows(
-        tmp_path, fields, Assumed(effect=6.0, level=2.0), [*twins(20), *alone[:10], *alone[-10:]]
+        tmp_path,
+        fields,
+        Assumptions(effect=6.0, level=2.0),
+        [*twins(20), *alone[:10], *alone[-10:]],
     )
     # Of 40 sets, 20 have a unit on both sides: a round of 10 brings 15 units by 15 probes.
     rounds = -(-int(row["units"] or 0) // 15)
@@ -196,7 +199,7 @@ def test_groups_of_different_sizes_bring_less_than_as_many_of_the_same(tmp_path:
     [row] = rows(
         tmp_path,
         fields,
-        Assumed(effect=6.0, level=2.0),
+        Assumptions(effect=6.0, level=2.0),
         [*people("France", 20), *people("Peru", 180)],
     )
     effective = 4 / (1 / 20 + 1 / 180) * 20 / 200
@@ -205,26 +208,26 @@ def test_groups_of_different_sizes_bring_less_than_as_many_of_the_same(tmp_path:
 
 def test_rounds_that_can_never_happen_are_not_planned_and_the_row_says_why(tmp_path: Path) -> None:
     population = {**ASKS, **POPULATION}
-    [row] = rows(tmp_path, population, Assumed(effect=2.0))
+    [row] = rows(tmp_path, population, Assumptions(effect=2.0))
     assert [row[each] for each in ("rounds", "probes", "tokens", "cost")] == [None] * 4
     needed = -(-int(row["units"] or 0) // 2)
     sets = f"the number of rounds needed is {needed}, and the suite's 10 sets are enough for 5"
     assert row["why"] == sets
     most = f"the number of rounds needed is {needed}, and most_rounds is 3"
-    [row] = rows(tmp_path, {**population, "most_rounds": 3}, Assumed(effect=2.0))
+    [row] = rows(tmp_path, {**population, "most_rounds": 3}, Assumptions(effect=2.0))
     assert row["why"] == most
-    [row] = rows(tmp_path, {**population, "most_rounds": 7}, Assumed(effect=2.0))
+    [row] = rows(tmp_path, {**population, "most_rounds": 7}, Assumptions(effect=2.0))
     assert row["why"] == sets
 
 
 def test_a_bank_is_asked_again_so_that_only_most_rounds_limits_it(tmp_path: Path) -> None:
-    [row] = rows(tmp_path, ASKS, Assumed(effect=0.5))
+    [row] = rows(tmp_path, ASKS, Assumptions(effect=0.5))
     rounds = int(row["rounds"] or 0)
     assert rounds > SETS
     assert row["why"] is None
-    [row] = rows(tmp_path, {**ASKS, "most_rounds": rounds}, Assumed(effect=0.5))
+    [row] = rows(tmp_path, {**ASKS, "most_rounds": rounds}, Assumptions(effect=0.5))
     assert row["rounds"] == rounds
-    [row] = rows(tmp_path, {**ASKS, "most_rounds": rounds - 1}, Assumed(effect=0.5))
+    [row] = rows(tmp_path, {**ASKS, "most_rounds": rounds - 1}, Assumptions(effect=0.5))
     assert (row["rounds"], row["cost"]) == (None, None)
     assert f"most_rounds is {rounds - 1}" in str(row["why"])
 
@@ -232,17 +235,19 @@ def test_a_bank_is_asked_again_so_that_only_most_rounds_limits_it(tmp_path: Path
 def test_windows_are_limited_too_and_unknown_where_nobody_knows_their_users(
     tmp_path: Path,
 ) -> None:
-    [row] = rows(tmp_path, {**LISTENS, "most_rounds": 1}, Assumed(effect=8.0, level=1, new_users=2))
+    [row] = rows(
+        tmp_path, {**LISTENS, "most_rounds": 1}, Assumptions(effect=8.0, level=1, new_users=2)
+    )
     assert row["rounds"] is None
     assert "most_rounds is 1" in str(row["why"])
-    [row] = rows(tmp_path, LISTENS, Assumed(effect=8.0, level=1))
+    [row] = rows(tmp_path, LISTENS, Assumptions(effect=8.0, level=1))
     assert "--new-users" in str(row["why"])
 
 
 def test_the_same_feature_by_two_methods_is_planned_for_by_both(tmp_path: Path) -> None:
     other = {**FEATURE, "method": "two_groups"}
     fields = {**ASKS, **POPULATION, "features": [FEATURE, other]}
-    pairs, groups = rows(tmp_path, fields, Assumed(effect=8.0, level=1.0))
+    pairs, groups = rows(tmp_path, fields, Assumptions(effect=8.0, level=1.0))
     assert str(groups["comparison"]).startswith("words.words/two_groups:")
     assert (pairs["level"], groups["level"]) == (None, 1.0)
 
@@ -250,30 +255,42 @@ def test_the_same_feature_by_two_methods_is_planned_for_by_both(tmp_path: Path) 
 def test_one_of_several_features_can_be_planned_for_alone(tmp_path: Path) -> None:
     other = {"extractor": "refusal", "feature": "refused"}
     fields = {**ASKS, "features": [FEATURE, other]}
-    [row] = rows(tmp_path, fields, Assumed(effect=0.5, feature="refusal.refused"))
+    [row] = rows(tmp_path, fields, Assumptions(effect=0.5, feature="refusal.refused"))
     assert str(row["comparison"]).startswith("refusal.refused:")
     with pytest.raises(UsageError, match=r"no feature refusal\.words; it watches words\.words, re"):
-        rows(tmp_path, fields, Assumed(effect=0.5, feature="refusal.words"))
+        rows(tmp_path, fields, Assumptions(effect=0.5, feature="refusal.words"))
 
 
 @pytest.mark.parametrize(
     ("fields", "assumed", "said"),
     [
-        ({"tolerance": 3}, Assumed(effect=2.0), "within the tolerance"),
-        ({}, Assumed(effect=20.0), "no gap is as large as 20 on a range from 0 to 10; give an"),
-        ({}, Assumed(effect=8.0, sd=7.0), "mean of 8 have no deviation of 7, at most 6; give"),
-        ({}, Assumed(effect=8.0, binary=True), r"not at 13: --level is 5 \(the default, the mid"),
-        ({"method": "two_groups"}, Assumed(effect=2.0, level=9.0), "mean lies within the range"),
-        ({"method": "two_groups"}, Assumed(effect=2.0, sd=9.0), "have no deviation"),
-        ({"method": "two_groups"}, Assumed(effect=4.0, sd=4.0), r"9 \(--level is the default, the"),
-        ({"method": "two_groups"}, Assumed(effect=1e-200), "so small"),
-        ({"method": "odds", "tolerance": 1}, Assumed(effect=0.5), "within the tolerance"),
-        ({"method": "odds"}, Assumed(effect=0.5, level=3.0), "between 0 and 1"),
-        ({"method": "odds"}, Assumed(effect=0.5, level=1e-200), "so small"),
+        ({"tolerance": 3}, Assumptions(effect=2.0), "within the tolerance"),
+        ({}, Assumptions(effect=20.0), "no gap is as large as 20 on a range from 0 to 10; give an"),
+        ({}, Assumptions(effect=8.0, sd=7.0), "mean of 8 have no deviation of 7, at most 6; give"),
+        (
+            {},
+            Assumptions(effect=8.0, binary=True),
+            r"not at 13: --level is 5 \(the default, the mid",
+        ),
+        (
+            {"method": "two_groups"},
+            Assumptions(effect=2.0, level=9.0),
+            "mean lies within the range",
+        ),
+        ({"method": "two_groups"}, Assumptions(effect=2.0, sd=9.0), "have no deviation"),
+        (
+            {"method": "two_groups"},
+            Assumptions(effect=4.0, sd=4.0),
+            r"9 \(--level is the default, the",
+        ),
+        ({"method": "two_groups"}, Assumptions(effect=1e-200), "so small"),
+        ({"method": "odds", "tolerance": 1}, Assumptions(effect=0.5), "within the tolerance"),
+        ({"method": "odds"}, Assumptions(effect=0.5, level=3.0), "between 0 and 1"),
+        ({"method": "odds"}, Assumptions(effect=0.5, level=1e-200), "so small"),
     ],
 )
 def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_name(
-    tmp_path: Path, fields: dict[str, Any], assumed: Assumed, said: str
+    tmp_path: Path, fields: dict[str, Any], assumed: Assumptions, said: str
 ) -> None:
     claim = POPULATION if "method" in fields else {}
     feature = {**FEATURE, "selected_at_least": 5, **fields}
@@ -286,37 +303,37 @@ def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_n
 @pytest.mark.parametrize(
     ("fields", "assumed", "said"),
     [
-        (ASKS, Assumed(effect=float("nan")), "--effect is a number, not nan"),
-        (LISTENS, Assumed(effect=1, level=float("inf")), "--level is a number, not inf"),
-        (ASKS, Assumed(effect=1, prices=(1.0, float("nan"))), "--price-written is a number"),
-        (ASKS, Assumed(effect=1, prices=(-1.0, 1.0)), "--price-read is at least 0"),
-        (ASKS, Assumed(effect=1, sd=-1.0), "--sd is at least 0"),
-        (ASKS, Assumed(effect=1, prices=(1.0, None)), "give both, or neither"),
-        (ASKS, Assumed(effect=1, new_users=3), "--new-users does not apply"),
-        (ASKS, Assumed(effect=1, level=3.0), "--level does not apply"),
-        (ASKS, Assumed(effect=1, sd=1.0, binary=True), "exclude one another"),
-        (LISTENS, Assumed(effect=1, answer_tokens=9), "--answer-tokens does not apply"),
-        (LISTENS, Assumed(effect=1, prices=(1.0, 1.0)), "--price-read does not apply"),
-        (SELECTS, Assumed(effect=1, sd=0.1), "--sd does not apply"),
-        (SELECTS, Assumed(effect=1, binary=True), "--binary does not apply"),
-        ({**ASKS, "webhook": "ftp://x"}, Assumed(effect=1), "The monitor, webhook: "),
+        (ASKS, Assumptions(effect=float("nan")), "--effect is a number, not nan"),
+        (LISTENS, Assumptions(effect=1, level=float("inf")), "--level is a number, not inf"),
+        (ASKS, Assumptions(effect=1, prices=(1.0, float("nan"))), "--price-written is a number"),
+        (ASKS, Assumptions(effect=1, prices=(-1.0, 1.0)), "--price-read is at least 0"),
+        (ASKS, Assumptions(effect=1, sd=-1.0), "--sd is at least 0"),
+        (ASKS, Assumptions(effect=1, prices=(1.0, None)), "give both, or neither"),
+        (ASKS, Assumptions(effect=1, new_users=3), "--new-users does not apply"),
+        (ASKS, Assumptions(effect=1, level=3.0), "--level does not apply"),
+        (ASKS, Assumptions(effect=1, sd=1.0, binary=True), "exclude one another"),
+        (LISTENS, Assumptions(effect=1, answer_tokens=9), "--answer-tokens does not apply"),
+        (LISTENS, Assumptions(effect=1, prices=(1.0, 1.0)), "--price-read does not apply"),
+        (SELECTS, Assumptions(effect=1, sd=0.1), "--sd does not apply"),
+        (SELECTS, Assumptions(effect=1, binary=True), "--binary does not apply"),
+        ({**ASKS, "webhook": "ftp://x"}, Assumptions(effect=1), "The monitor, webhook: "),
     ],
 )
 def test_what_says_nothing_of_the_monitor_is_refused_and_not_ignored(
-    tmp_path: Path, fields: dict[str, Any], assumed: Assumed, said: str
+    tmp_path: Path, fields: dict[str, Any], assumed: Assumptions, said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
         rows(tmp_path, fields, assumed)
 
 
 def test_the_sentences_beneath_a_plan_speak_of_what_is_there(tmp_path: Path) -> None:
-    asked = explained(rows(tmp_path, ASKS, Assumed(effect=4.0)), traffic=False)
+    asked = explained(rows(tmp_path, ASKS, Assumptions(effect=4.0)), traffic=False)
     assert asked.startswith("By these units 80 % of monitors with a gap of 4 have alarmed")
     assert asked.endswith("; tokens are a guess.")
-    users = Assumed(effect=8.0, level=1.0, new_users=9)
+    users = Assumptions(effect=8.0, level=1.0, new_users=9)
     heard = explained(rows(tmp_path, LISTENS, users), traffic=True)
     assert heard.endswith("have alarmed; a round is a window.")
-    never = rows(tmp_path, LISTENS, Assumed(effect=0.001, sd=2.0))
+    never = rows(tmp_path, LISTENS, Assumptions(effect=0.001, sd=2.0))
     assert never[0]["units"] is None
     said = explained(never, traffic=True)
     assert said.startswith("words.words/two_groups:concept:France-Peru: fewer than 80 % of mon")

@@ -6,10 +6,10 @@ import json
 import pytest
 from lxml import html
 
-from biaswatch.outcome import Outcome
+from biaswatch.cli.report import ReportFormat, written
+from biaswatch.local.run_results import RunResults
 from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.tables import escape_md
-from biaswatch.report import Format, written
 from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
 from tests.support.records import make_diagnosis
 
@@ -49,7 +49,7 @@ def diagnosis(name: str = "Peru") -> dict[str, object]:
 
 
 def test_a_report_holds_gaps_missing_answers_and_what_it_is_about() -> None:
-    text = as_markdown(Outcome(RUN, [diagnosis()]))
+    text = as_markdown(RunResults(RUN, [diagnosis()]))
     for said in (
         "complete: 5 of 5 answers by replay:answers",
         "1 \\[0.5, 1.5\\]",
@@ -63,11 +63,13 @@ def test_a_report_holds_gaps_missing_answers_and_what_it_is_about() -> None:
 
 
 def test_what_people_and_models_wrote_stays_text() -> None:
-    text = as_markdown(Outcome(RUN, [diagnosis(HOSTILE.replace("\n", " "))]))
+    text = as_markdown(RunResults(RUN, [diagnosis(HOSTILE.replace("\n", " "))]))
     assert "<script>" not in text
     assert "![x]" not in text
     rows = list(
-        csv.DictReader(as_csv(Outcome(RUN, [diagnosis(HOSTILE.replace("\n", " "))])).splitlines())
+        csv.DictReader(
+            as_csv(RunResults(RUN, [diagnosis(HOSTILE.replace("\n", " "))])).splitlines()
+        )
     )
     assert rows[0]["b"].startswith("'=cmd")
 
@@ -84,19 +86,21 @@ def test_text_keeps_its_words_and_loses_its_power(text: str) -> None:
 
 
 def test_json_and_csv_hold_the_same_comparison() -> None:
-    [row] = csv.DictReader(as_csv(Outcome(RUN, [diagnosis()])).splitlines())
-    [loaded] = json.loads(written(Format.JSON, Outcome(RUN, [diagnosis()]), []))["diagnoses"]
+    [row] = csv.DictReader(as_csv(RunResults(RUN, [diagnosis()])).splitlines())
+    [loaded] = json.loads(written(ReportFormat.JSON, RunResults(RUN, [diagnosis()]), []))[
+        "diagnoses"
+    ]
     assert float(row["gap"]) == loaded["gaps"][0]["gap"]["value"]
     assert row["verdict"] == loaded["gaps"][0]["verdict"]
 
 
 def test_nothing_to_compare_is_said() -> None:
-    assert "There is nothing to compare" in as_markdown(Outcome(RUN, []))
+    assert "There is nothing to compare" in as_markdown(RunResults(RUN, []))
 
 
 def test_a_page_is_one_file_that_needs_nothing_from_elsewhere_and_runs_nothing() -> None:
     hostile = HOSTILE.replace("\n", " ")
-    page = html.fromstring(written(Format.HTML, Outcome(RUN, [diagnosis(hostile)]), ()))
+    page = html.fromstring(written(ReportFormat.HTML, RunResults(RUN, [diagnosis(hostile)]), ()))
     assert page.findtext(".//title") == "countries"
     assert [each.text for each in page.iterfind(".//h1")] == ["countries"]
     assert page.findall(".//table")
@@ -113,6 +117,6 @@ def test_a_page_is_one_file_that_needs_nothing_from_elsewhere_and_runs_nothing()
 
 def test_a_title_is_text_too() -> None:
     run = {**RUN, "suite": "</title><script>alert(1)</script>"}
-    page = html.fromstring(written(Format.HTML, Outcome(run, [diagnosis()]), ()))
+    page = html.fromstring(written(ReportFormat.HTML, RunResults(run, [diagnosis()]), ()))
     assert page.findtext(".//title") == run["suite"]
     assert not page.findall(".//script")

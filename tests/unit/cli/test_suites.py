@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.suites import load_suite
+from biaswatch.readers.suites import load_suite
 from shared.contracts import Suite
 from shared.errors import UsageError
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from rich.console import Console
 
-from biaswatch.outcome import Outcome
+from biaswatch.local.run_results import RunResults
 from biaswatch.render.findings import show
 from biaswatch.render.tables import escape, printable
 from biaswatch.render.terminal import print_outcome
@@ -46,7 +46,7 @@ def test_the_conclusions_come_last_and_a_written_report_does_not_push_them_away(
     run = {"run_id": "a" * 32, "stand": "complete", "responses": 5, "probes": 5}
     about = {"about": "France against Peru", "report": "Long words.", "faults": []}
     found = json.loads(make_diagnosis(gaps=(gap,)).encode())
-    print_outcome(Outcome(run, [found], interpretations=[about]), as_json=False)
+    print_outcome(RunResults(run, [found], interpretations=[about]), as_json=False)
     said = capsys.readouterr().out
     assert "Long words." not in said
     assert f"biaswatch report {'a' * 32} --interpret" in said

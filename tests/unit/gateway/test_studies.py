@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from biaswatch.bbq.rows import Row
+from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
 from services.gateway.domain import (
     RunRequest,
@@ -20,7 +20,7 @@ from shared.store import ExtractorStatus
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_verdict
 
-SUITE = suite_of([Row.model_validate(make_bbq_row(n)) for n in range(8)])
+SUITE = suite_of([BbqRow.model_validate(make_bbq_row(n)) for n in range(8)])
 RUNNING = [
     ExtractorStatus("choice", "2", ("chosen", "correct"), AT),
     ExtractorStatus("words", "1", ("words",), AT),

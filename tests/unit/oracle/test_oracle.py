@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.bbq.rows import Row
+from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
 from services.oracle.handlers import GATHER, Asking, Closings
 from shared.contracts import (
@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def answered(store: Store, texts: dict[str, str | None], **fields: Any) -> Run:
     """Keep a run of three pairs with these answers, by the key of the question."""
-    suite = suite_of([Row.model_validate(make_bbq_row(n)) for n in range(12)], name="rows")
+    suite = suite_of([BbqRow.model_validate(make_bbq_row(n)) for n in range(12)], name="rows")
     given = {"suite_hash": suite.hash, "extractors": (), "judging": Judging(seed=1)}
     run = make_run(**{**given, **fields})
     store.suites.keep(suite, NOW)

@@ -1,0 +1,114 @@
+"""The verb `build`: a plan becomes a suite."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
+
+import typer
+from rich.console import Console
+
+from biaswatch.local.address import AddressFile
+from biaswatch.readers.targets import read_target
+from biaswatch.render.tables import escape
+from shared.runtime.settings import load_settings
+from shared.telemetry import configure_logs
+
+if TYPE_CHECKING:
+    from services.builder.domain.plan import Plan
+    from services.builder.handlers.build import BuiltSuite
+    from services.builder.settings import BuilderSettings
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command("build")(build)
+
+
+def build(
+    plan: Annotated[Path, typer.Argument(help="The plan: a YAML file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The suite's folder.")],
+    model: Annotated[
+        str | None, typer.Option(help="provider:model that answers, instead of the plan's.")
+    ] = None,
+    new: Annotated[bool, typer.Option("--new", help="Ask the model again, all of it.")] = False,
+    figures: Annotated[bool, typer.Option("--figures", help="Draw quality.png too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Build a suite from a plan; the same plan, sources and answers give the same bytes."""
+    from services.builder.handlers.build_files import load_plan, write_suite
+    from services.builder.settings import BuilderSettings
+
+    wanted = _answered_by(load_plan(plan), model)
+    nonce = uuid4().hex if new else ""
+    built = asyncio.run(_built(wanted, plan.parent, load_settings(BuilderSettings), nonce))
+    files = write_suite(built, output)
+    if figures:
+        from services.builder.handlers.quality_figure import draw_quality
+
+        picture = output / "quality.png"
+        files.append(draw_quality(wanted.name, built.quality, built.rows, picture))
+    said = {
+        "suite": wanted.name,
+        "version": built.header["version"],
+        "prompts": built.quality.prompts,
+        "concepts": len(built.quality.by_concept),
+        "answers_of": built.header["made"]["answers_of"],
+        "left_out": built.build_log.counts(),
+        "faults": built.quality.fault_counts,
+        "files": [str(file) for file in files],
+    }
+    if as_json:
+        typer.echo(json.dumps(said, indent=2))
+        return
+    _print(said, output)
+
+
+def _answered_by(plan: "Plan", model: str | None) -> "Plan":
+    from services.builder.domain.plan import Model
+
+    return plan.model_copy(update={"model": Model(target=model)}) if model else plan
+
+
+async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: str) -> "BuiltSuite":
+    """Build; where a model is asked, on the bus that is named, that runs here, or of our own."""
+    from services.builder.app import asking, build_of
+
+    if not (plan.asks and plan.model and plan.model.target):
+        return await build_of(plan, home, settings)()
+    target = read_target(plan.model.target)
+    async with _bus(settings) as there, asking(plan, target, there, nonce=nonce) as language_model:
+        return await build_of(plan, home, there, language_model)()
+
+
+@asynccontextmanager
+async def _bus(settings: "BuilderSettings") -> AsyncIterator["BuilderSettings"]:
+    from biaswatch.local.platform import embedded_platform
+
+    if "nats_url" in settings.model_fields_set:
+        yield settings
+        return
+    if running := AddressFile(settings.state_dir).read():
+        yield settings.model_copy(update={"nats_url": running.nats_url})
+        return
+    if "log_level" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"log_level": "ERROR"})
+    configure_logs(settings.log_level)
+    async with embedded_platform(settings) as here:
+        yield settings.model_copy(update={"nats_url": here.nats_url})
+
+
+def _print(said: dict[str, object], output: Path) -> None:
+    console = Console(highlight=False)
+    console.print(
+        f"The suite {escape(str(said['suite']))} is in {escape(str(output))}: {said['prompts']}"
+        f" prompts about {said['concepts']} concepts, version {said['version']}."
+    )
+    console.print(
+        f"What was left out, and what to look at, is in {escape(str(output / 'report.md'))}."
+    )

@@ -1,0 +1,195 @@
+"""The verb calibrate: plants effects of known sizes, and none, and counts what monitors say."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from biaswatch.local.client import GatewayClient
+from biaswatch.readers.suites import load_suite
+from biaswatch.render.output import print_rows
+from services.simulator.domain.plant import Plant
+from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Round, Suite
+from shared.errors import TransientError, UsageError
+from shared.runtime.blocking import in_thread
+from shared.runtime.settings import Settings, load_settings
+from shared.telemetry import configure_logs
+
+if TYPE_CHECKING:
+    from biaswatch.render.calibration import Row
+    from shared.store import Store
+
+SUITE = Path(__file__).parents[2] / "suites" / "hiring-demo.yaml"
+HOUR_S = 3600
+SPEED = 7200.0
+"""Hours pass in half seconds; a round still takes as long as the bus needs."""
+LOOK_S = 0.5
+CALLS = 4
+"""In flight to a model: it answers at once, and every open connection costs each call time."""
+PATIENCE_S = 600.0
+"""How long no round may end before that is taken for a fault."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command()(calibrate)
+
+
+def calibrate(
+    effect: Annotated[
+        list[float] | None, typer.Option(help="Points less for one group, of 5; may be repeated.")
+    ] = None,
+    monitors: Annotated[int, typer.Option(min=1, help="Monitors of each effect.")] = 10,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each monitor.")] = 12,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Plant effects in simulated models, watch them over the whole bus, and count the alarms."""
+    effects = sorted({0.0, *(effect or [0.3, 0.6])})
+    if effects[0] < 0:
+        raise UsageError("An effect is at least 0: it is taken from one group's ratings.")
+    configure_logs("ERROR")
+    with TemporaryDirectory(prefix="biaswatch-calibrate-") as folder:
+        settings = load_settings(Settings).model_copy(
+            update={"state_dir": Path(folder), "store_url": None, "log_level": "ERROR"}
+        )
+        rows = asyncio.run(_calibrated(settings, effects, monitors, rounds))
+    explained = "The effect 0 shows false alarms; units are sets asked until the alarm."
+    print_rows(rows, explained, as_json=as_json)
+
+
+async def _calibrated(
+    settings: Settings, effects: Sequence[float], monitors: int, rounds: int
+) -> "list[Row]":
+    from biaswatch.local.platform import embedded_platform
+
+    plants = {_model(effect): Plant(rating_gaps={"black": -effect}) for effect in effects}
+    suite = load_suite(SUITE)
+    clock = _fast(datetime.now(UTC))
+    async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as here:
+        client = GatewayClient(here.url)
+        try:
+            await client.keep(suite)
+            await _measurable(settings, suite)
+            for effect in effects:
+                for number in range(monitors):
+                    await client.ask("POST", "/v1/monitors", _asked(effect, number, suite, rounds))
+            await _ended(settings, len(effects) * monitors * rounds)
+        finally:
+            await client.close()
+    from shared.store import Store
+
+    with Store.open(settings.store) as store:
+        return [_row(store, effect, suite) for effect in effects]
+
+
+def _fast(began: datetime) -> Callable[[], datetime]:
+    """Return a clock on which hours pass in half seconds."""
+    start = time.monotonic()
+    return lambda: began + timedelta(seconds=(time.monotonic() - start) * SPEED)
+
+
+async def _measurable(settings: Settings, suite: Suite) -> None:
+    """Wait until every extractor of the suite has said that it runs."""
+    from shared.store import Store
+
+    with Store.open(settings.store) as store:
+        while True:
+            running = {each.name for each in await in_thread(store.extractors.ever)}
+            if running.issuperset(suite.extractors):
+                return
+            await asyncio.sleep(LOOK_S)
+
+
+async def _ended(settings: Settings, rounds: int) -> None:
+    """Wait until so many rounds are added up; counting them costs little, however many they are.
+
+    Raises
+    ------
+    TransientError
+        None was added up for a long while.
+    """
+    from shared.store import Store
+
+    with Store.open(settings.store) as store, _progress() as progress:
+        bar, there = progress.add_task("rounds added up", total=rounds), 0
+        while there < rounds:
+            there = await _more_than(store, there)
+            progress.update(bar, completed=there)
+
+
+async def _more_than(store: "Store", known: int) -> int:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                there = await in_thread(store.records.count, Round)
+                if there > known:
+                    return there
+                await asyncio.sleep(LOOK_S)
+    except TimeoutError:
+        raise TransientError(
+            f"No round was added up for {PATIENCE_S / 60:g} minutes, after {known}: this machine is"
+            " too busy, or something is broken. Try fewer --monitors."
+        ) from None
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+
+
+def _model(effect: float) -> str:
+    return f"planted-{effect:g}"
+
+
+def _asked(effect: float, number: int, suite: Suite, rounds: int) -> dict[str, object]:
+    return {
+        "name": f"effect-{effect:g}-{number}".replace(".", "_"),
+        "suite_hash": suite.hash,
+        "target": f"simulator:{_model(effect)}",
+        "features": [{"extractor": "rating", "feature": "rating", "low": 1, "high": 5}],
+        "comparisons": [{"dimension": "race", "a": "black", "b": "white"}],
+        "cadence": HOUR_S,
+        "deadline": "365d",
+        "most_rounds": rounds,
+        "owners": [f"{effect:g}"],
+    }
+
+
+def _row(store: "Store", effect: float, suite: Suite) -> "Row":
+    from biaswatch.render.calibration import row_of
+
+    sets = len({probe.set for probe in suite.probes})
+    alarmed_at: list[int | None] = []
+    evidence: list[Evidence] = []
+    for monitor in _of(store, effect):
+        raised = [
+            alarm.round
+            for alarm in store.records.of_monitor(Alarm, monitor.monitor_id)
+            if alarm.what is AlarmKind.DISPARITY and alarm.state is AlarmState.RAISED
+        ]
+        alarmed_at.append((min(raised) + 1) * sets if raised else None)
+        found = list(store.records.of_monitor(Evidence, monitor.monitor_id))
+        last = max(each.round for each in found)
+        evidence += [
+            e for e in found if e.round == last and e.comparison.watched.feature == "rating"
+        ]
+    return row_of(effect, alarmed_at, evidence, _of(store, effect)[0].plan)
+
+
+def _of(store: "Store", effect: float) -> list[Monitor]:
+    found = store.records.all(Monitor)
+    return [each for each in found if each.upkeep.owners == (f"{effect:g}",)]

@@ -1,0 +1,154 @@
+"""The verb `diagnose`: statistics of a table in a file, without a bus and without a store."""
+
+import json
+from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biaswatch.cli.fail_on import FailOn, fail_at, least_gap
+from shared.errors import UsageError
+
+if TYPE_CHECKING:
+    from services.diagnoser.domain.observations import Observations
+    from services.diagnoser.domain.table import TableDiagnosis
+    from shared.stats.groups.summary import Statistic
+
+MOST_COMPARISONS = 2_000_000
+ALWAYS = ("mean", "median", "standard_deviation", "sr_larger_sd_mean")
+WITH_A_BASELINE = (
+    "correlation_wrt_baseline_method_pearson",
+    "kl_divergence_wrt_baseline_bin_10",
+    "precision_wrt_baseline_tolerance_0.1",
+)
+ENTRY_POINTS = "biaswatch.statistics"
+
+
+@dataclass(frozen=True)
+class TableDiagnosisOptions:
+    """What was asked of the table, beyond its columns."""
+
+    statistics: list[str]
+    alpha: float
+    tolerance: float
+    correction: str
+    permutations: int
+    seed: int
+    ddof: int
+    calibrate: bool
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command("diagnose")(diagnose)
+
+
+def diagnose(
+    table: Annotated[Path, typer.Argument(help="A CSV, Parquet or JSONL file.")],
+    group: Annotated[list[str], typer.Option(help="A column of groups; may be repeated.")],
+    feature: Annotated[list[str], typer.Option(help="A column of numbers; may be repeated.")],
+    baseline: Annotated[str | None, typer.Option(help="The column values are held to.")] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Diagnose value minus baseline value.")
+    ] = False,
+    unit: Annotated[str | None, typer.Option(help="The column that names the prompt.")] = None,
+    domain: Annotated[str | None, typer.Option(help="The column of domains.")] = None,
+    statistic: Annotated[list[str] | None, typer.Option(help="May be repeated.")] = None,
+    set_: Annotated[
+        str | None, typer.Option("--set", help="The column of counterfactual sets.")
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="The largest gap that does not matter.")] = 0.0,
+    alpha: Annotated[float, typer.Option(help="1 minus the coverage of the intervals.")] = 0.05,
+    correction: Annotated[str, typer.Option(help="holm, bh, by or bonferroni.")] = "holm",
+    permutations: Annotated[int, typer.Option(help="Random relabellings; 0: none.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    ddof: Annotated[int, typer.Option(help="0 as SAGED has it, or 1.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", help="Write each part to a CSV or Parquet file.")
+    ] = None,
+    fail_on: FailOn = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Show statistics by group, disparities and corrected comparisons of a table."""
+    from biaswatch.readers.tables import TableColumns, observations
+    from biaswatch.render import table_diagnosis
+
+    asked = TableDiagnosisOptions(
+        statistic or [*ALWAYS, *(WITH_A_BASELINE if baseline else ())],
+        alpha, tolerance, correction, permutations, seed, ddof, calibrate,
+    )  # fmt: skip
+    _check(asked)
+    least = least_gap(fail_on)
+    seen, warnings = observations(table, TableColumns(group, feature, baseline, unit, domain, set_))
+    found = table_diagnosis.parts(_diagnosed(seen, asked))
+    if output:
+        for path in table_diagnosis.write(found, output):
+            typer.echo(f"Wrote {path}.", err=True)
+    if as_json:
+        typer.echo(json.dumps({**found, "warnings": warnings}, indent=2, allow_nan=False))
+    elif not output:
+        table_diagnosis.show(found, warnings, alpha)
+    fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
+
+
+def _check(asked: TableDiagnosisOptions) -> None:
+    if not 0 < asked.alpha < 1:
+        raise UsageError(f"--alpha is {asked.alpha:g}, but it has to lie between 0 and 1.")
+    if not (isfinite(asked.tolerance) and asked.tolerance >= 0):
+        raise UsageError(f"--tolerance is {asked.tolerance:g}, but it has to be 0 or more.")
+    if asked.permutations < 0 or asked.seed < 0:
+        raise UsageError("--permutations and --seed have to be 0 or more.")
+
+
+def _diagnosed(seen: "Observations", asked: TableDiagnosisOptions) -> "TableDiagnosis":
+    import numpy as np
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from services.diagnoser.domain.comparing import Declared
+    from services.diagnoser.domain.table import diagnose_table
+
+    _refuse_too_many(seen)
+    declared = Declared(asked.alpha, asked.tolerance, asked.correction, asked.permutations)
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("diagnosing")
+        try:
+            return diagnose_table(
+                _calibrated(seen) if asked.calibrate else seen,
+                [_statistic(name) for name in asked.statistics],
+                declared,
+                ddof=asked.ddof,
+                rng=np.random.default_rng(asked.seed),
+                told=lambda what, done, of: bars.update(
+                    task, description=f"diagnosing {what}", completed=done, total=of
+                ),
+            )
+        except ValueError as error:  # the mathematics refuses an argument, in a sentence
+            raise UsageError(str(error).rstrip(".") + ".") from None
+
+
+def _statistic(name: str) -> "Statistic":
+    from shared.stats.groups.catalogue import added, parse_statistic
+
+    own = added(entry.load() for entry in entry_points(group=ENTRY_POINTS))
+    return parse_statistic(name, own)
+
+
+def _calibrated(seen: "Observations") -> "Observations":
+    if seen.baseline is None:
+        raise UsageError("--calibrate needs the column of --baseline.")
+    return replace(seen, values=seen.values - seen.baseline[:, None])
+
+
+def _refuse_too_many(seen: "Observations") -> None:
+    levels = [len(set(labels)) for labels in seen.groups.values()]
+    asked = sum(n * (n - 1) // 2 for n in levels) * len(seen.features)
+    if asked > MOST_COMPARISONS:
+        raise UsageError(
+            f"These groups and features make {asked:,} comparisons; {MOST_COMPARISONS:,} are made"
+            " at most. Name fewer features, or a column with fewer groups."
+        )

@@ -1,0 +1,189 @@
+"""The verb that calibrates an extractor: its own gap between groups, whatever a model says."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from biaswatch.cli.extractors import app
+from biaswatch.local.address import bus_url
+from biaswatch.render.findings import interval, number
+from biaswatch.render.tables import escape
+from shared.bus.jetstream import Connection, Requester
+from shared.bus.permissions import OPERATOR
+from shared.contracts import Estimate, OwnGap
+from shared.contracts.dropin import endpoint
+from shared.errors import ConfigurationError, UsageError
+from shared.runtime.settings import load_settings
+from shared.store import Store, migrate
+
+if TYPE_CHECKING:
+    from services.extractor.domain import Extractor, Measured, Reading
+    from services.extractor.domain.calibration import CalibrationGap, ExtractorCalibration
+    from services.extractor.settings import ExtractorSettings
+
+ALPHA = 0.05
+LAPTOP = "sqlite:"
+LEAST_NAMES = 2
+Groups = Mapping[str, Sequence[str]]
+
+
+def register() -> None:
+    """Add the verb to those for extractors."""
+    app.command("calibrate")(calibrate_one)
+
+
+def calibrate_one(
+    name: Annotated[str, typer.Argument(help="An extractor, a Python file, or a drop-in.")],
+    drop_in: Annotated[
+        bool, typer.Option("--drop-in", help="Ask the drop-in of this name.")
+    ] = False,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="Names of your own: DIMENSION=NAME,NAME; may be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Show an extractor's own bias: the same sentences, with only the group's name changed.
+
+    It is kept, and stands beside the gaps that are found with this version from then on.
+    """
+    from services.extractor.domain.calibration import GROUPS
+    from services.extractor.settings import ExtractorSettings
+
+    settings = load_settings(ExtractorSettings)
+    groups = _groups(group) if group else GROUPS
+    if drop_in:
+        with bus_url(settings) as url:
+            version, found = asyncio.run(_of_drop_in(name, url, settings, groups))
+    else:
+        extractor = _extractor(name, settings)
+        name, version = extractor.name, extractor.version
+        found = asyncio.run(_of(extractor, groups))
+    if settings.store.startswith(LAPTOP):
+        migrate(settings.store)
+    with Store.open(settings.store) as store:
+        store.calibrations.keep(name, version, map(_own_gap, found.gaps), datetime.now(UTC))
+    if as_json:
+        typer.echo(json.dumps(_as_dict(name, found), indent=2))
+    else:
+        _show(name, found)
+
+
+def _groups(written: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    groups: dict[str, tuple[str, ...]] = {}
+    for each in written:
+        dimension, _, names = each.partition("=")
+        groups[dimension.strip()] = tuple(n.strip() for n in names.split(",") if n.strip())
+        if not dimension.strip() or len(set(groups[dimension.strip()])) < LEAST_NAMES:
+            raise UsageError(f"--group {each} names no two groups; write DIMENSION=NAME,NAME.")
+    return groups
+
+
+def _own_gap(found: "CalibrationGap") -> OwnGap:
+    gap = Estimate(**asdict(found.gap))
+    return OwnGap(feature=found.feature, dimension=found.dimension, a=found.a, b=found.b, gap=gap)
+
+
+def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
+    from services.extractor.handlers.loading import load as load_extractors
+    from services.extractor.handlers.loading import load_file
+    from shared.models.device import ModelOptions
+
+    models = ModelOptions(settings.extractor_device, settings.extractor_download)
+    if name.endswith(".py"):
+        return load_file(Path(name), {"models": models})
+    if settings.extractor_models:
+        from services.extractor.handlers.loading import configured
+
+        if name in (found := configured(settings.extractor_models, models)):
+            return found[name]
+    return load_extractors([name], models=models)[name]
+
+
+async def _of(extractor: "Extractor", groups: Groups) -> "ExtractorCalibration":
+    from services.extractor.domain import measured_all
+    from services.extractor.domain.calibration import calibrate
+
+    async def measure(readings: "Sequence[Reading]") -> "list[Measured]":
+        return measured_all(extractor, readings)
+
+    return await calibrate(measure, extractor.features, ALPHA, groups)
+
+
+async def _of_drop_in(
+    name: str, url: str, settings: "ExtractorSettings", groups: Groups
+) -> "tuple[str, ExtractorCalibration]":
+    from services.extractor.domain.calibration import calibrate
+    from services.extractor.domain.dropin_protocol import BrokenContract, spec_of
+    from services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
+    from services.extractor.handlers.extractor_status import ExtractorCounters
+
+    seed, authority = settings.nats_seed_file, settings.nats_ca_file
+    connection = await Connection.open(
+        url, name=OPERATOR, seed_file=seed, ca_file=authority, patience_s=2
+    )
+    caller = Requester(connection)
+    call_s = settings.extractor_call_s
+    try:
+        spec = spec_of((await caller.ask(endpoint(name, "spec"), timeout_s=call_s)).data)
+        with Store.open(settings.store) as store:
+            ask = CallDropIn(
+                spec,
+                caller,
+                store.baselines,
+                ExtractorCounters(),
+                SuspectTexts(),
+                now=lambda: datetime.now(UTC),
+                call_s=call_s,
+            )
+            found = await calibrate(ask.measured, spec.features, ALPHA, groups)
+            return spec.version, found
+    except BrokenContract as broken:
+        raise ConfigurationError(
+            f"The drop-in {name} breaks the contract: {broken}. `biaswatch extractors test {name}`"
+            " tells more."
+        ) from None
+    finally:
+        await connection.close()
+
+
+def _as_dict(name: str, found: "ExtractorCalibration") -> dict[str, Any]:
+    return {
+        "extractor": name,
+        "alpha": ALPHA,
+        "means": [asdict(each) for each in found.means],
+        "gaps": [asdict(each) for each in found.gaps],
+    }
+
+
+def _show(name: str, found: "ExtractorCalibration") -> None:
+    console = Console()
+    level = f"[{100 * (1 - ALPHA):g} %]"
+    means = _table("feature", "group", f"mean {level}", "missing")
+    for each in found.means:
+        group = f"{each.dimension} {each.group}"
+        means.add_row(
+            *map(escape, (each.feature, group, interval(asdict(each.mean)), str(each.missing)))
+        )
+    gaps = _table("feature", "groups", f"gap {level}", "p (Holm)")
+    for gap in found.gaps:
+        who = f"{gap.a} - {gap.b}"
+        shown = (gap.feature, who, interval(asdict(gap.gap)), number(gap.p_adjusted, digits=2))
+        gaps.add_row(*map(escape, shown))
+    console.print(f"[bold]{escape(name)}[/] on the same sentences, with only the group changed")
+    console.print(means, "", gaps)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
+    for column in columns:
+        table.add_column(escape(column), overflow="fold")
+    return table

@@ -1,0 +1,177 @@
+"""The verbs for extractors: who runs, does one keep the contract, serve a file, back-fill."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from biaswatch.local.address import bus_url
+from biaswatch.render.tables import escape, printable
+from shared.bus.jetstream import Connection, JetStreamPublisher, Requester, serve_endpoints
+from shared.bus.permissions import DROP_IN, OPERATOR
+from shared.contracts import Purpose, Response
+from shared.errors import UsageError
+from shared.runtime.settings import Settings, load_settings
+from shared.store import Store
+from shared.store.extractors import ExtractorStatus
+
+app = typer.Typer(name="extractors", help="What turns answers into numbers.")
+ALIVE_S = 60
+CALL_S = 30.0
+NOT_CONFORMING = 1
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+def register(root: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    root.add_typer(app)
+
+
+@app.callback(invoke_without_command=True)
+def list_them(context: typer.Context, as_json: Json = False) -> None:
+    """List the extractors that run: version, features, lag, rate, last error."""
+    if context.invoked_subcommand:
+        return
+    with Store.open(load_settings(Settings).store) as store:
+        every = store.extractors.ever()
+    alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
+    there = [each for each in every if each.seen_at >= alive]
+    if as_json:
+        typer.echo(json.dumps([_as_dict(each) for each in there], indent=2))
+    elif not there:
+        typer.echo("No extractor has been heard of in the last minute. `biaswatch up` starts them.")
+    else:
+        _show(there)
+
+
+@app.command("test")
+def try_one(
+    name: Annotated[str, typer.Argument(help="A drop-in that is running, by its name.")],
+    as_json: Json = False,
+) -> None:
+    """Try whether a drop-in keeps the contract. Exit code 1 where it does not."""
+    from services.extractor.handlers.dropin_conformance import ConformanceTest
+
+    async def work(url: str) -> ConformanceTest:
+        async with _connected(url, OPERATOR) as connection:
+            trial = ConformanceTest(name, Requester(connection), call_s=CALL_S)
+            await trial.run()
+            return trial
+
+    with bus_url(load_settings(Settings)) as url:
+        trial = asyncio.run(work(url))
+    if as_json:
+        typer.echo(json.dumps([vars(each) for each in trial.findings], indent=2))
+    else:
+        for each in trial.findings:
+            detail = f": {printable(each.detail)}" if each.detail else ""
+            typer.echo(f"{'ok    ' if each.passed else 'FAILED'}  {each.what}{detail}")
+    if not all(each.passed for each in trial.findings):
+        raise typer.Exit(NOT_CONFORMING)
+
+
+@app.command()
+def serve(
+    path: Annotated[Path, typer.Argument(help="A Python file with one extractor.")],
+) -> None:
+    """Serve a one-file extractor as a drop-in; nothing else is restarted. Ctrl-C stops it."""
+    from services.extractor.handlers.dropin_server import answers_of, spec_for
+    from services.extractor.handlers.loading import load_file
+
+    extractor = load_file(path)
+    spec = spec_for(extractor)
+
+    async def work(url: str) -> None:
+        async with (
+            _connected(url, DROP_IN) as connection,
+            serve_endpoints(connection, spec.name, spec.version, answers_of(extractor)),
+        ):
+            typer.echo(f"{spec.name} {spec.version} is served. Ctrl-C stops it.")
+            await connection.lost.wait()
+
+    with bus_url(load_settings(Settings)) as url:
+        try:
+            asyncio.run(work(url))
+        except KeyboardInterrupt:
+            typer.echo("Stopped.")
+
+
+@app.command()
+def backfill(
+    name: Annotated[str, typer.Argument(help="An extractor that is running.")],
+    since: Annotated[datetime, typer.Option(help="Responses from this moment on (UTC).")],
+    run: Annotated[str | None, typer.Option(help="Only those of this run.")] = None,
+) -> None:
+    """Have an extractor measure responses that are in the store already."""
+    settings = load_settings(Settings)
+    begin = since if since.tzinfo else since.replace(tzinfo=UTC)
+    with Store.open(settings.store) as store, bus_url(settings) as url:
+        alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
+        if name not in {each.name for each in store.extractors.running(alive)}:
+            raise UsageError(f"The extractor {name} is not running; `biaswatch extractors` lists.")
+        sent = asyncio.run(_send_again(store, url, name, begin, run))
+    typer.echo(f"{sent} responses were sent to {name} again.")
+
+
+async def _send_again(store: Store, url: str, name: str, since: datetime, run: str | None) -> int:
+    """Publish responses under a new number; their probes ask for this extractor and no other."""
+    records = store.records
+    responses = records.read(Response, run_id=run) if run else records.all(Response)
+    number = int(datetime.now(UTC).timestamp())
+    sent = 0
+    async with _connected(url, OPERATOR) as connection:
+        publisher = JetStreamPublisher(connection)
+        for response in responses:
+            if response.at >= since and response.purpose is not Purpose.JUDGE:
+                probe = response.probe.model_copy(update={"measure": (name,)})
+                again = response.model_copy(update={"probe": probe})
+                await publisher.publish(again, publication=number)
+                sent += 1
+    return sent
+
+
+@asynccontextmanager
+async def _connected(url: str, name: str) -> AsyncIterator[Connection]:
+    settings = load_settings(Settings)
+    seed, authority = settings.nats_seed_file, settings.nats_ca_file
+    connection = await Connection.open(
+        url, name=name, seed_file=seed, ca_file=authority, patience_s=2
+    )
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+def _as_dict(each: ExtractorStatus) -> dict[str, object]:
+    return {**vars(each), "seen_at": each.seen_at.isoformat()}
+
+
+def _show(there: list[ExtractorStatus]) -> None:
+    table = Table(
+        "extractor", "version", "features", "measures with", "lag", "texts/s", "last error"
+    )
+    for each in there:
+        lag = "-" if each.lag is None else str(each.lag)
+        rate = "-" if each.rate_per_s is None else f"{each.rate_per_s:.3g}"
+        said = (each.refused and f"refused: {each.refused}") or each.last_error or ""
+        names = ", ".join(each.features)
+        cells = [
+            f"{each.name} ({each.kind})",
+            each.version,
+            names,
+            each.instrument,
+            lag,
+            rate,
+            said,
+        ]
+        table.add_row(*(escape(cell) for cell in cells))
+    Console().print(table)

@@ -1,0 +1,74 @@
+"""`biaswatch ingest`: sends recorded production answers in, for the monitors of their system."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from biaswatch.local.gateway_connection import Server, Token, connected
+from shared.errors import TransientError, UsageError
+
+AT_ONCE = 500
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command()(ingest)
+
+
+def ingest(
+    source: Annotated[str, typer.Argument(help="The live system: `support` for traffic:support.")],
+    file: Annotated[Path, typer.Argument(help="JSON Lines, one answer a line, as the API's.")],
+    server: Server = None,
+    token: Token = None,
+) -> None:
+    """Send recorded production answers in; sent again, each still counts once."""
+    answers = list(answers_in(file))
+    if not answers:
+        raise UsageError(f"{file} holds no answer.")
+    try:
+        asyncio.run(_send(source, answers, server, token))
+    except KeyboardInterrupt:
+        typer.echo("Stopped. The same command again sends all; each still counts once.", err=True)
+        raise typer.Exit(TransientError.exit_code) from None
+    typer.echo(f"{len(answers)} answers of {source} are taken in.")
+
+
+async def _send(
+    source: str, answers: list[dict[str, Any]], server: str | None, token: str | None
+) -> None:
+    async with connected(server, token) as client:
+        with Progress(console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task("sending", total=len(answers))
+            for start in range(0, len(answers), AT_ONCE):
+                batch = answers[start : start + AT_ONCE]
+                body = {"source": source, "responses": batch}
+                await client.ask("POST", "/v1/responses", body)
+                progress.advance(task, len(batch))
+
+
+def answers_in(file: Path) -> Iterator[dict[str, Any]]:
+    """Read recorded answers, each an object that says when it was given."""
+    try:
+        # Only line feeds end a line: a text may hold other separators inside its quotes.
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise UsageError(f"The answers {file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The answers {file} are not text in UTF-8.") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            raise UsageError(f"{file}, line {number}: this is not JSON.") from None
+        if not isinstance(answer, dict) or not answer.get("at"):
+            # Without it, the second sending of a file would count in another window.
+            raise UsageError(f"{file}, line {number}: an answer is an object that says `at` when.")
+        yield answer

@@ -1,0 +1,217 @@
+"""The verb `interpret`: statistics become a report, checked by code and graded by judges."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
+
+import typer
+
+from biaswatch.cli.case_options import (
+    Adjust,
+    Given,
+    Group,
+    Groups,
+    Outcome,
+    Strata,
+    Where,
+    cases_given,
+)
+from biaswatch.local.client import GatewayClient
+from biaswatch.local.gateway_connection import Json, Server, Token, connected
+from biaswatch.readers.targets import with_file
+from biaswatch.render.interpretations import lines_of
+from biaswatch.render.tables import printable
+from shared.errors import UsageError
+
+if TYPE_CHECKING:
+    from biaswatch.readers.cases import Cases
+    from shared.contracts import Subject
+
+DEFAULT = "openai-responses:gpt-5-mini?reasoning.effort=medium&max_output_tokens=20000"
+LONGEST_CONTEXT = 100_000
+
+Judges = Annotated[
+    list[str] | None, typer.Option("--judge", help="Who grades the report; may be repeated.")
+]
+Writer = Annotated[str, typer.Option("--target", help="Who writes the report.")]
+Repeats = Annotated[int, typer.Option(min=1, help="How often each judge grades each dimension.")]
+Profile = Annotated[str, typer.Option(help="general, criminal_justice, or one of your own.")]
+Context = Annotated[
+    Path | None, typer.Option(help="A folder of Markdown files for the writer to lean on.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command("interpret", context_settings={"ignore_unknown_options": True})(interpret)
+
+
+def interpret(
+    given: Given = None,
+    group: Group = None,
+    groups: Groups = None,
+    outcome: Outcome = None,
+    where: Where = None,
+    strata: Strata = None,
+    adjust: Adjust = None,
+    target: Writer = DEFAULT,
+    judge: Judges = None,
+    repeats: Repeats = 1,
+    profile: Profile = "general",
+    context: Context = None,
+    report: Annotated[
+        Path | None, typer.Option(help="A report that is written already, to be graded.")
+    ] = None,
+    new: Annotated[bool, typer.Option("--new", help="Ask everything afresh.")] = False,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Have a table interpreted in writing, and the report checked and graded."""
+    cases = cases_given(
+        "interpret", given or [], group=group, groups=groups, outcome=outcome, where=where,
+        strata=strata, adjust=adjust, alpha=0.05,
+    )  # fmt: skip
+    asked = order_of(
+        subject_of(cases), writer=target, judges=judge or [DEFAULT], repeats=repeats,
+        profile=profile, context=read_context(context), nonce=uuid4().hex if new else "",
+    )  # fmt: skip
+    if report is not None:
+        asked |= {"report": _read(report), "writer": None}
+    found = asyncio.run(_evaluated(asked, server, token))
+    show(found, as_json=as_json)
+
+
+def subject_of(cases: "Cases") -> "Subject":
+    """Return the statistics of cases as a report is to speak of them."""
+    from dataclasses import asdict
+
+    from services.evaluator.domain.subjects import table_subject
+    from shared.contracts import Measure
+    from shared.stats.tables.two_by_two import MIN_CASES, as_json, two_by_two
+
+    try:
+        found = two_by_two(*cases.counts)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    adjusted = None
+    if cases.adjusted:
+        adjusted = Measure(
+            name="odds_ratio_adjusted",
+            label=f"Adjusted Odds Ratio (holding {', '.join(cases.adjusted_for)} equal)",
+            value=cases.adjusted.value,
+            low=cases.adjusted.low,
+            high=cases.adjusted.high,
+            no_difference=1.0,
+            reason=cases.adjusted.reason,
+        )
+    return table_subject(
+        as_json(found),
+        cases.counts,
+        outcome=cases.outcome,
+        value=cases.value,
+        groups=cases.groups,
+        alpha=found.alpha,
+        least=MIN_CASES,
+        strata=asdict(cases.strata) if cases.strata else None,
+        adjusted=adjusted,
+        notes=cases.notes,
+    )
+
+
+def order_of(
+    subject: "Subject",
+    *,
+    writer: str,
+    judges: Sequence[str],
+    repeats: int = 1,
+    profile: str = "general",
+    context: str = "",
+    nonce: str = "",
+    run_id: str | None = None,
+) -> dict[str, Any]:
+    """Return what the gateway is asked for."""
+    return {
+        "subject": subject.model_dump(mode="json"),
+        "writer": with_file(writer),
+        "judges": [with_file(judge) for judge in judges],
+        "repeats": repeats,
+        "profile": profile,
+        "context": context,
+        "nonce": nonce,
+        "run_id": run_id,
+    }
+
+
+async def interpret_run(
+    client: GatewayClient,
+    run_id: str,
+    diagnoses: Sequence[Mapping[str, Any]],
+    *,
+    writer: str,
+    judges: Sequence[str],
+    profile: str = "general",
+) -> Sequence[Mapping[str, Any]]:
+    """Have every comparison that shows a disparity interpreted; where none does, the first."""
+    from services.evaluator.domain.subjects import gap_subject
+
+    pairs = [(each, gap) for each in diagnoses for gap in each["gaps"]]
+    shown = [pair for pair in pairs if pair[1]["verdict"] == "disparity"] or pairs[:1]
+    orders = [
+        order_of(
+            gap_subject(diagnosis, gap), writer=writer, judges=judges, profile=profile,
+            run_id=run_id,
+        )
+        for diagnosis, gap in shown
+    ]  # fmt: skip
+    found = await asyncio.gather(*(client.interpret(order) for order in orders))
+    titles = [f"{d['target']}, {d['feature']}: {gap['a']} against {gap['b']}" for d, gap in shown]
+    return [{"about": title, **each} for title, each in zip(titles, found, strict=True)]
+
+
+async def _evaluated(
+    asked: dict[str, Any], server: str | None, token: str | None
+) -> dict[str, Any]:
+    async with connected(server, token) as client:
+        return await client.interpret(asked)
+
+
+def show(found: dict[str, Any], *, as_json: bool) -> None:
+    """Print an evaluation; a report that did not come about is a failure (exit code 3)."""
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        typer.echo(printable("\n".join(lines_of(found))))
+    if found.get("reason"):
+        raise typer.Exit(3)
+
+
+def read_context(folder: Path | None) -> str:
+    """Return the Markdown of a folder in one piece, in the order of names.
+
+    Raises
+    ------
+    UsageError
+        There is no such folder, it holds no Markdown, or too much of it.
+    """
+    if folder is None:
+        return ""
+    files = sorted(folder.glob("*.md"))
+    if not files:
+        raise UsageError(f"{folder} is no folder with Markdown files (*.md).")
+    text = "\n\n".join(_read(file) for file in files)
+    if len(text) > LONGEST_CONTEXT:
+        raise UsageError(
+            f"The Markdown in {folder} has {len(text)} characters; at most {LONGEST_CONTEXT} fit."
+        )
+    return text
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(f"{file} cannot be read as text.") from None

@@ -1,0 +1,203 @@
+"""The verbs of monitors: apply, list, show, alarms, windows, pause, resume, delete, plan."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from biaswatch.local.client import GatewayClient, path
+from biaswatch.local.gateway_connection import Json, Server, Token, connected
+from biaswatch.readers.monitors import load_monitor
+from biaswatch.render.monitors import print_monitor, print_window
+from biaswatch.render.output import print_rows
+from biaswatch.render.tables import escape
+
+app = typer.Typer(no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms.")
+File = Annotated[Path, typer.Argument(help="The monitor's file, YAML or JSON.")]
+Name = Annotated[str, typer.Argument(help="The monitor, as `monitor list` lists it.")]
+
+
+def register(root: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    root.add_typer(app, name="monitor")
+
+
+def _ask(
+    work: Callable[[GatewayClient], Awaitable[Any]], server: str | None, token: str | None
+) -> Any:
+    async def asking() -> Any:
+        async with connected(server, token) as client:
+            return await work(client)
+
+    return asyncio.run(asking())
+
+
+@app.command()
+def apply(file: File, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """Begin a monitor, or change it; the same file again changes nothing."""
+    asked, suite = load_monitor(file)
+    body = asked.model_dump(mode="json", exclude_none=True)
+
+    async def work(client: GatewayClient) -> Any:
+        if suite is not None:
+            await client.keep(suite)
+        return await client.ask("POST", "/v1/monitors", body)
+
+    applied = _ask(work, server, token)
+    if as_json:
+        typer.echo(json.dumps(applied, indent=2))
+    elif not applied["changed"]:
+        typer.echo(f"The monitor {asked.name} is as the file says; nothing changed.")
+    else:
+        anew = "begins with no evidence" if applied["anew"] else "goes on with its evidence"
+        typer.echo(f"The monitor {asked.name} {anew}.")
+
+
+@app.command("list")
+def list_(server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """List the monitors and how they stand."""
+    found = _ask(lambda client: client.ask("GET", "/v1/monitors"), server, token)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    for each in found:
+        verdicts = ", ".join(f"{n} {name}" for name, n in sorted(each["verdicts"].items()))
+        typer.echo(
+            f"{each['name']}  {each['state']}  {_watched(each)}"
+            f"  {each['rounds']} rounds  {verdicts or 'no evidence yet'}  {each['alarms']} alarms"
+        )
+    if not found:
+        typer.echo("There are no monitors yet. `biaswatch monitor apply FILE` begins one.")
+
+
+def _watched(stand: dict[str, Any]) -> str:
+    return f"{stand['suite']} on {stand['target']}" if stand["suite"] else str(stand["target"])
+
+
+@app.command()
+def show(name: Name, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """Show the evidence, verdicts and alarms of a monitor."""
+    found = _ask(lambda client: client.ask("GET", path("monitors", name)), server, token)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    print_monitor(found)
+
+
+@app.command()
+def alarms(name: Name, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """Show a monitor's alarms with the twins that contributed most, side by side."""
+    found = _ask(lambda client: client.ask("GET", path("monitors", name, "alarms")), server, token)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    console = Console()
+    for each in found:
+        alarm = each["alarm"]
+        console.print(
+            escape(f"round {alarm['round']}: {alarm['what']} {alarm['state']}:"),
+            escape(f"{alarm['comparison_key']}: {alarm['reason']}"),
+        )
+        for twins in each["twins"]:
+            table = Table("first group", "second group", title=escape(twins["set_id"]))
+            for a, b in zip(twins["a"], twins["b"], strict=False):
+                table.add_row(*(escape(side["answered"] or "(no answer)") for side in (a, b)))
+            console.print(table)
+    if not found:
+        typer.echo("There are no alarms.")
+
+
+@app.command()
+def windows(
+    name: Name,
+    last: Annotated[int, typer.Option(min=1, max=1000, help="How many, the latest first.")] = 5,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Show what windows of production traffic looked like: described, and no evidence."""
+    latest = f"{path('monitors', name, 'windows')}?last={last}"
+    found = _ask(lambda client: client.ask("GET", latest), server, token)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    for each in found:
+        print_window(each, Console())
+    if not found:
+        typer.echo("No window has been read yet; only monitors of traffic have windows.")
+
+
+@app.command()
+def pause(name: Name, server: Server = None, token: Token = None) -> None:
+    """Begin no more rounds until `resume`; the evidence stays."""
+    _ask(lambda client: client.ask("POST", path("monitors", name, "pause")), server, token)
+    typer.echo(f"The monitor {name} is paused; a round under way still ends.")
+
+
+@app.command()
+def resume(name: Name, server: Server = None, token: Token = None) -> None:
+    """Go on with a paused monitor: its next round is due now."""
+    _ask(lambda client: client.ask("POST", path("monitors", name, "resume")), server, token)
+    typer.echo(f"The monitor {name} goes on.")
+
+
+@app.command()
+def delete(name: Name, server: Server = None, token: Token = None) -> None:
+    """End a monitor for good; its records are kept."""
+    _ask(lambda client: client.ask("DELETE", path("monitors", name)), server, token)
+    typer.echo(f"The monitor {name} is deleted; its records are kept.")
+
+
+@app.command()
+def plan(
+    file: File,
+    effect: Annotated[
+        float, typer.Option(help="The gap to be found: in the feature's units, or in log odds.")
+    ],
+    feature: Annotated[
+        str | None, typer.Option(help="Plan for this one alone: extractor.feature.")
+    ] = None,
+    sd: Annotated[
+        float | None,
+        typer.Option(help="Of a set's gap, or of values within a group; a quarter of the range."),
+    ] = None,
+    level: Annotated[
+        float | None,
+        typer.Option(help="The second group's mean or share selected; the middle, or a half."),
+    ] = None,
+    binary: Annotated[
+        bool,
+        typer.Option(
+            "--binary", help="Answers are 0 or 1 (low or high): the level tells the deviation."
+        ),
+    ] = False,
+    new_users: Annotated[
+        int | None,
+        typer.Option(min=1, help="Whom a window of traffic brings, as many of either group."),
+    ] = None,
+    answer_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens of one answer; 200.")
+    ] = None,
+    price_read: Annotated[
+        float | None, typer.Option(help="Price of a million tokens read.")
+    ] = None,
+    price_written: Annotated[float | None, typer.Option(help="... written.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say how long a monitor needs to find a gap: units, rounds, tokens, money."""
+    # The mathematics is slow to load.
+    from biaswatch.monitor_planning.assumptions import Assumptions
+    from biaswatch.monitor_planning.plan import explained, planned
+    from services.gateway.domain.traffic_monitors import declared, kept_up
+
+    asked, suite = load_monitor(file)
+    prices = (price_read, price_written)
+    assumed = Assumptions(effect, sd, level, feature, answer_tokens, prices, new_users, binary)
+    rows = planned(declared(asked, suite), kept_up(asked), suite, assumed)
+    said = explained(rows, traffic=suite is None)
+    print_rows(rows, said, as_json=as_json, always=("units",), explained_apart=("effect", "why"))

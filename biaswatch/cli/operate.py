@@ -1,0 +1,186 @@
+"""The operator's verbs: provision a bus and a store, make keys, look after dead letters."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from biaswatch.local.address import bus_url, embedded_bus_sizes
+from biaswatch.local.bus_connection import operator_bus
+from biaswatch.render.tables import escape
+from shared.bus.dead_letters import DeadLetter, dead_letters, discard, replay
+from shared.bus.jetstream import Admin, JetStreamPublisher, provision
+from shared.bus.jetstream.keys import ensure_keys
+from shared.bus.permissions import DROP_IN, key_names, server_config
+from shared.bus.topology import StreamLimits
+from shared.errors import UsageError
+from shared.runtime.settings import Settings, load_settings
+from shared.store import migrate
+
+dead_app = typer.Typer(
+    name="dead-letters",
+    help="Records that were given up: list, replay, discard.",
+    no_args_is_help=True,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Numbers = Annotated[list[int] | None, typer.Argument(help="Their numbers, as `list` shows them.")]
+Every = Annotated[bool, typer.Option("--all", help="Every dead letter, or every one of --durable.")]
+Durable = Annotated[str | None, typer.Option(help="Only those of this durable.")]
+
+
+@dataclass(frozen=True)
+class OperatorBus:
+    """An operator's connection."""
+
+    admin: Admin
+    publisher: JetStreamPublisher
+
+
+def register(app: typer.Typer) -> None:
+    """Add the operator's verbs to the command line."""
+    app.command("provision")(provision_all)
+    app.command("keys")(keys)
+    app.add_typer(dead_app)
+
+
+def provision_all(
+    replicas: Annotated[
+        int, typer.Option(min=1, max=5, help="Copies of each stream: 3 on a cluster.")
+    ] = 1,
+) -> None:
+    """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
+    settings = load_settings(Settings)
+    revision = migrate(settings.store)
+
+    async def work(bus: OperatorBus) -> None:
+        named = "nats_url" in settings.model_fields_set
+        sizes = StreamLimits() if named else embedded_bus_sizes(settings)
+        await provision(bus.admin, replace(sizes, replicas=replicas))
+
+    _on_the_bus(work)
+    typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")
+
+
+def keys(
+    directory: Annotated[Path, typer.Argument(help="Where the keys are kept.")],
+    drop_in: Annotated[
+        list[str] | None, typer.Option(help="A key of its own for this drop-in extractor.")
+    ] = None,
+) -> None:
+    """Make a key for each service and the server's permissions; existing keys stay."""
+    known = {path.stem for path in directory.glob(f"{DROP_IN}-*.seed")}
+    own = sorted(known | {f"{DROP_IN}-{_token(name)}" for name in drop_in or ()})
+    public = ensure_keys(directory, [*key_names(), *own])
+    config = directory / "authorization.conf"
+    config.write_text(server_config(public))
+    typer.echo(
+        f"{len(public)} keys are in {directory}; give each service its own"
+        f" (BIASWATCH_NATS_SEED_FILE), and include {config} in the server's configuration."
+    )
+
+
+def _token(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+        raise UsageError("A drop-in's name is made of letters, digits, - and _, at most 64.")
+    return name
+
+
+@dead_app.command("list")
+def list_dead(durable: Durable = None, as_json: Json = False) -> None:
+    """Show what was given up, by whom, and why."""
+    found: list[DeadLetter] = []
+
+    async def work(bus: OperatorBus) -> None:
+        found.extend([letter async for letter in dead_letters(bus.admin, durable=durable)])
+
+    _on_the_bus(work)
+    if as_json:
+        typer.echo(json.dumps([_as_dict(letter) for letter in found], indent=2))
+    else:
+        _show(found)
+
+
+@dead_app.command("replay")
+def replay_dead(numbers: Numbers = None, every: Every = False, durable: Durable = None) -> None:
+    """Send records back to where they came from, to be handled again."""
+    _each(numbers, every, durable, lambda bus, letter: replay(letter, bus.admin, bus.publisher))
+
+
+@dead_app.command("discard")
+def discard_dead(numbers: Numbers = None, every: Every = False, durable: Durable = None) -> None:
+    """Remove dead letters for good."""
+    _each(numbers, every, durable, lambda bus, letter: discard(letter, bus.admin))
+
+
+def _each(
+    numbers: list[int] | None,
+    every: bool,
+    durable: str | None,
+    act: Callable[[OperatorBus, DeadLetter], Coroutine[Any, Any, None]],
+) -> None:
+    """Do one thing to the chosen letters, or to none if one of them is not there."""
+    if bool(numbers) == every:
+        raise UsageError("Name the dead letters by number, or give --all, but not both.")
+    wanted = set(numbers or ())
+    done: list[int] = []
+
+    async def work(bus: OperatorBus) -> None:
+        found = [letter async for letter in dead_letters(bus.admin, durable=durable)]
+        if unknown := wanted - {letter.number for letter in found}:
+            listed = ", ".join(str(number) for number in sorted(unknown))
+            raise UsageError(f"There is no dead letter {listed}. `dead-letters list` shows them.")
+        for letter in found:
+            if every or letter.number in wanted:
+                await act(bus, letter)
+                done.append(letter.number)
+
+    _on_the_bus(work)
+    typer.echo(f"Done: {len(done)} of the dead letters.")
+
+
+def _on_the_bus(work: Callable[[OperatorBus], Coroutine[Any, Any, None]]) -> None:
+    settings = load_settings(Settings)
+
+    async def run(url: str) -> None:
+        async with operator_bus(settings, url) as connection:
+            await work(OperatorBus(Admin(connection), JetStreamPublisher(connection)))
+
+    with bus_url(settings) as url:
+        asyncio.run(run(url))
+
+
+def _as_dict(letter: DeadLetter) -> dict[str, object]:
+    """Return a letter without its bytes: they may hold what a user wrote."""
+    return {
+        "number": letter.number,
+        "at": letter.at.isoformat(),
+        "durable": letter.durable,
+        "subject": letter.subject,
+        "attempts": letter.attempts,
+        "error": letter.error,
+        "reason": letter.reason,
+        "message_id": letter.message_id,
+        "bytes": len(letter.data),
+    }
+
+
+def _show(found: list[DeadLetter]) -> None:
+    if not found:
+        typer.echo("There are no dead letters.")
+        return
+    table = Table("number", "at", "durable", "attempts", "reason", title="Dead letters")
+    for letter in found:
+        when = f"{letter.at:%Y-%m-%d %H:%M:%S}"
+        # A reason may hold anything; as plain text it can neither colour nor link.
+        table.add_row(
+            str(letter.number), when, letter.durable, str(letter.attempts), escape(letter.reason)
+        )
+    Console().print(table)

@@ -1,0 +1,277 @@
+"""The verbs that run: run, runs, show, up, demo."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import uuid4
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from biaswatch.cli.fail_on import FailOn, concluded_of, fail_at, least_gap
+from biaswatch.local.address import AddressFile
+from biaswatch.local.client import GatewayClient
+from biaswatch.local.gateway_connection import Json, Server, Token, connected
+from biaswatch.local.run_results import Found, RunResults, run_results
+from biaswatch.readers.run_checks import (
+    check_means,
+    check_recordings,
+    check_scaffolds,
+    check_simulated,
+)
+from biaswatch.readers.suites import load_suite
+from biaswatch.readers.targets import read_target, with_file
+from biaswatch.render.terminal import DEMO_JUDGES, DEMO_WRITER, print_outcome
+from services.generator.settings import GeneratorSettings
+from shared.contracts import Budget, Purpose, Suite, Target
+from shared.errors import TransientError, UsageError
+from shared.runtime.settings import Settings, load_settings
+from shared.telemetry import configure_logs
+
+DEMO_SUITE = Path(__file__).parents[2] / "suites" / "hiring-demo.yaml"
+
+
+Apart = Annotated[bool, typer.Option("--processes", help="Each service as its own process.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    for verb in (demo, up, run, runs, show, cancel):
+        app.command()(verb)
+
+
+def run(
+    suite: Annotated[Path, typer.Argument(help="A suite: a YAML or JSON file, or its folder.")],
+    target: Annotated[list[str], typer.Option(help="provider:model[@base_url]; may be repeated.")],
+    scaffold: Annotated[list[str] | None, typer.Option(help="How each probe is asked.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each probe is asked.")] = 1,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Stop at so many tokens; with more, it goes on.")
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Stop at so much money, by your own price table.")
+    ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(help="Who judges pairs: provider:model, `self` (the default) or `none`."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what judges are shown: distractors, order.")] = 0,
+    new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
+    fail_on: FailOn = None,
+    apart: Apart = False,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Put a suite to models and show what is found. The same command again resumes."""
+    least = least_gap(fail_on)
+    loaded, targets = load_suite(suite), [read_target(each) for each in target]
+    budget = _budget(max_tokens, max_cost)
+    check_scaffolds(loaded, targets, scaffold or ["direct"])
+    judges = [read_target(each) for each in judge or [] if each not in {"self", "none"}]
+    _check_here([*targets, *judges], budget, server)
+    asked = {
+        "targets": [with_file(each) for each in target],
+        "scaffolds": scaffold or ["direct"],
+        "repeats": repeats,
+        "nonce": uuid4().hex if new else "",
+        "budget": budget.model_dump(),
+        "judges": [with_file(each) for each in judge or []],
+        "judge_seed": seed,
+    }
+    work = _run_suite(loaded, asked, connected(server, token, apart=apart), quiet=as_json)
+    fail_at(concluded_of(_finish(work, as_json).diagnoses), least)
+
+
+def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -> None:
+    """Say now what only a platform on this machine can know."""
+    if server:
+        return
+    check_recordings(targets)
+    if not AddressFile(load_settings(Settings).state_dir).read():  # what starts here reads these
+        from services.simulator.app import given
+
+        check_simulated(targets, given().models)
+        check_means(targets, budget, load_settings(GeneratorSettings))
+
+
+def _budget(tokens: int | None, cost: float | None) -> Budget:
+    if cost is not None and not 0 < cost < float("inf"):
+        raise UsageError(f"--max-cost must be more than 0 (it is {cost:g}).")
+    return Budget(tokens=tokens, cost=cost)
+
+
+def demo(as_json: Json = False) -> None:
+    """Find a planted bias, and find none where none is: simulated models, nothing to set up."""
+    asked = {"targets": ["simulator:biased", "simulator:unbiased"], "repeats": 5}
+
+    async def interpreted(
+        client: GatewayClient, run_id: str, found: Sequence[Found]
+    ) -> Sequence[Found]:
+        from biaswatch.cli.interpret import interpret_run
+
+        return await interpret_run(client, run_id, found, writer=DEMO_WRITER, judges=DEMO_JUDGES)
+
+    suite, here = load_suite(DEMO_SUITE), connected(None, None)
+    work = _run_suite(suite, asked, here, quiet=as_json, then=interpreted)
+    _finish(work, as_json)
+
+
+def runs(
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
+    purpose: Annotated[
+        Purpose, typer.Option(help="Rounds of monitors and windows of traffic: by theirs.")
+    ] = Purpose.STUDY,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """List the runs, the latest first."""
+
+    async def work() -> list[dict[str, Any]]:
+        async with connected(server, token, asking=False) as client:
+            return await client.runs(last, purpose)
+
+    found = asyncio.run(work())
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    for each in found or []:
+        typer.echo(
+            f"{each['run_id']}  {each['at'][:19]}  {each['stand']:<10}  {each['suite']}"
+            f"  {', '.join(each['targets'])}  {each['responses']}/{each['probes']} responses"
+        )
+    if not found:
+        typer.echo("There are no runs yet.")
+
+
+def cancel(
+    run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
+    server: Server = None,
+    token: Token = None,
+) -> None:
+    """End a run before its time; what is there is kept, and the same `run` takes it up again."""
+
+    async def work() -> None:
+        async with connected(server, token, asking=False) as client:
+            await client.cancel(run_id)
+
+    asyncio.run(work())
+    typer.echo(f"The run {run_id} is cancelled; calls already under way still end.")
+
+
+def show(
+    run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
+    fail_on: FailOn = None,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a run found."""
+    least = least_gap(fail_on)
+
+    async def work() -> RunResults:
+        async with connected(server, token, asking=False) as client:
+            return await run_results(client, run_id)
+
+    outcome = asyncio.run(work())
+    print_outcome(outcome, as_json=as_json)
+    fail_at(concluded_of(outcome.diagnoses), least)
+
+
+def up(
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The gateway's port; 0 takes a free one.")
+    ] = 8080,
+    apart: Apart = False,
+) -> None:
+    """Run every service here, until Ctrl-C."""
+    from biaswatch.local.platform import embedded_platform
+
+    settings = load_settings(Settings)
+    configure_logs(settings.log_level)
+
+    async def work() -> None:
+        async with embedded_platform(settings, port=port, apart=apart) as here:
+            address = AddressFile(settings.state_dir)
+            address.write(here)
+            url = here.url
+            typer.echo(
+                f"biaswatch is up: {url} is its dashboard, {url}/docs its API. Ctrl-C stops it."
+            )
+            try:
+                await asyncio.Event().wait()
+            finally:
+                address.remove()
+
+    try:
+        asyncio.run(work())
+    except KeyboardInterrupt:
+        typer.echo("Stopped; the store and the bus keep everything.")
+
+
+Then = Callable[[GatewayClient, str, Sequence[Found]], Awaitable[Sequence[Found]]]
+
+
+async def _run_suite(
+    suite: Suite,
+    asked: Mapping[str, Any],
+    connecting: AbstractAsyncContextManager[GatewayClient],
+    *,
+    quiet: bool,
+    then: Then | None = None,
+) -> RunResults:
+    async with connecting as client:
+        run_id, opening = await client.start({**asked, "suite_hash": await client.keep(suite)})
+        await _watch(client, run_id, opening, quiet=quiet)
+        outcome = await run_results(client, run_id)
+        if then is not None and outcome.diagnoses:
+            said = await then(client, run_id, outcome.diagnoses)
+            outcome = replace(outcome, interpretations=said)
+        return outcome
+
+
+async def _watch(client: GatewayClient, run_id: str, opening: int, *, quiet: bool) -> None:
+    """Show how far the run is, until it is diagnosed."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
+        asked = bars.add_task("answered", total=None)
+        measured = bars.add_task("measured", total=None)
+        judged: TaskID | None = None
+        async for stand in client.follow(run_id, opening):
+            bars.update(asked, completed=stand["responses"], total=stand["probes"])
+            bars.update(measured, completed=stand["features"], total=stand["features_expected"])
+            if expected := stand.get("verdicts_expected"):
+                judged = bars.add_task("judged", total=expected) if judged is None else judged
+                bars.update(judged, completed=stand["verdicts"])
+
+
+def _finish(work: Any, as_json: bool) -> RunResults:
+    try:
+        outcome: RunResults = asyncio.run(work)
+    except KeyboardInterrupt:
+        typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
+        raise typer.Exit(TransientError.exit_code) from None
+    print_outcome(outcome, as_json=as_json)
+    if outcome.run["stand"] != "complete":
+        raise typer.Exit(TransientError.exit_code)
+    return outcome

@@ -1,0 +1,160 @@
+"""The verb `table`: what a 2x2 table of counts says, without a run."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from biaswatch.cli.case_options import (
+    Adjust,
+    Given,
+    Group,
+    Groups,
+    Outcome,
+    Strata,
+    Where,
+    cases_given,
+    more_of,
+    whole,
+)
+from biaswatch.render.findings import interval, number
+from biaswatch.render.tables import escape
+from shared.errors import UsageError
+
+MEASURES = {
+    "odds_ratio": "odds ratio",
+    "odds_ratio_conditional": "odds ratio, conditional",
+    "relative_risk": "relative risk",
+    "risk_difference": "risk difference",
+    "impact_ratio": "impact ratio",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command("table", context_settings={"ignore_unknown_options": True})(table)
+
+
+def table(
+    given: Given = None,
+    group: Group = None,
+    groups: Groups = None,
+    outcome: Outcome = None,
+    where: Where = None,
+    strata: Strata = None,
+    adjust: Adjust = None,
+    yates: Annotated[
+        bool, typer.Option("--yates", help="Correct chi-square for continuity.")
+    ] = False,
+    alpha: Annotated[str, typer.Option(help="1 minus the coverage of the intervals.")] = "0.05",
+    min_cases: Annotated[str, typer.Option(help="Warn of groups with fewer cases.")] = "15",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file."""
+    from shared.stats.tables.likeness import likeness
+    from shared.stats.tables.two_by_two import as_json as to_json
+    from shared.stats.tables.two_by_two import two_by_two
+
+    level = _level(alpha)
+    try:
+        cases = cases_given(
+            "table", given or [], group=group, groups=groups, outcome=outcome, where=where,
+            strata=strata, adjust=adjust, alpha=level,
+        )  # fmt: skip
+        found = two_by_two(
+            *cases.counts, alpha=level, yates=yates, min_cases=whole("--min-cases", min_cases)
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    alike = likeness(found.odds_ratio, found.relative_risk)
+    said = {**to_json(found), **more_of(cases), "similarity": asdict(alike)}
+    if as_json:
+        typer.echo(json.dumps(said, indent=2, allow_nan=False))
+        return
+    _print(said, level)
+
+
+def _level(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise UsageError(f"--alpha is {word!r}, but has to be a number.") from None
+
+
+def _print(found: Mapping[str, Any], alpha: float) -> None:
+    console = Console()
+    covered = f"{100 * (1 - alpha):g} % interval"
+    measures = _table(f"{found['n']} cases", ("measure", "estimate", covered, "how"))
+    for measure in _measures(found):
+        measures.add_row(*measure)
+    tests = _table("Independence", ("test", "p", "about"))
+    for test in _tests(found):
+        tests.add_row(*test)
+    console.print(measures)
+    console.print(tests)
+    for sentence in (*found["notes"], *found["warnings"], *_more(found)):
+        console.print(f"• {escape(sentence)}")
+
+
+def _more(found: Mapping[str, Any]) -> Iterator[str]:
+    """Say what strata and covariates add, and how alike the two ratios are."""
+    if within := found["stratified"]:
+        test, ratio = within["cmh"], within["odds_ratio"]
+        yield (
+            f"Within {within['strata']} strata the odds ratio is {interval(ratio)}"
+            f" (Mantel-Haenszel), p = {number(test['p_value'])} (CMH); alike in all strata?"
+            f" p = {number(within['tarone']['p_value'])} (Breslow-Day, Tarone)."
+        )
+        if within["note"]:
+            yield within["note"]
+    if adjusted := found["adjusted_odds_ratio"]:
+        held = ", ".join(adjusted["for"])
+        yield f"With {held} held equal the odds ratio is {interval(adjusted)}."
+    if (alike := found["similarity"])["says"]:
+        yield f"Odds ratio and relative risk: {alike['says']} ({number(alike['ratio'])})."
+
+
+def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    for group, rate in enumerate(found["rates"], start=1):
+        yield _measure(f"rate of group {group}", rate)
+    for key, name in MEASURES.items():
+        yield _measure(name, found[key])
+
+
+def _measure(name: str, estimate: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    bounds = estimate["ci"]
+    how = estimate["reason"] or estimate.get("method", "")
+    reach = "-"
+    if bounds:
+        high = "∞" if bounds[1] is None else number(bounds[1])
+        reach = f"{number(bounds[0])} to {high}"
+    return name, number(estimate["estimate"]), reach, escape(how)
+
+
+def _tests(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    chi2 = found["chi_square"]
+    about = chi2["reason"] or (
+        f"statistic {number(chi2['statistic'])}, {chi2['dof']} degree of freedom,"
+        f" {'with' if chi2['yates'] else 'without'} Yates, least expected"
+        f" {number(chi2['min_expected'])}"
+    )
+    rows = {
+        "chi_square": ("chi-square", chi2["p_value"], about),
+        "fisher": ("Fisher, exact", found["fisher"]["p_value"], found["fisher"]["reason"]),
+        "boschloo": ("Boschloo, exact", found["boschloo"]["p_value"], found["boschloo"]["reason"]),
+    }
+    for key, (name, p_value, said) in rows.items():
+        counts = " (counts)" if key == found["declared"]["test"] else ""
+        yield name + counts, number(p_value), escape(said or "")
+
+
+def _table(title: str, columns: tuple[str, ...]) -> Table:
+    shown = Table(title=title, title_justify="left", box=SIMPLE, pad_edge=False)
+    for name in columns:
+        shown.add_column(name, overflow="fold")
+    return shown

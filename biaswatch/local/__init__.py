@@ -1,0 +1,1 @@
+"""The platform on this machine, and connections to its gateway and its bus."""

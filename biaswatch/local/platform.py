@@ -1,0 +1,202 @@
+"""The whole platform on one machine: embedded bus, the store, every service, the simulator."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from biaswatch.local.address import RunningPlatform, embedded_bus_sizes
+from biaswatch.local.processes import supervised_processes
+from services.diagnoser import app as diagnoser
+from services.diagnoser.settings import DiagnoserSettings
+from services.evaluator import app as evaluator
+from services.evaluator.settings import EvaluatorSettings
+from services.extractor import app as extractor
+from services.extractor.settings import ExtractorSettings
+from services.gateway import app as gateway
+from services.gateway.settings import GatewaySettings
+from services.generator import app as generator
+from services.generator.settings import GeneratorSettings
+from services.oracle import app as oracle
+from services.oracle.settings import OracleSettings
+from services.planner import app as planner
+from services.planner.settings import PlannerSettings
+from services.recorder import app as recorder
+from services.recorder.settings import RecorderSettings
+from services.simulator import app as simulator
+from services.simulator.domain.plant import Plant
+from services.simulator.settings import SimulatorSettings
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from shared.bus.server import EmbeddedServer
+from shared.bus.topology import StreamLimits
+from shared.runtime.blocking import in_thread
+from shared.runtime.service import Service
+from shared.runtime.settings import Settings
+from shared.runtime.web import free_port, web_server
+from shared.store import Store, migrate
+
+SERVICES = (
+    *("planner", "generator", "extractor", "recorder", "diagnoser", "oracle", "evaluator"),
+    "gateway",
+)
+LOOK_S = 0.02
+HERE = "127.0.0.1"
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """What every service of the platform is given."""
+
+    nats_url: str
+    store_url: str
+    simulator_url: str
+    log_level: str
+    clock: Clock
+    calls: int | None
+    asking: bool
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _simulated(plants: Mapping[str, Plant]) -> SimulatorSettings:
+    given = simulator.given()
+    return given.model_copy(update={"plants": {**given.plants, **plants}})
+
+
+@asynccontextmanager
+async def embedded_platform(
+    settings: Settings,
+    *,
+    port: int = 0,
+    apart: bool = False,
+    plants: Mapping[str, Plant] | None = None,
+    clock: Clock | None = None,
+    calls: int | None = None,
+    asking: bool = True,
+) -> AsyncIterator[RunningPlatform]:
+    """Run everything while the context lasts; with `apart`, each service as its own process.
+
+    Plants are more models of the simulator; another clock lets monitors live faster; calls are the
+    most in flight to one target. Without `asking` no model is asked: what waits to be asked goes on
+    waiting. Clock and calls are for services in this process.
+
+    Raises
+    ------
+    ConfigurationError
+        A port, a directory or a setting is wrong.
+    """
+    began = datetime.now(UTC)
+    with EmbeddedServer(settings.state_dir / "nats") as server:
+        migrate(settings.store)
+        await _provision(server.url, embedded_bus_sizes(settings))
+        simulated = simulator.build(_simulated(plants or {}))
+        with Store.open(settings.store) as store:
+            async with web_server(simulated, HERE, 0) as simulator_port:
+                simulator_url = f"http://{HERE}:{simulator_port}/v1"
+                where = ServiceSettings(
+                    *(server.url, settings.store, simulator_url, settings.log_level),
+                    clock or _now,
+                    calls,
+                    asking,
+                )
+                serve = _apart if apart else _together
+                async with serve(where, store, port) as url:
+                    while not await in_thread(store.extractors.running, began):
+                        await asyncio.sleep(LOOK_S)
+                    yield RunningPlatform(url, server.url, os.getpid())
+
+
+async def _provision(nats_url: str, sizes: StreamLimits) -> None:
+    connection = await Connection.open(nats_url, name="operator")
+    try:
+        await provision(Admin(connection), sizes)
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def _apart(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
+    """Run each service as a process of its own."""
+    chosen = port or free_port(HERE)
+    environment = {
+        "NATS_URL": where.nats_url,
+        "BIASWATCH_STORE_URL": where.store_url,
+        "BIASWATCH_SIMULATOR_URL": where.simulator_url,
+        "BIASWATCH_LOG_LEVEL": where.log_level,
+        "BIASWATCH_GATEWAY_HOST": HERE,
+        "BIASWATCH_GATEWAY_PORT": str(chosen),
+    }
+    async with supervised_processes(SERVICES, environment):
+        await _answers(chosen)
+        yield f"http://{HERE}:{chosen}"
+
+
+async def _answers(port: int) -> None:
+    while True:
+        try:
+            _, writer = await asyncio.open_connection(HERE, port)
+        except OSError:
+            await asyncio.sleep(LOOK_S)
+        else:
+            writer.close()
+            return
+
+
+@asynccontextmanager
+async def _together(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
+    """Run every service in this process."""
+    given: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
+    services = [
+        planner.build(PlannerSettings(**given), where.clock),
+        *([generator.build(_asking(where, given))] if where.asking else []),
+        extractor.build(ExtractorSettings(**given)),
+        recorder.build(RecorderSettings(**given)),
+        diagnoser.build(DiagnoserSettings(**given), where.clock),
+        oracle.build(OracleSettings(**given)),
+        evaluator.build(EvaluatorSettings(**given)),
+        Service("gateway", GatewaySettings(**given), stages=[gateway.ingestion(store)]),
+    ]
+    connection = await Connection.open(where.nats_url, name="gateway")
+    try:
+        api = gateway.web_app(GatewaySettings(**given), store, JetStreamPublisher(connection))
+        async with _running(services), web_server(api, HERE, port) as chosen:
+            yield f"http://{HERE}:{chosen}"
+    finally:
+        await connection.close()
+
+
+def _asking(where: ServiceSettings, given: Mapping[str, Any]) -> GeneratorSettings:
+    settings = GeneratorSettings(**given, simulator_url=where.simulator_url)
+    if where.calls is None:
+        return settings
+    fewer = {"generator_slots": where.calls, "generator_start": where.calls}
+    return settings.model_copy(update=fewer)
+
+
+@asynccontextmanager
+async def _running(services: Sequence[Service]) -> AsyncIterator[None]:
+    """Run services; if one fails, the platform ends with its error."""
+    inside = asyncio.current_task()
+    tasks = [asyncio.create_task(service.run(with_health=False)) for service in services]
+    for task in tasks:
+        task.add_done_callback(lambda ended: _failed(ended) and inside and inside.cancel())
+    try:
+        yield
+    except asyncio.CancelledError:
+        for failure in filter(None, map(_failed, tasks)):
+            raise failure from None
+        raise
+    finally:
+        for service in services:
+            service.stop()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _failed(task: "asyncio.Task[None]") -> BaseException | None:
+    return task.exception() if task.done() and not task.cancelled() else None

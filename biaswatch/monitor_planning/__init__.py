@@ -1,0 +1,1 @@
+"""How long a monitor needs to find a gap, computed before it starts."""

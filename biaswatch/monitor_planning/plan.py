@@ -1,0 +1,157 @@
+"""How long a monitor is likely to need, before it starts: units, rounds, tokens, money."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.special import expit, logit
+
+from biaswatch.monitor_planning.assumptions import (
+    AssumedValues,
+    Assumptions,
+    check_options,
+    values_of,
+)
+from biaswatch.monitor_planning.costs import CallPrices, PlannedRounds, SuiteRound, TrafficWindow
+from biaswatch.render.tables import printable
+from shared.contracts import Comparison, Method, MonitorPlan, Suite, Upkeep, WatchedFeature
+from shared.errors import UsageError
+from shared.stats.anytime.planning import Plan, plan_gap, plan_rates
+from shared.stats.anytime.unpaired_planning import plan_two_groups
+
+Row = dict[str, str | int | float | None]
+ANSWER_TOKENS = 200
+
+
+def planned(
+    plan: MonitorPlan, upkeep: Upkeep, suite: Suite | None, assumed: Assumptions
+) -> list[Row]:
+    """Return one row for each comparison of the features that are planned for.
+
+    Raises
+    ------
+    UsageError
+        The effect is within the tolerance or cannot be, there is no such feature, or what is
+        assumed says nothing of this monitor.
+    """
+    features = _features(plan, assumed.feature)
+    check_options(assumed, features, traffic=suite is None)
+    brought = _brought(plan, upkeep, suite, assumed)
+    return [
+        _row(Comparison(watched=watched, pair=pair), found, values, assumed.effect, brought)
+        for watched, found, values in _simulated(plan, features, assumed)
+        for pair in plan.comparisons
+    ]
+
+
+def explained(rows: Sequence[Row], *, traffic: bool) -> str:
+    """Say what the numbers are, and why there are none."""
+    lines = []
+    if any(row["units"] is not None for row in rows):
+        gap = f"{rows[0]['effect']:g}"
+        lines.append(f"By these units 80 % of monitors with a gap of {gap} have alarmed")
+    if any(row["tokens"] is not None for row in rows):
+        lines[-1] += "; tokens are a guess"
+    if traffic and any(row["rounds"] is not None for row in rows):
+        lines[-1] += "; a round is a window"
+    reasons = dict.fromkeys(row["why"] for row in rows if row["why"])
+    for why in reasons:
+        keys = ", ".join(str(row["comparison"]) for row in rows if row["why"] == why)
+        lines.append(f"{keys}: {why}")
+    return printable("\n".join(f"{line}." for line in lines))
+
+
+def _features(plan: MonitorPlan, name: str | None) -> list[WatchedFeature]:
+    names = [_name(each) for each in plan.features]
+    if name is not None and name not in names:
+        known = ", ".join(dict.fromkeys(names))
+        raise UsageError(f"The monitor watches no feature {name}; it watches {known}.")
+    return [each for each in plan.features if name in (None, _name(each))]
+
+
+def _name(watched: WatchedFeature) -> str:
+    return f"{watched.extractor}.{watched.feature}"
+
+
+def _brought(
+    plan: MonitorPlan, upkeep: Upkeep, suite: Suite | None, assumed: Assumptions
+) -> SuiteRound | TrafficWindow:
+    if suite is None:
+        return TrafficWindow(assumed.new_users, upkeep.most_rounds)
+    tokens = ANSWER_TOKENS if assumed.answer_tokens is None else assumed.answer_tokens
+    return SuiteRound(plan, suite, CallPrices(tokens, assumed.prices), upkeep.most_rounds)
+
+
+def _simulated(
+    plan: MonitorPlan, features: Sequence[WatchedFeature], assumed: Assumptions
+) -> Iterator[tuple[WatchedFeature, Plan, AssumedValues]]:
+    for watched in features:
+        simulate = _selections if watched.method.of_selections else _gap
+        try:
+            values = values_of(watched, assumed)
+            yield watched, simulate(watched, plan, assumed, values), values
+        except ValueError as error:
+            raise UsageError(f"{_name(watched)}: {error}.") from None
+
+
+def _selections(
+    watched: WatchedFeature, plan: MonitorPlan, assumed: Assumptions, values: AssumedValues
+) -> Plan:
+    level = values.level or 0.0
+    first = float(expit(logit(level) + assumed.effect))
+    rng, alpha, family = _family(plan)
+    return plan_rates(first, level, rng, alpha=alpha, family=family, tolerance=watched.tolerance)
+
+
+def _gap(
+    watched: WatchedFeature, plan: MonitorPlan, assumed: Assumptions, values: AssumedValues
+) -> Plan:
+    span = watched.high - watched.low
+    effect, tolerance = assumed.effect / span, watched.tolerance / span
+    sd = (values.sd or 0.0) / span
+    rng, alpha, family = _family(plan)
+    if watched.method is Method.PAIRS:
+        return plan_gap(
+            effect, sd, rng,
+            alpha=alpha, family=family, tolerance=tolerance, binary=assumed.binary,
+        )  # fmt: skip
+    level, sds = ((values.level or 0.0) - watched.low) / span, ((values.sd_first or 0.0) / span, sd)
+    return plan_two_groups(effect, sds, level, rng, alpha=alpha, family=family, tolerance=tolerance)
+
+
+def _family(plan: MonitorPlan) -> tuple[np.random.Generator, float, int]:
+    """Return luck, always the same, the half of alpha that is for gaps, and what shares it."""
+    return np.random.default_rng(1), plan.alpha / 2, len(plan.watched)
+
+
+def _row(
+    comparison: Comparison,
+    found: Plan,
+    values: AssumedValues,
+    effect: float,
+    brought: SuiteRound | TrafficWindow,
+) -> Row:
+    return {
+        "comparison": comparison.key,
+        "effect": effect,
+        "sd_first": _short(values.sd_first),
+        "sd": _short(values.sd),
+        "level": _short(values.level),
+        "units": found.units,
+        "looking_once": found.fixed,
+        **vars(_needed(comparison, found, brought)),
+    }
+
+
+def _needed(
+    comparison: Comparison, found: Plan, brought: SuiteRound | TrafficWindow
+) -> PlannedRounds:
+    if found.units is not None:
+        return brought.until(found.units, comparison)
+    return PlannedRounds(
+        why=f"fewer than 80 % of monitors with such a gap have alarmed by {found.looked} units,"
+        " which is as far as is planned for"
+    )
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

@@ -1,0 +1,158 @@
+"""Cases in a file become a 2x2 table: two groups, an outcome, filters, strata, covariates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biaswatch.readers.row_filters import RowFilter
+from biaswatch.readers.tables import frame_of
+from shared.errors import UsageError
+from shared.stats.estimate import Estimate
+from shared.stats.tables.logistic import adjusted_odds_ratio
+from shared.stats.tables.stratified import Stratified, stratified
+
+MOST_CATEGORIES = 50
+
+
+@dataclass(frozen=True)
+class CasesQuestion:
+    """What of the file is compared."""
+
+    group: str
+    groups: tuple[str, str]
+    outcome: RowFilter
+    where: Sequence[RowFilter] = ()
+    strata: str | None = None
+    adjust: Sequence[str] = ()
+    alpha: float = 0.05
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The table, and what somebody who reads it should know."""
+
+    counts: tuple[int, int, int, int]
+    groups: tuple[str, str] = ("group 1", "group 2")
+    outcome: str = "the outcome"
+    value: str = "the outcome"
+    strata: Stratified | None = None
+    by_stratum: dict[str, tuple[int, int, int, int]] = field(default_factory=dict)
+    adjusted: Estimate | None = None
+    adjusted_for: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+
+def cases_of(path: Path, asked: CasesQuestion) -> Cases:
+    """Count a file's cases.
+
+    Raises
+    ------
+    UsageError
+        The file, a column, a group or a value cannot be used; the sentence names it.
+    """
+    frame = frame_of(path)
+    _columns(path, frame, [asked.group, *filter(None, [asked.strata]), *asked.adjust])
+    rows = len(frame)
+    for each in asked.where:
+        frame = frame[each.met(frame, path) == 1]
+    notes = [f"{len(frame)} of {rows} rows meet the conditions."] if asked.where else []
+    labels = frame[asked.group].map(str, na_action="ignore")
+    _groups(path, asked, labels)
+    frame, labels = frame[labels.isin(asked.groups)], labels[labels.isin(asked.groups)]
+    met = asked.outcome.met(frame, path)
+    known = ~met.isna()
+    if asked.strata:
+        known &= ~frame[asked.strata].isna()
+    if left := int((~known).sum()):
+        notes.append(f"{left} cases without an outcome or a stratum are left out.")
+    frame, labels, met = frame[known], labels[known], met[known]
+    by_stratum = _by_stratum(frame, labels, met, asked)
+    adjusted, more = _adjusted(path, frame, labels, met, asked)
+    return Cases(
+        counts=_counts(labels, met, asked.groups),
+        groups=asked.groups,
+        outcome=asked.outcome.column,
+        value=str(asked.outcome),
+        strata=stratified(by_stratum.values(), alpha=asked.alpha) if by_stratum else None,
+        by_stratum=by_stratum,
+        adjusted=adjusted,
+        adjusted_for=asked.adjust,
+        notes=[*notes, *more],
+    )
+
+
+def _columns(path: Path, frame: pd.DataFrame, wanted: Sequence[str]) -> None:
+    if absent := [name for name in wanted if name not in frame.columns]:
+        there = ", ".join(map(str, frame.columns))
+        raise UsageError(f"{path} has no column {absent[0]!r}. Its columns are {there}.")
+
+
+def _groups(path: Path, asked: CasesQuestion, labels: "pd.Series[Any]") -> None:
+    there = set(labels.dropna())
+    if absent := [name for name in asked.groups if name not in there]:
+        known = ", ".join(sorted(there)[:10]) or "none"
+        raise UsageError(
+            f"{path} has no group {absent[0]!r} in its column {asked.group!r}; there are: {known}."
+        )
+
+
+def _counts(
+    labels: "pd.Series[Any]", met: "pd.Series[Any]", groups: tuple[str, str]
+) -> tuple[int, int, int, int]:
+    a, c = (int((met[labels == group] == 1).sum()) for group in groups)
+    b, d = (int((met[labels == group] == 0).sum()) for group in groups)
+    return a, b, c, d
+
+
+def _by_stratum(
+    frame: pd.DataFrame, labels: "pd.Series[Any]", met: "pd.Series[Any]", asked: CasesQuestion
+) -> dict[str, tuple[int, int, int, int]]:
+    if not asked.strata:
+        return {}
+    strata = frame[asked.strata].map(str)
+    return {
+        str(name): _counts(labels[strata == name], met[strata == name], asked.groups)
+        for name in sorted(set(strata))
+    }
+
+
+def _adjusted(
+    path: Path,
+    frame: pd.DataFrame,
+    labels: "pd.Series[Any]",
+    met: "pd.Series[Any]",
+    asked: CasesQuestion,
+) -> tuple[Estimate | None, list[str]]:
+    """Fit over the cases that have every covariate, and say how many those are not."""
+    if not asked.adjust:
+        return None, []
+    whole = ~frame[list(asked.adjust)].isna().any(axis=1)
+    design = np.column_stack([_coded(path, frame[whole], name) for name in asked.adjust])
+    found = adjusted_odds_ratio(
+        (met[whole] == 1).tolist(),
+        (labels[whole] == asked.groups[0]).tolist(),
+        design,
+        alpha=asked.alpha,
+    )
+    left = int((~whole).sum())
+    said = [f"{left} cases lack a covariate and are not in the adjusted odds ratio."]
+    return found, said if left else []
+
+
+def _coded(path: Path, frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
+    """Return a covariate's columns: numbers unchanged, categories as 0 and 1 without the first."""
+    numbers = pd.to_numeric(frame[name], errors="coerce")
+    if not numbers.isna().any():
+        return numbers.to_numpy(dtype=np.float64).reshape(-1, 1)
+    words = frame[name].map(str)
+    if (kinds := words.nunique()) > MOST_CATEGORIES:
+        raise UsageError(
+            f"{path}: the covariate {name} has {kinds} categories; at most {MOST_CATEGORIES} can be"
+            " adjusted for."
+        )
+    return pd.get_dummies(words, drop_first=True).to_numpy(dtype=np.float64)

@@ -1,0 +1,136 @@
+"""Tables of measurements from files: columns found, numbers read, slips named."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from services.diagnoser.domain.observations import Floats, Observations
+from shared.errors import UsageError
+
+READERS = {
+    ".csv": lambda path: _csv(path),
+    ".parquet": pd.read_parquet,
+    ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False, convert_dates=False),
+}
+MISSING_WORDS = {"", "nan", "na", "n/a", "null", "none"}
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Which column is what."""
+
+    groups: Sequence[str]
+    features: Sequence[str]
+    baseline: str | None = None
+    unit: str | None = None
+    domain: str | None = None
+    set: str | None = None
+
+    @property
+    def all(self) -> list[str]:
+        """Every column that is needed."""
+        single = [self.baseline, self.unit, self.domain, self.set]
+        return [*self.groups, *self.features, *filter(None, single)]
+
+
+def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[str]]:
+    """Read a table; give it, and what somebody who reads its numbers should know.
+
+    Raises
+    ------
+    UsageError
+        The file, a column or a value cannot be used; the sentence names it.
+    """
+    frame = frame_of(path)
+    absent = [name for name in columns.all if name not in frame.columns]
+    if absent:
+        there = ", ".join(map(str, frame.columns))
+        raise UsageError(f"{path} has no column {absent[0]!r}. Its columns are {there}.")
+    if frame.empty:
+        raise UsageError(f"{path} has no rows.")
+    values = np.column_stack([_numbers(path, frame, name) for name in columns.features])
+    seen = Observations(
+        features=tuple(columns.features),
+        values=values,
+        groups={name: _labels(frame, name) for name in columns.groups},
+        units=_labels(frame, columns.unit) if columns.unit else None,
+        sets=_labels(frame, columns.set) if columns.set else None,
+        domains=_domains(path, frame, columns.domain),
+        baseline=_numbers(path, frame, columns.baseline) if columns.baseline else None,
+    )
+    return seen, _warnings(seen)
+
+
+def frame_of(path: Path) -> pd.DataFrame:
+    """Read a table; its ending says what it is."""
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise UsageError(f"{path} is none of {', '.join(READERS)}; its ending says what it is.")
+    try:
+        return reader(path)  # type: ignore[no-any-return, operator]
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {path}.") from None
+    except MemoryError:
+        raise UsageError(f"{path} does not fit into memory. Split it by domain.") from None
+    except (OSError, ValueError) as error:  # pandas and pyarrow raise many kinds of ValueError
+        first = (
+            str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else "no reason"
+        )
+        raise UsageError(f"{path} cannot be read as {path.suffix[1:]}: {first}.") from None
+
+
+def _csv(path: Path) -> pd.DataFrame:
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+    if not isinstance(frame.index, pd.RangeIndex):
+        # pandas takes the first cells of such rows for names, and every other for its neighbour.
+        raise UsageError(
+            f"{path}: rows have more cells than the first line has names. Name every column, or"
+            " take away the comma at the end of the rows."
+        )
+    return frame
+
+
+def _numbers(path: Path, frame: pd.DataFrame, name: str) -> Floats:
+    column = frame[name]
+    if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    found = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
+    words = column.map(lambda value: str(value).strip().lower())
+    wrong = np.isnan(found) & ~column.isna().to_numpy() & ~words.isin(MISSING_WORDS).to_numpy()
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise UsageError(
+            f"{path}, row {row + 1}, column {name}: {str(column.iloc[row])[:60]!r} is no number."
+            " Leave it empty where a value is missing."
+        )
+    return found
+
+
+def _labels(frame: pd.DataFrame, name: str) -> list[str | None]:
+    column = frame[name]
+    absent = column.isna()
+    return [None if gone else str(value) for value, gone in zip(column, absent, strict=True)]
+
+
+def _domains(path: Path, frame: pd.DataFrame, name: str | None) -> list[str | None] | None:
+    if name is None:
+        return None
+    labels = _labels(frame, name)
+    if None in labels:
+        raise UsageError(f"{path}, row {labels.index(None) + 1}: column {name} is empty.")
+    return labels
+
+
+def _warnings(seen: Observations) -> list[str]:
+    said = []
+    if infinite := int(np.isinf(seen.values).sum()):
+        said.append(f"{infinite} infinite values were taken as missing.")
+    for name, labels in seen.groups.items():
+        if without := sum(label is None for label in labels):
+            said.append(f"{without} rows have no {name} and belong to none of its groups.")
+        if len(set(labels) - {None}) < 2:
+            said.append(f"{name} has fewer than two groups: there is nothing to compare.")
+    return said
