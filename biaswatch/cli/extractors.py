@@ -16,11 +16,10 @@ from biaswatch.local.address import bus_url
 from biaswatch.render.tables import escape, printable
 from shared.bus.jetstream import Connection, JetStreamPublisher, Requester, serve_endpoints
 from shared.bus.permissions import DROP_IN, OPERATOR
-from shared.contracts import Purpose, Response
+from shared.contracts import ExtractorStatus, Purpose, Response
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
 from shared.store import Store
-from shared.store.extractors import ExtractorStatus
 
 app = typer.Typer(name="extractors", help="What turns answers into numbers.")
 ALIVE_S = 60

@@ -6,15 +6,16 @@ from math import floor
 
 from shared.contracts import (
     ExtractorPin,
+    ExtractorStatus,
     Monitor,
     Purpose,
     Run,
+    ScheduledMonitor,
     Suite,
     next_window,
     shuffled_sets,
     window_run,
 )
-from shared.store import ExtractorStatus, ScheduledMonitor
 
 
 def next_due(due_at: datetime, cadence_s: float, now: datetime) -> datetime:

@@ -13,7 +13,7 @@ from shared.contracts.assessment import (
 from shared.contracts.brief import Brief, Measure, Subject
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
-from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion
+from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion, GatherState
 from shared.contracts.description import Described, Description
 from shared.contracts.diagnosis import (
     Diagnosis,
@@ -35,9 +35,10 @@ from shared.contracts.evaluation import (
 from shared.contracts.evidence import Change, Evidence, Increment, Round
 from shared.contracts.exchange import Exchange
 from shared.contracts.expansion import asked_of, expected_of, probes_of, shuffled_sets
-from shared.contracts.features import Features
+from shared.contracts.features import ExtractorStatus, Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
 from shared.contracts.monitor import Monitor, MonitorPlan, MonitorState, Upkeep
+from shared.contracts.monitor_schedule import ScheduledMonitor, next_window, read_at, window_run
 from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part, Purpose, Record
 from shared.contracts.response import Ending, Response, Step, Usage
@@ -54,7 +55,6 @@ from shared.contracts.run import Budget, ExtractorPin, Judging, Run
 from shared.contracts.suite import Claim, Suite, SuiteProbe
 from shared.contracts.target import Target, parse_target
 from shared.contracts.traffic import MENTIONED, TRAFFIC, Traffic, Window, window_at
-from shared.contracts.traffic_windows import next_window, read_at, window_run
 from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict
 
 __all__ = [
@@ -92,10 +92,12 @@ __all__ = [
     "Evidence",
     "Exchange",
     "ExtractorPin",
+    "ExtractorStatus",
     "Fault",
     "Features",
     "Finding",
     "Gap",
+    "GatherState",
     "GroupDisparity",
     "GroupSummary",
     "Increment",
@@ -122,6 +124,7 @@ __all__ = [
     "Round",
     "Route",
     "Run",
+    "ScheduledMonitor",
     "Step",
     "Subject",
     "Suite",

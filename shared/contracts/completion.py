@@ -1,5 +1,6 @@
 """A run, a round or a pair has everything it expects, or will not wait any longer."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
@@ -20,6 +21,17 @@ class ClosedBy(StrEnum):
     ARRIVAL = "arrival"
     DEADLINE = "deadline"
     CANCELLATION = "cancellation"
+
+
+@dataclass(frozen=True)
+class GatherState:
+    """How a gather stands."""
+
+    expected: int
+    arrived: int
+    opening: int
+    closed_by: ClosedBy | None
+    """None while it is open."""
 
 
 class Completion(Record):

@@ -1,5 +1,7 @@
-"""Numbers an extractor read from one response, or why it read none."""
+"""Numbers an extractor read from one response, or why it read none; and the extractor itself."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar
 
 from shared.contracts.identity import Name, RecordId, Token
@@ -56,3 +58,25 @@ class Features(Record):
     def unit(self) -> str:
         """The unit of the response."""
         return self.unit_id
+
+
+@dataclass(frozen=True)
+class ExtractorStatus:
+    """One extractor at one version, how it does, and when it was last heard of."""
+
+    name: str
+    version: str
+    features: tuple[str, ...]
+    seen_at: datetime
+    instrument: str = ""
+    """What it measures with, in a few words."""
+    kind: str = "built in"
+    """Built in, or a drop-in that some other process serves."""
+    lag: int | None = None
+    """Responses that wait for it, where it has a durable of its own."""
+    rate_per_s: float | None = None
+    """Texts a second since it was last heard of."""
+    last_error: str | None = None
+    """What went wrong last, in words of ours."""
+    refused: str | None = None
+    """Why it is not asked to measure, where it is there but breaks the contract."""

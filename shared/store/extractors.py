@@ -2,37 +2,14 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, and_, delete, insert, select, update
 
-from shared.contracts import OwnGap, derived_id
+from shared.contracts import ExtractorStatus, OwnGap, derived_id
 from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.tables import BASELINES, CALIBRATIONS, EXTRACTORS
-
-
-@dataclass(frozen=True)
-class ExtractorStatus:
-    """One extractor at one version, how it does, and when it was last heard of."""
-
-    name: str
-    version: str
-    features: tuple[str, ...]
-    seen_at: datetime
-    instrument: str = ""
-    """What it measures with, in a few words."""
-    kind: str = "built in"
-    """Built in, or a drop-in that some other process serves."""
-    lag: int | None = None
-    """Responses that wait for it, where it has a durable of its own."""
-    rate_per_s: float | None = None
-    """Texts a second since it was last heard of."""
-    last_error: str | None = None
-    """What went wrong last, in words of ours."""
-    refused: str | None = None
-    """Why it is not asked to measure, where it is there but breaks the contract."""
 
 
 class Extractors:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import JsonValue
 from sqlalchemy import Connection, Engine, and_, select, update
 
-from shared.contracts import ClosedBy
+from shared.contracts import ClosedBy, GatherState
 from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.tables import GATHER_ITEMS, GATHERS
 
@@ -29,17 +29,6 @@ class Closing:
     closed_at: datetime
     opening: int
     """How often the waiting had been taken up again."""
-
-
-@dataclass(frozen=True)
-class GatherState:
-    """How a gather stands."""
-
-    expected: int
-    arrived: int
-    opening: int
-    closed_by: ClosedBy | None
-    """None while it is open."""
 
 
 class Gathers:

@@ -1,7 +1,6 @@
 """The rounds of monitors: which comes next, when it is due, and those that have closed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -13,34 +12,12 @@ from shared.contracts import (
     Purpose,
     Round,
     Run,
+    ScheduledMonitor,
     derived_id,
-    next_window,
-    read_at,
 )
 from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.records import Records
 from shared.store.tables import RECORDS, SCHEDULE
-
-
-@dataclass(frozen=True)
-class ScheduledMonitor:
-    """How one monitor stands."""
-
-    monitor: Monitor
-    next_round: int
-    due_at: datetime
-    run: Run | None
-    """The run of the round before; None before the first."""
-    ended: str | None
-    """Why there will be no more rounds."""
-
-    @property
-    def due(self) -> datetime:
-        """When the next round is due; a window of traffic is when it is over."""
-        traffic = self.monitor.plan.traffic
-        if traffic is None:
-            return self.due_at
-        return read_at(next_window(traffic, self.monitor, self.run), self.monitor)
 
 
 class Schedule:

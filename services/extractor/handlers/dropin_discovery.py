@@ -19,7 +19,7 @@ from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.runtime.service import StageHost
 from shared.store import Store
-from shared.store.extractors import ExtractorStatus
+from shared.contracts import ExtractorStatus
 from shared.telemetry import log
 
 GONE_AFTER_S = 30.0

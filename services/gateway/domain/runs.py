@@ -6,10 +6,19 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
-from shared.contracts import Budget, ClosedBy, ExtractorPin, Judging, Run, Suite, parse_target
+from shared.contracts import (
+    Budget,
+    ClosedBy,
+    ExtractorPin,
+    ExtractorStatus,
+    GatherState,
+    Judging,
+    Run,
+    Suite,
+    parse_target,
+)
 from shared.contracts.identity import RecordId
 from shared.errors import UsageError
-from shared.store import ExtractorStatus, GatherState
 
 ITSELF, NOBODY = "self", "none"
 

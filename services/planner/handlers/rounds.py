@@ -13,12 +13,13 @@ from shared.contracts import (
     MonitorState,
     Record,
     Run,
+    ScheduledMonitor,
     Suite,
     read_at,
 )
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
-from shared.store import ScheduledMonitor, Store
+from shared.store import Store
 from shared.telemetry import log
 
 HEARD_WITHIN = timedelta(seconds=60)

@@ -12,11 +12,10 @@ from pydantic import SecretStr
 
 from services.gateway.app import build, web_app
 from services.gateway.settings import GatewaySettings
-from shared.contracts import RUN_GATHER, Cancellation, ClosedBy, Completion
+from shared.contracts import RUN_GATHER, Cancellation, ClosedBy, Completion, ExtractorStatus
 from shared.errors import ConfigurationError
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from shared.store.extractors import ExtractorStatus
 from tests.support.bus import Bus
 from tests.support.records import make_completion, make_diagnosis
 

@@ -14,10 +14,17 @@ from services.gateway.app import web_app
 from services.gateway.handlers import Ingest
 from services.gateway.settings import GatewaySettings
 from shared.bus.stage import Stage
-from shared.contracts import Exchange, MonitorState, Purpose, Response, window_at, window_run
+from shared.contracts import (
+    Exchange,
+    ExtractorStatus,
+    MonitorState,
+    Purpose,
+    Response,
+    window_at,
+    window_run,
+)
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from shared.store.extractors import ExtractorStatus
 from tests.support.bus import Bus
 from tests.support.records import (
     AT,

@@ -12,10 +12,9 @@ from pydantic import SecretStr
 from services.diagnoser.handlers import Watch
 from services.gateway.app import web_app
 from services.gateway.settings import GatewaySettings
-from shared.contracts import Monitor, Suite, SuiteProbe
+from shared.contracts import ExtractorStatus, Monitor, Suite, SuiteProbe
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from shared.store.extractors import ExtractorStatus
 from tests.support.bus import Bus
 from tests.support.monitored import play
 

@@ -14,10 +14,9 @@ from pydantic import SecretStr
 from services.diagnoser.handlers import Watch
 from services.gateway.app import web_app
 from services.gateway.settings import GatewaySettings
-from shared.contracts import Alarm, Monitor, Suite, SuiteProbe
+from shared.contracts import Alarm, ExtractorStatus, Monitor, Suite, SuiteProbe
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from shared.store.extractors import ExtractorStatus
 from tests.support.bus import Bus
 from tests.support.monitored import play
 from tests.support.records import AT, make_monitor, make_run

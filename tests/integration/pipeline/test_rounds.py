@@ -9,6 +9,7 @@ from services.planner.handlers import Plans, Rounds
 from shared.contracts import (
     RUN_GATHER,
     Claim,
+    ExtractorStatus,
     Monitor,
     MonitorState,
     Purpose,
@@ -20,7 +21,6 @@ from shared.contracts import (
     probes_of,
 )
 from shared.store import Store
-from shared.store.extractors import ExtractorStatus
 from tests.support.records import make_monitor, make_plan
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -15,6 +15,7 @@ from shared.contracts import (
     Description,
     Evidence,
     Exchange,
+    ExtractorStatus,
     Features,
     Increment,
     Monitor,
@@ -26,7 +27,6 @@ from shared.contracts import (
     Window,
 )
 from shared.store import Store
-from shared.store.extractors import ExtractorStatus
 from tests.support.records import make_exchange, make_traffic_monitor
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

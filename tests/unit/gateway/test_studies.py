@@ -14,9 +14,8 @@ from services.gateway.domain import (
     run_of,
     verdicts_of,
 )
-from shared.contracts import Check, Finding, Suite
+from shared.contracts import Check, ExtractorStatus, Finding, Suite
 from shared.errors import UsageError
-from shared.store import ExtractorStatus
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_verdict
 

@@ -1,12 +1,34 @@
-"""Which window of traffic comes next, when it is read, and the run that it is."""
+"""When a monitor's next round is due; for traffic, which window it reads and as which run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.contracts.monitor import Monitor
 from shared.contracts.record import Purpose
 from shared.contracts.run import ExtractorPin, Run
 from shared.contracts.traffic import Traffic, Window, window_at
+
+
+@dataclass(frozen=True)
+class ScheduledMonitor:
+    """How one monitor stands."""
+
+    monitor: Monitor
+    next_round: int
+    due_at: datetime
+    run: Run | None
+    """The run of the round before; None before the first."""
+    ended: str | None
+    """Why there will be no more rounds."""
+
+    @property
+    def due(self) -> datetime:
+        """When the next round is due; a window of traffic is when it is over."""
+        traffic = self.monitor.plan.traffic
+        if traffic is None:
+            return self.due_at
+        return read_at(next_window(traffic, self.monitor, self.run), self.monitor)
 
 
 def next_window(traffic: Traffic, monitor: Monitor, last: Run | None) -> Window:
