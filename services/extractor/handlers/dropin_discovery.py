@@ -13,13 +13,12 @@ from services.extractor.handlers.extractor_status import ExtractorCounters
 from shared.bus.jetstream import Requester
 from shared.bus.stage import Stage
 from shared.bus.worker import Worker
-from shared.contracts import Response
+from shared.contracts import ExtractorStatus, Response
 from shared.contracts.dropin import CONTRACT, ROLE, DropInSpec, endpoint, service_name
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.runtime.service import StageHost
 from shared.store import Store
-from shared.contracts import ExtractorStatus
 from shared.telemetry import log
 
 GONE_AFTER_S = 30.0

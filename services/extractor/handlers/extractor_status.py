@@ -6,8 +6,8 @@ from datetime import datetime
 
 from services.extractor.domain import Extractor
 from services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
-from shared.runtime.blocking import in_thread
 from shared.contracts import ExtractorStatus
+from shared.runtime.blocking import in_thread
 from shared.store.extractors import Extractors
 
 FAILED = ("the extractor", NOT_FINITE, WRONG_FEATURES, "model")
