@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-models test-studies check format bench bench-models calibration chaos contracts suites locks images manifests secrets up test-containers test-deploy clean
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models calibration chaos contracts suites locks images manifests secrets up test-containers test-deploy clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,8 +31,15 @@ setup: .venv/.laptop ## Install everything a laptop needs; leaves .venv/bin/bias
 demo: .venv/.laptop ## Find a planted bias with simulated models; nothing to set up
 	$(BIN)/biaswatch demo
 
-test: .venv/.dev ## Run the tests, on real servers; those that take longer have commands of their own
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow and not models and not containers" --ignore=tests/calibration --ignore=tests/integration/pipeline --ignore=tests/deploy
+# Tests that read recorded answers of models look below BIASWATCH_TEST_DATA and skip without them:
+# "Recorded data" in CONTRIBUTING.md says which data, who publishes them, and where they go.
+test: test-unit test-integration ## Run the tests, on real servers; those that take longer have commands of their own
+
+test-unit: .venv/.dev ## Run the tests that need no server
+	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" tests/unit tests/contract
+
+test-integration: .venv/.dev ## Run the tests on a real bus, real databases and the command line
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline deploy models containers)
 
 test-studies: .venv/.dev ## Replay published studies, kill services, simulate how often the statistics err
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/calibration

@@ -5,6 +5,12 @@
 
 from hypothesis import settings
 
-pytest_plugins = ["tests.support.bus", "tests.support.databases", "tests.support.recorded"]
+pytest_plugins = [
+    "pytester",
+    "tests.support.bus",
+    "tests.support.databases",
+    "tests.support.recorded",
+    "tests.support.skips",
+]
 settings.register_profile("seeded", derandomize=True)
 settings.load_profile("seeded")

@@ -108,7 +108,7 @@ def test_the_node_example_conforms(command: CommandLine, tmp_path: Path) -> None
     install = ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline"]
     done = subprocess.run(install, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.skip("its libraries cannot be installed here")
+        pytest.skip("the libraries of the Node example cannot be installed here")
     with command.up():
         bus = command.bus()
         node = subprocess.Popen(

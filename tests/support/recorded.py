@@ -1,16 +1,26 @@
-"""Where recorded answers of real models lie, for the tests that use them."""
+"""Where recorded answers of real models are, for the tests that use them."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+RecordedData = Callable[[str], Path]
+
 
 @pytest.fixture(scope="session")
-def recorded_data(request: pytest.FixtureRequest) -> Path:
-    """Return the folder that holds `data/` and `golden/`, or skip with what would provide it."""
+def recorded_data(request: pytest.FixtureRequest) -> RecordedData:
+    """Return what finds a folder of the recorded data, or skips the test where it is absent.
+
+    The data are below `$BIASWATCH_TEST_DATA`, or in `shared` beside the checkout.
+    """
     given = os.environ.get("BIASWATCH_TEST_DATA")
-    folder = Path(given) if given else request.config.rootpath.parent / "shared"
-    if not (folder / "golden").is_dir():
-        pytest.skip("no recorded data: set BIASWATCH_TEST_DATA to a folder with data/ and golden/")
+    root = Path(given) if given else request.config.rootpath.parent / "shared"
+
+    def folder(name: str) -> Path:
+        if not (root / name).is_dir():
+            pytest.skip(f"no recorded data: {name} (see 'Recorded data' in CONTRIBUTING.md)")
+        return root / name
+
     return folder

@@ -11,6 +11,8 @@ import pytest
 from scipy import stats
 
 from tests.support.commands import CommandLine
+from tests.support.golden import GOLDEN, golden_rows
+from tests.support.recorded import RecordedData
 
 DIFFER = ("kl_divergence",)
 """SAGED's code bins each sample over its own range: docs/statistics.md says why ours does not."""
@@ -33,15 +35,12 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text().splitlines()))
 
 
-def test_saged_s_recorded_summaries_and_disparities_come_out_of_the_command(
-    command: CommandLine, recorded_data: Path
-) -> None:
-    golden = recorded_data / "golden"
-    expected = rows_of(golden / "saged_summary_by_category.csv")
+def test_what_saged_computed_comes_out_of_the_command(command: CommandLine) -> None:
+    expected = golden_rows("saged_summary_by_category.csv")
     names = [n for n in dict.fromkeys(row["statistics"] for row in expected) if DIFFER[0] not in n]
     asked = [word for name in names for word in ("--statistic", name)]
     column, baseline = "g1_sentiment_score", "baseline_sentiment_score"
-    table = str(golden / "saged_input.csv")
+    table = str(GOLDEN / "saged_input.csv")
     found = diagnosed(
         command, table, "--group", "category", "--feature", column, "--baseline", baseline, *asked
     )
@@ -52,7 +51,7 @@ def test_saged_s_recorded_summaries_and_disparities_come_out_of_the_command(
                 float(row[column]), abs=1e-9
             )
     apart = {(r["statistic"], r["metric"]): r["value"] for r in found["disparity"]}
-    rows = rows_of(golden / "saged_disparity_by_category.csv")
+    rows = golden_rows("saged_disparity_by_category.csv")
     checked = 0
     for row in rows:
         if row["statistics"] in names and row["disparity_metric"] in METRICS:
@@ -66,13 +65,13 @@ def test_saged_s_recorded_summaries_and_disparities_come_out_of_the_command(
 
 
 def test_the_recorded_gaps_of_the_hiring_study_come_out_of_the_command(
-    command: CommandLine, recorded_data: Path, tmp_path: Path
+    command: CommandLine, recorded_data: RecordedData, tmp_path: Path
 ) -> None:
-    variants = json.loads((recorded_data / "data/cv/cv_variants.json").read_text())
+    variants = json.loads((recorded_data("data/cv") / "cv_variants.json").read_text())
     about = {v["id"]: v for v in variants}
     rows = [
         {**{k: about[r["cv_id"]][k] for k in ("race", "gender")}, "rating": r["ranking"]}
-        for block in json.loads((recorded_data / "data/cv/gpt4turbo.json").read_text())
+        for block in json.loads((recorded_data("data/cv") / "gpt4turbo.json").read_text())
         if block["pipeline"] == "one_shot"
         for r in block["rankings"]
     ]
@@ -82,8 +81,8 @@ def test_the_recorded_gaps_of_the_hiring_study_come_out_of_the_command(
         command, str(path), "--group", "race", "--group", "gender", "--feature", "rating"
     )
     gaps = {(c["a"], c["b"]): c["gap"] for c in found["comparisons"]}
-    golden = json.loads((recorded_data / "golden/cv_scaffolds.json").read_text())
-    known = next(v for k, v in golden.items() if "gpt" in k and "one_shot" in k)
+    scores = json.loads((recorded_data("golden") / "cv_scaffolds.json").read_text())
+    known = next(v for k, v in scores.items() if "gpt" in k and "one_shot" in k)
     assert gaps["black", "white"] == pytest.approx(-known["W-B"]["diff"], abs=1e-9)
     assert gaps["female", "male"] == pytest.approx(-known["M-F"]["diff"], abs=1e-9)
 

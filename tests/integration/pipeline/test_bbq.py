@@ -37,6 +37,8 @@ from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.bus import Bus
+from tests.support.golden import golden
+from tests.support.recorded import RecordedData
 
 PATIENCE_S = 120
 COLUMNS = {"arc": "unifiedqa-t5-11b_pred_arc", "race": "unifiedqa-t5-11b_pred_race"}
@@ -121,19 +123,19 @@ def written(path: Path, lines: Iterable[str | Mapping[str, Any]]) -> Target:
 
 @pytest.mark.parametrize("category", ["Age", "Religion"])
 async def test_published_answers_replayed_over_the_bus_give_the_published_scores(
-    bus: Bus, tmp_path: Path, recorded_data: Path, category: str
+    bus: Bus, tmp_path: Path, recorded_data: RecordedData, category: str
 ) -> None:
-    file = recorded_data / "data" / "bbq" / f"preds_{category}.jsonl"
+    file = recorded_data("data/bbq") / f"preds_{category}.jsonl"
     targets = {
         written(tmp_path / f"{name}.jsonl", recording_of(file, column)).name: name
         for name, column in COLUMNS.items()
     }
     suite = suite_of(list(read_rows(file)))
     found = await studied(bus, tmp_path, suite, [parse_target(name) for name in targets])
-    golden = json.loads((recorded_data / "golden" / "bbq_unifiedqa.json").read_text())
+    published = golden("bbq_unifiedqa.json")
     assert len(found.results.scores) == 4
     for each in found.results.scores:
-        known = golden[name := f"{category}|{targets[each.target]}|{each.condition}"]
+        known = published[name := f"{category}|{targets[each.target]}|{each.condition}"]
         assert each.accuracy.value is not None
         assert each.bias.value is not None
         assert each.accuracy.value == pytest.approx(known["acc"], abs=0.005 + 1e-9)
@@ -188,19 +190,19 @@ def answer_of(row: BbqRow, told: Mapping[str, Any], side: str) -> str:
     ],
 )
 async def test_recorded_reasoning_gives_the_known_scores_and_a_verdict_where_a_reply_holds_one(
-    bus: Bus, tmp_path: Path, recorded_data: Path, folder: str, model: str
+    bus: Bus, tmp_path: Path, recorded_data: RecordedData, folder: str, model: str
 ) -> None:
     rows = [
         row
-        for row in read_rows(recorded_data / "data" / "bbq" / "Religion.jsonl")
+        for row in read_rows(recorded_data("data/bbq") / "Religion.jsonl")
         if row.context_condition == "ambig"
     ]
-    lines, sets = reasoned(recorded_data / "data" / "reasoning" / folder, rows)
+    lines, sets = reasoned(recorded_data("data/reasoning") / folder, rows)
     assert len(set(sets)) == 300
     target = written(tmp_path / "reasoning.jsonl", lines)
     found = await studied(bus, tmp_path, suite_of(rows), [target])
-    golden = json.loads((recorded_data / "golden" / "bbq_reasoning.json").read_text())
-    known = golden["bbq"][f"{model}|Religion|ambig"]
+    scores = json.loads((recorded_data("golden") / "bbq_reasoning.json").read_text())
+    known = scores["bbq"][f"{model}|Religion|ambig"]
     [scores] = found.results.scores
     assert (scores.rows, scores.correct, scores.named, scores.biased, scores.unmatched) == (
         known["n"], known["correct"], known["nonunk"], known["biased"],

@@ -27,6 +27,7 @@ from shared.contracts import (
 )
 from shared.store import Store, migrate
 from tests.support.bus import Bus
+from tests.support.recorded import RecordedData
 
 MODELS = {"gpt4turbo.json": "gpt-4-turbo", "sonnet4.json": "claude-sonnet-4"}
 PAIRS = {
@@ -80,14 +81,18 @@ def suite_of(variants: list[dict[str, Any]]) -> Suite:
 
 @pytest.mark.parametrize("file", MODELS)
 async def test_the_gaps_of_recorded_ratings_come_out_of_the_diagnoser_as_they_are_known(
-    bus: Bus, tmp_path: Path, recorded_data: Path, monkeypatch: pytest.MonkeyPatch, file: str
+    bus: Bus,
+    tmp_path: Path,
+    recorded_data: RecordedData,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
 ) -> None:
     monkeypatch.setenv("NATS_URL", bus.server.url)
     monkeypatch.setenv("BIASWATCH_STATE_DIR", str(tmp_path))
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrate(url)
-    scaffolds = recording_of(recorded_data / "data" / "cv" / file, tmp_path / "answers.jsonl")
-    suite = suite_of(json.loads((recorded_data / "data" / "cv" / "cv_variants.json").read_text()))
+    scaffolds = recording_of(recorded_data("data/cv") / file, tmp_path / "answers.jsonl")
+    suite = suite_of(json.loads((recorded_data("data/cv") / "cv_variants.json").read_text()))
     run = Run(
         at=datetime.now(UTC),
         suite=suite.name,
@@ -121,7 +126,7 @@ async def test_the_gaps_of_recorded_ratings_come_out_of_the_diagnoser_as_they_ar
         assert store.records.count(Features, run_id=run.id) == 840
         found = list(store.records.read(Diagnosis, run_id=run.id))
         assessed = {each.scaffold: each for each in store.records.read(Assessment, run_id=run.id)}
-    golden = json.loads((recorded_data / "golden" / "cv_scaffolds.json").read_text())
+    golden = json.loads((recorded_data("golden") / "cv_scaffolds.json").read_text())
     for scaffold in scaffolds:
         known = golden[f"{MODELS[file]}|{scaffold}"]
         for name, (a, b) in PAIRS.items():

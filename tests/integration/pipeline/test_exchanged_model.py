@@ -12,6 +12,7 @@ from services.diagnoser.handlers import Watch
 from shared.contracts import Alarm, AlarmKind, Probe, Suite, SuiteProbe, WatchedFeature, WatchedPair
 from shared.store import Store, migrate
 from tests.support.monitored import play
+from tests.support.recorded import RecordedData
 from tests.support.records import AT, make_monitor, make_plan
 
 RACE, ARC = "race", "arc"
@@ -26,8 +27,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def questions(recorded: Path) -> list[dict[str, Any]]:
-    lines = (recorded / "data" / "bbq" / "preds_Age.jsonl").read_text().splitlines()
+def questions(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "preds_Age.jsonl").read_text().splitlines()
     return [q for q in map(json.loads, lines) if q["context_condition"] == "ambig"]
 
 
@@ -55,9 +56,9 @@ def correct(question: dict[str, Any], model: str) -> float | None:
 
 @pytest.mark.parametrize("swapped", [True, False])
 def test_an_exchange_of_unifiedqa_race_for_arc_is_reported_and_none_where_there_was_none(
-    store: Store, recorded_data: Path, swapped: bool
+    store: Store, recorded_data: RecordedData, swapped: bool
 ) -> None:
-    asked = questions(recorded_data)
+    asked = questions(recorded_data("data/bbq"))
     suite = suite_of(asked)
     by_key = {str(q["example_id"]): q for q in asked}
     plan = make_plan(

@@ -14,6 +14,7 @@ from biaswatch.bbq.suite import paired, suite_of
 from shared.contracts import Run, parse_target, probes_of
 from shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row
+from tests.support.recorded import RecordedData
 
 
 def row(number: int, **fields: Any) -> BbqRow:
@@ -103,9 +104,9 @@ def test_slips_in_a_folder_are_sentences(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("category", "pairs"), [("Age", 1840), ("Religion", 600)])
 def test_published_categories_are_pairs_throughout(
-    recorded_data: Path, category: str, pairs: int
+    recorded_data: RecordedData, category: str, pairs: int
 ) -> None:
-    rows = read_folder(recorded_data / "data" / "bbq", [category])
+    rows = read_folder(recorded_data("data/bbq"), [category])
     found = paired(rows)
     assert (len(rows), len(found.pairs), found.unpaired) == (ROWS[category], pairs, ())
     conditions = Counter(pair.a.context_condition for pair in found.pairs)

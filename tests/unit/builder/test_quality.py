@@ -73,7 +73,6 @@ def test_a_picture_without_matplotlib_says_what_to_install(
 
 
 def test_a_picture_shows_names_that_look_like_formulas(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     rows = [row("$\\frac{1}$", "How is it?"), row("x" * 500, "How is it there?")]
     file = draw_quality("$_{", quality_of(rows, {}), rows, tmp_path / "quality.png")
     assert file.read_bytes().startswith(b"\x89PNG")

@@ -14,6 +14,7 @@ from biaswatch.readers.cases import Cases, CasesQuestion, cases_of
 from biaswatch.readers.row_filters import row_filter
 from shared.errors import UsageError
 from shared.stats.tables.logistic import adjusted_odds_ratio
+from tests.support.golden import golden
 
 ROWS = {
     "sex": ["m", "m", "m", "f", "f", "f", "x", None],
@@ -87,11 +88,11 @@ def test_a_group_nobody_belongs_to_and_a_condition_that_is_none_are_named(file: 
         row_filter("hired")
 
 
-def test_berkeley_is_pooled_stratified_and_adjusted(recorded_data: Path, tmp_path: Path) -> None:
-    golden = json.loads((recorded_data / "golden" / "berkeley_1973.json").read_text())
+def test_berkeley_is_pooled_stratified_and_adjusted(tmp_path: Path) -> None:
+    known = golden("berkeley_1973.json")
     rows = [
         (name, sex, outcome)
-        for name, (a, b, c, d) in golden["departments"].items()
+        for name, (a, b, c, d) in known["departments"].items()
         for n, sex, outcome in ((a, "m", "y"), (b, "m", "n"), (c, "w", "y"), (d, "w", "n"))
         for _ in range(n)
     ]

@@ -23,7 +23,6 @@ from shared.contracts import (
 from shared.errors import UsageError
 from tests.support.records import make_assessment, make_diagnosis
 
-pytest.importorskip("matplotlib")
 RUN = {"run_id": "a" * 32, "suite": "cv-$\\frac{1}$"}
 EVERY = {
     *("gaps", "criteria", "quality-and-consistency", "combinations"),

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from scipy import stats
 
 from services.diagnoser.domain import Assessed, Case, Plan, assess
 from shared.contracts import Claim
+from tests.support.recorded import RecordedData
 
 PLAN = Plan(
     assessed=("rating",), measured={"rating": ("rating",)}, claim=Claim.BANK, permutations=200
@@ -127,9 +127,9 @@ def test_what_is_not_there_has_a_reason_and_is_never_0() -> None:
     assert one(uneven).total_bias.reason == "some answers have no group in a dimension"
 
 
-def test_the_recorded_study_comes_out(recorded_data: Path) -> None:
-    blocks = json.loads((recorded_data / "data/cv/gpt4turbo.json").read_text())
-    golden = json.loads((recorded_data / "golden/cv_scaffolds.json").read_text())
+def test_the_recorded_study_comes_out(recorded_data: RecordedData) -> None:
+    blocks = json.loads((recorded_data("data/cv") / "gpt4turbo.json").read_text())
+    golden = json.loads((recorded_data("golden") / "cv_scaffolds.json").read_text())
     known = golden["gpt-4-turbo|one_shot"]
     right = {"set1": "3", "set2": "2", "set3": "2"}
     cases = []

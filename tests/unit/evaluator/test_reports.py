@@ -1,8 +1,6 @@
 """Reports: what a writer is asked for, and every planted fault found without any model."""
 
-import json
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +12,7 @@ from services.evaluator.handlers.rubric_files import library
 from shared.contracts import Subject
 from shared.stats.tables.stratified import stratified
 from shared.stats.tables.two_by_two import as_json, two_by_two
+from tests.support.golden import golden
 from tests.support.records import make_diagnosis
 from tests.support.reports import COMPLETE, COUNTS, GROUPS, PLANTED
 
@@ -118,20 +117,20 @@ def test_the_prompt_names_every_heading_statistic_and_limit_and_asks_for_no_caus
     assert prompt.index("Sampling matters") > prompt.index("<<<reference")
 
 
-def test_the_prompt_about_berkeley_carries_the_paradox(recorded_data: Path) -> None:
-    golden = json.loads((recorded_data / "golden" / "berkeley_1973.json").read_text())
-    departments = list(golden["departments"].values())
+def test_the_prompt_about_berkeley_carries_the_paradox() -> None:
+    berkeley = golden("berkeley_1973.json")
+    departments = list(berkeley["departments"].values())
     counts = tuple(sum(d[i] for d in departments) for i in range(4))
-    assert [list(counts[:2]), list(counts[2:])] == golden["pooled"]["table"]
+    assert [list(counts[:2]), list(counts[2:])] == berkeley["pooled"]["table"]
     found = as_json(two_by_two(*counts))
     within = stratified(departments, correction=True)
     assert found["odds_ratio"]["estimate"] == pytest.approx(
-        golden["pooled"]["odds_ratio"], abs=5e-5
+        berkeley["pooled"]["odds_ratio"], abs=5e-5
     )
     assert found["relative_risk"]["ci"] == pytest.approx(
-        golden["pooled"]["relative_risk_ci"], abs=5e-5
+        berkeley["pooled"]["relative_risk_ci"], abs=5e-5
     )
-    known = golden["stratified"]
+    known = berkeley["stratified"]
     assert within.odds_ratio.value == pytest.approx(known["mantel_haenszel_or"], abs=5e-5)
     assert within.cmh.p_value == pytest.approx(known["p_value"], abs=5e-5)
     subject = table_subject(

@@ -17,6 +17,8 @@ from shared.stats.studies.bbq import (
     score,
 )
 from shared.stats.studies.bbq_targets import BbqOption, target_option
+from tests.support.golden import golden, golden_cases
+from tests.support.recorded import RecordedData
 
 CATEGORIES = ("Age", "Religion")
 OPTIONS = ("ans0", "ans1", "ans2")
@@ -30,10 +32,8 @@ PAPER = {
 
 
 def read(folder: Path, category: str, model: str) -> list[BbqAnswer]:
-    path = folder / "data" / "bbq" / f"preds_{category}.jsonl"
-    if not path.is_file():
-        pytest.skip(f"no recorded answers at {path}")
-    return [answer(json.loads(line), model) for line in path.read_text().splitlines()]
+    lines = (folder / f"preds_{category}.jsonl").read_text().splitlines()
+    return [answer(json.loads(line), model) for line in lines]
 
 
 def answer(row: dict[str, Any], model: str) -> BbqAnswer:
@@ -56,11 +56,10 @@ def answer(row: dict[str, Any], model: str) -> BbqAnswer:
 @pytest.mark.parametrize("model", ["arc", "race"])
 @pytest.mark.parametrize("condition", ["ambig", "disambig"])
 def test_scores_are_the_recorded_ones(
-    recorded_data: Path, category: str, model: str, condition: Any
+    recorded_data: RecordedData, category: str, model: str, condition: Any
 ) -> None:
-    golden = json.loads((recorded_data / "golden" / "bbq_unifiedqa.json").read_text())
-    expected = golden[f"{category}|{model}|{condition}"]
-    found = score(read(recorded_data, category, model), condition)
+    expected = golden("bbq_unifiedqa.json")[f"{category}|{model}|{condition}"]
+    found = score(read(recorded_data("data/bbq"), category, model), condition)
     assert found.accuracy == pytest.approx(expected["acc"], abs=0.005)
     assert found.s_dis == pytest.approx(expected["s_dis"], abs=0.005)
     assert found.bias == pytest.approx(expected["bias"], abs=0.005)
@@ -74,11 +73,8 @@ def test_scores_are_the_recorded_ones(
     assert round(found.bias, 1) == printed
 
 
-def test_the_recorded_formula_comes_out(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    found = [c for c in cases if c["fn"].startswith("BBQ bias score")]
-    assert found
-    for case in found:
+def test_the_recorded_formula_comes_out() -> None:
+    for case in golden_cases("BBQ bias score"):
         s_dis = bias_score(case["input"]["n_biased"], case["input"]["n_nonunknown"])
         assert s_dis == pytest.approx(case["expected"]["sdis"], abs=1e-12)
         s_amb = ambiguous_bias_score(s_dis, case["input"]["acc_amb"])

@@ -1,8 +1,6 @@
 """The common odds ratio over batches: recorded values, exact enumeration, sums that are exact."""
 
-import json
 from math import exp, log
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from shared.stats.anytime.batches import Batch
 from shared.stats.anytime.odds import CommonOdds, log_es
 from shared.stats.anytime.odds import odds_ratio as ratio_of
 from shared.stats.anytime.odds_grid import GRID, UNIT, tolerance_used
+from tests.support.golden import golden_cases
 
 
 def some(batches: int, seed: int, log_odds: float = 0.0) -> list[Batch]:
@@ -25,11 +24,8 @@ def some(batches: int, seed: int, log_odds: float = 0.0) -> list[Batch]:
     return found
 
 
-def test_one_batch_has_the_recorded_evidence_and_estimate(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    found = [case for case in cases if case["fn"].startswith("CondOR one batch")]
-    assert found
-    for case in found:
+def test_one_batch_has_the_recorded_evidence_and_estimate() -> None:
+    for case in golden_cases("CondOR one batch"):
         (a, b), (c, d) = case["input"]
         odds = CommonOdds.of([Batch(a, a + b, c, c + d)])
         assert odds.log_e() == pytest.approx(case["expected"]["logE"], abs=1e-9)

@@ -1,21 +1,17 @@
 """McNemar's comparison, anytime."""
 
-import json
 from itertools import product
 from math import comb, exp, log
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from shared.stats.anytime.discordant import DiscordantPairs, share
+from tests.support.golden import golden_cases
 
 
-def test_discordant_pairs_have_the_recorded_evidence(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    found = [case for case in cases if case["fn"].startswith("McNemar beta")]
-    assert found
-    for case in found:
+def test_discordant_pairs_have_the_recorded_evidence() -> None:
+    for case in golden_cases("McNemar beta"):
         first, discordant = case["input"]["d1"], case["input"]["d"]
         pairs = DiscordantPairs(first, discordant - first)
         assert pairs.log_e() == pytest.approx(case["expected"], abs=1e-9)

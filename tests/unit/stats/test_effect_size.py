@@ -1,7 +1,5 @@
 """Effect sizes against the recorded values, numerical integration, loops and scipy."""
 
-import json
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -12,6 +10,7 @@ from scipy import integrate, stats
 
 from shared.stats.comparisons.effect_size import cliffs_delta, cohens_d, hedges_g, label, paired_d
 from shared.stats.comparisons.ranks import mann_whitney
+from tests.support.golden import golden_cases
 
 NAN = float("nan")
 RNG = np.random.default_rng(8)
@@ -29,11 +28,8 @@ def share_below(t: float, dof: int, noncentrality: float) -> float:
     return float(integrate.quad(part, low, high, limit=300)[0])
 
 
-def test_hedges_g_gives_the_recorded_value(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    found = [c for c in cases if c["fn"] == "pingouin.compute_effsize hedges"]
-    assert found
-    for case in found:
+def test_hedges_g_gives_the_recorded_value() -> None:
+    for case in golden_cases("pingouin.compute_effsize hedges"):
         a, b = case["input"]
         assert hedges_g(a, b, 0.05).value == pytest.approx(case["expected"], abs=1e-12)
 

@@ -1,10 +1,7 @@
 """Families of e-values, k groups and quick looks."""
 
-import json
-from collections.abc import Callable
 from itertools import product
 from math import exp, log
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,20 +25,9 @@ from shared.stats.anytime.moments import (
     screened,
 )
 from shared.stats.anytime.universal import log_e_of_rates
+from tests.support.golden import golden_cases
 
 Case = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def cases(recorded_data: Path) -> Callable[[str], list[Case]]:
-    stored = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-
-    def of(function: str) -> list[Case]:
-        found = [case for case in stored if case["fn"].startswith(function)]
-        assert found, f"no recorded case of {function}"
-        return found
-
-    return of
 
 
 def moments(given: dict[str, float]) -> tuple[Moments, Moments]:
@@ -49,23 +35,23 @@ def moments(given: dict[str, float]) -> tuple[Moments, Moments]:
     return a, b
 
 
-def test_recorded_families_come_out(cases: Callable[[str], list[Case]]) -> None:
-    for case in cases("e-BH"):
+def test_recorded_families_come_out() -> None:
+    for case in golden_cases("e-BH"):
         assert e_bh([log(e) for e in case["input"]], 0.05) == case["expected"]
-    for case in cases("sup-adjuster"):
+    for case in golden_cases("sup-adjuster"):
         found = [exp(log_adjusted(log(s))) for s in case["input"]]
         assert found == pytest.approx(case["expected"], rel=1e-9)
 
 
-def test_recorded_quick_looks_come_out(cases: Callable[[str], list[Case]]) -> None:
-    for case in cases("mSPRT"):
+def test_recorded_quick_looks_come_out() -> None:
+    for case in golden_cases("mSPRT"):
         found = log_e_of_moments(*moments(case["input"]), scale=case["input"]["tau"])
         assert found == pytest.approx(case["expected"], abs=1e-9)
-    for case in cases("asymptotic CS"):
+    for case in golden_cases("asymptotic CS"):
         given = case["input"]
         found_2 = interval_of_moments(*moments(given), alpha=given["alpha"], scale=given["tau"])
         assert found_2 == pytest.approx(case["expected"], abs=1e-9)
-    for case in cases("UI beta"):
+    for case in golden_cases("UI beta"):
         assert log_e_of_rates(*case["input"]) == pytest.approx(case["expected"], abs=1e-9)
 
 

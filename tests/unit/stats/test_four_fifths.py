@@ -1,19 +1,15 @@
 """The four-fifths rule as evidence."""
 
-import json
 from math import comb, exp, log
-from pathlib import Path
 
 import pytest
 
 from shared.stats.anytime.four_fifths import SelectionPairs
+from tests.support.golden import golden_cases
 
 
-def test_pairs_have_the_recorded_evidence(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    found = [case for case in cases if case["fn"].startswith("four_fifths")]
-    assert found
-    for case in found:
+def test_pairs_have_the_recorded_evidence() -> None:
+    for case in golden_cases("four_fifths"):
         assert SelectionPairs(*case["input"]).log_e() == pytest.approx(case["expected"], abs=1e-9)
 
 

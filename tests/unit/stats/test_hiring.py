@@ -23,6 +23,8 @@ from shared.stats.studies.hiring import (
     total_bias,
     total_bias_by_chance,
 )
+from tests.support.golden import golden_cases
+from tests.support.recorded import RecordedData
 
 STUDIES = {"gpt-4-turbo": "gpt4turbo.json", "claude-sonnet-4": "sonnet4.json"}
 SCAFFOLDS = ("one_shot", "chain_of_thought", "multi_layer", "decomposed_algorithmic")
@@ -42,11 +44,21 @@ def groups(cv: str) -> dict[str, str]:
 
 
 def read(folder: Path, model: str, scaffold: str) -> list[Rating]:
-    path = folder / "data" / "cv" / STUDIES[model]
-    if not path.is_file():
-        pytest.skip(f"no recorded ratings at {path}")
-    runs = [run for run in json.loads(path.read_text()) if run["pipeline"] == scaffold]
+    study = json.loads((folder / STUDIES[model]).read_text())
+    runs = [run for run in study if run["pipeline"] == scaffold]
     return [rating(record) for run in runs for record in run["rankings"]]
+
+
+def made_ratings(seed: int, repeats: int = 10) -> list[Rating]:
+    """Return ratings of three CVs under six names and none, of our own making."""
+    rng = np.random.default_rng(seed)
+    names = ["neutral", *(f"{race}_{gender}" for race in RACES for gender in GENDERS)]
+    return [
+        Rating(f"{cv}_{name}", float(np.clip(right + rng.integers(-1, 2), 1, 4)))
+        for cv, right in TRUTH_OF_SET.items()
+        for name in names
+        for _ in range(repeats)
+    ]
 
 
 def values(ratings: list[Rating], trait: str, group: str | None) -> list[float | None]:
@@ -59,10 +71,12 @@ def truth(ratings: list[Rating]) -> dict[str, float]:
 
 @pytest.mark.parametrize("model", STUDIES)
 @pytest.mark.parametrize("scaffold", SCAFFOLDS)
-def test_every_recorded_measure_comes_out(recorded_data: Path, model: str, scaffold: str) -> None:
-    golden = json.loads((recorded_data / "golden" / "cv_scaffolds.json").read_text())
-    expected = golden[f"{model}|{scaffold}"]
-    ratings = read(recorded_data, model, scaffold)
+def test_every_recorded_measure_comes_out(
+    recorded_data: RecordedData, model: str, scaffold: str
+) -> None:
+    known = json.loads((recorded_data("golden") / "cv_scaffolds.json").read_text())
+    expected = known[f"{model}|{scaffold}"]
+    ratings = read(recorded_data("data/cv"), model, scaffold)
     found = quality(ratings, truth(ratings))
     assert (found.n, found.unparsed) == (expected["n"], expected["unparsed"])
     assert found.mae == pytest.approx(expected["mae"], abs=1e-12)
@@ -82,11 +96,11 @@ def test_every_recorded_measure_comes_out(recorded_data: Path, model: str, scaff
 
 @pytest.mark.parametrize("model", STUDIES)
 def test_after_correction_no_gap_of_the_study_is_significant(
-    recorded_data: Path, model: str
+    recorded_data: RecordedData, model: str
 ) -> None:
     p_values = []
     for scaffold in SCAFFOLDS:
-        ratings = read(recorded_data, model, scaffold)
+        ratings = read(recorded_data("data/cv"), model, scaffold)
         for trait, names in (("race", RACES), ("gender", GENDERS)):
             for a, b in combinations(names, 2):
                 found = contrast(values(ratings, trait, a), values(ratings, trait, b), 0.05)
@@ -110,10 +124,8 @@ def compare(a: list[float | None], b: list[float | None], expected: dict[str, An
     assert found.d.value == pytest.approx(expected["d"], abs=1e-9)
 
 
-def test_the_total_bias_by_chance_is_that_of_labels_exchanged_within_sets(
-    recorded_data: Path,
-) -> None:
-    ratings = read(recorded_data, "gpt-4-turbo", "one_shot")
+def test_the_total_bias_by_chance_is_that_of_labels_exchanged_within_sets() -> None:
+    ratings = made_ratings(1)
     named = sorted({r.cv for r in ratings if groups(r.cv)})
     variants = [
         Variant(cv.split("_")[0], groups(cv), [r.value for r in ratings if r.cv == cv])
@@ -148,8 +160,8 @@ def test_labels_are_exchanged_within_sets_alone() -> None:
     assert total_bias_by_chance(loose, np.random.default_rng(0), times=20).any()
 
 
-def test_consistency_is_the_mean_spread_within_variants(recorded_data: Path) -> None:
-    ratings = read(recorded_data, "gpt-4-turbo", "one_shot")
+def test_consistency_is_the_mean_spread_within_variants() -> None:
+    ratings = made_ratings(2, repeats=2)
     cells = [[r.value for r in ratings if r.cv == cv] for cv in truth(ratings)]
     for ddof in (0, 1):
         found = consistency(ratings, ddof=ddof)
@@ -159,11 +171,8 @@ def test_consistency_is_the_mean_spread_within_variants(recorded_data: Path) -> 
         assert (found.cells, found.left_out) == (21, 0)
 
 
-def test_the_recorded_quality_formula_comes_out(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    found = [c for c in cases if c["fn"] == "CV quality = 100-20*MAE"]
-    assert found
-    for case in found:
+def test_the_recorded_quality_formula_comes_out() -> None:
+    for case in golden_cases("CV quality = 100-20*MAE"):
         ratings = [Rating(str(i), v) for i, v in enumerate(case["input"]["pred"])]
         right = {str(i): v for i, v in enumerate(case["input"]["ref"])}
         assert quality(ratings, right).value == pytest.approx(case["expected"], abs=1e-12)

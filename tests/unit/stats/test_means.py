@@ -1,8 +1,5 @@
 """Means and differences against scipy, and what is undefined."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shared.stats.comparisons.means import difference, mean_of
+from tests.support.golden import golden_cases
 
 RNG = np.random.default_rng(5)
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
@@ -98,10 +96,9 @@ def test_a_true_null_is_rejected_as_often_as_it_says(paired: bool) -> None:
     assert 0.03 < rejected / 2000 < 0.065
 
 
-def test_t_tests_give_the_recorded_values(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
+def test_t_tests_give_the_recorded_values() -> None:
     for name, paired in (("ttest_ind Welch + CI", False), ("ttest_rel", True)):
-        (case,) = [c for c in cases if c["fn"] == name]
+        (case,) = golden_cases(name)
         a, b = case["input"]
         found = difference(a, b, 0.05, paired=paired)
         assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)

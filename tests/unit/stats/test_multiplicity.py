@@ -1,8 +1,6 @@
 """Corrections against statsmodels and the recorded values."""
 
-import json
 import math
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,25 +9,22 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
+from tests.support.golden import golden_cases
 
 NAMES = {"holm": "holm", "bh": "fdr_bh", "by": "fdr_by", "bonferroni": "bonferroni"}
 p_lists = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
 
 @pytest.mark.parametrize("correction", NAMES)
-def test_a_correction_gives_the_recorded_values(recorded_data: Path, correction: str) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    found = [c for c in cases if c["fn"] == f"multipletests {NAMES[correction]}"]
-    assert found
-    for case in found:
+def test_a_correction_gives_the_recorded_values(correction: str) -> None:
+    for case in golden_cases(f"multipletests {NAMES[correction]}"):
         assert adjust(case["input"], correction) == pytest.approx(
             case["expected"]["p_adj"], abs=1e-12
         )
 
 
-def test_an_undefined_member_never_poisons_the_family(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    (case,) = [c for c in cases if c["fn"] == "multipletests with NaN"]
+def test_an_undefined_member_never_poisons_the_family() -> None:
+    (case,) = golden_cases("multipletests with NaN")
     family = [float(p) for p in case["input"]]
     for correction in CORRECTIONS:
         found = adjust(family, correction)

@@ -1,9 +1,7 @@
 """Fixed bets on pairs: recorded values, exact enumeration, states that add up."""
 
-import json
 from itertools import product
 from math import exp, log
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from shared.stats.anytime.inversion import Bracket, bracket
 from shared.stats.anytime.pairs import STEPS_PER_SE, PairHistogram
 from shared.stats.anytime.rounding import binned, uniforms
 from shared.stats.anytime.stakes import STAKES, stakes_for
+from tests.support.golden import golden_cases
 
 GAPS = (-1, 0, 1)
 
@@ -34,11 +33,8 @@ def some(units: int, seed: int) -> PairHistogram:
     return PairHistogram.of(rng.beta(2, 3, units) - rng.beta(2, 5, units), rng.random(units))
 
 
-def test_pairs_have_the_recorded_evidence_and_interval(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    found = [case for case in cases if case["fn"].startswith("PairHist")]
-    assert found
-    for case in found:
+def test_pairs_have_the_recorded_evidence_and_interval() -> None:
+    for case in golden_cases("PairHist"):
         second, same, first = case["input"]
         pairs = PairHistogram.of_binary(first, same, second)
         assert pairs.log_e() == pytest.approx(case["expected"]["logE"], abs=1e-9)

@@ -1,8 +1,6 @@
 """Permutation tests against scipy, plain loops and the recorded values."""
 
-import json
 from itertools import combinations, product
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -12,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
+from tests.support.golden import golden_cases
 
 NAN = float("nan")
 few = st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=5)
@@ -21,9 +20,8 @@ def units(values: list[float], name: str) -> dict[str, list[float]]:
     return {f"{name}{i}": [value] for i, value in enumerate(values)}
 
 
-def test_the_recorded_exact_test_comes_out(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    (case,) = [c for c in cases if c["fn"].startswith("permutation_test exact")]
+def test_the_recorded_exact_test_comes_out() -> None:
+    (case,) = golden_cases("permutation_test exact")
     a, b = case["input"]
     found = label_permutation(units(a, "a"), units(b, "b"))
     assert found.gap == pytest.approx(case["expected"]["stat"], abs=1e-12)
@@ -31,9 +29,8 @@ def test_the_recorded_exact_test_comes_out(recorded_data: Path) -> None:
     assert (found.exact, found.relabellings) == (True, 35)
 
 
-def test_the_recorded_random_test_comes_out(recorded_data: Path) -> None:
-    cases = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    (case,) = [c for c in cases if c["fn"].startswith("permutation_test randomized")]
+def test_the_recorded_random_test_comes_out() -> None:
+    (case,) = golden_cases("permutation_test randomized")
     a, b, _ = case["input"]
     found = label_permutation(units(a, "a"), units(b, "b"), rng=np.random.default_rng(0))
     assert found.gap == pytest.approx(case["expected"]["stat"], abs=1e-12)

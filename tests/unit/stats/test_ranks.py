@@ -1,10 +1,7 @@
 """Rank tests against scipy, plain loops and the recorded values."""
 
-import json
 from itertools import combinations
-from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,59 +10,53 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shared.stats.comparisons.ranks import kruskal_wallis, mann_whitney, wilcoxon
+from tests.support.golden import golden_cases
 
 RNG = np.random.default_rng(3)
 NAN = float("nan")
 ratings = st.lists(st.integers(1, 5).map(float), min_size=1, max_size=7)
 
 
-def cases(recorded_data: Path, start: str) -> list[dict[str, Any]]:
-    found = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    chosen = [case for case in found if case["fn"].startswith(start)]
-    assert chosen
-    return chosen
-
-
 @pytest.mark.parametrize("method", ["exact", "asymptotic"])
-def test_mann_whitney_gives_the_recorded_values(recorded_data: Path, method: str) -> None:
-    for case in cases(recorded_data, f"mannwhitneyu(method={method}) no ties"):
+def test_mann_whitney_gives_the_recorded_values(method: str) -> None:
+    for case in golden_cases(f"mannwhitneyu(method={method}) no ties"):
         found = mann_whitney(*case["input"], method=method)  # type: ignore[arg-type]
         assert found.u_a == case["expected"]["U1"]
         assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
 
 
-def test_auto_is_scipys_but_for_small_groups_with_ties(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "mannwhitneyu(method=auto) no ties"):
+def test_auto_is_scipys_but_for_small_groups_with_ties() -> None:
+    for case in golden_cases("mannwhitneyu(method=auto) no ties"):
         found = mann_whitney(*case["input"])
         assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
         assert found.method == "Mann-Whitney, exact"
-    for case in cases(recorded_data, "mannwhitneyu(method=auto) ties"):
+    for case in golden_cases("mannwhitneyu(method=auto) ties"):
         found = mann_whitney(*case["input"])
         assert found.u_a == case["expected"]["U1"]
         assert found.method == "Mann-Whitney, all relabellings"
         normal = mann_whitney(*case["input"], method="asymptotic")
         assert normal.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
-    for case in cases(recorded_data, "mannwhitneyu CV ratings"):
+    for case in golden_cases("mannwhitneyu CV ratings"):
         found = mann_whitney(*case["input"])
         assert (found.u_a, found.u_b) == (case["expected"]["U1"], case["expected"]["U2"])
         assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
 
 
-def test_the_normal_approximation_with_ties_gives_the_recorded_values(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "mannwhitneyu(method=asymptotic) ties"):
+def test_the_normal_approximation_with_ties_gives_the_recorded_values() -> None:
+    for case in golden_cases("mannwhitneyu(method=asymptotic) ties"):
         found = mann_whitney(*case["input"], method="asymptotic")
         assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
-    for case in cases(recorded_data, "mannwhitneyu(asymptotic,use_continuity=False)"):
+    for case in golden_cases("mannwhitneyu(asymptotic,use_continuity=False)"):
         found = mann_whitney(*case["input"], method="asymptotic", continuity=False)
         assert found.p_value == pytest.approx(case["expected"], abs=1e-12)
-    for case in cases(recorded_data, "pingouin.mwu"):
+    for case in golden_cases("pingouin.mwu"):
         found = mann_whitney(*case["input"], method="asymptotic")
         assert found.p_value == pytest.approx(case["expected"]["p_val"], abs=1e-12)
         assert found.superiority == pytest.approx(case["expected"]["CLES"], abs=1e-12)
 
 
-def test_missing_values_are_left_out_and_counted(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "mannwhitneyu nan_policy"):
+def test_missing_values_are_left_out_and_counted() -> None:
+    for case in golden_cases("mannwhitneyu nan_policy"):
         a, b = ([float(v) for v in sample] for sample in case["input"])
         found = mann_whitney(a, b, method="asymptotic")
         assert found.p_value == pytest.approx(case["expected"]["omit"], abs=1e-12)
@@ -73,20 +64,20 @@ def test_missing_values_are_left_out_and_counted(recorded_data: Path) -> None:
     assert mann_whitney([1, None, 3], [2, float("inf")]).missing_b == 1
 
 
-def test_identical_values_have_no_p_value(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "mannwhitneyu all identical"):
+def test_identical_values_have_no_p_value() -> None:
+    for case in golden_cases("mannwhitneyu all identical"):
         found = mann_whitney(*case["input"])
         assert found.u_a == case["expected"]["U1"]
         assert (found.p_value, found.superiority) == (None, 0.5)
         assert found.reason == "all values are identical: there is no order to test"
 
 
-def test_wilcoxon_and_kruskal_give_the_recorded_values(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "wilcoxon (zero_method=wilcox"):
+def test_wilcoxon_and_kruskal_give_the_recorded_values() -> None:
+    for case in golden_cases("wilcoxon (zero_method=wilcox"):
         found = wilcoxon(*case["input"])
         assert found.statistic == case["expected"]["W"]
         assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
-    for case in cases(recorded_data, "kruskal 3 groups"):
+    for case in golden_cases("kruskal 3 groups"):
         test = kruskal_wallis({str(i): sample for i, sample in enumerate(case["input"])})
         assert test.statistic == pytest.approx(case["expected"]["H"], abs=1e-12)
         assert test.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)

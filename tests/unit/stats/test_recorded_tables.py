@@ -1,9 +1,6 @@
 """Recorded results of other programs for 2x2 tables; what differs is declared here, with why."""
 
-import json
-from collections.abc import Callable
 from math import inf, nan
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,21 +11,10 @@ from shared.stats.tables.paired_table import paired_table
 from shared.stats.tables.risks import selection_rate
 from shared.stats.tables.stratified import stratified
 from shared.stats.tables.two_by_two import TwoByTwo, as_json, two_by_two
+from tests.support.golden import golden, golden_cases
 
 EXACT = 1e-9
 Case = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def cases(recorded_data: Path) -> Callable[[str], list[Case]]:
-    stored = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-
-    def of(function: str) -> list[Case]:
-        found = [case for case in stored if case["fn"] == function]
-        assert found, f"no recorded case of {function}"
-        return found
-
-    return of
 
 
 def read(value: Any) -> Any:
@@ -53,8 +39,8 @@ def same(ours: Estimate, value: Any, bounds: list[Any], *, relative: float = EXA
             assert mine == near(read(theirs), relative)
 
 
-def test_every_recorded_table_comes_out(recorded_data: Path) -> None:
-    for case in json.loads((recorded_data / "golden" / "two_by_two.json").read_text()):
+def test_every_recorded_table_comes_out() -> None:
+    for case in golden("two_by_two.json"):
         counts = [case[name] for name in "ABCD"]
         found = two_by_two(*counts)
         yates = two_by_two(*counts, yates=True).chi_square
@@ -72,8 +58,8 @@ def near_all(numbers: list[float]) -> Any:
     return pytest.approx(numbers, abs=EXACT, rel=EXACT)
 
 
-def test_conditional_odds_ratios_are_scipys(cases: Any) -> None:
-    for case in cases("scipy.stats.contingency.odds_ratio(kind=conditional)+CI95"):
+def test_conditional_odds_ratios_are_scipys() -> None:
+    for case in golden_cases("scipy.stats.contingency.odds_ratio(kind=conditional)+CI95"):
         found = of(case["input"]).odds_ratio_conditional
         if read(case["expected"]["statistic"]) != read(case["expected"]["statistic"]):
             assert (found.value, found.low, found.high) == (None, None, None)
@@ -90,8 +76,8 @@ def test_conditional_odds_ratios_are_scipys(cases: Any) -> None:
         ("Table2x2(shift_zeros=False): OR, RR", "oddsratio"),
     ],
 )
-def test_sample_odds_ratios_are_the_libraries(cases: Any, function: str, estimate: str) -> None:
-    for case in cases(function):
+def test_sample_odds_ratios_are_the_libraries(function: str, estimate: str) -> None:
+    for case in golden_cases(function):
         found = of(case["input"])
         if no_margin(found.cells):  # declared: undefined, where statsmodels says 1
             assert found.odds_ratio.value is None
@@ -111,8 +97,8 @@ def test_sample_odds_ratios_are_the_libraries(cases: Any, function: str, estimat
         "scipy relative_risk(exposed_cases,exposed_total,control_cases,control_total)+CI95",
     ],
 )
-def test_relative_risks_are_the_libraries(cases: Any, function: str) -> None:
-    for case in cases(function):
+def test_relative_risks_are_the_libraries(function: str) -> None:
+    for case in golden_cases(function):
         table = given(case["input"])
         found = two_by_two(*table.counts).relative_risk
         expected = case["expected"]
@@ -139,8 +125,8 @@ def given(counts: list[Any]) -> Cells:
 
 
 @pytest.mark.parametrize("yates", [True, False])
-def test_chi_square_is_scipys(cases: Any, yates: bool) -> None:
-    for case in cases(f"chi2_contingency(correction={yates})"):
+def test_chi_square_is_scipys(yates: bool) -> None:
+    for case in golden_cases(f"chi2_contingency(correction={yates})"):
         rows, expected = case["input"], case["expected"]
         found = two_by_two(*rows[0], *rows[1], yates=yates).chi_square
         if "raises" in expected:
@@ -152,8 +138,8 @@ def test_chi_square_is_scipys(cases: Any, yates: bool) -> None:
             assert (found.dof, found.min_expected) == (expected["dof"], expected["min_expected"])
 
 
-def test_fishers_p_value_is_scipys(cases: Any) -> None:
-    for case in cases("fisher_exact two-sided"):
+def test_fishers_p_value_is_scipys() -> None:
+    for case in golden_cases("fisher_exact two-sided"):
         found = of(case["input"])
         if no_margin(found.cells):  # declared: undefined, where scipy says 1
             assert found.fisher.p_value is None
@@ -162,44 +148,44 @@ def test_fishers_p_value_is_scipys(cases: Any) -> None:
             assert found.fisher.p_value == near(case["expected"]["p"])
 
 
-def test_boschloos_p_value_is_scipys(cases: Any) -> None:
-    for case in cases("boschloo_exact two-sided (columns=groups)"):
+def test_boschloos_p_value_is_scipys() -> None:
+    for case in golden_cases("boschloo_exact two-sided (columns=groups)"):
         (a, c), (b, d) = case["input"]
         assert two_by_two(a, b, c, d).boschloo.p_value == near(case["expected"]["p"])
 
 
-def test_wilsons_interval_is_statsmodels(cases: Any) -> None:
-    for case in cases("proportion_confint(wilson)"):
+def test_wilsons_interval_is_statsmodels() -> None:
+    for case in golden_cases("proportion_confint(wilson)"):
         found = selection_rate(case["input"]["count"], case["input"]["nobs"], 0.05)
         assert [found.low, found.high] == near_all(case["expected"])
 
 
-def test_newcombes_interval_is_statsmodels(cases: Any) -> None:
-    for case in cases("confint_proportions_2indep(compare=diff, method=newcomb)"):
+def test_newcombes_interval_is_statsmodels() -> None:
+    for case in golden_cases("confint_proportions_2indep(compare=diff, method=newcomb)"):
         found = two_by_two(*given(case["input"]).counts).risk_difference
         assert [found.low, found.high] == near_all(case["expected"])
 
 
 @pytest.mark.parametrize("method", ["log", "score"])
-def test_the_relative_risks_interval_is_statsmodels(cases: Any, method: str) -> None:
+def test_the_relative_risks_interval_is_statsmodels(method: str) -> None:
     """Log where no cell is zero, score where one is: the other pairs are not offered."""
-    for case in cases(f"confint_proportions_2indep(compare=ratio, method={method})"):
+    for case in golden_cases(f"confint_proportions_2indep(compare=ratio, method={method})"):
         table = given(case["input"])
         found = two_by_two(*table.counts).relative_risk
         if (0 in table.counts) == (method == "score"):
             assert [found.low, found.high] == near_all(case["expected"])
 
 
-def test_the_odds_ratios_logit_interval_is_statsmodels(cases: Any) -> None:
-    for case in cases("confint_proportions_2indep(compare=odds-ratio, method=logit)"):
+def test_the_odds_ratios_logit_interval_is_statsmodels() -> None:
+    for case in golden_cases("confint_proportions_2indep(compare=odds-ratio, method=logit)"):
         table = given(case["input"])
         if 0 not in table.counts:
             found = two_by_two(*table.counts).odds_ratio
             assert [found.low, found.high] == near_all(case["expected"])
 
 
-def test_strata_are_statsmodels(cases: Any) -> None:
-    case = cases("StratifiedTable: MH pooled OR, CI, RR, CMH, Breslow-Day")[0]
+def test_strata_are_statsmodels() -> None:
+    case = golden_cases("StratifiedTable: MH pooled OR, CI, RR, CMH, Breslow-Day")[0]
     expected = case["expected"]
     tables = [(*rows[0], *rows[1]) for rows in case["input"]]
     found, corrected = stratified(tables), stratified(tables, correction=True)
@@ -216,17 +202,17 @@ def test_strata_are_statsmodels(cases: Any) -> None:
         assert ours.p_value == near(expected[name]["p"])
 
 
-def test_a_stratum_with_a_zero_cell_needs_no_correction(cases: Any) -> None:
-    case = cases("StratifiedTable with a zero cell")[0]
+def test_a_stratum_with_a_zero_cell_needs_no_correction() -> None:
+    case = golden_cases("StratifiedTable with a zero cell")[0]
     found = stratified([(*rows[0], *rows[1]) for rows in case["input"]])
     assert found.odds_ratio.value == near(case["expected"]["or_pooled"])
     assert found.cmh.statistic == near(case["expected"]["cmh"])
     assert found.cmh.p_value == near(case["expected"]["p"])
 
 
-def test_pairs_are_statsmodels(cases: Any) -> None:
+def test_pairs_are_statsmodels() -> None:
     for exact, correction in (True, True), (False, True), (False, False):
-        case = cases(f"mcnemar(exact={exact}, correction={correction})")[0]
+        case = golden_cases(f"mcnemar(exact={exact}, correction={correction})")[0]
         (both, first), (second, neither) = case["input"]
         found = paired_table(both, first, second, neither, alpha=0.05)
         if exact:
@@ -238,13 +224,13 @@ def test_pairs_are_statsmodels(cases: Any) -> None:
         assert p_value == near(case["expected"]["p"])
 
 
-def test_impact_ratios_are_fairlearns(cases: Any) -> None:
+def test_impact_ratios_are_fairlearns() -> None:
     for function in (
         "fairlearn demographic_parity_ratio/difference, by_group",
         "fairlearn demographic_parity_ratio all selection rates 0",
         "fairlearn demographic_parity_ratio one group 0",
     ):
-        case = cases(function)[0]
+        case = golden_cases(function)[0]
         pairs = list(zip(case["input"]["sf"], case["input"]["y_pred"], strict=True))
         found = two_by_two(*(pairs.count(cell) for cell in [(g, y) for g in "ab" for y in (1, 0)]))
         expected = case["expected"]
@@ -256,8 +242,8 @@ def test_impact_ratios_are_fairlearns(cases: Any) -> None:
             assert found.impact_ratio.value == near(expected)
 
 
-def test_berkeleys_admissions_come_out(recorded_data: Path) -> None:
-    stored = json.loads((recorded_data / "golden" / "berkeley_1973.json").read_text())
+def test_berkeleys_admissions_come_out() -> None:
+    stored = golden("berkeley_1973.json")
     pooled, strata = stored["pooled"], stored["stratified"]
     counts = [count for row in pooled["table"] for count in row]
     crude = as_json(two_by_two(*counts))

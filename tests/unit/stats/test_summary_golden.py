@@ -1,9 +1,6 @@
 """Recorded numbers of SAGED's own library and of scipy, and where we differ on purpose."""
 
-import csv
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,24 +14,20 @@ from shared.stats.groups.dixon import dixon
 from shared.stats.groups.reasons import Reason
 from shared.stats.groups.summary import Summary, summarise
 from shared.stats.groups.table import Table
+from tests.support.golden import golden_cases, golden_rows
 
 SIGNED = ("skewness", "kurtosis")
 """Statistics with values below 0, of which SAGED takes a ratio all the same."""
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open() as file:
-        return list(csv.DictReader(file))
+@pytest.fixture(scope="module")
+def expected() -> list[dict[str, str]]:
+    return golden_rows("saged_summary_by_category.csv")
 
 
 @pytest.fixture(scope="module")
-def expected(recorded_data: Path) -> list[dict[str, str]]:
-    return rows_of(recorded_data / "golden" / "saged_summary_by_category.csv")
-
-
-@pytest.fixture(scope="module")
-def summary(recorded_data: Path, expected: list[dict[str, str]]) -> Summary:
-    rows = rows_of(recorded_data / "golden" / "saged_input.csv")
+def summary(expected: list[dict[str, str]]) -> Summary:
+    rows = golden_rows("saged_input.csv")
     features = tuple(name for name in rows[0] if name.endswith("_score"))
     groups = tuple(sorted({row["category"] for row in rows}))
     values = np.array([[float(row[name]) for name in features] for row in rows])
@@ -65,8 +58,8 @@ def test_summaries_are_sageds(summary: Summary, expected: list[dict[str, str]]) 
     assert compared
 
 
-def test_disparities_are_sageds(recorded_data: Path, disparity: Disparity) -> None:
-    rows = rows_of(recorded_data / "golden" / "saged_disparity_by_category.csv")
+def test_disparities_are_sageds(disparity: Disparity) -> None:
+    rows = golden_rows("saged_disparity_by_category.csv")
     compared = 0
     for row in rows:
         name, metric = row["statistics"], row["disparity_metric"]
@@ -97,14 +90,6 @@ def test_a_ratio_of_signed_values_is_refused_where_saged_gives_one(disparity: Di
         assert (reasons == Reason.NEGATIVE).all()
 
 
-def cases(recorded_data: Path, start: str) -> list[dict[str, Any]]:
-    everything = json.loads((recorded_data / "golden" / "statistics.json").read_text())["cases"]
-    found = [case for case in everything if case["fn"].startswith(start)]
-    if not found:
-        pytest.skip(f"no recorded case begins with {start!r}")
-    return found
-
-
 def numbers(values: Any) -> Any:
     return np.array(values, dtype=float)
 
@@ -116,8 +101,8 @@ def of(name: str, *samples: Any, ddof: int = 0) -> float:
     return float(summarise(table, [parse_statistic(name)], ddof).values[0, 0, 0])
 
 
-def test_recorded_moments(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "summary population moments"):
+def test_recorded_moments() -> None:
+    for case in golden_cases("summary population moments"):
         x, wanted = case["input"], case["expected"]
         assert of("mean", x) == pytest.approx(wanted["mean"], abs=1e-9)
         assert of("median", x) == pytest.approx(wanted["median"], abs=1e-9)
@@ -133,47 +118,47 @@ def test_recorded_moments(recorded_data: Path) -> None:
         assert of("quantile_0.25_0.75", x) == pytest.approx(iqr, abs=1e-9)
 
 
-def test_recorded_skewness_and_kurtosis(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "skew/kurtosis"):
+def test_recorded_skewness_and_kurtosis() -> None:
+    for case in golden_cases("skew/kurtosis"):
         found = [of("skewness", case["input"]), of("kurtosis", case["input"])]
         wanted = numbers([case["expected"]["skew"], case["expected"]["kurt"]])
         assert found == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 
-def test_recorded_moments_of_next_to_nothing(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "moments of n=1"):
+def test_recorded_moments_of_next_to_nothing() -> None:
+    for case in golden_cases("moments of n=1"):
         one, none = case["input"]
         assert np.isnan([of("variance", one, ddof=1), of("mean", none)]).all()
-    for case in cases(recorded_data, "NaN handling mean"):
+    for case in golden_cases("NaN handling mean"):
         assert of("mean", case["input"]) == case["expected"]["nanmean"]
         assert of("skewness", case["input"]) == case["expected"]["scipy_skew_omit"]
 
 
-def test_recorded_modes_and_quantiles(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "SAGED-style binned mode"):
+def test_recorded_modes_and_quantiles() -> None:
+    for case in golden_cases("SAGED-style binned mode"):
         found = binned_mode(clean(numbers(case["input"])[None]), 0.5)[0]
         assert found == pytest.approx(case["expected"], abs=1e-9)
-    for case in cases(recorded_data, "quantile q="):
+    for case in golden_cases("quantile q="):
         q = float(re.findall(r"q=([\d.]+)", case["fn"])[0])
         found = clean(numbers(case["input"])[None]).quantile(q)[0]
         assert found == pytest.approx(case["expected"]["linear"], abs=1e-9)
 
 
-def test_recorded_divergences(recorded_data: Path) -> None:
-    for case in [*cases(recorded_data, "KL(p||q)"), *cases(recorded_data, "KL with q=0")]:
+def test_recorded_divergences() -> None:
+    for case in [*golden_cases("KL(p||q)"), *golden_cases("KL with q=0")]:
         p, q = numbers(case["input"])
         assert kl_divergence(p, q) == pytest.approx(float(case["expected"]), abs=1e-9)
-    for case in cases(recorded_data, "KL add-half"):
+    for case in golden_cases("KL add-half"):
         p, q = smoothed(numbers(case["input"]))
         assert kl_divergence(p, q) == pytest.approx(case["expected"], abs=1e-9)
-    for case in cases(recorded_data, "Jensen-Shannon distance base 2"):
+    for case in golden_cases("Jensen-Shannon distance base 2"):
         p, q = numbers(case["input"])
         distance = np.sqrt(js_divergence(p, q) / np.log(2))
         assert distance == pytest.approx(case["expected"], abs=1e-9)
 
 
-def test_recorded_correlations(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "pearsonr"):
+def test_recorded_correlations() -> None:
+    for case in golden_cases("pearsonr"):
         for method, wanted in case["expected"].items():
             wanted = float(wanted[0] if isinstance(wanted, list) else wanted)
             found = of(f"correlation_wrt_baseline_method_{method}", *case["input"])
@@ -195,8 +180,8 @@ def metric(disparity: Disparity, name: str) -> float:
     return float(disparity.values[disparity.metrics.index(name), 0, 0, 0])
 
 
-def test_recorded_disparities_and_z_scores(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "disparity over groups"):
+def test_recorded_disparities_and_z_scores() -> None:
+    for case in golden_cases("disparity over groups"):
         found, wanted, k = over(case["input"]), case["expected"], len(case["input"])
         assert metric(found, "Max-Min") == pytest.approx(wanted["range"], abs=1e-9)
         assert metric(found, "Min/Max") == pytest.approx(wanted["minmax"], abs=1e-9)
@@ -206,12 +191,12 @@ def test_recorded_disparities_and_z_scores(recorded_data: Path) -> None:
         z = metric(found, "Max Z-Score")
         assert z == pytest.approx(wanted["maxz0"], abs=1e-9)
         assert max(z, -metric(found, "Min Z-Score")) == pytest.approx(wanted["maxabsz0"], abs=1e-9)
-    for case in cases(recorded_data, "zscore constant"):
+    for case in golden_cases("zscore constant"):
         assert all(np.isnan(metric(over(values), "Max Z-Score")) for values in case["input"])
 
 
-def test_recorded_impact_ratios(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "fairlearn demographic_parity_ratio"):
+def test_recorded_impact_ratios() -> None:
+    for case in golden_cases("fairlearn demographic_parity_ratio"):
         chosen, group = numbers(case["input"]["y_pred"]), np.array(case["input"]["sf"])
         rates = [chosen[group == name].mean() for name in np.unique(group)]
         wanted = case["expected"]
@@ -220,8 +205,8 @@ def test_recorded_impact_ratios(recorded_data: Path) -> None:
         assert found == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 
-def test_recorded_dixon_ratios(recorded_data: Path) -> None:
-    for case in cases(recorded_data, "Dixon"):
+def test_recorded_dixon_ratios() -> None:
+    for case in golden_cases("Dixon"):
         ordered = np.sort(numbers(case["input"]))[:, None]
         gaps = dixon(ordered, np.array([len(ordered)]))
         found = [gaps.low[0], gaps.high[0]]
