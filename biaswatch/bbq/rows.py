@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
-from shared.stats.studies.bbq import biased_option
-from shared.stats.studies.bbq_targets import BbqOption, target_option
+from shared.stats.studies.bbq import BbqOption, biased_option, target_option
 
 ROWS = {
     "Age": 3680,

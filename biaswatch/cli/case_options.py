@@ -10,7 +10,7 @@ from shared.errors import UsageError
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
-    from shared.stats.estimate import Estimate
+    from shared.stats.estimate import IntervalEstimate
 
 COUNTS = 4
 
@@ -92,7 +92,7 @@ def more_of(cases: "Cases") -> dict[str, Any]:
     }
 
 
-def _adjusted(found: "Estimate | None", cases: "Cases") -> dict[str, Any] | None:
+def _adjusted(found: "IntervalEstimate | None", cases: "Cases") -> dict[str, Any] | None:
     return {**asdict(found), "for": list(cases.adjusted_for)} if found else None
 
 

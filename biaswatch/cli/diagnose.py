@@ -13,8 +13,8 @@ from biaswatch.cli.fail_on import FailOn, fail_at, least_gap
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
-    from services.diagnoser.domain.observations import Observations
-    from services.diagnoser.domain.table import TableDiagnosis
+    from services.diagnoser.domain.findings.observations import Observations
+    from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
     from shared.stats.groups.summary import Statistic
 
 MOST_COMPARISONS = 2_000_000
@@ -108,11 +108,11 @@ def _diagnosed(seen: "Observations", asked: TableDiagnosisOptions) -> "TableDiag
     from rich.console import Console
     from rich.progress import Progress
 
-    from services.diagnoser.domain.comparing import Declared
-    from services.diagnoser.domain.table import diagnose_table
+    from services.diagnoser.domain.findings.comparisons import ComparisonPlan
+    from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
 
     _refuse_too_many(seen)
-    declared = Declared(asked.alpha, asked.tolerance, asked.correction, asked.permutations)
+    declared = ComparisonPlan(asked.alpha, asked.tolerance, asked.correction, asked.permutations)
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("diagnosing")

@@ -12,7 +12,7 @@ from biaswatch.render.output import write_document
 from biaswatch.render.tables import escape_md
 
 if TYPE_CHECKING:
-    from services.diagnoser.domain.observations import Observations
+    from services.diagnoser.domain.findings.observations import Observations
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +57,7 @@ def _text(name: str, seen: "Observations", least: float | None) -> Iterator[str]
 def _table(seen: "Observations", columns: Sequence[str], least: float | None) -> Iterator[str]:
     import numpy as np
 
-    from shared.stats.groups.impact_table import above_median, impact_rows, selected_from
+    from shared.stats.studies.local_law_144 import above_median, impact_rows, selected_from
 
     scores = [float(v) if np.isfinite(v) else None for v in seen.values[:, 0]]
     names = [_named([seen.groups[column][row] for column in columns]) for row in range(seen.rows)]

@@ -56,7 +56,7 @@ def table(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file."""
-    from shared.stats.tables.likeness import likeness
+    from shared.stats.tables.ratio_agreement import ratio_agreement
     from shared.stats.tables.two_by_two import as_json as to_json
     from shared.stats.tables.two_by_two import two_by_two
 
@@ -71,7 +71,7 @@ def table(
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
-    alike = likeness(found.odds_ratio, found.relative_risk)
+    alike = ratio_agreement(found.odds_ratio, found.relative_risk)
     said = {**to_json(found), **more_of(cases), "similarity": asdict(alike)}
     if as_json:
         typer.echo(json.dumps(said, indent=2, allow_nan=False))

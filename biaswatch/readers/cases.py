@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from biaswatch.readers.row_filters import RowFilter
 from biaswatch.readers.tables import frame_of
 from shared.errors import UsageError
-from shared.stats.estimate import Estimate
+from shared.stats.estimate import IntervalEstimate
 from shared.stats.tables.logistic import adjusted_odds_ratio
 from shared.stats.tables.stratified import Stratified, stratified
 
@@ -42,7 +42,7 @@ class Cases:
     value: str = "the outcome"
     strata: Stratified | None = None
     by_stratum: dict[str, tuple[int, int, int, int]] = field(default_factory=dict)
-    adjusted: Estimate | None = None
+    adjusted: IntervalEstimate | None = None
     adjusted_for: Sequence[str] = ()
     notes: Sequence[str] = ()
 
@@ -127,7 +127,7 @@ def _adjusted(
     labels: "pd.Series[Any]",
     met: "pd.Series[Any]",
     asked: CasesQuestion,
-) -> tuple[Estimate | None, list[str]]:
+) -> tuple[IntervalEstimate | None, list[str]]:
     """Fit over the cases that have every covariate, and say how many those are not."""
     if not asked.adjust:
         return None, []

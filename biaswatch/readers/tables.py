@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from services.diagnoser.domain.observations import Floats, Observations
+from services.diagnoser.domain.findings.observations import Floats, Observations
 from shared.errors import UsageError
 
 READERS = {

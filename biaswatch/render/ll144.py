@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.errors import UsageError
-from shared.stats.groups.impact_table import Category, ImpactRow, impact_rows
+from shared.stats.studies.local_law_144 import Category, ImpactRow, impact_rows
 
 NO_AUDIT = (
     "These are tables in the format of Local Law 144. They are no bias audit: that takes an"

@@ -10,10 +10,10 @@ from rich.table import Table
 
 from biaswatch.render.findings import SAYS, interval, number
 from biaswatch.render.tables import escape
-from services.diagnoser.domain.absent import Absence
-from services.diagnoser.domain.comparing import Comparison
-from services.diagnoser.domain.summaries import GroupDisparity, GroupStatistic
-from services.diagnoser.domain.table import TableDiagnosis
+from services.diagnoser.domain.findings.comparisons import GroupComparison
+from services.diagnoser.domain.findings.group_statistics import DisparityStatistic, GroupStatistic
+from services.diagnoser.domain.findings.missingness import GroupedMissingness
+from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
 from shared.errors import UsageError
 
 Row = dict[str, Any]
@@ -28,7 +28,7 @@ def parts(found: TableDiagnosis) -> Parts:
         "summary": [_summary_row(each) for each in found.statistics],
         "disparity": [_disparity_row(each) for each in found.disparities],
         "comparisons": [_comparison_row(each) for each in found.comparisons],
-        "missingness": [_absence_row(each) for each in found.absences],
+        "missingness": [_absence_row(each) for each in found.missingness],
     }
 
 
@@ -47,7 +47,7 @@ def _summary_row(each: GroupStatistic) -> Row:
     }
 
 
-def _disparity_row(each: GroupDisparity) -> Row:
+def _disparity_row(each: DisparityStatistic) -> Row:
     return {
         "feature": each.feature,
         "statistic": each.statistic,
@@ -62,7 +62,7 @@ def _disparity_row(each: GroupDisparity) -> Row:
     }
 
 
-def _comparison_row(each: Comparison) -> Row:
+def _comparison_row(each: GroupComparison) -> Row:
     conclusion = each.conclusion
     return {
         "feature": each.feature,
@@ -91,7 +91,7 @@ def _comparison_row(each: Comparison) -> Row:
     }
 
 
-def _absence_row(each: Absence) -> Row:
+def _absence_row(each: GroupedMissingness) -> Row:
     return {
         "feature": each.feature,
         "dimension": each.dimension,

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from services.diagnoser.domain import Plan
-from services.diagnoser.handlers import Complete, Diagnose, Gauges, Tell, Watch
+from services.diagnoser.domain.findings import AnalysisPlan
+from services.diagnoser.handlers import DiagnoseRun, Gauges, OnCompletion, Tell, Watch
 from services.diagnoser.settings import DiagnoserSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
@@ -24,9 +24,9 @@ def now() -> datetime:
 def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> Service:
     """Return the diagnoser on the store its settings name; the clock dates what it makes."""
     store = Store.open(settings.store)
-    plan = Plan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
-    diagnose = Diagnose(store, now=clock, plan=plan)
-    complete = Complete(store, diagnose, Watch(store, now=clock))
+    plan = AnalysisPlan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
+    diagnose = DiagnoseRun(store, now=clock, plan=plan)
+    complete = OnCompletion(store, diagnose, Watch(store, now=clock))
     tell = Tell(settings.diagnoser_private_hosts, settings.diagnoser_dashboard_url, now=clock)
     gauges = Gauges(store)
 

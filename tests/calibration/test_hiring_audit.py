@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from biaswatch.readers.suites import load_suite
-from services.diagnoser.domain import Case, Finding, Plan, diagnose
+from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding, diagnose
 from services.extractor.domain import Reading, Unscorable
 from services.extractor.extractors import rating
 from services.generator.domain.scaffolds import scaffold_of
@@ -19,7 +19,7 @@ from shared.contracts import SuiteProbe, Verdict
 from tests.support.records import make_probe
 
 SUITE = load_suite(Path(__file__).parents[2] / "suites" / "cv-hiring")
-PLAN = Plan(
+PLAN = AnalysisPlan(
     features=SUITE.features, measured={"rating": ("rating",)}, claim=SUITE.claim, permutations=0
 )
 REPEATS = 10
@@ -36,9 +36,9 @@ def asked(probe: SuiteProbe) -> tuple[Turn, ...]:
 TURNS = {probe.key: asked(probe) for probe in SUITE.probes}
 
 
-def found_in_a_run(plant: Plant, seed: int) -> list[Finding]:
+def found_in_a_run(plant: Plant, seed: int) -> list[RunFinding]:
     cases = [
-        Case(
+        MeasuredResponse(
             "m", "direct", probe.key, probe.set, probe.groups, "rating",
             values(words_for(seed, Asked("m", TURNS[probe.key], str(n)), plant, DEFAULT_MARKERS)),
             None,
@@ -56,7 +56,7 @@ def values(text: str) -> Mapping[str, float | None]:
         return {}
 
 
-def verdicts(found: list[Finding]) -> dict[tuple[str, str], Verdict]:
+def verdicts(found: list[RunFinding]) -> dict[tuple[str, str], Verdict]:
     return {(gap.a, gap.b): gap.verdict for finding in found for gap in finding.gaps}
 
 

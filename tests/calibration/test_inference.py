@@ -10,14 +10,13 @@ from shared.stats.comparisons.cluster_bootstrap import cluster_bootstrap
 from shared.stats.comparisons.clustered import between_prompts, cluster_robust, within_prompts
 from shared.stats.comparisons.clusters import Answers
 from shared.stats.comparisons.effect_size import cliffs_delta, cohens_d, hedges_g, paired_d
-from shared.stats.comparisons.means import difference
+from shared.stats.comparisons.means_and_rates import difference
 from shared.stats.comparisons.missingness import missingness
 from shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
 from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
 from shared.stats.comparisons.ranks import kruskal_wallis, mann_whitney, wilcoxon
-from shared.stats.comparisons.verdicts import Verdict, conclude
-from shared.stats.estimate import Estimate
-from shared.stats.present import Vector
+from shared.stats.comparisons.verdicts import Decision, conclude
+from shared.stats.estimate import IntervalEstimate, Vector
 from shared.stats.studies.hiring import contrast
 
 TABLES = 1000
@@ -38,7 +37,7 @@ def rejected(p_value: PValue, seed: int, tables: int = TABLES) -> float:
 
 
 def covered(
-    interval: Callable[[Rng], Estimate], truth: float, seed: int, tables: int = TABLES
+    interval: Callable[[Rng], IntervalEstimate], truth: float, seed: int, tables: int = TABLES
 ) -> float:
     rng = np.random.default_rng(seed)
     found = [interval(rng) for _ in range(tables)]
@@ -217,11 +216,11 @@ def test_label_permutation_of_prompts_holds_its_level_under_clustering() -> None
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_clustered_intervals_cover_a_planted_gap(shared: bool) -> None:
-    def robust(rng: Rng) -> Estimate:
+    def robust(rng: Rng) -> IntervalEstimate:
         groups = clustered(rng, shared=shared, gap=0.05, prompts=100)
         return cluster_robust(*groups, 0.05).difference.estimate
 
-    def unit(rng: Rng) -> Estimate:
+    def unit(rng: Rng) -> IntervalEstimate:
         groups = clustered(rng, shared=shared, gap=0.05, prompts=100)
         compare = within_prompts if shared else between_prompts
         return compare(*groups, 0.05).difference.estimate
@@ -232,7 +231,7 @@ def test_clustered_intervals_cover_a_planted_gap(shared: bool) -> None:
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_the_bootstrap_covers_a_planted_gap(shared: bool) -> None:
-    def interval(rng: Rng) -> Estimate:
+    def interval(rng: Rng) -> IntervalEstimate:
         groups = clustered(rng, shared=shared, gap=0.05, prompts=100)
         return cluster_bootstrap(*groups, 0.05, rng=rng, resamples=399).difference.estimate
 
@@ -242,7 +241,7 @@ def test_the_bootstrap_covers_a_planted_gap(shared: bool) -> None:
 @pytest.mark.parametrize("n", [100, 400])
 @pytest.mark.parametrize("paired", [True, False])
 def test_t_intervals_cover(n: int, paired: bool) -> None:
-    def interval(rng: Rng) -> Estimate:
+    def interval(rng: Rng) -> IntervalEstimate:
         x, y = rng.normal(0.3, 1, n), rng.normal(0, 2, n)
         return difference(list(x), list(y), 0.05, paired=paired).estimate
 
@@ -252,13 +251,13 @@ def test_t_intervals_cover(n: int, paired: bool) -> None:
 @pytest.mark.parametrize("truth", [0.0, 0.5, 1.5])
 @pytest.mark.parametrize("n", [10, 100])
 def test_intervals_of_d_cover(n: int, truth: float) -> None:
-    def d(rng: Rng) -> Estimate:
+    def d(rng: Rng) -> IntervalEstimate:
         return cohens_d(rng.normal(truth, 1, n), rng.normal(0, 1, n), 0.05)
 
-    def g(rng: Rng) -> Estimate:
+    def g(rng: Rng) -> IntervalEstimate:
         return hedges_g(rng.normal(truth, 1, n), rng.normal(0, 1, n), 0.05)
 
-    def d_z(rng: Rng) -> Estimate:
+    def d_z(rng: Rng) -> IntervalEstimate:
         y = rng.normal(0, 1, n)
         return paired_d(y + rng.normal(truth, 1, n), y, 0.05)
 
@@ -281,7 +280,7 @@ def test_hedges_g_is_nearer_the_truth_than_d_in_small_samples() -> None:
 def test_intervals_of_delta_cover(n: int, shift: float) -> None:
     truth = 2 * float(stats.norm.cdf(shift / np.sqrt(2))) - 1
 
-    def interval(rng: Rng) -> Estimate:
+    def interval(rng: Rng) -> IntervalEstimate:
         return cliffs_delta(rng.normal(shift, 1, n), rng.normal(0, 1, n), 0.05)
 
     assert 0.93 <= covered(interval, truth, 21) <= 0.97
@@ -311,9 +310,9 @@ def test_false_discoveries_are_at_most_5_percent_of_all(correction: str) -> None
 
 @pytest.mark.parametrize(
     ("gap", "wrong"),
-    [(0.0, Verdict.DISPARITY), (0.2, Verdict.DISPARITY), (0.2001, Verdict.NO_DISPARITY)],
+    [(0.0, Decision.DISPARITY), (0.2, Decision.DISPARITY), (0.2001, Decision.NO_DISPARITY)],
 )
-def test_a_verdict_is_wrong_in_at_most_5_percent(gap: float, wrong: Verdict) -> None:
+def test_a_verdict_is_wrong_in_at_most_5_percent(gap: float, wrong: Decision) -> None:
     rng = np.random.default_rng(24)
     found = []
     for _ in range(TABLES):
@@ -323,8 +322,10 @@ def test_a_verdict_is_wrong_in_at_most_5_percent(gap: float, wrong: Verdict) -> 
     assert found.count(wrong) / TABLES <= MOST
 
 
-@pytest.mark.parametrize(("gap", "right"), [(0.0, Verdict.NO_DISPARITY), (0.5, Verdict.DISPARITY)])
-def test_a_verdict_is_right_where_there_is_evidence(gap: float, right: Verdict) -> None:
+@pytest.mark.parametrize(
+    ("gap", "right"), [(0.0, Decision.NO_DISPARITY), (0.5, Decision.DISPARITY)]
+)
+def test_a_verdict_is_right_where_there_is_evidence(gap: float, right: Decision) -> None:
     rng = np.random.default_rng(25)
     found = []
     for _ in range(200):

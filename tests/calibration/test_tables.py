@@ -6,11 +6,10 @@ from math import log
 import numpy as np
 import pytest
 
-from shared.stats.estimate import Estimate
-from shared.stats.tables.boschloo import boschloo
-from shared.stats.tables.cells import Cells, no_margin
-from shared.stats.tables.independence import FEW_EXPECTED, chi_square, declared, fisher
-from shared.stats.tables.odds import conditional_odds_ratio, sample_odds_ratio
+from shared.stats.estimate import IntervalEstimate
+from shared.stats.tables.contingency import ContingencyTable, no_margin
+from shared.stats.tables.independence import FEW_EXPECTED, boschloo, chi_square, declared, fisher
+from shared.stats.tables.odds_ratio import conditional_odds_ratio, sample_odds_ratio
 from shared.stats.tables.paired_table import paired_table
 from shared.stats.tables.risks import relative_risk, risk_difference, selection_rate
 from shared.stats.tables.stratified import stratified
@@ -26,17 +25,21 @@ DESIGNS = [(15, 15, 0.3), (20, 60, 0.1), (50, 50, 0.5), (200, 100, 0.25), (1000,
 """Cases of group 1, of group 2, and the rate of both."""
 
 
-def simulated(n_1: int, n_2: int, p_1: float, p_2: float, times: int, seed: int) -> Iterator[Cells]:
+def simulated(
+    n_1: int, n_2: int, p_1: float, p_2: float, times: int, seed: int
+) -> Iterator[ContingencyTable]:
     rng = np.random.default_rng(seed)
     for a, c in zip(rng.binomial(n_1, p_1, times), rng.binomial(n_2, p_2, times), strict=True):
-        yield Cells(int(a), n_1 - int(a), int(c), n_2 - int(c))
+        yield ContingencyTable(int(a), n_1 - int(a), int(c), n_2 - int(c))
 
 
-def declared_p_value(table: Cells) -> float | None:
+def declared_p_value(table: ContingencyTable) -> float | None:
     return (fisher if declared(table) == "fisher" else chi_square)(table).p_value
 
 
-def rejected(tables: list[Cells], test: Callable[[Cells], float | None]) -> float:
+def rejected(
+    tables: list[ContingencyTable], test: Callable[[ContingencyTable], float | None]
+) -> float:
     """Return the share of tables rejected; one without a p-value is not."""
     p_values = [test(table) for table in tables]
     return sum(p is not None and p <= ALPHA for p in p_values) / len(tables)
@@ -86,7 +89,9 @@ def test_strata_with_different_rates_keep_the_level_where_their_sum_does_not() -
             strata.append((a, n_1 - a, c, n_2 - c))
         p_value = stratified(strata).cmh.p_value
         within += p_value is not None and p_value <= ALPHA
-        crude = chi_square(Cells(*(int(count) for count in np.sum(strata, axis=0)))).p_value
+        crude = chi_square(
+            ContingencyTable(*(int(count) for count in np.sum(strata, axis=0)))
+        ).p_value
         pooled += crude is not None and crude <= ALPHA
     assert within / NULLS <= MOST_REJECTED
     assert pooled / NULLS > 0.9
@@ -120,7 +125,7 @@ RATES = [(100, 100, 0.3, 0.2), (200, 60, 0.5, 0.4), (500, 500, 0.1, 0.15), (60, 
 
 SMALL = [(15, 15, 0.3, 0.5), (15, 40, 0.1, 0.2), (20, 20, 0.8, 0.6), (10, 10, 0.5, 0.5)]
 
-Interval = Callable[[Cells], Estimate]
+Interval = Callable[[ContingencyTable], IntervalEstimate]
 
 
 def logit(p: float) -> float:
@@ -138,7 +143,7 @@ INTERVALS: dict[str, tuple[Interval, Callable[[float, float], float]]] = {
 }
 
 
-def coverage(interval: Interval, truth: float, tables: Iterator[Cells]) -> float:
+def coverage(interval: Interval, truth: float, tables: Iterator[ContingencyTable]) -> float:
     """Return the share of defined intervals that hold the truth; infinity holds anything."""
     held = [
         (found.low is not None and found.low <= truth)

@@ -19,8 +19,8 @@ from services.evaluator.domain.statistics_text import (
 )
 from shared.contracts import Measure, Subject
 from shared.contracts.identity import Token
-from shared.stats.estimate import Estimate
-from shared.stats.tables.likeness import likeness
+from shared.stats.estimate import IntervalEstimate
+from shared.stats.tables.ratio_agreement import ratio_agreement
 
 
 class Profile(BaseModel):
@@ -188,7 +188,7 @@ def _comparison(subject: Subject) -> Iterator[str]:
         return
     yield line_of(odds, subject)
     yield line_of(risk, subject)
-    found = likeness(_estimate(odds), _estimate(risk))
+    found = ratio_agreement(_estimate(odds), _estimate(risk))
     if found.difference is None or found.ratio is None:
         yield f"They cannot be compared: {found.reason}"
     else:
@@ -201,5 +201,5 @@ def _comparison(subject: Subject) -> Iterator[str]:
         yield f"{line_of(chi2, subject)}; the association is {significance(chi2.p_value, subject)}"
 
 
-def _estimate(measure: Measure) -> Estimate:
-    return Estimate(measure.value, measure.low, measure.high)
+def _estimate(measure: Measure) -> IntervalEstimate:
+    return IntervalEstimate(measure.value, measure.low, measure.high)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.contracts import Measure, Subject
-from shared.stats.estimate import Estimate
-from shared.stats.tables.likeness import likeness
+from shared.stats.estimate import IntervalEstimate
+from shared.stats.tables.ratio_agreement import ratio_agreement
 
 RATIOS = {
     "odds_ratio": ("Odds Ratio", 1.0),
@@ -102,14 +102,14 @@ def _within(strata: Mapping[str, Any]) -> Iterator[Measure]:
 
 def _likeness(found: Mapping[str, Any]) -> Iterator[str]:
     both = [_estimate(found[name]) for name in ("odds_ratio", "relative_risk")]
-    alike = likeness(*both)
+    alike = ratio_agreement(*both)
     if alike.says == "conflicting":
         yield "Odds ratio and relative risk are in conflict: each alone would be read differently."
 
 
-def _estimate(found: Mapping[str, Any]) -> Estimate:
+def _estimate(found: Mapping[str, Any]) -> IntervalEstimate:
     low, high = found["ci"] or (None, None)
-    return Estimate(found["estimate"], low, high, reason=found["reason"])
+    return IntervalEstimate(found["estimate"], low, high, reason=found["reason"])
 
 
 def gap_subject(diagnosis: Mapping[str, Any], gap: Mapping[str, Any]) -> Subject:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from services.extractor.domain import Measured, Reading
-from shared.stats.comparisons.means import difference, mean_of
+from shared.stats.comparisons.means_and_rates import difference, mean_of
 from shared.stats.comparisons.multiplicity import holm
-from shared.stats.estimate import Estimate
+from shared.stats.estimate import IntervalEstimate
 
 SLOT = "{group}"
 
@@ -54,7 +54,7 @@ class CalibrationGap:
     dimension: str
     a: str
     b: str
-    gap: Estimate
+    gap: IntervalEstimate
     """mean(a) - mean(b), paired by sentence."""
     p_adjusted: float | None
     """Holm's, over all gaps of the calibration; None where there is no interval."""
@@ -67,7 +67,7 @@ class CalibrationMean:
     feature: str
     dimension: str
     group: str
-    mean: Estimate
+    mean: IntervalEstimate
     missing: int
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from shared.contracts import PairAnswers, PairVerdict
 from shared.stats.comparisons.multiplicity import holm
-from shared.stats.studies.pairs import Share, Statements, compared, shares_of
+from shared.stats.studies.answer_pairs import PairShare, Statements, compared, shares_of
 
 ANSWERS = {
     "answer_consistent": PairAnswers.SAME_PERSON,
@@ -41,7 +41,7 @@ class PairTable:
     """Pairs the judges were not asked about, by the reason."""
     repeated: int
     """Pairs of which a reasoning repeats its question, which makes it easy to guess."""
-    shares: Mapping[str, Share]
+    shares: Mapping[str, PairShare]
     """By statement: the pairs it is true of, and of how many that is known."""
     agreement: float | None
     """The mean share of judges that agree with the majority; null with one judge."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from shared.contracts import Features, Probe
 from shared.stats.comparisons.multiplicity import holm
-from shared.stats.estimate import Estimate
+from shared.stats.estimate import IntervalEstimate
 from shared.stats.studies.bbq import BbqAnswer, Condition
 from shared.stats.studies.bbq_intervals import by_context, swap_p_values, with_intervals
 
@@ -49,9 +49,9 @@ class Scores:
     """Answers that name a person."""
     biased: int
     contexts: int
-    accuracy: Estimate
-    s_dis: Estimate
-    bias: Estimate
+    accuracy: IntervalEstimate
+    s_dis: IntervalEstimate
+    bias: IntervalEstimate
 
 
 @dataclass(frozen=True)
@@ -176,5 +176,5 @@ def score_gaps(
     ]
 
 
-def _less(a: Estimate, b: Estimate) -> float | None:
+def _less(a: IntervalEstimate, b: IntervalEstimate) -> float | None:
     return None if a.value is None or b.value is None else a.value - b.value

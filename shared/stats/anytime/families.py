@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from math import exp, expm1, log
 
-from shared.stats.alpha import check_alpha
 from shared.stats.comparisons.multiplicity import benjamini_yekutieli
+from shared.stats.estimate import check_alpha
 
 LogEs = Sequence[float]
 """One log e-value per comparison of the family; a comparison without data has 0."""

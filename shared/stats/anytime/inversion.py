@@ -6,8 +6,8 @@ from math import log
 
 import numpy as np
 
-from shared.stats.alpha import check_alpha
 from shared.stats.anytime.stakes import Floats
+from shared.stats.estimate import check_alpha
 
 BLOCK = 32
 """Nulls looked at together."""

@@ -5,7 +5,7 @@ from math import ceil, isfinite, log
 from typing import Protocol
 
 from shared.stats.anytime.inversion import threshold
-from shared.stats.comparisons.verdicts import Conclusion, Verdict
+from shared.stats.comparisons.verdicts import Conclusion, Decision
 
 FURTHEST = 2.0**16
 """Times the units so far: what lies beyond is no forecast."""
@@ -49,7 +49,7 @@ class Forecast:
     """How many more units a decision is expected to need, or why that cannot be said."""
 
     more_units: int | None = None
-    decision: Verdict | None = None
+    decision: Decision | None = None
     reason: str | None = None
 
 
@@ -109,7 +109,7 @@ def judge(
     supremum = max(log_supremum, now)
     conclusion = _concluded(evidence, supremum, tolerance, bound)
     forecast = Forecast()
-    if conclusion.verdict is Verdict.NOT_ENOUGH:
+    if conclusion.verdict is Decision.NOT_ENOUGH:
         forecast = outlook(evidence, tolerance=tolerance, bound=bound)
     return Judgement(conclusion, now, supremum, forecast)
 
@@ -118,15 +118,17 @@ def _concluded(
     evidence: Evidence, log_supremum: float, tolerance: float, bound: float
 ) -> Conclusion:
     if not evidence.units:
-        return Conclusion(Verdict.NOT_ENOUGH, "there are no units yet")
+        return Conclusion(Decision.NOT_ENOUGH, "there are no units yet")
     if log_supremum >= bound:
         return Conclusion(
-            Verdict.DISPARITY, "the evidence against every gap within the tolerance is enough"
+            Decision.DISPARITY, "the evidence against every gap within the tolerance is enough"
         )
     if tolerance > 0 and evidence.within(tolerance, bound):
-        return Conclusion(Verdict.NO_DISPARITY, "the confidence sequence lies within the tolerance")
+        return Conclusion(
+            Decision.NO_DISPARITY, "the confidence sequence lies within the tolerance"
+        )
     return Conclusion(
-        Verdict.NOT_ENOUGH, f"the log evidence is {log_supremum:.2f} of the {bound:.2f} needed"
+        Decision.NOT_ENOUGH, f"the log evidence is {log_supremum:.2f} of the {bound:.2f} needed"
     )
 
 
@@ -139,11 +141,11 @@ def outlook(evidence: Evidence, *, tolerance: float, bound: float) -> Forecast:
     if not evidence.units:
         return Forecast(reason="there are no units to forecast from")
 
-    def decided(factor: float) -> Verdict | None:
+    def decided(factor: float) -> Decision | None:
         seen = evidence.scaled(factor)
         if seen.log_e_beyond(tolerance) >= bound:
-            return Verdict.DISPARITY
-        return Verdict.NO_DISPARITY if tolerance > 0 and seen.within(tolerance, bound) else None
+            return Decision.DISPARITY
+        return Decision.NO_DISPARITY if tolerance > 0 and seen.within(tolerance, bound) else None
 
     high = 2.0
     while high <= FURTHEST and decided(high) is None:

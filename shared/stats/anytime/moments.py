@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from math import log, sqrt
 
-from shared.stats.alpha import check_alpha
-from shared.stats.estimate import Estimate, undefined
+from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 
 FEWEST = 200
 """Units in each group before the normal approximation may be shown."""
@@ -53,14 +52,14 @@ def interval_of_moments(
     return gap - half, gap + half
 
 
-def screened(a: Moments, b: Moments, *, alpha: float, scale: float = SCALE) -> Estimate:
+def screened(a: Moments, b: Moments, *, alpha: float, scale: float = SCALE) -> IntervalEstimate:
     """Return the difference of means as a display may show it: floored, and not from few units."""
     if min(a.n, b.n) < FEWEST:
         few = f"fewer than {FEWEST} units in a group: the quick interval does not hold there"
         value = a.mean - b.mean if a.n and b.n else None
         return undefined(few, value=value, method=METHOD)
     low, high = interval_of_moments(a, b, alpha=alpha, scale=scale, floored=True)
-    return Estimate(a.mean - b.mean, low, high, METHOD)
+    return IntervalEstimate(a.mean - b.mean, low, high, METHOD)
 
 
 def _variance(a: Moments, b: Moments, floored: bool) -> float:

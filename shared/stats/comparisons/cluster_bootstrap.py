@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from shared.stats.alpha import check_alpha
 from shared.stats.comparisons.clusters import (
     AnsweredPrompts,
     Answers,
@@ -14,9 +13,8 @@ from shared.stats.comparisons.clusters import (
     sums_by_prompt,
     too_few,
 )
-from shared.stats.comparisons.means import ROUNDING, Difference
-from shared.stats.estimate import Estimate, undefined
-from shared.stats.present import Vector
+from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference
+from shared.stats.estimate import IntervalEstimate, Vector, check_alpha, undefined
 
 FLAT = 1e-6
 """Relative to the observed error: a draw with less spread than this has none."""
@@ -66,17 +64,17 @@ def cluster_bootstrap(
     scale = float(np.abs(sums[:, [0, 2]]).max())
     if error <= ROUNDING * scale:
         no_spread = undefined("the prompts do not differ", value=gap, method=method)
-        return counted(x, y, Difference(no_spread, None))
+        return counted(x, y, MeanDifference(no_spread, None))
     drawn, spread = _drawn(sums, rng, resamples)
     if (spread <= FLAT * error).mean() > alpha / 2:
         reason = "too few answers differ: many draws of prompts have no spread"
-        return counted(x, y, Difference(undefined(reason, value=gap, method=method), None))
+        return counted(x, y, MeanDifference(undefined(reason, value=gap, method=method), None))
     t = (drawn - gap) / np.maximum(spread, FLAT * error)
     low, high = (float(q) for q in np.quantile(t, [alpha / 2, 1 - alpha / 2]))
     beyond = min(int((t >= gap / error).sum()), int((t <= gap / error).sum()))
     p_value = min(1.0, 2 * (beyond + 1) / (len(t) + 1))
-    estimate = Estimate(gap, gap - high * error, gap - low * error, method)
-    return counted(x, y, Difference(estimate, p_value))
+    estimate = IntervalEstimate(gap, gap - high * error, gap - low * error, method)
+    return counted(x, y, MeanDifference(estimate, p_value))
 
 
 def _in_order(sums: Sums) -> Sums:

@@ -4,7 +4,6 @@ import numpy as np
 import statsmodels.api as sm
 from scipy import stats
 
-from shared.stats.alpha import check_alpha
 from shared.stats.comparisons.clusters import (
     AnsweredPrompts,
     Answers,
@@ -16,9 +15,8 @@ from shared.stats.comparisons.clusters import (
     sums_by_prompt,
     too_few,
 )
-from shared.stats.comparisons.means import ROUNDING, Difference, difference
-from shared.stats.estimate import Estimate, undefined
-from shared.stats.present import Vector
+from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, difference
+from shared.stats.estimate import IntervalEstimate, Vector, check_alpha, undefined
 
 BALANCED_FROM = 30
 """With so many prompts in the smaller group, unequal numbers no longer mislead the sandwich."""
@@ -58,7 +56,7 @@ def within_prompts(a: Answers, b: Answers, alpha: float) -> Comparison:
     found = difference([p for p, _ in pairs], [p for _, p in pairs], alpha, paired=True)
     if not pairs:
         reason = undefined("the groups share no prompt", method="paired t over sets")
-        found = Difference(reason, None)
+        found = MeanDifference(reason, None)
     return counted(x, y, found)
 
 
@@ -89,14 +87,16 @@ def cluster_robust(a: Answers, b: Answers, alpha: float) -> Comparison:
     gap = gap_of(sums)
     if error_of(sums) <= ROUNDING * float(np.abs(values).max()):
         no_spread = undefined("the prompts do not differ", value=gap, method=method)
-        return counted(x, y, Difference(no_spread, None))
+        return counted(x, y, MeanDifference(no_spread, None))
     model = sm.OLS(values, np.column_stack([np.ones(len(values)), in_a]))
     fit = model.fit(cov_type="cluster", cov_kwds={"groups": prompts}, use_t=True)
     error = float(fit.bse[1])
     dof = len(sums) - 1
     reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
     p_value = float(2 * stats.t.sf(abs(gap) / error, dof))
-    return counted(x, y, Difference(Estimate(gap, gap - reach, gap + reach, method), p_value))
+    return counted(
+        x, y, MeanDifference(IntervalEstimate(gap, gap - reach, gap + reach, method), p_value)
+    )
 
 
 def _long(a: AnsweredPrompts, b: AnsweredPrompts) -> tuple[Vector, Vector, Vector]:
@@ -112,9 +112,9 @@ def _long(a: AnsweredPrompts, b: AnsweredPrompts) -> tuple[Vector, Vector, Vecto
     return np.concatenate([values for values, _, _ in parts]), in_a, prompts
 
 
-def _unbalanced(sums: Sums, method: str) -> Difference | None:
+def _unbalanced(sums: Sums, method: str) -> MeanDifference | None:
     few, many = sorted(int((sums[:, column] > 0).sum()) for column in (1, 3))
     if few >= BALANCED_FROM or 2 * few >= many:
         return None
     reason = "few and unequal numbers of prompts: use the means of prompts"
-    return Difference(undefined(reason, value=gap_of(sums), method=method), None)
+    return MeanDifference(undefined(reason, value=gap_of(sums), method=method), None)

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shared.stats.comparisons.means import Difference
-from shared.stats.estimate import undefined
-from shared.stats.present import Sample, Vector, present
+from shared.stats.comparisons.means_and_rates import MeanDifference
+from shared.stats.estimate import Sample, Vector, present, undefined
 
 Answers = Mapping[Any, Sample]
 """The answers of one group by prompt (a hashable key), the same key in both groups for the same."""
@@ -27,7 +26,7 @@ Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 class Comparison:
     """A difference of means with what it rests on."""
 
-    difference: Difference
+    difference: MeanDifference
     prompts_a: int
     prompts_b: int
     prompts_shared: int
@@ -61,7 +60,7 @@ class AnsweredPrompts:
         return sum(len(values) for values in self.values.values())
 
 
-def counted(a: AnsweredPrompts, b: AnsweredPrompts, found: Difference) -> Comparison:
+def counted(a: AnsweredPrompts, b: AnsweredPrompts, found: MeanDifference) -> Comparison:
     """Put beside a difference how many prompts and answers it rests on."""
     shared = len(a.values.keys() & b.values.keys())
     prompts = (len(a.values), len(b.values), shared)
@@ -81,15 +80,15 @@ def _sum_and_number(values: Vector | None) -> tuple[float, int]:
     return (0.0, 0) if values is None else (float(values.sum()), len(values))
 
 
-def too_few(sums: Sums, method: str) -> Difference | None:
+def too_few(sums: Sums, method: str) -> MeanDifference | None:
     """Return the difference without an interval where a group has too few prompts; else None."""
     prompts_a, prompts_b = (int((sums[:, column] > 0).sum()) for column in (1, 3))
     if not prompts_a or not prompts_b:
-        return Difference(undefined("a group has no values", method=method), None)
+        return MeanDifference(undefined("a group has no values", method=method), None)
     if min(prompts_a, prompts_b) >= LEAST_PROMPTS:
         return None
     reason = f"fewer than {LEAST_PROMPTS} prompts in a group: use the means of prompts"
-    return Difference(undefined(reason, value=gap_of(sums), method=method), None)
+    return MeanDifference(undefined(reason, value=gap_of(sums), method=method), None)
 
 
 def gap_of(sums: Sums) -> float:

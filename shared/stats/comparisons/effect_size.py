@@ -5,10 +5,16 @@ from math import atanh, sqrt, tanh
 import numpy as np
 from scipy import optimize, stats
 
-from shared.stats.alpha import check_alpha
-from shared.stats.comparisons.means import NO_SPREAD, ONE_UNIT, ROUNDING
-from shared.stats.estimate import Estimate, undefined
-from shared.stats.present import Sample, Vector, present, present_pairs
+from shared.stats.comparisons.means_and_rates import NO_SPREAD, ONE_UNIT, ROUNDING
+from shared.stats.estimate import (
+    IntervalEstimate,
+    Sample,
+    Vector,
+    check_alpha,
+    present,
+    present_pairs,
+    undefined,
+)
 
 EMPTY = "a group has no values"
 SEPARATED = "the groups do not overlap at all: the spread of delta is unknown"
@@ -30,7 +36,7 @@ def label(effect: float | None) -> str | None:
     return next((name for bound, name in LABELS if abs(effect) < bound), "large")
 
 
-def cohens_d(a: Sample, b: Sample, alpha: float) -> Estimate:
+def cohens_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     """Return the difference of means over the pooled standard deviation (ddof 1).
 
     Parameters
@@ -54,7 +60,7 @@ def cohens_d(a: Sample, b: Sample, alpha: float) -> Estimate:
     return _standardised(a, b, alpha, "Cohen's d", corrected=False)
 
 
-def hedges_g(a: Sample, b: Sample, alpha: float) -> Estimate:
+def hedges_g(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     """Return Cohen's d times 1 - 3 / (4 dof - 1), which removes its bias in small samples.
 
     The interval is d's times the same factor. Undefined where d is.
@@ -66,7 +72,7 @@ def hedges_g(a: Sample, b: Sample, alpha: float) -> Estimate:
     return _standardised(a, b, alpha, "Hedges' g", corrected=True)
 
 
-def paired_d(a: Sample, b: Sample, alpha: float) -> Estimate:
+def paired_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     """Return d_z: the mean paired difference over the standard deviation of the differences.
 
     Not comparable with d: the spread is that of differences, so d_z grows with the correlation
@@ -91,7 +97,7 @@ def paired_d(a: Sample, b: Sample, alpha: float) -> Estimate:
     return _with_interval(value, sqrt(len(x)), len(x) - 1, alpha, method, factor=1.0)
 
 
-def cliffs_delta(a: Sample, b: Sample, alpha: float) -> Estimate:
+def cliffs_delta(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     """Return P(a > b) - P(a < b) over all pairs of one value of a and one of b, in [-1, 1].
 
     The same number as the rank-biserial correlation, and 2 superiority - 1. Its interval takes the
@@ -122,7 +128,7 @@ def cliffs_delta(a: Sample, b: Sample, alpha: float) -> Estimate:
     dof = 1 / (share**2 / (len(x) - 1) + (1 - share) ** 2 / (len(y) - 1))
     reach = float(stats.t.ppf(1 - alpha / 2, dof)) * sqrt(vx + vy) / (1 - delta**2)
     low, high = tanh(atanh(delta) - reach), tanh(atanh(delta) + reach)
-    return Estimate(delta, low, high, method)
+    return IntervalEstimate(delta, low, high, method)
 
 
 def _placements(x: Vector, y: Vector) -> Vector:
@@ -132,7 +138,9 @@ def _placements(x: Vector, y: Vector) -> Vector:
     return np.asarray((below - (len(y) - upto)) / len(y), dtype=np.float64)
 
 
-def _standardised(a: Sample, b: Sample, alpha: float, name: str, *, corrected: bool) -> Estimate:
+def _standardised(
+    a: Sample, b: Sample, alpha: float, name: str, *, corrected: bool
+) -> IntervalEstimate:
     check_alpha(alpha)
     x, y = present(a)[0], present(b)[0]
     if not len(x) or not len(y):
@@ -168,7 +176,7 @@ def _pooled(x: Vector, y: Vector, dof: int) -> float | None:
 
 def _with_interval(
     value: float, root: float, dof: int, alpha: float, name: str, factor: float
-) -> Estimate:
+) -> IntervalEstimate:
     """Return the effect with the interval of effects whose t distribution fits the observed t."""
     t = value * root
     if abs(t) > NONCENTRAL_UP_TO:
@@ -179,7 +187,7 @@ def _with_interval(
         low = _noncentrality(t, dof, 1 - alpha / 2) / root
         high = _noncentrality(t, dof, alpha / 2) / root
         method = f"{name}, noncentral t"
-    return Estimate(value * factor, low * factor, high * factor, method)
+    return IntervalEstimate(value * factor, low * factor, high * factor, method)
 
 
 def _noncentrality(t: float, dof: int, share: float) -> float:

@@ -7,11 +7,10 @@ from math import comb, copysign, prod
 import numpy as np
 from statsmodels.stats.proportion import proportion_confint
 
-from shared.stats.comparisons.means import ROUNDING, Difference, difference, is_flat
+from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, difference, is_flat
 from shared.stats.comparisons.relabelling import Stratum, tails
-from shared.stats.estimate import Estimate, undefined
-from shared.stats.present import Vector
-from shared.stats.tables.cells import cells
+from shared.stats.estimate import IntervalEstimate, Vector, undefined
+from shared.stats.tables.contingency import contingency_table
 from shared.stats.tables.independence import fisher
 
 ENOUGH_UNITS = 10
@@ -44,7 +43,7 @@ def exact_difference(
     paired: bool,
     tolerance: float,
     rng: np.random.Generator,
-) -> Difference:
+) -> MeanDifference:
     """Return mean(a) - mean(b) with p-values that hold for few units, and without spread.
 
     A p-value is the larger of the t test's, where there is one, and that of handing out the labels
@@ -69,23 +68,25 @@ def exact_difference(
 
     if set(x) | set(y) == {0.0, 1.0}:
         p_value = test(0.0)
-        return Difference(_between_rates(x, y, alpha), p_value, None if tolerance else p_value)
+        return MeanDifference(_between_rates(x, y, alpha), p_value, None if tolerance else p_value)
     if paired:
         return decided(found, test, tolerance, FLAT_PAIRS if _flat_pairs(x, y) else None)
     return decided(found, test, tolerance, FLAT if is_flat(x) or is_flat(y) else None)
 
 
-def decided(found: Difference, test: Test, tolerance: float, flat: str | None) -> Difference:
+def decided(
+    found: MeanDifference, test: Test, tolerance: float, flat: str | None
+) -> MeanDifference:
     """Return the difference as a test decides it; `flat` says why it has no interval."""
     gap, p_value = found.estimate.value, test(0.0)
     if gap is None or p_value is None:
         return replace(found, p_value=None)
     estimate = undefined(flat, value=gap, method="permutation") if flat else found.estimate
     if not tolerance:
-        return Difference(estimate, p_value, p_value)
+        return MeanDifference(estimate, p_value, p_value)
     if abs(gap) > tolerance:
-        return Difference(estimate, p_value, test(copysign(tolerance, gap)))
-    return Difference(estimate, p_value, larger(test(tolerance), test(-tolerance)))
+        return MeanDifference(estimate, p_value, test(copysign(tolerance, gap)))
+    return MeanDifference(estimate, p_value, larger(test(tolerance), test(-tolerance)))
 
 
 def larger(one: float | None, other: float | None) -> float | None:
@@ -116,7 +117,7 @@ def label_p(strata: Sequence[Stratum], rng: np.random.Generator) -> float | None
 
 def _fisher_p(stratum: Stratum, high: float) -> float | None:
     a, c = int((stratum.a == high).sum()), int((stratum.b == high).sum())
-    return fisher(cells(a, len(stratum.a) - a, c, len(stratum.b) - c)).p_value
+    return fisher(contingency_table(a, len(stratum.a) - a, c, len(stratum.b) - c)).p_value
 
 
 def _end_share(a: Vector, b: Vector) -> float | None:
@@ -129,14 +130,14 @@ def _end_share(a: Vector, b: Vector) -> float | None:
     return comb(of_a + of_b, of_a) / comb(len(a) + len(b), len(a))
 
 
-def _between_rates(x: Vector, y: Vector, alpha: float) -> Estimate:
+def _between_rates(x: Vector, y: Vector, alpha: float) -> IntervalEstimate:
     (low_a, high_a), (low_b, high_b) = (
         proportion_confint(int(each.sum()), len(each), alpha=alpha / 2, method="beta")
         for each in (x, y)
     )
     gap = float(x.mean() - y.mean())
     low, high = float(low_a - high_b), float(high_a - low_b)
-    return Estimate(gap, low, high, "Clopper and Pearson of both rates")
+    return IntervalEstimate(gap, low, high, "Clopper and Pearson of both rates")
 
 
 def _pairs(x: Vector, y: Vector) -> list[Stratum]:

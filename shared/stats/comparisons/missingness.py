@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from shared.stats.alpha import check_alpha
 from shared.stats.comparisons.relabelling import ROUNDING
-from shared.stats.estimate import Estimate, undefined
+from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 
 LEAST_EXPECTED = 5
 """Cochran's rule: below, the chi-square approximation is not relied on."""
@@ -25,7 +24,7 @@ class GroupMissing:
 
     missing: int
     asked: int
-    share: Estimate
+    share: IntervalEstimate
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def _share(name: str, missing: int, asked: int, alpha: float) -> GroupMissing:
     if not asked:
         return GroupMissing(0, 0, undefined("the group was asked nothing", method=method))
     interval = stats.binomtest(missing, asked).proportion_ci(1 - alpha, method="wilson")
-    share = Estimate(missing / asked, float(interval.low), float(interval.high), method)
+    share = IntervalEstimate(missing / asked, float(interval.low), float(interval.high), method)
     return GroupMissing(missing, asked, share)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from shared.stats.comparisons.clusters import Answers
 from shared.stats.comparisons.relabelling import ROUNDING, Stratum, tails
-from shared.stats.present import Sample, Vector, present, present_pairs
+from shared.stats.estimate import Sample, Vector, present, present_pairs
 
 RESAMPLES = 9999
 

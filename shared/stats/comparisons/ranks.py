@@ -10,7 +10,7 @@ from scipy import stats
 
 from shared.stats.comparisons.permutation_test import RESAMPLES
 from shared.stats.comparisons.relabelling import EXACT_UP_TO, ROUNDING, Stratum, tails
-from shared.stats.present import Sample, Vector, present, present_pairs
+from shared.stats.estimate import Sample, Vector, present, present_pairs
 
 EMPTY = "a group has no values"
 IDENTICAL = "all values are identical: there is no order to test"

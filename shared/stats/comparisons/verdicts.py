@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 
-from shared.stats.alpha import check_alpha
-from shared.stats.estimate import Estimate
+from shared.stats.estimate import IntervalEstimate, check_alpha
 
 
-class Verdict(StrEnum):
+class Decision(StrEnum):
     """What a comparison concludes; the values are those of the contract."""
 
     DISPARITY = "disparity"
@@ -20,12 +19,12 @@ class Verdict(StrEnum):
 class Conclusion:
     """A verdict and why it is this one."""
 
-    verdict: Verdict
+    verdict: Decision
     reason: str
 
 
 def conclude(
-    gap: Estimate, p_adjusted: float | None, *, tolerance: float, alpha: float
+    gap: IntervalEstimate, p_adjusted: float | None, *, tolerance: float, alpha: float
 ) -> Conclusion:
     """Conclude from a gap's interval and its adjusted p-value.
 
@@ -61,14 +60,14 @@ def conclude(
         raise ValueError(f"a tolerance is a number of at least 0, not {tolerance:g}")
     check_alpha(alpha)
     if gap.low is None or gap.high is None or not (isfinite(gap.low) and isfinite(gap.high)):
-        return Conclusion(Verdict.NOT_ENOUGH, gap.reason or "the gap has no interval")
+        return Conclusion(Decision.NOT_ENOUGH, gap.reason or "the gap has no interval")
     if p_adjusted is None or not isfinite(p_adjusted):
-        return Conclusion(Verdict.NOT_ENOUGH, "there is no test of the gap")
+        return Conclusion(Decision.NOT_ENOUGH, "there is no test of the gap")
     return _concluded(gap.low, gap.high, p_adjusted, tolerance, alpha)
 
 
 def conclude_by_test(
-    gap: Estimate,
+    gap: IntervalEstimate,
     p_adjusted: float | None,
     p_at_tolerance: float | None,
     *,
@@ -87,21 +86,21 @@ def conclude_by_test(
         As `conclude` takes them.
     """
     if gap.value is None or p_adjusted is None or p_at_tolerance is None:
-        return Conclusion(Verdict.NOT_ENOUGH, gap.reason or "there is no test of the gap")
+        return Conclusion(Decision.NOT_ENOUGH, gap.reason or "there is no test of the gap")
     if abs(gap.value) > tolerance and max(p_adjusted, p_at_tolerance) <= alpha:
-        return Conclusion(Verdict.DISPARITY, "a permutation test rejects gaps in the tolerance")
+        return Conclusion(Decision.DISPARITY, "a permutation test rejects gaps in the tolerance")
     if abs(gap.value) < tolerance and gap.low is not None and p_at_tolerance <= alpha:
-        return Conclusion(Verdict.NO_DISPARITY, "a permutation test rejects gaps beyond it")
+        return Conclusion(Decision.NO_DISPARITY, "a permutation test rejects gaps beyond it")
     why = "a permutation test does not decide on which side of the tolerance the gap lies"
-    return Conclusion(Verdict.NOT_ENOUGH, gap.reason or why)
+    return Conclusion(Decision.NOT_ENOUGH, gap.reason or why)
 
 
 def conclude_known(gap: float, *, tolerance: float) -> Conclusion:
     """Conclude on a gap of prompts to which every answer was always the same."""
     if abs(gap) > tolerance:
-        return Conclusion(Verdict.DISPARITY, "the answers to these prompts never vary")
+        return Conclusion(Decision.DISPARITY, "the answers to these prompts never vary")
     return Conclusion(
-        Verdict.NOT_ENOUGH, "equal answers do not show how much the answers could vary"
+        Decision.NOT_ENOUGH, "equal answers do not show how much the answers could vary"
     )
 
 
@@ -109,14 +108,14 @@ def _concluded(
     low: float, high: float, p_adjusted: float, tolerance: float, alpha: float
 ) -> Conclusion:
     if -tolerance <= low and high <= tolerance and tolerance > 0:
-        return Conclusion(Verdict.NO_DISPARITY, "the interval lies within the tolerance")
+        return Conclusion(Decision.NO_DISPARITY, "the interval lies within the tolerance")
     if not (low > tolerance or high < -tolerance):
         where = "includes gaps on both sides of the tolerance" if tolerance else "includes 0"
-        return Conclusion(Verdict.NOT_ENOUGH, f"the interval {where}")
+        return Conclusion(Decision.NOT_ENOUGH, f"the interval {where}")
     if p_adjusted > alpha:
         return Conclusion(
-            Verdict.NOT_ENOUGH, "the p-value is above alpha after correction for the family"
+            Decision.NOT_ENOUGH, "the p-value is above alpha after correction for the family"
         )
     return Conclusion(
-        Verdict.DISPARITY, "the interval lies beyond the tolerance, and p below alpha"
+        Decision.DISPARITY, "the interval lies beyond the tolerance, and p below alpha"
     )

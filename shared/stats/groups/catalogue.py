@@ -6,11 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.groups.agreement import METHODS, Correlation, Precision
+from shared.stats.groups.baseline_agreement import METHODS, Correlation, Precision
 from shared.stats.groups.binned import MODE_WIDTH, Divergence, Mode
 from shared.stats.groups.cells import Cells
-from shared.stats.groups.moments import Kurtosis, Mean, Skewness, StandardDeviation, Variance
-from shared.stats.groups.quantiles import Median, QuantileRange, Range
+from shared.stats.groups.descriptive import (
+    Kurtosis,
+    Mean,
+    Median,
+    QuantileRange,
+    Range,
+    Skewness,
+    StandardDeviation,
+    Variance,
+)
 from shared.stats.groups.reasons import Column, Floats, Reason, settle
 from shared.stats.groups.selection import Method, SelectionRate, Standard
 from shared.stats.groups.summary import Statistic

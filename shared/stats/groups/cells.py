@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.comparisons.means import ROUNDING
+from shared.stats.comparisons.means_and_rates import ROUNDING
 from shared.stats.groups.reasons import Floats
 
 

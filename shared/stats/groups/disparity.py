@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.comparisons.means import ROUNDING
-from shared.stats.groups.dixon import SIMULATIONS, dixon, dixon_p_values
-from shared.stats.groups.reasons import Codes, Floats, Reason, settle
+from shared.stats.comparisons.means_and_rates import ROUNDING
+from shared.stats.groups.outliers import SIMULATIONS, dixon, dixon_p_values, extreme_z_scores
+from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, settle
 from shared.stats.groups.summary import Summary
-from shared.stats.groups.zscores import extreme_z_scores
 
 METRICS = (
     "Max",
@@ -34,7 +33,6 @@ RATES = "sr_"
 NOBODY = -1
 """In the place of a group, for a metric that no single group holds."""
 
-Whole = NDArray[np.intp]
 Conditions = list[tuple[NDArray[np.bool_], Reason]]
 
 
@@ -50,9 +48,9 @@ class Disparity:
     """[metrics, domains, statistics, features]"""
     reasons: Codes
     """Codes of `Reason`, in the same shape."""
-    holders: Whole
+    holders: Integers
     """The index of the group that has the extreme value (the first of equals), or -1."""
-    k: Whole
+    k: Integers
     """[domains, statistics, features]: groups that have a value."""
 
 
@@ -117,7 +115,7 @@ def disparities(
     )
 
 
-Metric = tuple[Floats, Codes, Whole | None]
+Metric = tuple[Floats, Codes, Integers | None]
 
 
 class _Spread:
@@ -194,7 +192,7 @@ class _Spread:
 
 
 def _simulate(
-    values: Floats, reasons: Codes, k: Whole, rng: np.random.Generator | None, simulations: int
+    values: Floats, reasons: Codes, k: Integers, rng: np.random.Generator | None, simulations: int
 ) -> None:
     """Put the p-values of Dixon's Q in their place, each number of groups simulated once."""
     if rng is None:

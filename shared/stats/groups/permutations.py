@@ -6,13 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.exchanges import unit_means
-from shared.stats.groups.reasons import Codes, Floats, Reason, settle
-from shared.stats.groups.samples import TIES, Permuted, Sample, permuted
+from shared.stats.groups.exchanges import TIES, DomainSample, PermutedDomain, permuted, unit_means
+from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, settle
 from shared.stats.groups.spreads import GROWING, IN_UNITS, METRICS, spreads, why_undefined
 from shared.stats.groups.table import Table
-
-Whole = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ def permute_labels(
         groups = np.flatnonzero(domain_of == domain)
         rows = np.flatnonzero(domain_of[table.codes] == domain)
         if len(rows):
-            sample = Sample.of(table, groups, rows, strata)
+            sample = DomainSample.of(table, groups, rows, strata)
             _fill(found, groups, domain, sample, permuted(sample, permutations, rng))
     return found
 
@@ -114,7 +111,11 @@ def _blank(table: Table, domains: Sequence[str], permutations: int) -> Permutati
 
 
 def _fill(
-    found: PermutationNull, groups: Whole, domain: int, sample: Sample, null: Permuted
+    found: PermutationNull,
+    groups: Integers,
+    domain: int,
+    sample: DomainSample,
+    null: PermutedDomain,
 ) -> None:
     """Put the results of one domain in their places."""
     deviation, p_values, reasons = _deviations(sample, null, found.permutations)
@@ -125,7 +126,9 @@ def _fill(
     found.p_values[:, domain], found.reasons[:, domain] = p_values, reasons
 
 
-def _deviations(sample: Sample, found: Permuted, times: int) -> tuple[Floats, Floats, Codes]:
+def _deviations(
+    sample: DomainSample, found: PermutedDomain, times: int
+) -> tuple[Floats, Floats, Codes]:
     """Return each group's deviation from the rest, its p and why there is none."""
     first_of = [
         (np.isnan(found.means), Reason.NO_VALUES),
@@ -137,7 +140,7 @@ def _deviations(sample: Sample, found: Permuted, times: int) -> tuple[Floats, Fl
     return deviation, *settle((found.beyond + 1) / (times + 1), first_of=[*first_of, stuck])
 
 
-def _metrics(sample: Sample, found: Permuted) -> tuple[Floats, Floats, Floats, Codes]:
+def _metrics(sample: DomainSample, found: PermutedDomain) -> tuple[Floats, Floats, Floats, Codes]:
     """Return each metric, its median under the null, its p and why there is none."""
     observed = spreads(found.means[None], sample.centre, sample.resolution)[:, 0]
     codes = why_undefined(found.means, sample.centre, sample.resolution)
@@ -168,7 +171,7 @@ def _median(null: Floats) -> Floats:
     return np.asarray(((middle[0] + middle[1]) / 2)[:, 0])
 
 
-def _middles(count: Whole) -> tuple[Whole, Whole]:
+def _middles(count: Integers) -> tuple[Integers, Integers]:
     return (count - 1) // 2, count // 2 - (count == 0)
 
 

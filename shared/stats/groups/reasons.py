@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
 Codes = NDArray[np.int8]
 Column = tuple[Floats, Codes]
 """Values of one statistic, one per cell, nan where undefined; and why, in parallel."""

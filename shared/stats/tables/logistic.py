@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.alpha import check_alpha
-from shared.stats.estimate import Estimate, undefined
+from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 
 METHOD = "logistic regression, Wald interval"
 
@@ -19,7 +18,7 @@ def adjusted_odds_ratio(
     covariates: NDArray[np.float64],
     *,
     alpha: float = 0.05,
-) -> Estimate:
+) -> IntervalEstimate:
     """Return the odds ratio of group 1 over group 2 with the covariates held equal.
 
     Parameters
@@ -53,7 +52,7 @@ def adjusted_odds_ratio(
     return _fitted(y, design, alpha)
 
 
-def _fitted(y: Any, design: Any, alpha: float) -> Estimate:
+def _fitted(y: Any, design: Any, alpha: float) -> IntervalEstimate:
     from statsmodels.discrete.discrete_model import Logit
     from statsmodels.tools.sm_exceptions import (
         ConvergenceWarning,
@@ -73,4 +72,4 @@ def _fitted(y: Any, design: Any, alpha: float) -> Estimate:
     except np.linalg.LinAlgError:
         return undefined("the model has no single solution", method=METHOD)
     value = float(np.exp(found.params[1]))
-    return Estimate(value, float(np.exp(low)), float(np.exp(high)), METHOD)
+    return IntervalEstimate(value, float(np.exp(low)), float(np.exp(high)), METHOD)

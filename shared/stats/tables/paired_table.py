@@ -6,9 +6,8 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from shared.stats.alpha import check_alpha
-from shared.stats.estimate import Estimate, undefined
-from shared.stats.tables.cells import cells
+from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from shared.stats.tables.contingency import contingency_table
 
 NO_DISCORDANT = "no pair differs in the outcome"
 
@@ -21,7 +20,7 @@ class PairedTable:
     difference: float | None
     """First member's rate minus the second's; None without pairs."""
 
-    odds_ratio: Estimate
+    odds_ratio: IntervalEstimate
     """Pairs with the outcome in the first only, over those in the second only."""
 
     exact_p_value: float | None
@@ -57,7 +56,7 @@ def paired_table(both: int, first: int, second: int, neither: int, *, alpha: flo
     McNemar (1947), Note on the sampling error of the difference between correlated proportions;
     Edwards (1948) for the correction.
     """
-    table = cells(both, first, second, neither)
+    table = contingency_table(both, first, second, neither)
     check_alpha(alpha)
     difference = (table.b - table.c) / table.n if table.n else None
     odds_ratio = _odds_ratio(table.b, table.c, alpha)
@@ -90,7 +89,7 @@ def _chi_square(first: int, second: int, correction: int) -> tuple[float, float]
     return statistic, float(stats.chi2.sf(statistic, 1))
 
 
-def _odds_ratio(first: int, second: int, alpha: float) -> Estimate:
+def _odds_ratio(first: int, second: int, alpha: float) -> IntervalEstimate:
     method = "discordant pairs, Clopper-Pearson"
     if not first + second:
         return undefined(NO_DISCORDANT, method=method)
@@ -100,5 +99,7 @@ def _odds_ratio(first: int, second: int, alpha: float) -> Estimate:
     )
     lower = low / (1 - low)
     if not second:
-        return Estimate(None, lower, None, method, "infinite: no pair has it in the second only")
-    return Estimate(first / second, lower, high / (1 - high), method)
+        return IntervalEstimate(
+            None, lower, None, method, "infinite: no pair has it in the second only"
+        )
+    return IntervalEstimate(first / second, lower, high / (1 - high), method)

@@ -1,19 +1,86 @@
 """Rates of two groups, their ratio, their difference and the impact ratio, from counts."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 
 from scipy import stats
+from scipy.optimize import brentq
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from shared.stats.estimate import Estimate, undefined
-from shared.stats.tables.cells import NOBODY, Cells, no_groups
-from shared.stats.tables.score_ratio import score_interval
+from shared.stats.estimate import IntervalEstimate, undefined
+from shared.stats.tables.contingency import NOBODY, ContingencyTable, no_groups
+
+TOLERANCE = 1e-13
+"""Of the logarithm of a bound."""
+
+FAR = 40.0
+"""On the logarithm: so far below the data that the score is nothing where group 1 has none."""
 
 INFINITE = "infinite: group 2 has no outcomes"
 
 
-def selection_rate(count: int, n: int, alpha: float) -> Estimate:
+def score_interval(table: ContingencyTable, alpha: float) -> tuple[float, float | None]:
+    """Return the score interval of group 1's rate over group 2's.
+
+    It holds the ratios t that the score test does not reject: (p1 - t p2)^2 / v <= z^2, where v is
+    the variance of p1 - t p2 at the most likely rates whose ratio is t, times n / (n - 1). Unlike
+    intervals on the logarithm it is defined for rates of 0 and 1: the lower bound is 0 where group
+    1 has no outcomes, the upper one None (infinite) where group 2 has none.
+
+    Both groups must have cases, and somebody the outcome. statsmodels 0.15 solves a cubic equation
+    instead, which loses digits in large tables and often takes a wrong root where a rate is 1: for
+    6 of 6 against 26 of 39 it gives a lower bound of 1.41, where its own score test has p = .54.
+
+    References
+    ----------
+    Koopman (1984), Confidence intervals for the ratio of two binomial proportions; Miettinen and
+    Nurminen (1985), Comparative analysis of two rates, for the factor n / (n - 1).
+    """
+    if not table.c:
+        _, high = score_interval(table.exchanged, alpha)
+        return (0.0 if high is None else 1 / high), None
+    allowed = float(stats.chi2.isf(alpha, 1))
+
+    def excess(logarithm: float) -> float:
+        return _score(table, exp(logarithm)) - allowed
+
+    observed = log((table.a or 0.5) / table.n_1) - log(table.c / table.n_2)
+    if not table.a:
+        return 0.0, exp(_root(excess, observed - FAR, 1))
+    return exp(_root(excess, observed, -1)), exp(_root(excess, observed, 1))
+
+
+def _score(table: ContingencyTable, ratio: float) -> float:
+    """Return the squared score statistic for this ratio."""
+    gap = table.a / table.n_1 - ratio * table.c / table.n_2
+    p_1, p_2 = _rates(table, ratio)
+    variance = p_1 * (1 - p_1) / table.n_1 + ratio**2 * p_2 * (1 - p_2) / table.n_2
+    if variance <= 0:
+        return 0.0 if gap == 0 else inf
+    return gap**2 / (variance * table.n / (table.n - 1))
+
+
+def _rates(table: ContingencyTable, ratio: float) -> tuple[float, float]:
+    """Return the most likely rates whose ratio is this: the root of a quadratic equation."""
+    outcomes = table.a + table.c
+    left, right = (table.n_1 + table.c) * ratio, table.a + table.n_2
+    # The discriminant (left + right)^2 - 4 n ratio outcomes, written without its cancellation.
+    root = sqrt((left - right) ** 2 + 4 * ratio * table.b * table.d)
+    p_2 = min(2 * outcomes / (left + right + root), 1.0, 1 / ratio)
+    return min(ratio * p_2, 1.0), p_2
+
+
+def _root(excess: Callable[[float], float], inside: float, direction: int) -> float:
+    """Walk away from what is not rejected until it is, then find the bound between."""
+    step = 1.0
+    while excess(inside + direction * step) <= 0:
+        step *= 2
+    outside = inside + direction * step
+    return float(brentq(excess, *sorted((inside, outside)), xtol=TOLERANCE))
+
+
+def selection_rate(count: int, n: int, alpha: float) -> IntervalEstimate:
     """Return the share of n independent cases with the outcome, with Wilson's score interval.
 
     References
@@ -24,10 +91,10 @@ def selection_rate(count: int, n: int, alpha: float) -> Estimate:
     if not n:
         return undefined("the group has no cases", method=method)
     low, high = proportion_confint(count, n, alpha=alpha, method="wilson")
-    return Estimate(count / n, float(low), float(high), method)
+    return IntervalEstimate(count / n, float(low), float(high), method)
 
 
-def relative_risk(table: Cells, alpha: float) -> Estimate:
+def relative_risk(table: ContingencyTable, alpha: float) -> IntervalEstimate:
     """Return group 1's rate over group 2's, with an interval.
 
     The interval is Katz's, exp(log RR +- z sqrt(1/A - 1/n1 + 1/C - 1/n2)); where a cell is zero,
@@ -48,11 +115,11 @@ def relative_risk(table: Cells, alpha: float) -> Estimate:
     else:
         low, high = _katz(table, alpha)
     if not table.c:
-        return Estimate(None, low, None, method, INFINITE)
-    return Estimate((table.a * table.n_2) / (table.n_1 * table.c), low, high, method)
+        return IntervalEstimate(None, low, None, method, INFINITE)
+    return IntervalEstimate((table.a * table.n_2) / (table.n_1 * table.c), low, high, method)
 
 
-def impact_ratio(table: Cells, alpha: float) -> Estimate:
+def impact_ratio(table: ContingencyTable, alpha: float) -> IntervalEstimate:
     """Return the smaller selection rate over the larger, with the interval of that relative risk.
 
     The interval may reach above 1: which group is selected less is itself uncertain. Where the
@@ -69,14 +136,14 @@ def impact_ratio(table: Cells, alpha: float) -> Estimate:
     return replace(found, reason=no_groups(table))
 
 
-def _either_way(found: Estimate, exchanged: Estimate) -> Estimate:
+def _either_way(found: IntervalEstimate, exchanged: IntervalEstimate) -> IntervalEstimate:
     """Join the intervals of both ratios: of equal rates, none is the smaller."""
     both = (found.low, found.high, exchanged.low, exchanged.high)
     ends = [end for end in both if end is not None]
     return replace(found, low=min(ends), high=max(ends))
 
 
-def risk_difference(table: Cells, alpha: float) -> Estimate:
+def risk_difference(table: ContingencyTable, alpha: float) -> IntervalEstimate:
     """Return group 1's rate minus group 2's, with Newcombe's hybrid score interval.
 
     In [-1, 1]. Defined wherever both groups have cases, also where nobody has the outcome:
@@ -94,10 +161,10 @@ def risk_difference(table: Cells, alpha: float) -> Estimate:
         table.a, table.n_1, table.c, table.n_2, compare="diff", method="newcomb", alpha=alpha
     )
     gap = (table.a * table.n_2 - table.c * table.n_1) / (table.n_1 * table.n_2)
-    return Estimate(gap, float(low), float(high), method)
+    return IntervalEstimate(gap, float(low), float(high), method)
 
 
-def _katz(table: Cells, alpha: float) -> tuple[float, float]:
+def _katz(table: ContingencyTable, alpha: float) -> tuple[float, float]:
     centre = log(table.a) - log(table.n_1) - log(table.c) + log(table.n_2)
     # B / (A n1) is 1/A - 1/n1 without the cancellation.
     variance = table.b / (table.a * table.n_1) + table.d / (table.c * table.n_2)
@@ -105,7 +172,7 @@ def _katz(table: Cells, alpha: float) -> tuple[float, float]:
     return exp(centre - reach), exp(centre + reach)
 
 
-def _no_ratio(table: Cells) -> str | None:
+def _no_ratio(table: ContingencyTable) -> str | None:
     if reason := no_groups(table):
         return reason
     return None if table.a + table.c else NOBODY

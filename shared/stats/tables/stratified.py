@@ -3,20 +3,24 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from shared.stats.alpha import check_alpha
-from shared.stats.estimate import Estimate
-from shared.stats.tables.cells import Cells, cells, no_margin
-from shared.stats.tables.homogeneity import StrataTest, breslow_day
+from shared.stats.estimate import IntervalEstimate, check_alpha
+from shared.stats.tables.contingency import ContingencyTable, contingency_table, no_margin
 from shared.stats.tables.independence import chi_square, declared, fisher
-from shared.stats.tables.mantel_haenszel import cmh_test, common_odds_ratio, common_relative_risk
-from shared.stats.tables.odds import sample_odds_ratio
+from shared.stats.tables.odds_ratio import sample_odds_ratio
+from shared.stats.tables.strata import (
+    StrataTest,
+    breslow_day,
+    cmh_test,
+    common_odds_ratio,
+    common_relative_risk,
+)
 
 
 @dataclass(frozen=True)
 class Stratified:
     """What strata say together, and what their sum would say."""
 
-    odds_ratio: Estimate
+    odds_ratio: IntervalEstimate
     """Mantel and Haenszel's, within strata."""
 
     relative_risk: float | None
@@ -29,7 +33,7 @@ class Stratified:
     tarone: StrataTest
     """Breslow and Day's test with Tarone's correction."""
 
-    pooled: Estimate
+    pooled: IntervalEstimate
     """The odds ratio of the sum of all strata, which ignores them."""
 
     strata: int
@@ -83,14 +87,14 @@ def stratified(
     )
 
 
-def _stratum(table: Sequence[int]) -> Cells:
+def _stratum(table: Sequence[int]) -> ContingencyTable:
     if len(table) != 4:
         raise ValueError(f"A stratum is four counts A, B, C, D, but one has {len(table)}.")
-    return cells(*table)
+    return contingency_table(*table)
 
 
-def _sum(tables: Sequence[Cells]) -> Cells:
-    return Cells(
+def _sum(tables: Sequence[ContingencyTable]) -> ContingencyTable:
+    return ContingencyTable(
         sum(t.a for t in tables),
         sum(t.b for t in tables),
         sum(t.c for t in tables),
@@ -98,14 +102,18 @@ def _sum(tables: Sequence[Cells]) -> Cells:
     )
 
 
-def _pooled_p_value(total: Cells) -> float | None:
+def _pooled_p_value(total: ContingencyTable) -> float | None:
     if declared(total) == "fisher":
         return fisher(total).p_value
     return chi_square(total).p_value
 
 
 def _note(
-    within: Estimate, p_within: float | None, pooled: Estimate, p_pooled: float | None, alpha: float
+    within: IntervalEstimate,
+    p_within: float | None,
+    pooled: IntervalEstimate,
+    p_pooled: float | None,
+    alpha: float,
 ) -> str | None:
     """Say where the sum of the strata would mislead."""
     if within.value is None or pooled.value is None or p_within is None or p_pooled is None:

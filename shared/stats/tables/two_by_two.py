@@ -5,19 +5,18 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
-from shared.stats.alpha import check_alpha
-from shared.stats.estimate import Estimate
-from shared.stats.tables.boschloo import boschloo
-from shared.stats.tables.cells import Cells, cells, no_margin
+from shared.stats.estimate import IntervalEstimate, check_alpha
+from shared.stats.tables.contingency import ContingencyTable, contingency_table, no_margin
 from shared.stats.tables.independence import (
     FEW_EXPECTED,
     ChiSquare,
-    Test,
+    ExactTest,
+    boschloo,
     chi_square,
     declared,
     fisher,
 )
-from shared.stats.tables.odds import (
+from shared.stats.tables.odds_ratio import (
     MOST_CONDITIONAL,
     conditional_odds_ratio,
     haldane_anscombe,
@@ -33,17 +32,17 @@ MIN_CASES = 15
 class TwoByTwo:
     """The statistics of a 2x2 table of two independent groups."""
 
-    cells: Cells
+    table: ContingencyTable
     alpha: float
-    rates: tuple[Estimate, Estimate]
-    odds_ratio: Estimate
-    odds_ratio_conditional: Estimate
-    relative_risk: Estimate
-    risk_difference: Estimate
-    impact_ratio: Estimate
+    rates: tuple[IntervalEstimate, IntervalEstimate]
+    odds_ratio: IntervalEstimate
+    odds_ratio_conditional: IntervalEstimate
+    relative_risk: IntervalEstimate
+    risk_difference: IntervalEstimate
+    impact_ratio: IntervalEstimate
     chi_square: ChiSquare
-    fisher: Test
-    boschloo: Test
+    fisher: ExactTest
+    boschloo: ExactTest
     declared: str | None
     """The test whose p-value counts, `chi_square` or `fisher`: decided by the margins alone."""
 
@@ -96,11 +95,11 @@ def two_by_two(
     ValueError
         For a count or `min_cases` that is negative or not an integer, and for alpha outside (0, 1).
     """
-    table = cells(a, b, c, d)
+    table = contingency_table(a, b, c, d)
     check_alpha(alpha)
     _check_min_cases(min_cases)
     return TwoByTwo(
-        cells=table,
+        table=table,
         alpha=alpha,
         rates=(
             selection_rate(table.a, table.n_1, alpha),
@@ -124,7 +123,7 @@ def as_json(found: TwoByTwo) -> dict[str, Any]:
     """Return the statistics as a JSON object: null where undefined, and for an infinite bound."""
     chi2 = found.chi_square
     return {
-        "n": found.cells.n,
+        "n": found.table.n,
         "odds_ratio": _estimate(found.odds_ratio),
         "odds_ratio_conditional": _estimate(found.odds_ratio_conditional),
         "relative_risk": _estimate(found.relative_risk),
@@ -148,7 +147,7 @@ def as_json(found: TwoByTwo) -> dict[str, Any]:
     }
 
 
-def _estimate(estimate: Estimate) -> dict[str, Any]:
+def _estimate(estimate: IntervalEstimate) -> dict[str, Any]:
     bounds = [estimate.low, estimate.high]
     return {
         "estimate": estimate.value,
@@ -158,7 +157,7 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _warnings(table: Cells, min_cases: int) -> Iterator[str]:
+def _warnings(table: ContingencyTable, min_cases: int) -> Iterator[str]:
     for group, n in (1, table.n_1), (2, table.n_2):
         if n < min_cases:
             yield f"Group {group} has fewer than {min_cases} cases ({n}): too few for a finding."

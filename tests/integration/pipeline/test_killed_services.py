@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from services.diagnoser.domain import Case, Plan, diagnose
+from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, diagnose
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import (
@@ -123,7 +123,7 @@ def undisturbed(suite: Suite, run: Run) -> dict[str, Sequence[object]]:
     """Compute the statistics without any service."""
     target = run.targets[0].name
     cases = [
-        Case(
+        MeasuredResponse(
             target,
             "direct",
             p.key,
@@ -135,5 +135,7 @@ def undisturbed(suite: Suite, run: Run) -> dict[str, Sequence[object]]:
         )
         for n, p in enumerate(suite.probes)
     ]
-    found = diagnose(cases, Plan(features=("rating",)), np.random.default_rng(int(run.id, 16)))
-    return {f.question.dimension: f.gaps for f in found}
+    found = diagnose(
+        cases, AnalysisPlan(features=("rating",)), np.random.default_rng(int(run.id, 16))
+    )
+    return {f.key.dimension: f.gaps for f in found}

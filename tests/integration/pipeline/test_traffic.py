@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.diagnoser.domain import Plan
-from services.diagnoser.handlers import Complete, Diagnose, Watch
+from services.diagnoser.domain.findings import AnalysisPlan
+from services.diagnoser.handlers import DiagnoseRun, OnCompletion, Watch
 from services.gateway.handlers import Ingest
 from services.planner.handlers import Plans, Rounds, completion_of
 from shared.contracts import (
@@ -45,8 +45,8 @@ class House:
         self.ingest = Ingest(store, now=self.now)
         self.rounds = Rounds(store, now=self.now, wall=self.now)
         self.plans = Plans(store, now=self.now, deadline_s=60)
-        diagnose = Diagnose(store, now=self.now, plan=Plan(alpha=0.05, tolerance=0))
-        self.complete = Complete(store, diagnose, Watch(store, now=self.now))
+        diagnose = DiagnoseRun(store, now=self.now, plan=AnalysisPlan(alpha=0.05, tolerance=0))
+        self.complete = OnCompletion(store, diagnose, Watch(store, now=self.now))
         self.announce()
 
     def now(self) -> datetime:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biaswatch.render.ll144 import as_ll144
-from services.diagnoser.domain import Case, Plan, diagnose
+from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, diagnose
 from shared.contracts import Claim
 
 RUN = {"suite": "s", "run_id": "r", "at": "2026-01-02T03:04:05Z"}
@@ -12,9 +12,9 @@ SELECTED = {"a": (7, 8, 7, 8, 7, 8), "b": (6, 6, 6, 6, 6, 5)}
 """Of ten answers to each of six prompts: rates of .75 and .583, a ratio of .78."""
 
 
-def cases() -> list[Case]:
+def cases() -> list[MeasuredResponse]:
     return [
-        Case(
+        MeasuredResponse(
             target="t",
             scaffold="direct",
             unit=f"{group}{prompt}",
@@ -32,7 +32,7 @@ def cases() -> list[Case]:
 
 @pytest.mark.parametrize("claim", Claim)
 def test_a_rate_is_that_of_the_answers_and_not_of_whole_prompts(claim: Claim) -> None:
-    plan = Plan(selected_at_least={"rating": 4.0}, claim=claim)
+    plan = AnalysisPlan(selected_at_least={"rating": 4.0}, claim=claim)
     [finding] = diagnose(cases(), plan, np.random.default_rng(1))
     names = {"target": "t", "scaffold": "direct", "feature": "rating", "dimension": "race"}
     diagnosis = {**names, "groups": [group.model_dump() for group in finding.groups]}

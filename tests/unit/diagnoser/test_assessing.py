@@ -7,27 +7,32 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from services.diagnoser.domain import Assessed, Case, Plan, assess
+from services.diagnoser.domain.findings import (
+    AnalysisPlan,
+    FeatureAssessment,
+    MeasuredResponse,
+    assess,
+)
 from shared.contracts import Claim
 from tests.support.recorded import RecordedData
 
-PLAN = Plan(
+PLAN = AnalysisPlan(
     assessed=("rating",), measured={"rating": ("rating",)}, claim=Claim.BANK, permutations=200
 )
 RACES, GENDERS, CVS = ("asian", "black", "white"), ("female", "male"), ("strong", "fair", "weak")
 
 
-def case(cv: str, groups: dict[str, str], value: float | None, **more: object) -> Case:
+def case(cv: str, groups: dict[str, str], value: float | None, **more: object) -> MeasuredResponse:
     given = {
         "target": "m", "scaffold": "direct", "unit": "-".join([cv, *groups.values()]), "set": cv,
         "groups": groups, "extractor": "rating",
         "values": {} if value is None else {"rating": value},
         "why_missing": None, "expected": "3",
     }  # fmt: skip
-    return Case(**{**given, **more})  # type: ignore[arg-type]
+    return MeasuredResponse(**{**given, **more})  # type: ignore[arg-type]
 
 
-def audit(seed: int, repeats: int = 6, black: float = -0.6) -> list[Case]:
+def audit(seed: int, repeats: int = 6, black: float = -0.6) -> list[MeasuredResponse]:
     rng = np.random.default_rng(seed)
     cases = []
     for cv in CVS:
@@ -46,12 +51,12 @@ def audit(seed: int, repeats: int = 6, black: float = -0.6) -> list[Case]:
     return cases
 
 
-def one(cases: Sequence[Case], plan: Plan = PLAN) -> Assessed:
+def one(cases: Sequence[MeasuredResponse], plan: AnalysisPlan = PLAN) -> FeatureAssessment:
     [found] = assess(cases, plan, np.random.default_rng(1))
     return found
 
 
-def values(cases: Sequence[Case], **groups: str) -> list[float]:
+def values(cases: Sequence[MeasuredResponse], **groups: str) -> list[float]:
     mine = [c for c in cases if groups.items() <= c.groups.items() and c.groups]
     return [c.values["rating"] or 0.0 for c in mine if "rating" in c.values]
 
@@ -84,7 +89,7 @@ def test_a_combination_s_interval_is_that_of_answers_within_its_prompts() -> Non
     assert cell.mean.value == pytest.approx(mean)
     assert cell.mean.low == pytest.approx(mean - reach)
     assert (cell.answers, cell.missing) == (18, 0)
-    population = one(cases, Plan(assessed=("rating",), measured={"rating": ("rating",)}))
+    population = one(cases, AnalysisPlan(assessed=("rating",), measured={"rating": ("rating",)}))
     wide = {tuple(c.groups.values()): c.mean for c in population.cells}["female", "black"]
     of_cvs = stats.ttest_1samp([np.mean(v) for v in by_prompt], 0).confidence_interval()  # type: ignore[arg-type]
     assert (wide.low, wide.high) == pytest.approx((of_cvs.low, of_cvs.high))

@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from services.diagnoser.domain import Case, Finding, Plan, diagnose
+from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding, diagnose
 from shared.contracts import Claim, Gap, Verdict
 from shared.stats.comparisons import permutation_test
 
-PLAN = Plan(measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0})
+PLAN = AnalysisPlan(measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0})
 
 
 def cases_of(
     values: Sequence[float | None], groups: Sequence[str], *, sets: bool = False, repeats: int = 1
-) -> list[Case]:
+) -> list[MeasuredResponse]:
     return [
-        Case(
+        MeasuredResponse(
             target="t",
             scaffold="direct",
             unit=f"p{n // repeats}",
@@ -34,7 +34,7 @@ def cases_of(
     ]
 
 
-def diagnosed(cases: Sequence[Case], plan: Plan = PLAN) -> list[Finding]:
+def diagnosed(cases: Sequence[MeasuredResponse], plan: AnalysisPlan = PLAN) -> list[RunFinding]:
     return diagnose(cases, plan, np.random.default_rng(1))
 
 
@@ -109,7 +109,7 @@ def test_a_run_hands_out_no_labels_for_a_p_value_that_nobody_reads(
 def test_a_case_outside_a_dimension_belongs_to_none_of_its_groups() -> None:
     cases = cases_of([1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"])
     cases.append(replace(cases[0], unit="p9", groups={"gender": "f"}))
-    found = {finding.question.dimension: finding for finding in diagnosed(cases)}
+    found = {finding.key.dimension: finding for finding in diagnosed(cases)}
     assert [group.responses for group in found["race"].groups] == [2, 2]
     assert [group.responses for group in found["gender"].groups] == [1]
 
@@ -161,7 +161,7 @@ def test_on_a_bank_answers_are_units_and_the_sets_stand_beside() -> None:
     assert gap.mann_whitney_p == pytest.approx(test.pvalue)
 
 
-def gap_of(cases: Sequence[Case], plan: Plan = PLAN) -> Gap:
+def gap_of(cases: Sequence[MeasuredResponse], plan: AnalysisPlan = PLAN) -> Gap:
     [finding] = diagnosed(cases, plan)
     return finding.gaps[0]
 
@@ -210,7 +210,7 @@ def test_a_steady_group_is_not_known_to_be_within_the_tolerance() -> None:
     )
 
 
-def bank_cases(repeats: int) -> list[Case]:
+def bank_cases(repeats: int) -> list[MeasuredResponse]:
     values = np.repeat([2.0, 3.0, 5.0, 5.0], repeats).tolist()
     groups = np.repeat(["a", "b", "a", "b"], repeats).tolist()
     return cases_of(values, groups, sets=True, repeats=repeats)

@@ -1,13 +1,13 @@
 """The instrument's own gap is put beside the right gap, with the right sign."""
 
-from services.diagnoser.domain import Finding, Question, with_own_gaps
+from services.diagnoser.domain.findings import FindingKey, RunFinding, with_own_gaps
 from shared.contracts import Estimate, Gap, MissingTest, OwnGap, Verdict
 
 
-def finding(a: str, b: str) -> Finding:
+def finding(a: str, b: str) -> RunFinding:
     gap = Gap(a=a, b=b, gap=Estimate(value=1), verdict=Verdict.NOT_ENOUGH)
-    question = Question("t", "direct", "vader", "sentiment", "race")
-    return Finding(question, (), (gap,), (), MissingTest(), 1)
+    question = FindingKey("t", "direct", "vader", "sentiment", "race")
+    return RunFinding(question, (), (gap,), (), MissingTest(), 1)
 
 
 def own(feature: str = "sentiment") -> OwnGap:

@@ -21,10 +21,10 @@ from services.evaluator.domain.rubric import judging_prompt, tasks_for
 from services.evaluator.handlers.rubric_files import library
 from shared.contracts import Judgement, Measure
 from shared.errors import ConfigurationError
-from shared.stats.estimate import Estimate
-from shared.stats.groups.impact_table import Category, above_median, impact_rows
+from shared.stats.estimate import IntervalEstimate
 from shared.stats.krippendorff import krippendorff_alpha
-from shared.stats.tables.likeness import likeness
+from shared.stats.studies.local_law_144 import Category, above_median, impact_rows
+from shared.stats.tables.ratio_agreement import ratio_agreement
 from tests.support.records import AT, make_brief, make_subject, make_target
 from tests.support.reports import COMPLETE
 
@@ -173,13 +173,13 @@ def test_agreement_that_could_not_fail_is_undefined() -> None:
 def test_or_and_rr_are_similar_different_or_in_conflict(
     odds: tuple[float, float, float], risk: tuple[float, float, float], says: str
 ) -> None:
-    found = likeness(Estimate(*odds), Estimate(*risk))
+    found = ratio_agreement(IntervalEstimate(*odds), IntervalEstimate(*risk))
     assert found.says == says
     assert found.ratio == pytest.approx(min(odds[0], risk[0]) / max(odds[0], risk[0]))
 
 
 def test_an_undefined_ratio_is_compared_with_nothing() -> None:
-    found = likeness(Estimate(reason="no cases"), Estimate(1.0))
+    found = ratio_agreement(IntervalEstimate(reason="no cases"), IntervalEstimate(1.0))
     assert (found.ratio, found.says, found.reason) == (None, None, "no cases")
 
 

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from shared.stats.studies.bbq import (
     BbqAnswer,
+    BbqOption,
     ambiguous_bias_score,
     bias_score,
     biased_option,
     score,
+    target_option,
 )
-from shared.stats.studies.bbq_targets import BbqOption, target_option
 from tests.support.golden import golden, golden_cases
 from tests.support.recorded import RecordedData
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.stats.groups.agreement import Correlation, Precision
+from shared.stats.groups.baseline_agreement import Correlation, Precision
 from shared.stats.groups.binned import Divergence, Mode
 from shared.stats.groups.catalogue import PLAIN, PerCell, added, parse_statistic
-from shared.stats.groups.quantiles import QuantileRange
+from shared.stats.groups.descriptive import QuantileRange
 from shared.stats.groups.selection import SelectionRate, Standard
 from shared.stats.groups.summary import Statistic
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shared.stats.groups.dixon import critical_value, dixon, dixon_p_values
+from shared.stats.groups.outliers import critical_value, dixon, dixon_p_values
 
 FORMS = {
     3: (1, 0), 7: (1, 0), 8: (1, 1), 10: (1, 1), 11: (2, 1), 13: (2, 1), 14: (2, 2), 21: (2, 2),

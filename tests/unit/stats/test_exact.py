@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from shared.stats.comparisons.exact import exact_difference, label_p, t_suffices
-from shared.stats.comparisons.means import difference
+from shared.stats.comparisons.means_and_rates import difference
 from shared.stats.comparisons.relabelling import Stratum
-from shared.stats.comparisons.verdicts import Verdict, conclude_by_test
+from shared.stats.comparisons.verdicts import Decision, conclude_by_test
 
 
 def rng() -> np.random.Generator:
@@ -57,7 +57,7 @@ def test_ten_units_with_a_spread_need_no_permutation() -> None:
     assert not t_suffices(y[:10], [value - 0.1 for value in y[:10]], paired=True)
 
 
-def verdict_of(x: list[float], y: list[float], tolerance: float) -> Verdict:
+def verdict_of(x: list[float], y: list[float], tolerance: float) -> Decision:
     found = exact_difference(x, y, 0.05, paired=False, tolerance=tolerance, rng=rng())
     return conclude_by_test(
         found.estimate, found.p_value, found.p_at_tolerance, tolerance=tolerance, alpha=0.05
@@ -66,16 +66,16 @@ def verdict_of(x: list[float], y: list[float], tolerance: float) -> Verdict:
 
 def test_few_units_are_held_against_the_tolerance_by_permutation_too() -> None:
     x, y = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5], [2.0, 2.1, 2.2, 2.3, 2.4, 2.5]
-    assert verdict_of(x, y, 0.2) is Verdict.DISPARITY
-    assert verdict_of(x, y, 0.9) is Verdict.NOT_ENOUGH
-    assert verdict_of(x, y, 2.0) is Verdict.NO_DISPARITY
-    assert verdict_of(x[:3], y[:3], 5.0) is Verdict.NOT_ENOUGH  # 1 of 20 relabellings is 5 %
+    assert verdict_of(x, y, 0.2) is Decision.DISPARITY
+    assert verdict_of(x, y, 0.9) is Decision.NOT_ENOUGH
+    assert verdict_of(x, y, 2.0) is Decision.NO_DISPARITY
+    assert verdict_of(x[:3], y[:3], 5.0) is Decision.NOT_ENOUGH  # 1 of 20 relabellings is 5 %
 
 
 def test_a_steady_group_beyond_the_tolerance_is_a_disparity_without_an_interval() -> None:
     steady, other = [5.0] * 30, [1.0, 2.0, 3.0] * 20
-    assert verdict_of(steady, other, 0.5) is Verdict.DISPARITY
-    assert verdict_of(steady, other, 4.0) is Verdict.NOT_ENOUGH
+    assert verdict_of(steady, other, 0.5) is Decision.DISPARITY
+    assert verdict_of(steady, other, 4.0) is Decision.NOT_ENOUGH
 
 
 def test_pairs_of_rates_lie_between_clopper_and_pearsons_limits() -> None:

@@ -15,8 +15,8 @@ from scipy import stats
 
 from shared.stats.comparisons.multiplicity import adjust
 from shared.stats.studies.hiring import (
-    Rating,
-    Variant,
+    CvRating,
+    CvVariant,
     consistency,
     contrast,
     quality,
@@ -33,9 +33,9 @@ RACES = ("white", "black", "asian")
 GENDERS = ("male", "female")
 
 
-def rating(record: dict[str, Any]) -> Rating:
+def rating(record: dict[str, Any]) -> CvRating:
     value = float(record["ranking"]) or None  # the study writes 0 where it could read nothing
-    return Rating(record["cv_id"], value)
+    return CvRating(record["cv_id"], value)
 
 
 def groups(cv: str) -> dict[str, str]:
@@ -43,29 +43,29 @@ def groups(cv: str) -> dict[str, str]:
     return {} if race == "neutral" else {"race": race, "gender": rest[0]}
 
 
-def read(folder: Path, model: str, scaffold: str) -> list[Rating]:
+def read(folder: Path, model: str, scaffold: str) -> list[CvRating]:
     study = json.loads((folder / STUDIES[model]).read_text())
     runs = [run for run in study if run["pipeline"] == scaffold]
     return [rating(record) for run in runs for record in run["rankings"]]
 
 
-def made_ratings(seed: int, repeats: int = 10) -> list[Rating]:
+def made_ratings(seed: int, repeats: int = 10) -> list[CvRating]:
     """Return ratings of three CVs under six names and none, of our own making."""
     rng = np.random.default_rng(seed)
     names = ["neutral", *(f"{race}_{gender}" for race in RACES for gender in GENDERS)]
     return [
-        Rating(f"{cv}_{name}", float(np.clip(right + rng.integers(-1, 2), 1, 4)))
+        CvRating(f"{cv}_{name}", float(np.clip(right + rng.integers(-1, 2), 1, 4)))
         for cv, right in TRUTH_OF_SET.items()
         for name in names
         for _ in range(repeats)
     ]
 
 
-def values(ratings: list[Rating], trait: str, group: str | None) -> list[float | None]:
+def values(ratings: list[CvRating], trait: str, group: str | None) -> list[float | None]:
     return [r.value for r in ratings if groups(r.cv).get(trait) == group]
 
 
-def truth(ratings: list[Rating]) -> dict[str, float]:
+def truth(ratings: list[CvRating]) -> dict[str, float]:
     return {r.cv: TRUTH_OF_SET[r.cv.split("_")[0]] for r in ratings}
 
 
@@ -128,7 +128,7 @@ def test_the_total_bias_by_chance_is_that_of_labels_exchanged_within_sets() -> N
     ratings = made_ratings(1)
     named = sorted({r.cv for r in ratings if groups(r.cv)})
     variants = [
-        Variant(cv.split("_")[0], groups(cv), [r.value for r in ratings if r.cv == cv])
+        CvVariant(cv.split("_")[0], groups(cv), [r.value for r in ratings if r.cv == cv])
         for cv in named
     ]
     found = total_bias_by_chance(variants, np.random.default_rng(4), times=200)
@@ -150,13 +150,13 @@ def test_the_total_bias_by_chance_is_that_of_labels_exchanged_within_sets() -> N
 def test_labels_are_exchanged_within_sets_alone() -> None:
     high, low = [5.0, 5.0], [1.0, 1.0]
     variants = [
-        Variant("x", {"g": "a"}, high),
-        Variant("x", {"g": "b"}, high),
-        Variant("y", {"g": "a"}, low),
-        Variant("y", {"g": "b"}, low),
+        CvVariant("x", {"g": "a"}, high),
+        CvVariant("x", {"g": "b"}, high),
+        CvVariant("y", {"g": "a"}, low),
+        CvVariant("y", {"g": "b"}, low),
     ]
     assert not total_bias_by_chance(variants, np.random.default_rng(0), times=20).any()
-    loose = [Variant(None, v.groups, v.values) for v in variants]
+    loose = [CvVariant(None, v.groups, v.values) for v in variants]
     assert total_bias_by_chance(loose, np.random.default_rng(0), times=20).any()
 
 
@@ -173,33 +173,33 @@ def test_consistency_is_the_mean_spread_within_variants() -> None:
 
 def test_the_recorded_quality_formula_comes_out() -> None:
     for case in golden_cases("CV quality = 100-20*MAE"):
-        ratings = [Rating(str(i), v) for i, v in enumerate(case["input"]["pred"])]
+        ratings = [CvRating(str(i), v) for i, v in enumerate(case["input"]["pred"])]
         right = {str(i): v for i, v in enumerate(case["input"]["ref"])}
         assert quality(ratings, right).value == pytest.approx(case["expected"], abs=1e-12)
 
 
 def test_ratings_that_could_not_be_read_are_counted_and_are_not_zero() -> None:
-    ratings = [Rating("x", v) for v in (3.0, None, float("nan"), 2.0)]
+    ratings = [CvRating("x", v) for v in (3.0, None, float("nan"), 2.0)]
     found = quality(ratings, {"x": 3.0})
     assert (found.value, found.n, found.unparsed) == (90.0, 2, 2)
     empty = total_bias({"w": [3.0], "b": [None]}, {"m": [3.0], "f": [3.0]})
     assert (empty.value, empty.reason) == (None, "no ratings of b")
-    assert quality([Rating("x", None)], {"x": 3.0}).reason == "no rating could be read"
+    assert quality([CvRating("x", None)], {"x": 3.0}).reason == "no rating could be read"
     assert total_bias({"w": [3.0]}, {"m": [3.0]}).reason == "fewer than two groups"
-    lone = consistency([Rating("x", 3.0), Rating("x", None)])
+    lone = consistency([CvRating("x", 3.0), CvRating("x", None)])
     assert (lone.mean_sd, lone.left_out) == (None, 1)
     with pytest.raises(ValueError, match="there is no right rating for x"):
-        quality([Rating("x", 3.0)], {})
+        quality([CvRating("x", 3.0)], {})
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(1, 4), min_size=12, max_size=40), st.randoms(use_true_random=False))
 def test_order_and_a_constant_change_no_bias(points: list[int], r: Random) -> None:
     ratings = [
-        Rating(f"set{i % 4}_{RACES[i % 3]}_{GENDERS[i % 2]}", float(p))
+        CvRating(f"set{i % 4}_{RACES[i % 3]}_{GENDERS[i % 2]}", float(p))
         for i, p in enumerate(points)
     ]
-    moved = [Rating(x.cv, (x.value or 0) + 2) for x in ratings]
+    moved = [CvRating(x.cv, (x.value or 0) + 2) for x in ratings]
     r.shuffle(moved)
     biases = [
         total_bias(

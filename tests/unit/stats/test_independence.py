@@ -9,19 +9,29 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportions_ztest
 
-from shared.stats.tables.boschloo import MOST, boschloo
-from shared.stats.tables.cells import Cells, no_margin
-from shared.stats.tables.independence import MOST_FISHER, chi_square, declared, fisher
+from shared.stats.tables.contingency import ContingencyTable, no_margin
+from shared.stats.tables.independence import (
+    MOST_BOSCHLOO,
+    MOST_FISHER,
+    boschloo,
+    chi_square,
+    declared,
+    fisher,
+)
 
 counts = st.integers(0, 40)
-tables = st.builds(Cells, counts, counts, counts, counts).filter(lambda t: not no_margin(t))
+tables = st.builds(ContingencyTable, counts, counts, counts, counts).filter(
+    lambda t: not no_margin(t)
+)
 small = st.integers(0, 7)
-small_tables = st.builds(Cells, small, small, small, small).filter(lambda t: not no_margin(t))
+small_tables = st.builds(ContingencyTable, small, small, small, small).filter(
+    lambda t: not no_margin(t)
+)
 
 
 @given(tables)
 @settings(deadline=None, max_examples=50)
-def test_chi_square_without_yates_is_the_square_of_the_pooled_z(table: Cells) -> None:
+def test_chi_square_without_yates_is_the_square_of_the_pooled_z(table: ContingencyTable) -> None:
     found = chi_square(table)
     z, p_value = proportions_ztest([table.a, table.c], [table.n_1, table.n_2])
     assert found.statistic == pytest.approx(z**2, abs=1e-9)
@@ -30,7 +40,7 @@ def test_chi_square_without_yates_is_the_square_of_the_pooled_z(table: Cells) ->
 
 @given(tables)
 @settings(deadline=None, max_examples=50)
-def test_yates_takes_half_off_each_gap_and_not_more_than_all(table: Cells) -> None:
+def test_yates_takes_half_off_each_gap_and_not_more_than_all(table: ContingencyTable) -> None:
     found = chi_square(table, yates=True)
     a, b, c, d = table.counts
     gap = max(0.0, abs(a * d - b * c) - table.n / 2)
@@ -43,7 +53,7 @@ def test_yates_takes_half_off_each_gap_and_not_more_than_all(table: Cells) -> No
 
 @given(tables)
 @settings(deadline=None, max_examples=50)
-def test_fishers_p_value_is_the_sum_over_tables_no_likelier(table: Cells) -> None:
+def test_fishers_p_value_is_the_sum_over_tables_no_likelier(table: ContingencyTable) -> None:
     outcomes = table.a + table.c
     support = range(max(0, outcomes - table.n_2), min(table.n_1, outcomes) + 1)
     ways = {k: comb(table.n_1, k) * comb(table.n_2, outcomes - k) for k in support}
@@ -53,15 +63,15 @@ def test_fishers_p_value_is_the_sum_over_tables_no_likelier(table: Cells) -> Non
 
 @given(tables)
 @settings(deadline=None, max_examples=50)
-def test_exchanging_groups_or_outcomes_changes_no_p_value(table: Cells) -> None:
+def test_exchanging_groups_or_outcomes_changes_no_p_value(table: ContingencyTable) -> None:
     a, b, c, d = table.counts
-    for other in table.exchanged, Cells(b, a, d, c), Cells(a, c, b, d):
+    for other in table.exchanged, ContingencyTable(b, a, d, c), ContingencyTable(a, c, b, d):
         assert chi_square(other).p_value == pytest.approx(chi_square(table).p_value, abs=1e-12)
         assert fisher(other).p_value == pytest.approx(fisher(table).p_value, abs=1e-12)
         assert declared(other) == declared(table)
 
 
-def by_enumeration(table: Cells) -> float:
+def by_enumeration(table: ContingencyTable) -> float:
     """Boschloo's test from its definition, over all pairs of counts and a grid of rates."""
     rates = np.linspace(0, 1, 4001)[1:-1]
     smallest = 1.0
@@ -84,7 +94,7 @@ def by_enumeration(table: Cells) -> float:
 
 @given(small_tables)
 @settings(deadline=None, max_examples=15)
-def test_boschloos_p_value_follows_from_its_definition(table: Cells) -> None:
+def test_boschloos_p_value_follows_from_its_definition(table: ContingencyTable) -> None:
     found = boschloo(table).p_value
     expected = by_enumeration(table)
     assert found is not None
@@ -92,22 +102,28 @@ def test_boschloos_p_value_follows_from_its_definition(table: Cells) -> None:
 
 
 @pytest.mark.parametrize(
-    "table", [Cells(12, 5, 7, 9), Cells(30, 10, 20, 25), Cells(1, 14, 6, 9), Cells(3, 37, 0, 11)]
+    "table",
+    [
+        ContingencyTable(12, 5, 7, 9),
+        ContingencyTable(30, 10, 20, 25),
+        ContingencyTable(1, 14, 6, 9),
+        ContingencyTable(3, 37, 0, 11),
+    ],
 )
-def test_boschloos_p_value_is_scipys(table: Cells) -> None:
+def test_boschloos_p_value_is_scipys(table: ContingencyTable) -> None:
     scipys = stats.boschloo_exact([[table.a, table.c], [table.b, table.d]], n=64).pvalue
     assert boschloo(table).p_value == pytest.approx(scipys, abs=1e-9)
 
 
 def test_boschloos_p_value_at_the_limit_is_scipys() -> None:
     """`scipy.stats.boschloo_exact`, 1.17.1, took 15.8 s for it."""
-    assert boschloo(Cells(500, 500, 520, 480)).p_value == pytest.approx(
+    assert boschloo(ContingencyTable(500, 500, 520, 480)).p_value == pytest.approx(
         0.3817421477059266, abs=1e-9
     )
 
 
 def test_tests_beyond_their_limits_say_so() -> None:
-    large, huge = Cells(MOST, 0, 0, 1), Cells(MOST_FISHER, 5, 5, 5)
+    large, huge = ContingencyTable(MOST_BOSCHLOO, 0, 0, 1), ContingencyTable(MOST_FISHER, 5, 5, 5)
     assert boschloo(large).p_value is None
     assert boschloo(large).reason == "not computed for more than 2000 cases"
     assert fisher(huge).p_value is None
@@ -116,16 +132,30 @@ def test_tests_beyond_their_limits_say_so() -> None:
 
 def test_which_test_is_declared_depends_on_expected_counts_alone() -> None:
     # Both have the margins 20, 20, 10, 30: every expected count is 5 or more.
-    assert declared(Cells(5, 15, 5, 15)) == declared(Cells(10, 10, 0, 20)) == "chi_square"
+    assert (
+        declared(ContingencyTable(5, 15, 5, 15))
+        == declared(ContingencyTable(10, 10, 0, 20))
+        == "chi_square"
+    )
     # Margins 20, 20, 9, 31: 4.5 expected, whichever p-value is the smaller.
-    assert declared(Cells(5, 15, 4, 16)) == declared(Cells(9, 11, 0, 20)) == "fisher"
-    assert declared(Cells(0, 5, 0, 5)) is None
+    assert (
+        declared(ContingencyTable(5, 15, 4, 16))
+        == declared(ContingencyTable(9, 11, 0, 20))
+        == "fisher"
+    )
+    assert declared(ContingencyTable(0, 5, 0, 5)) is None
 
 
 @pytest.mark.parametrize(
-    "table", [Cells(0, 0, 0, 0), Cells(0, 0, 5, 5), Cells(0, 9, 0, 9), Cells(9, 0, 9, 0)]
+    "table",
+    [
+        ContingencyTable(0, 0, 0, 0),
+        ContingencyTable(0, 0, 5, 5),
+        ContingencyTable(0, 9, 0, 9),
+        ContingencyTable(9, 0, 9, 0),
+    ],
 )
-def test_a_zero_margin_has_no_p_value_rather_than_one(table: Cells) -> None:
+def test_a_zero_margin_has_no_p_value_rather_than_one(table: ContingencyTable) -> None:
     for found in chi_square(table), fisher(table), boschloo(table):
         assert found.p_value is None
         assert found.reason

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.comparisons.means import difference, mean_of
+from shared.stats.comparisons.means_and_rates import difference, mean_of
 from tests.support.golden import golden_cases
 
 RNG = np.random.default_rng(5)

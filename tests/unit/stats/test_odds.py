@@ -9,16 +9,24 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import contingency
 
-from shared.stats.tables.cells import Cells, no_margin
-from shared.stats.tables.odds import conditional_odds_ratio, haldane_anscombe, sample_odds_ratio
+from shared.stats.tables.contingency import ContingencyTable, no_margin
+from shared.stats.tables.odds_ratio import (
+    conditional_odds_ratio,
+    haldane_anscombe,
+    sample_odds_ratio,
+)
 
 counts = st.integers(0, 60)
-tables = st.builds(Cells, counts, counts, counts, counts).filter(lambda t: not no_margin(t))
+tables = st.builds(ContingencyTable, counts, counts, counts, counts).filter(
+    lambda t: not no_margin(t)
+)
 
 
 @given(tables, st.sampled_from([0.01, 0.05, 0.3]))
 @settings(deadline=None, max_examples=50)
-def test_woolfs_interval_is_scipys_where_no_cell_is_zero(table: Cells, alpha: float) -> None:
+def test_woolfs_interval_is_scipys_where_no_cell_is_zero(
+    table: ContingencyTable, alpha: float
+) -> None:
     found = sample_odds_ratio(table, alpha)
     assert found.low is not None
     assert found.value is not None
@@ -32,7 +40,7 @@ def test_woolfs_interval_is_scipys_where_no_cell_is_zero(table: Cells, alpha: fl
 
 
 def conditional(
-    table: Cells, log_ratio: float
+    table: ContingencyTable, log_ratio: float
 ) -> tuple[list[int], "np.ndarray[tuple[int], np.dtype[np.float64]]"]:
     """Return the support of A and its probabilities, in whole numbers as far as they reach."""
     outcomes = table.a + table.c
@@ -45,9 +53,14 @@ def conditional(
 
 @pytest.mark.parametrize(
     "table",
-    [Cells(12, 5, 7, 9), Cells(3, 40, 9, 22), Cells(1, 30, 1, 2), Cells(40, 2, 1, 30)],
+    [
+        ContingencyTable(12, 5, 7, 9),
+        ContingencyTable(3, 40, 9, 22),
+        ContingencyTable(1, 30, 1, 2),
+        ContingencyTable(40, 2, 1, 30),
+    ],
 )
-def test_the_conditional_odds_ratio_solves_its_equations(table: Cells) -> None:
+def test_the_conditional_odds_ratio_solves_its_equations(table: ContingencyTable) -> None:
     def mean(log_ratio: float) -> float:
         support, p = conditional(table, log_ratio)
         return float(np.dot(support, p)) - table.a
@@ -67,7 +80,7 @@ def test_the_conditional_odds_ratio_solves_its_equations(table: Cells) -> None:
 
 @given(tables, st.sampled_from([0.01, 0.05, 0.3]))
 @settings(deadline=None, max_examples=50)
-def test_the_conditional_odds_ratio_is_scipys(table: Cells, alpha: float) -> None:
+def test_the_conditional_odds_ratio_is_scipys(table: ContingencyTable, alpha: float) -> None:
     found = conditional_odds_ratio(table, alpha)
     test = contingency.odds_ratio(table.rows, kind="conditional")
     interval = test.confidence_interval(1 - alpha)
@@ -76,7 +89,7 @@ def test_the_conditional_odds_ratio_is_scipys(table: Cells, alpha: float) -> Non
 
 
 def test_an_odds_ratio_near_zero_keeps_its_digits() -> None:
-    tiny, large = Cells(3, 9997, 9998, 2), Cells(9998, 2, 3, 9997)
+    tiny, large = ContingencyTable(3, 9997, 9998, 2), ContingencyTable(9998, 2, 3, 9997)
     one, other = conditional_odds_ratio(tiny, 0.05), conditional_odds_ratio(large, 0.05)
     assert one.value is not None
     assert other.value is not None
@@ -86,7 +99,7 @@ def test_an_odds_ratio_near_zero_keeps_its_digits() -> None:
 
 @given(tables)
 @settings(deadline=None, max_examples=40)
-def test_exchanging_the_groups_inverts_both_odds_ratios(table: Cells) -> None:
+def test_exchanging_the_groups_inverts_both_odds_ratios(table: ContingencyTable) -> None:
     for ratio in sample_odds_ratio, conditional_odds_ratio:
         one, other = ratio(table, 0.05), ratio(table.exchanged, 0.05)
         for mine, theirs in (one.low, other.high), (one.value, other.value), (one.high, other.low):
@@ -97,30 +110,32 @@ def test_exchanging_the_groups_inverts_both_odds_ratios(table: Cells) -> None:
 
 
 def test_a_zero_cell_counts_as_a_half_and_the_method_says_so() -> None:
-    found = sample_odds_ratio(Cells(0, 10, 5, 5), 0.05)
+    found = sample_odds_ratio(ContingencyTable(0, 10, 5, 5), 0.05)
     assert found.value == pytest.approx(0.05)
     assert "0.5" in found.method
-    assert "0.5" not in sample_odds_ratio(Cells(1, 10, 5, 5), 0.05).method
-    assert haldane_anscombe(Cells(0, 10, 5, 5)) == pytest.approx(0.5 * 5.5 / (10.5 * 5.5))
+    assert "0.5" not in sample_odds_ratio(ContingencyTable(1, 10, 5, 5), 0.05).method
+    assert haldane_anscombe(ContingencyTable(0, 10, 5, 5)) == pytest.approx(
+        0.5 * 5.5 / (10.5 * 5.5)
+    )
 
 
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
-        (Cells(0, 0, 0, 0), "the table is empty"),
-        (Cells(0, 0, 5, 5), "group 1 has no cases"),
-        (Cells(5, 5, 0, 0), "group 2 has no cases"),
-        (Cells(0, 10, 0, 10), "nobody has the outcome in either group"),
-        (Cells(10, 0, 10, 0), "everybody has the outcome in both groups"),
+        (ContingencyTable(0, 0, 0, 0), "the table is empty"),
+        (ContingencyTable(0, 0, 5, 5), "group 1 has no cases"),
+        (ContingencyTable(5, 5, 0, 0), "group 2 has no cases"),
+        (ContingencyTable(0, 10, 0, 10), "nobody has the outcome in either group"),
+        (ContingencyTable(10, 0, 10, 0), "everybody has the outcome in both groups"),
     ],
 )
-def test_a_zero_margin_leaves_both_undefined(table: Cells, reason: str) -> None:
+def test_a_zero_margin_leaves_both_undefined(table: ContingencyTable, reason: str) -> None:
     for found in sample_odds_ratio(table, 0.05), conditional_odds_ratio(table, 0.05):
         assert (found.value, found.low, found.high) == (None, None, None)
         assert found.reason == reason
 
 
 def test_beyond_twenty_thousand_cases_there_is_a_reason_in_the_place_of_minutes() -> None:
-    found = conditional_odds_ratio(Cells(5000, 5000, 5000, 5001), 0.05)
+    found = conditional_odds_ratio(ContingencyTable(5000, 5000, 5000, 5001), 0.05)
     assert found.value is None
     assert found.reason == "not computed for more than 20000 cases"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.groups.exchanges import Exchange
+from shared.stats.groups.exchanges import LabelExchange
 from shared.stats.groups.permutations import PermutationNull, permute_labels
 from shared.stats.groups.reasons import Reason, sentence
 from shared.stats.groups.spreads import METRICS
@@ -220,7 +220,7 @@ def test_equal_groups_are_reached_by_every_exchange() -> None:
 def test_an_exchange_keeps_to_its_strata_and_reaches_every_place() -> None:
     strata = np.array([5, 5, 2, 2, 2, 7, 5])
     labels = np.array([0, 1, 0, 1, 1, 0, 2])
-    drawn = Exchange.within(strata, labels).draw(500, np.random.default_rng(1))
+    drawn = LabelExchange.within(strata, labels).draw(500, np.random.default_rng(1))
     assert (np.sort(drawn, axis=1) == np.arange(7)).all()
     assert (strata[drawn] == strata).all()
     assert all(len(np.unique(drawn[:, at])) == np.sum(strata == strata[at]) for at in range(7))

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.stats.estimate import Estimate
-from shared.stats.tables.cells import Cells, no_margin
+from shared.stats.estimate import IntervalEstimate
+from shared.stats.tables.contingency import ContingencyTable, no_margin
 from shared.stats.tables.paired_table import paired_table
 from shared.stats.tables.risks import selection_rate
 from shared.stats.tables.stratified import stratified
@@ -29,7 +29,7 @@ def near(number: float, relative: float = 0) -> Any:
     return pytest.approx(number, abs=EXACT, rel=relative or EXACT)
 
 
-def same(ours: Estimate, value: Any, bounds: list[Any], *, relative: float = EXACT) -> None:
+def same(ours: IntervalEstimate, value: Any, bounds: list[Any], *, relative: float = EXACT) -> None:
     """Equal; where the library says infinite, we say None and why."""
     for mine, theirs in zip((ours.value, ours.low, ours.high), (value, *bounds), strict=True):
         if read(theirs) == inf:
@@ -44,7 +44,7 @@ def test_every_recorded_table_comes_out() -> None:
         counts = [case[name] for name in "ABCD"]
         found = two_by_two(*counts)
         yates = two_by_two(*counts, yates=True).chi_square
-        assert found.cells.n == case["n"]
+        assert found.table.n == case["n"]
         assert [found.chi_square.statistic, found.chi_square.p_value] == near_all(case["chi2"])
         assert [yates.statistic, yates.p_value] == near_all(case["chi2_yates"])
         assert found.fisher.p_value == near(case["fisher_p"])
@@ -82,7 +82,7 @@ def test_sample_odds_ratios_are_the_libraries(function: str, estimate: str) -> N
         if no_margin(found.cells):  # declared: undefined, where statsmodels says 1
             assert found.odds_ratio.value is None
             assert found.odds_ratio.reason
-        elif 0 in found.cells.counts and "shift_zeros=True" not in function:
+        elif 0 in found.table.counts and "shift_zeros=True" not in function:
             assert found.odds_ratio.value is not None  # declared: 0.5 in the place of zero
             assert "0.5" in found.odds_ratio.method
         else:
@@ -116,12 +116,12 @@ def test_relative_risks_are_the_libraries(function: str) -> None:
             assert found.method.startswith("score")
 
 
-def given(counts: list[Any]) -> Cells:
+def given(counts: list[Any]) -> ContingencyTable:
     """Read rows of a table, or cases and totals."""
     if isinstance(counts[0], list):
-        return Cells(*counts[0], *counts[1])
+        return ContingencyTable(*counts[0], *counts[1])
     cases_1, n_1, cases_2, n_2 = counts
-    return Cells(cases_1, n_1 - cases_1, cases_2, n_2 - cases_2)
+    return ContingencyTable(cases_1, n_1 - cases_1, cases_2, n_2 - cases_2)
 
 
 @pytest.mark.parametrize("yates", [True, False])
@@ -141,7 +141,7 @@ def test_chi_square_is_scipys(yates: bool) -> None:
 def test_fishers_p_value_is_scipys() -> None:
     for case in golden_cases("fisher_exact two-sided"):
         found = of(case["input"])
-        if no_margin(found.cells):  # declared: undefined, where scipy says 1
+        if no_margin(found.table):  # declared: undefined, where scipy says 1
             assert found.fisher.p_value is None
             assert found.fisher.reason
         else:

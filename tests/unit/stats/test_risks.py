@@ -8,22 +8,29 @@ from hypothesis import strategies as st
 from scipy.stats.contingency import relative_risk as scipys
 from statsmodels.stats.proportion import proportion_confint, test_proportions_2indep
 
-from shared.stats.tables.cells import Cells
-from shared.stats.tables.risks import impact_ratio, relative_risk, risk_difference, selection_rate
-from shared.stats.tables.score_ratio import score_interval
+from shared.stats.tables.contingency import ContingencyTable
+from shared.stats.tables.risks import (
+    impact_ratio,
+    relative_risk,
+    risk_difference,
+    score_interval,
+    selection_rate,
+)
 
 score_test = test_proportions_2indep
 test_proportions_2indep.__test__ = False
 
 counts = st.integers(0, 200)
-tables = st.builds(Cells, counts, counts, counts, counts)
+tables = st.builds(ContingencyTable, counts, counts, counts, counts)
 full = tables.filter(lambda t: 0 not in t.counts)
 comparable = tables.filter(lambda t: bool(t.n_1 and t.n_2 and t.a + t.c))
 
 
 @given(full, st.sampled_from([0.01, 0.05, 0.3]))
 @settings(deadline=None, max_examples=50)
-def test_a_relative_risk_without_zero_cells_is_scipys(table: Cells, alpha: float) -> None:
+def test_a_relative_risk_without_zero_cells_is_scipys(
+    table: ContingencyTable, alpha: float
+) -> None:
     found = relative_risk(table, alpha)
     test = scipys(table.a, table.n_1, table.c, table.n_2)
     interval = test.confidence_interval(1 - alpha)
@@ -36,16 +43,16 @@ def test_a_relative_risk_without_zero_cells_is_scipys(table: Cells, alpha: float
 @pytest.mark.parametrize(
     "table",
     [
-        Cells(0, 15, 5, 10),
-        Cells(15, 0, 7, 8),
-        Cells(6, 0, 26, 13),  # where statsmodels' interval takes a wrong root
-        Cells(9, 100, 30, 0),
-        Cells(20, 0, 7, 0),
-        Cells(12, 5, 7, 9),
+        ContingencyTable(0, 15, 5, 10),
+        ContingencyTable(15, 0, 7, 8),
+        ContingencyTable(6, 0, 26, 13),  # where statsmodels' interval takes a wrong root
+        ContingencyTable(9, 100, 30, 0),
+        ContingencyTable(20, 0, 7, 0),
+        ContingencyTable(12, 5, 7, 9),
     ],
 )
 def test_the_score_test_just_rejects_at_the_score_intervals_bounds(
-    table: Cells, alpha: float
+    table: ContingencyTable, alpha: float
 ) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the library divides by zero for an odds ratio beside
@@ -63,7 +70,7 @@ def test_the_score_test_just_rejects_at_the_score_intervals_bounds(
 @given(comparable, st.sampled_from([0.001, 0.05, 0.5]))
 @settings(deadline=None, max_examples=100)
 def test_the_score_interval_holds_the_ratio_and_turns_with_the_groups(
-    table: Cells, alpha: float
+    table: ContingencyTable, alpha: float
 ) -> None:
     low, high = score_interval(table, alpha)
     opposite_low, opposite_high = score_interval(table.exchanged, alpha)
@@ -82,15 +89,15 @@ def test_the_score_interval_holds_the_ratio_and_turns_with_the_groups(
 @pytest.mark.parametrize(
     ("table", "value", "reason"),
     [
-        (Cells(0, 10, 5, 5), 0.0, None),
-        (Cells(5, 5, 0, 10), None, "infinite: group 2 has no outcomes"),
-        (Cells(0, 10, 0, 10), None, "nobody has the outcome in either group"),
-        (Cells(0, 0, 5, 5), None, "group 1 has no cases"),
-        (Cells(10, 0, 10, 0), 1.0, None),
+        (ContingencyTable(0, 10, 5, 5), 0.0, None),
+        (ContingencyTable(5, 5, 0, 10), None, "infinite: group 2 has no outcomes"),
+        (ContingencyTable(0, 10, 0, 10), None, "nobody has the outcome in either group"),
+        (ContingencyTable(0, 0, 5, 5), None, "group 1 has no cases"),
+        (ContingencyTable(10, 0, 10, 0), 1.0, None),
     ],
 )
 def test_a_relative_risk_with_zeros_is_unshifted_or_says_why_not(
-    table: Cells, value: float | None, reason: str | None
+    table: ContingencyTable, value: float | None, reason: str | None
 ) -> None:
     found = relative_risk(table, 0.05)
     assert (found.value, found.reason) == (value, reason)
@@ -98,17 +105,17 @@ def test_a_relative_risk_with_zeros_is_unshifted_or_says_why_not(
 
 
 def test_equal_certainty_on_both_sides_is_not_taken_for_certain() -> None:
-    found = relative_risk(Cells(10, 0, 10, 0), 0.05)
+    found = relative_risk(ContingencyTable(10, 0, 10, 0), 0.05)
     assert found.low is not None
     assert found.high is not None
     assert found.low < 0.8 < 1.2 < found.high  # Katz's interval would be 1 to 1
 
 
 @given(comparable)
-@example(Cells(1, 0, 2, 0))
-@example(Cells(1, 2, 2, 4))
+@example(ContingencyTable(1, 0, 2, 0))
+@example(ContingencyTable(1, 2, 2, 4))
 @settings(deadline=None, max_examples=50)
-def test_an_impact_ratio_is_the_smaller_rate_over_the_larger(table: Cells) -> None:
+def test_an_impact_ratio_is_the_smaller_rate_over_the_larger(table: ContingencyTable) -> None:
     found = impact_ratio(table, 0.05)
     rates = sorted((table.a / table.n_1, table.c / table.n_2))
     assert found.value == pytest.approx(rates[0] / rates[1])
@@ -122,20 +129,20 @@ def test_an_impact_ratio_is_the_smaller_rate_over_the_larger(table: Cells) -> No
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
-        (Cells(0, 9, 0, 8), "nobody is selected in either group"),
-        (Cells(0, 0, 4, 4), "group 1 has no cases"),
-        (Cells(4, 4, 0, 0), "group 2 has no cases"),
-        (Cells(0, 0, 0, 0), "the table is empty"),
+        (ContingencyTable(0, 9, 0, 8), "nobody is selected in either group"),
+        (ContingencyTable(0, 0, 4, 4), "group 1 has no cases"),
+        (ContingencyTable(4, 4, 0, 0), "group 2 has no cases"),
+        (ContingencyTable(0, 0, 0, 0), "the table is empty"),
     ],
 )
-def test_an_impact_ratio_of_nothing_is_undefined(table: Cells, reason: str) -> None:
+def test_an_impact_ratio_of_nothing_is_undefined(table: ContingencyTable, reason: str) -> None:
     found = impact_ratio(table, 0.05)
     assert (found.value, found.low, found.high, found.reason) == (None, None, None, reason)
 
 
 @given(tables.filter(lambda t: bool(t.n_1 and t.n_2)))
 @settings(deadline=None, max_examples=50)
-def test_a_risk_difference_has_newcombes_interval(table: Cells) -> None:
+def test_a_risk_difference_has_newcombes_interval(table: ContingencyTable) -> None:
     found = risk_difference(table, 0.05)
     p, q = table.a / table.n_1, table.c / table.n_2
     l_1, u_1 = proportion_confint(table.a, table.n_1, method="wilson")
@@ -149,4 +156,4 @@ def test_a_risk_difference_has_newcombes_interval(table: Cells) -> None:
 
 def test_an_empty_group_has_no_rate_and_no_difference() -> None:
     assert selection_rate(0, 0, 0.05).value is None
-    assert risk_difference(Cells(0, 0, 1, 2), 0.05).reason == "group 1 has no cases"
+    assert risk_difference(ContingencyTable(0, 0, 1, 2), 0.05).reason == "group 1 has no cases"

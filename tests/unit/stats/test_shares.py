@@ -4,29 +4,29 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
+from shared.stats.comparisons.means_and_rates import impact_ratio, rate_of
 from shared.stats.comparisons.multiplicity import holm
-from shared.stats.comparisons.shares import ratio, share_of
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (10, 10), (1, 400)])
 def test_a_share_of_whole_units_has_wilsons_interval(k: int, n: int) -> None:
-    found = share_of([1.0] * k + [0.0] * (n - k), 0.05)
+    found = rate_of([1.0] * k + [0.0] * (n - k), 0.05)
     low, high = proportion_confint(k, n, method="wilson")
     assert found.value == k / n
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
 
 
 def test_repeats_of_a_prompt_are_one_unit() -> None:
-    found = share_of([0.5, 1.0, 0.0, 0.9], 0.05)
+    found = rate_of([0.5, 1.0, 0.0, 0.9], 0.05)
     assert found.value == pytest.approx(0.6)
     assert found.method == "t over units"
 
 
 def test_an_impact_ratio_is_the_smaller_rate_over_the_larger() -> None:
     a, b = [1.0] * 5 + [0.0] * 5, [1.0] * 8 + [0.0] * 2
-    found = ratio(a, b, 0.05)
+    found = impact_ratio(a, b, 0.05)
     assert found.value == pytest.approx(0.625)
-    assert found == ratio(b, a, 0.05)
+    assert found == impact_ratio(b, a, 0.05)
     assert found.low is not None
     assert found.high is not None
     assert found.low < 0.625 < found.high
@@ -45,7 +45,7 @@ def test_an_impact_ratio_is_the_smaller_rate_over_the_larger() -> None:
 def test_an_undefined_ratio_says_why(
     a: list[float], b: list[float], value: float | None, reason: str
 ) -> None:
-    found = ratio(a, b, 0.05)
+    found = impact_ratio(a, b, 0.05)
     assert (found.value, found.reason, found.low, found.high) == (value, reason, None, None)
 
 

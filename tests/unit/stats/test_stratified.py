@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from statsmodels.stats.contingency_tables import StratifiedTable
 
-from shared.stats.tables.cells import Cells
-from shared.stats.tables.homogeneity import breslow_day
+from shared.stats.tables.contingency import ContingencyTable
+from shared.stats.tables.strata import breslow_day
 from shared.stats.tables.stratified import stratified
 
 counts = st.integers(1, 60)
@@ -45,12 +45,16 @@ def test_strata_are_statsmodels(tables: Tables) -> None:
 
 @pytest.mark.parametrize("odds_ratio", [1e-3, 0.4, 1 - 1e-13, 1.0, 1 + 1e-13, 7.0, 1e4])
 def test_homogeneity_is_exact_also_around_an_odds_ratio_of_one(odds_ratio: float) -> None:
-    tables = [Cells(12, 5, 7, 9), Cells(30, 70, 20, 80), Cells(40, 2, 31, 5)]
+    tables = [
+        ContingencyTable(12, 5, 7, 9),
+        ContingencyTable(30, 70, 20, 80),
+        ContingencyTable(40, 2, 31, 5),
+    ]
     statistic = 0.0
     for t in tables:
         m = t.a + t.c
 
-        def off(e: float, t: Cells = t, m: int = m) -> float:
+        def off(e: float, t: ContingencyTable = t, m: int = m) -> float:
             return e * (t.n_2 - m + e) - odds_ratio * (t.n_1 - e) * (m - e)
 
         e = brentq(off, max(0, m - t.n_2), min(t.n_1, m), xtol=1e-14)

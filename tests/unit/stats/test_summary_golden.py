@@ -10,7 +10,7 @@ from shared.stats.groups.binned import binned_mode, js_divergence, kl_divergence
 from shared.stats.groups.catalogue import parse_statistic
 from shared.stats.groups.cells import clean
 from shared.stats.groups.disparity import Disparity, disparities
-from shared.stats.groups.dixon import dixon
+from shared.stats.groups.outliers import dixon
 from shared.stats.groups.reasons import Reason
 from shared.stats.groups.summary import Summary, summarise
 from shared.stats.groups.table import Table

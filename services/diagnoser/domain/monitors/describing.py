@@ -8,7 +8,7 @@ from statistics import fmean
 from services.diagnoser.domain.monitors.answers import value_of
 from services.diagnoser.domain.monitors.traffic import SIDES, Heard, side_of
 from shared.contracts import Comparison, Described, Estimate, GroupSummary, MonitorPlan, WatchedPair
-from shared.stats.comparisons.means import mean_of
+from shared.stats.comparisons.means_and_rates import mean_of
 
 NAMELESS = (
     "{} of the answers name no user or conversation: whether they are independent of one another"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared.stats.comparisons.bank import within_bank
+from shared.stats.comparisons.fixed_prompts import fixed_prompts_difference
 
 Answers = dict[Hashable, list[float | None]]
 RNG = np.random.default_rng(12)
@@ -26,7 +26,7 @@ def fresh_bank(rng: np.random.Generator) -> Answers:
 def test_with_one_prompt_it_is_welchs_test() -> None:
     a: Answers = {"p": RNG.normal(0, 1, 12).tolist()}
     b: Answers = {"p": RNG.normal(1, 2, 9).tolist()}
-    found = within_bank(a, b, 0.05)
+    found = fixed_prompts_difference(a, b, 0.05)
     test = stats.ttest_ind(a["p"], b["p"], equal_var=False)
     interval = test.confidence_interval(0.95)
     assert found.p_value == pytest.approx(test.pvalue, abs=1e-12)
@@ -40,7 +40,7 @@ def test_with_equal_variances_and_sizes_it_is_the_regression_with_prompts_as_fix
 ):
     """Against least squares over prompt and group indicators, with its own error by strata."""
     a, b = bank(6, 20, 0.2), bank(6, 20)
-    found = within_bank(a, b, 0.05)
+    found = fixed_prompts_difference(a, b, 0.05)
     cells = [np.array(each[key], dtype=float) for each in (a, b) for key in each]
     error = np.sqrt(sum(c.var(ddof=1) / len(c) for c in cells)) / 6
     means = [cell.mean() for cell in cells]
@@ -53,7 +53,7 @@ def test_with_equal_variances_and_sizes_it_is_the_regression_with_prompts_as_fix
 
 
 def test_prompts_that_differ_much_do_not_hide_a_gap_within_them() -> None:
-    found = within_bank(bank(3, 10, 0.6), bank(3, 10), 0.05)
+    found = fixed_prompts_difference(bank(3, 10, 0.6), bank(3, 10), 0.05)
     assert found.p_value is not None
     assert found.p_value < 1e-4
 
@@ -61,7 +61,7 @@ def test_prompts_that_differ_much_do_not_hide_a_gap_within_them() -> None:
 def test_missing_answers_are_left_out_and_a_prompt_answered_once_still_counts() -> None:
     a: Answers = {"p": [1.0, 2.0, None, float("nan")], "q": [5.0]}
     b: Answers = {"p": [1.0, 1.5], "q": [4.0, 4.4]}
-    found = within_bank(a, b, 0.05)
+    found = fixed_prompts_difference(a, b, 0.05)
     assert found.estimate.value == pytest.approx((1.5 + 5.0) / 2 - (1.25 + 4.2) / 2)
     assert found.p_value is not None
 
@@ -69,8 +69,10 @@ def test_missing_answers_are_left_out_and_a_prompt_answered_once_still_counts() 
 def test_a_set_that_one_group_did_not_answer_is_no_gap() -> None:
     a, b = bank(4, 8), bank(4, 8)
     sets: dict[Hashable, Hashable] = {f"p{n}": f"s{n}" for n in range(4)}
-    whole = within_bank({k: a[k] for k in ("p0", "p1")}, {k: b[k] for k in ("p0", "p1")}, 0.05)
-    torn = within_bank({k: a[k] for k in ("p0", "p1")}, b, 0.05, sets=sets)
+    whole = fixed_prompts_difference(
+        {k: a[k] for k in ("p0", "p1")}, {k: b[k] for k in ("p0", "p1")}, 0.05
+    )
+    torn = fixed_prompts_difference({k: a[k] for k in ("p0", "p1")}, b, 0.05, sets=sets)
     assert torn.estimate == whole.estimate
 
 
@@ -84,7 +86,7 @@ def test_a_set_that_one_group_did_not_answer_is_no_gap() -> None:
     ],
 )
 def test_what_has_no_spread_has_no_interval(a: Answers, b: Answers, reason: str) -> None:
-    found = within_bank(a, b, 0.05)
+    found = fixed_prompts_difference(a, b, 0.05)
     assert found.p_value is None
     assert found.estimate.reason is not None
     assert reason in found.estimate.reason
@@ -95,5 +97,5 @@ def test_a_thousand_banks_without_a_gap_alarm_at_most_at_their_level() -> None:
     alarms = 0
     for _ in range(1000):
         a, b = (fresh_bank(rng) for _ in "ab")
-        alarms += (within_bank(a, b, 0.05).p_value or 1) < 0.05
+        alarms += (fixed_prompts_difference(a, b, 0.05).p_value or 1) < 0.05
     assert alarms <= 64  # 5 % of 1,000 and two standard errors

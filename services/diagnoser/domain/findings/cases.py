@@ -7,7 +7,7 @@ from shared.contracts import Claim
 
 
 @dataclass(frozen=True)
-class Case:
+class MeasuredResponse:
     """One response as the diagnosis sees it."""
 
     target: str
@@ -25,8 +25,8 @@ class Case:
     """What a scaffold that judges criteria one by one gave for each."""
 
 
-@dataclass(frozen=True)
-class Question:
+@dataclass(frozen=True, order=True)
+class FindingKey:
     """One feature over one dimension, for one target and scaffold."""
 
     target: str
@@ -37,7 +37,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Plan:
+class AnalysisPlan:
     """What was declared before looking."""
 
     alpha: float = 0.05

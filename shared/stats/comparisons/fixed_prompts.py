@@ -8,10 +8,9 @@ import numpy as np
 from scipy import stats
 
 from shared.stats.comparisons.exact import ENOUGH_UNITS, FLAT, decided, label_p, larger
-from shared.stats.comparisons.means import ROUNDING, Difference
+from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference
 from shared.stats.comparisons.relabelling import Stratum
-from shared.stats.estimate import Estimate, undefined
-from shared.stats.present import Vector, present
+from shared.stats.estimate import IntervalEstimate, Vector, present, undefined
 
 METHOD = "t over answers within prompts"
 NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"
@@ -20,9 +19,9 @@ NO_SPREAD = "all answers to a prompt are equal: a t interval would claim certain
 Answers = Mapping[Hashable, Sequence[float | None]]
 
 
-def within_bank(
+def fixed_prompts_difference(
     a: Answers, b: Answers, alpha: float, *, sets: Mapping[Hashable, Hashable] | None = None
-) -> Difference:
+) -> MeanDifference:
     """Return the difference of two groups with an interval from the spread of answers alone.
 
     The prompts are taken as fixed: another draw of answers to the same prompts is what the
@@ -55,25 +54,25 @@ def within_bank(
     if sets is not None:
         groups = _in_shared_sets(groups, sets)
     if not all(groups):
-        return Difference(undefined("a group has no values", method=METHOD), None)
+        return MeanDifference(undefined("a group has no values", method=METHOD), None)
     weighed = [_weighed(group, sets) for group in groups]
     means = [sum(w * float(values.mean()) for w, values in group) for group in weighed]
     gap = means[0] - means[1]
     if any(max(len(values) for _, values in group) < 2 for group in weighed):
-        return Difference(undefined(NO_REPEATS, value=gap, method=METHOD), None)
+        return MeanDifference(undefined(NO_REPEATS, value=gap, method=METHOD), None)
     terms = [term for group in weighed for term in _terms(group)]
     variance = sum(term for term, _ in terms)
     if variance <= 0:
         known = _always_alike(groups) and abs(gap) > ROUNDING * _largest(groups)
-        return Difference(undefined(NO_SPREAD, value=gap, method=METHOD), None, known=known)
+        return MeanDifference(undefined(NO_SPREAD, value=gap, method=METHOD), None, known=known)
     dof = _satterthwaite(variance, terms)
     error = sqrt(variance)
     reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
     p_value = float(2 * stats.t.sf(abs(gap) / error, dof))
-    return Difference(Estimate(gap, gap - reach, gap + reach, METHOD), p_value)
+    return MeanDifference(IntervalEstimate(gap, gap - reach, gap + reach, METHOD), p_value)
 
 
-def exact_within_bank(
+def exact_fixed_prompts_difference(
     a: Answers,
     b: Answers,
     alpha: float,
@@ -81,14 +80,14 @@ def exact_within_bank(
     sets: Mapping[Hashable, Hashable] | None = None,
     tolerance: float,
     rng: np.random.Generator,
-) -> Difference:
+) -> MeanDifference:
     """Return `within_bank`'s difference, decided by a permutation test where t is not enough.
 
     That is where a group has fewer than ten answers, or always the same one to each prompt. Labels
     of answers are then handed out again within sets, within prompts of both groups, or among all;
     the larger p-value of both tests counts. A group without spread leaves no interval.
     """
-    found = within_bank(a, b, alpha, sets=sets)
+    found = fixed_prompts_difference(a, b, alpha, sets=sets)
     groups = [_answered(group) for group in (a, b)]
     groups = groups if sets is None else _in_shared_sets(groups, sets)
     flat = any(_no_spread(group) for group in groups)
@@ -100,13 +99,13 @@ def exact_within_bank(
 
     def test(gap: float) -> float | None:
         shifted = {prompt: values - gap for prompt, values in of_a.items()}
-        by_t = within_bank(_lists(shifted), _lists(of_b), alpha, sets=sets).p_value
+        by_t = fixed_prompts_difference(_lists(shifted), _lists(of_b), alpha, sets=sets).p_value
         return larger(by_t, label_p(_strata(shifted, of_b, sets), rng))
 
     return decided(found, test, tolerance, FLAT if flat else None)
 
 
-def mean_within_bank(answers: Answers, alpha: float) -> Estimate:
+def fixed_prompts_mean(answers: Answers, alpha: float) -> IntervalEstimate:
     """Return the mean over prompts, with an interval from the spread of answers to them alone.
 
     The variance and its degrees of freedom are `within_bank`'s, for one group; missing answers are
@@ -124,7 +123,7 @@ def mean_within_bank(answers: Answers, alpha: float) -> Estimate:
     if variance <= 0:
         return undefined(NO_SPREAD, value=mean, method=METHOD)
     reach = float(stats.t.ppf(1 - alpha / 2, _satterthwaite(variance, terms))) * sqrt(variance)
-    return Estimate(mean, mean - reach, mean + reach, METHOD)
+    return IntervalEstimate(mean, mean - reach, mean + reach, METHOD)
 
 
 Group = dict[Hashable, Vector]

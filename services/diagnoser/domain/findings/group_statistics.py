@@ -5,21 +5,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from services.diagnoser.domain.groupings import Grouping
-from services.diagnoser.domain.observations import Floats, Observations, coded
-from services.diagnoser.domain.units import Units
-from shared.stats.comparisons.means import mean_of
-from shared.stats.comparisons.shares import share_of
-from shared.stats.estimate import Estimate
+from services.diagnoser.domain.findings.groupings import Grouping
+from services.diagnoser.domain.findings.observations import Floats, Observations, coded
+from services.diagnoser.domain.findings.units import Units
+from shared.stats.comparisons.means_and_rates import mean_of, rate_of
+from shared.stats.estimate import IntervalEstimate
+from shared.stats.groups.descriptive import Mean
 from shared.stats.groups.disparity import disparities
-from shared.stats.groups.moments import Mean
 from shared.stats.groups.permutations import PermutationNull, permute_labels
 from shared.stats.groups.reasons import Reason, sentence
 from shared.stats.groups.selection import SelectionRate
 from shared.stats.groups.summary import Statistic, Summary, summarise
 from shared.stats.groups.table import Table
 
-NO_INTERVAL = Estimate()
+NO_INTERVAL = IntervalEstimate()
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class GroupStatistic:
 
 
 @dataclass(frozen=True)
-class GroupDisparity:
+class DisparityStatistic:
     """How far groups lie apart in one statistic, in one way of saying it."""
 
     feature: str
@@ -59,11 +58,11 @@ class GroupDisparity:
 
 
 @dataclass(frozen=True)
-class Described:
+class GroupingDescription:
     """A grouping's statistics, and how far its groups lie apart."""
 
     statistics: tuple[GroupStatistic, ...]
-    disparities: tuple[GroupDisparity, ...]
+    disparities: tuple[DisparityStatistic, ...]
 
 
 def describe(
@@ -75,12 +74,12 @@ def describe(
     ddof: int,
     permutations: int,
     rng: np.random.Generator,
-) -> Described:
+) -> GroupingDescription:
     """Describe the groups of a grouping."""
     table = _table(seen, grouping)
     summary = summarise(table, statistics, ddof)
     null = _null(seen, grouping, table, permutations, rng)
-    return Described(
+    return GroupingDescription(
         tuple(_statistics(seen, grouping, summary, statistics, alpha)),
         tuple(_disparities(grouping, summary, null, rng)),
     )
@@ -125,12 +124,12 @@ def _statistics(
 
 def _intervals(
     seen: Observations, grouping: Grouping, statistic: Statistic, alpha: float
-) -> list[list[Estimate]] | None:
+) -> list[list[IntervalEstimate]] | None:
     """Return each group's mean or rate over units with its interval; other statistics have none."""
     if isinstance(statistic, Mean):
         measured, estimate = seen, mean_of
     elif isinstance(statistic, SelectionRate):
-        measured, estimate = replace(seen, values=statistic.selected(seen.values)), share_of
+        measured, estimate = replace(seen, values=statistic.selected(seen.values)), rate_of
     else:
         return None
     by_unit = Units.of(measured, grouping).by_unit
@@ -160,14 +159,14 @@ def _null(
 
 def _disparities(
     grouping: Grouping, summary: Summary, null: PermutationNull | None, rng: np.random.Generator
-) -> Iterator[GroupDisparity]:
+) -> Iterator[DisparityStatistic]:
     found = disparities(summary, grouping.domain_of, grouping.domains, rng)
     for place in np.ndindex(found.values.shape):
         metric, domain, statistic, feature = place
         if found.reasons[place] == Reason.NOT_A_RATE:
             continue  # an impact ratio is a matter of selection rates alone
         holder = found.holders[place]
-        row = GroupDisparity(
+        row = DisparityStatistic(
             feature=found.features[feature],
             statistic=found.statistics[statistic],
             dimension=grouping.name,
@@ -181,8 +180,8 @@ def _disparities(
 
 
 def _with_null(
-    row: GroupDisparity, null: PermutationNull | None, domain: int, feature: int
-) -> GroupDisparity:
+    row: DisparityStatistic, null: PermutationNull | None, domain: int, feature: int
+) -> DisparityStatistic:
     """Add what chance gives; it is known for disparities of means."""
     if null is None or row.statistic != Mean().name or row.metric not in null.metrics:
         return row

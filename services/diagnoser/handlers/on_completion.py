@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from services.diagnoser.handlers.diagnosing import Diagnose
 from services.diagnoser.handlers.monitoring import Watch
+from services.diagnoser.handlers.runs import DiagnoseRun
 from shared.contracts import Completion, Features, Record, Run
 from shared.errors import TransientError
 from shared.store import Store
@@ -11,10 +11,10 @@ from shared.store import Store
 SOON_S = 0.2
 
 
-class Complete:
+class OnCompletion:
     """The handler of completions; it computes, so it runs in a thread."""
 
-    def __init__(self, store: Store, diagnose: Diagnose, watch: Watch) -> None:
+    def __init__(self, store: Store, diagnose: DiagnoseRun, watch: Watch) -> None:
         self._store = store
         self._diagnose = diagnose
         self._watch = watch

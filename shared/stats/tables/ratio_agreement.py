@@ -3,14 +3,14 @@
 import math
 from dataclasses import dataclass
 
-from shared.stats.estimate import Estimate
+from shared.stats.estimate import IntervalEstimate
 
 SIMILAR_FROM = 0.9
 """The smaller ratio over the larger from which they are called similar: within about 10 %."""
 
 
 @dataclass(frozen=True)
-class Likeness:
+class RatioAgreement:
     """An odds ratio against a relative risk."""
 
     difference: float | None = None
@@ -23,7 +23,9 @@ class Likeness:
     """Why there is no comparison."""
 
 
-def likeness(odds_ratio: Estimate, relative_risk: Estimate) -> Likeness:
+def ratio_agreement(
+    odds_ratio: IntervalEstimate, relative_risk: IntervalEstimate
+) -> RatioAgreement:
     """Compare the two.
 
     They conflict where they lie on different sides of 1, or where one interval excludes 1 and the
@@ -38,25 +40,25 @@ def likeness(odds_ratio: Estimate, relative_risk: Estimate) -> Likeness:
     odds, risk = odds_ratio.value, relative_risk.value
     if odds is None or risk is None:
         why = odds_ratio.reason if odds is None else relative_risk.reason
-        return Likeness(reason=why or "one of the two is undefined")
+        return RatioAgreement(reason=why or "one of the two is undefined")
     if not (0 < odds < math.inf and 0 < risk < math.inf):
-        return Likeness(reason="one of the two is zero or infinite")
+        return RatioAgreement(reason="one of the two is zero or infinite")
     ratio = min(odds, risk) / max(odds, risk)
     if _conflict(odds_ratio, relative_risk):
         says = "conflicting"
     else:
         says = "similar" if ratio >= SIMILAR_FROM else "moderate difference"
-    return Likeness(odds - risk, ratio, says)
+    return RatioAgreement(odds - risk, ratio, says)
 
 
-def _conflict(odds_ratio: Estimate, relative_risk: Estimate) -> bool:
+def _conflict(odds_ratio: IntervalEstimate, relative_risk: IntervalEstimate) -> bool:
     if ((odds_ratio.value or 0) - 1) * ((relative_risk.value or 0) - 1) < 0:
         return True
     excludes = [_excludes_one(each) for each in (odds_ratio, relative_risk)]
     return None not in excludes and excludes[0] != excludes[1]
 
 
-def _excludes_one(estimate: Estimate) -> bool | None:
+def _excludes_one(estimate: IntervalEstimate) -> bool | None:
     if estimate.low is None or estimate.high is None:
         return None
     return not estimate.low <= 1 <= estimate.high

@@ -5,7 +5,15 @@ from datetime import datetime
 
 import numpy as np
 
-from services.diagnoser.domain import Assessed, Case, Finding, Plan, assess, diagnose, with_own_gaps
+from services.diagnoser.domain.findings import (
+    AnalysisPlan,
+    FeatureAssessment,
+    MeasuredResponse,
+    RunFinding,
+    assess,
+    diagnose,
+    with_own_gaps,
+)
 from shared.contracts import (
     Assessment,
     Claim,
@@ -34,10 +42,10 @@ CRITERION = "criterion:"
 NOT_ARRIVED = "did not arrive before the run closed"
 
 
-class Diagnose:
+class DiagnoseRun:
     """Diagnoses runs."""
 
-    def __init__(self, store: Store, *, now: Callable[[], datetime], plan: Plan) -> None:
+    def __init__(self, store: Store, *, now: Callable[[], datetime], plan: AnalysisPlan) -> None:
         self._store = store
         self._now = now
         self._plan = plan
@@ -64,8 +72,8 @@ class Diagnose:
             *(self._assessment(completion, each, plan) for each in more),
         ]
 
-    def _plan_for(self, suite: Suite) -> Plan:
-        return Plan(
+    def _plan_for(self, suite: Suite) -> AnalysisPlan:
+        return AnalysisPlan(
             alpha=self._plan.alpha,
             tolerance=self._plan.tolerance,
             features=suite.features,
@@ -76,7 +84,7 @@ class Diagnose:
             permutations=self._plan.permutations,
         )
 
-    def _cases(self, run: Run, suite: Suite) -> Iterator[Case]:
+    def _cases(self, run: Run, suite: Suite) -> Iterator[MeasuredResponse]:
         """Return every planned case, also where no answer came: absence is counted by group."""
         found = {each.id: each for each in self._store.records.read(Features, run_id=run.id)}
         criteria = self._criteria(run, found.values()) if suite.assessed else {}
@@ -96,15 +104,15 @@ class Diagnose:
             )
         return {response.probe_id: _judged(response) for response in responses}
 
-    def _beside_own_gaps(self, finding: Finding, run: Run) -> Finding:
+    def _beside_own_gaps(self, finding: RunFinding, run: Run) -> RunFinding:
         """Put beside each gap what the extractor alone makes of the names, where it is known."""
-        asked = finding.question
-        version = next(pin.version for pin in run.extractors if pin.name == asked.extractor)
-        own = self._store.calibrations.find(asked.extractor, version)
+        key = finding.key
+        version = next(pin.version for pin in run.extractors if pin.name == key.extractor)
+        own = self._store.calibrations.find(key.extractor, version)
         return with_own_gaps(finding, own)
 
     def _diagnosis(
-        self, completion: Completion, finding: Finding, plan: Plan, together: int
+        self, completion: Completion, finding: RunFinding, plan: AnalysisPlan, together: int
     ) -> Diagnosis:
         return Diagnosis(
             tenant=completion.tenant,
@@ -112,11 +120,11 @@ class Diagnose:
             at=self._now(),
             run_id=completion.run_id,
             completion_id=completion.id,
-            target=finding.question.target,
-            scaffold=finding.question.scaffold,
-            extractor=finding.question.extractor,
-            feature=finding.question.feature,
-            dimension=finding.question.dimension,
+            target=finding.key.target,
+            scaffold=finding.key.scaffold,
+            extractor=finding.key.extractor,
+            feature=finding.key.feature,
+            dimension=finding.key.dimension,
             alpha=plan.alpha,
             tolerance=plan.tolerance,
             family=finding.family,
@@ -128,7 +136,9 @@ class Diagnose:
             missing=finding.missing,
         )
 
-    def _assessment(self, completion: Completion, each: Assessed, plan: Plan) -> Assessment:
+    def _assessment(
+        self, completion: Completion, each: FeatureAssessment, plan: AnalysisPlan
+    ) -> Assessment:
         return Assessment(
             tenant=completion.tenant,
             purpose=completion.purpose,
@@ -153,8 +163,8 @@ def _case(
     extractor: str,
     features: Features | None,
     criteria: Mapping[str, float | None],
-) -> Case:
-    return Case(
+) -> MeasuredResponse:
+    return MeasuredResponse(
         target=probe.target.name,
         scaffold=probe.scaffold,
         unit=probe.unit_id,

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from services.diagnoser.domain.groupings import Grouping
-from services.diagnoser.domain.observations import Observations
+from services.diagnoser.domain.findings.groupings import Grouping
+from services.diagnoser.domain.findings.observations import Observations
 from shared.stats.comparisons.missingness import Missingness, missingness
 
 
 @dataclass(frozen=True)
-class Absence:
+class GroupedMissingness:
     """What is missing of one feature in one domain of a grouping."""
 
     feature: str
@@ -21,9 +21,9 @@ class Absence:
     """Counts prompts with at least one missing answer: repeats go missing together."""
 
 
-def absences(
+def missingness_by_group(
     seen: Observations, grouping: Grouping, *, alpha: float, rng: np.random.Generator
-) -> Iterator[Absence]:
+) -> Iterator[GroupedMissingness]:
     """Return the absence of every feature in every domain."""
     units = seen.unit_codes()
     missing = ~np.isfinite(seen.values)
@@ -36,7 +36,9 @@ def absences(
                 )
                 for group in groups
             }
-            yield Absence(feature, grouping.name, name, missingness(counted, alpha, rng=rng))
+            yield GroupedMissingness(
+                feature, grouping.name, name, missingness(counted, alpha, rng=rng)
+            )
 
 
 def _counted(

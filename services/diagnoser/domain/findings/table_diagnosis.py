@@ -1,15 +1,24 @@
-"""The diagnosis of a table: statistics, disparities, comparisons and absences of every grouping."""
+"""The diagnosis of a table: every grouping is described, compared and searched for gaps."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from services.diagnoser.domain.absent import Absence, absences
-from services.diagnoser.domain.comparing import Comparison, Declared, compare, corrected
-from services.diagnoser.domain.groupings import Grouping, groupings
-from services.diagnoser.domain.observations import Observations
-from services.diagnoser.domain.summaries import GroupDisparity, GroupStatistic, describe
+from services.diagnoser.domain.findings.comparisons import (
+    ComparisonPlan,
+    GroupComparison,
+    compare,
+    corrected,
+)
+from services.diagnoser.domain.findings.group_statistics import (
+    DisparityStatistic,
+    GroupStatistic,
+    describe,
+)
+from services.diagnoser.domain.findings.groupings import Grouping, groupings
+from services.diagnoser.domain.findings.missingness import GroupedMissingness, missingness_by_group
+from services.diagnoser.domain.findings.observations import Observations
 from shared.stats.groups.summary import Statistic
 
 Told = Callable[[str, int, int], None]
@@ -21,15 +30,15 @@ class TableDiagnosis:
     """All that was found."""
 
     statistics: list[GroupStatistic] = field(default_factory=list)
-    disparities: list[GroupDisparity] = field(default_factory=list)
-    comparisons: list[Comparison] = field(default_factory=list)
-    absences: list[Absence] = field(default_factory=list)
+    disparities: list[DisparityStatistic] = field(default_factory=list)
+    comparisons: list[GroupComparison] = field(default_factory=list)
+    missingness: list[GroupedMissingness] = field(default_factory=list)
 
 
 def diagnose_table(
     seen: Observations,
     statistics: Sequence[Statistic],
-    declared: Declared,
+    declared: ComparisonPlan,
     *,
     ddof: int,
     rng: np.random.Generator,
@@ -55,7 +64,7 @@ def _add(
     seen: Observations,
     grouping: Grouping,
     statistics: Sequence[Statistic],
-    declared: Declared,
+    declared: ComparisonPlan,
     ddof: int,
     rng: np.random.Generator,
 ) -> None:
@@ -72,4 +81,6 @@ def _add(
     found.disparities.extend(described.disparities)
     if len(grouping.dimensions) == 1:
         found.comparisons.extend(compare(seen, grouping, declared, rng))
-        found.absences.extend(absences(seen, grouping, alpha=declared.alpha, rng=rng))
+        found.missingness.extend(
+            missingness_by_group(seen, grouping, alpha=declared.alpha, rng=rng)
+        )

@@ -5,32 +5,37 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from services.diagnoser.domain.cases import Case, Plan
-from services.diagnoser.domain.comparing import Declared, compare, corrected
-from services.diagnoser.domain.findings import Finding, Part, findings
-from services.diagnoser.domain.groupings import grouping
-from services.diagnoser.domain.observations import Observations
-from services.diagnoser.domain.units import Units
+from services.diagnoser.domain.findings.cases import AnalysisPlan, MeasuredResponse
+from services.diagnoser.domain.findings.comparisons import ComparisonPlan, compare, corrected
+from services.diagnoser.domain.findings.groupings import grouping
+from services.diagnoser.domain.findings.observations import Observations
+from services.diagnoser.domain.findings.run_findings import GroupedResponses, RunFinding, findings
+from services.diagnoser.domain.findings.units import Units
 
 
-def diagnose(cases: Sequence[Case], plan: Plan, rng: np.random.Generator) -> list[Finding]:
+def diagnose(
+    cases: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
+) -> list[RunFinding]:
     """Answer every question the cases allow; all comparisons together are one family."""
-    declared = Declared(plan.alpha, plan.tolerance, claim=plan.claim)
+    declared = ComparisonPlan(plan.alpha, plan.tolerance, claim=plan.claim)
     parts = list(_parts(cases, plan, declared, rng))
     every = corrected([each for part in parts for each in part.comparisons], declared)
     family = sum(each.p_value is not None for each in every)
     taken = iter(every)
-    found: list[Finding] = []
+    found: list[RunFinding] = []
     for part in parts:
         gaps = [next(taken) for _ in part.comparisons]
         found.extend(findings(part, gaps, family, plan, rng))
-    return sorted(found, key=lambda finding: str(finding.question))
+    return sorted(found, key=lambda finding: finding.key)
 
 
 def _parts(
-    cases: Sequence[Case], plan: Plan, declared: Declared, rng: np.random.Generator
-) -> Iterator[Part]:
-    sorted_: dict[tuple[str, str, str], list[Case]] = defaultdict(list)
+    cases: Sequence[MeasuredResponse],
+    plan: AnalysisPlan,
+    declared: ComparisonPlan,
+    rng: np.random.Generator,
+) -> Iterator[GroupedResponses]:
+    sorted_: dict[tuple[str, str, str], list[MeasuredResponse]] = defaultdict(list)
     for case in cases:
         sorted_[case.target, case.scaffold, case.extractor].append(case)
     for (_, _, extractor), some in sorted(sorted_.items()):
@@ -40,7 +45,7 @@ def _parts(
         for dimension in dimensions if names else ():
             groups = grouping(seen, (dimension,))
             chosen = _selected(seen, plan)
-            yield Part(
+            yield GroupedResponses(
                 some,
                 seen,
                 groups,
@@ -51,7 +56,9 @@ def _parts(
             )
 
 
-def _feature_names(extractor: str, cases: Sequence[Case], plan: Plan) -> list[str]:
+def _feature_names(
+    extractor: str, cases: Sequence[MeasuredResponse], plan: AnalysisPlan
+) -> list[str]:
     names = {name for case in cases for name in case.values}
     names |= set(plan.measured.get(extractor, ()))
     chosen = set(plan.features)
@@ -59,7 +66,7 @@ def _feature_names(extractor: str, cases: Sequence[Case], plan: Plan) -> list[st
 
 
 def _observations(
-    cases: Sequence[Case], names: Sequence[str], dimensions: Sequence[str]
+    cases: Sequence[MeasuredResponse], names: Sequence[str], dimensions: Sequence[str]
 ) -> Observations:
     values = [[_number(case.values.get(name)) for name in names] for case in cases]
     sets = [case.set for case in cases]
@@ -76,7 +83,7 @@ def _number(value: float | None) -> float:
     return np.nan if value is None else value
 
 
-def _selected(seen: Observations, plan: Plan) -> Observations:
+def _selected(seen: Observations, plan: AnalysisPlan) -> Observations:
     """Return 1 for every value at or above its feature's threshold, 0 below; nan without one."""
     limits = np.array([(plan.selected_at_least or {}).get(n, np.nan) for n in seen.features])
     known = np.isfinite(seen.values) & np.isfinite(limits)

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from services.diagnoser.domain.observations import Observations, Whole, coded
+from services.diagnoser.domain.findings.observations import Observations, Whole, coded
 
 EVERYTHING = ""
 """The domain's name where no domains are given."""

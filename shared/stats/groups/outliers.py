@@ -1,4 +1,4 @@
-"""Dixon's Q: does one group lie apart from all the others? Both ends, with simulated p-values."""
+"""How far the outermost group lies from the others: Dixon's Q, and Z-scores."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
-class Gaps:
+class DixonQ:
     """Dixon's Q of each column at both ends, in [0, 1]; nan where it is 0 over 0."""
 
     low: Floats
@@ -26,7 +26,7 @@ class Gaps:
         return np.asarray(np.fmax(self.low, self.high))
 
 
-def dixon(ordered: Floats, n: NDArray[np.intp]) -> Gaps:
+def dixon(ordered: Floats, n: NDArray[np.intp]) -> DixonQ:
     """Return Dixon's ratio for columns of ascending values.
 
     Parameters
@@ -58,7 +58,7 @@ def dixon(ordered: Floats, n: NDArray[np.intp]) -> Gaps:
     first, last = at(np.zeros_like(n)), at(n - 1)
     low = _over(at(neighbour) - first, at(n - 1 - trimmed) - first, enough)
     high = _over(last - at(n - 1 - neighbour), last - at(trimmed), enough)
-    return Gaps(low, high)
+    return DixonQ(low, high)
 
 
 def dixon_p_values(
@@ -117,3 +117,38 @@ def simulated(n: int, rng: np.random.Generator, simulations: int) -> Floats:
 
 def _over(gap: Floats, span: Floats, enough: NDArray[np.bool_]) -> Floats:
     return np.asarray(np.where(enough & (span > 0), gap, np.nan) / np.where(span > 0, span, 1.0))
+
+
+@dataclass(frozen=True)
+class ExtremeZScores:
+    """The largest and the smallest Z-score of each column of groups."""
+
+    largest: Floats
+    """Above the mean; the upper tail."""
+    smallest: Floats
+    """Below the mean, a negative number; the lower tail."""
+    bound: Floats
+    """What neither can exceed in size, however far out a group lies: sqrt(k - 1)."""
+
+
+def extreme_z_scores(
+    low: Floats, high: Floats, mean: Floats, spread: Floats, k: Floats
+) -> ExtremeZScores:
+    """Return the outermost Z-scores, with the standard deviation of the population (ddof 0).
+
+    Parameters
+    ----------
+    low, high, mean, spread
+        The smallest and largest of k values, their mean and their standard deviation with ddof 0.
+        Nan where the spread is 0.
+    k
+        How many values there are.
+
+    References
+    ----------
+    Shiffler (1988), Maximum Z scores and outliers: |z| <= sqrt(k - 1) with ddof 0. With five groups
+    no Z-score exceeds 2, so a threshold of 3 never fires for fewer than eleven.
+    """
+    divisor = np.where(spread > 0, spread, np.nan)
+    bound = np.sqrt(np.maximum(k - 1, 0))
+    return ExtremeZScores((high - mean) / divisor, (low - mean) / divisor, bound)

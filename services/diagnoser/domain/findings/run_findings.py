@@ -1,4 +1,4 @@
-"""Findings: what was computed for a part of a run, in the records' words."""
+"""Findings: what was computed for a part of a run, in the words of its records."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,14 +7,13 @@ from math import isfinite
 
 import numpy as np
 
-from services.diagnoser.domain.absent import absences
-from services.diagnoser.domain.bank import Bank
-from services.diagnoser.domain.cases import Case, Plan, Question
-from services.diagnoser.domain.comparing import Comparison
-from services.diagnoser.domain.groupings import Grouping
-from services.diagnoser.domain.observations import Floats, Observations, Whole
-from services.diagnoser.domain.summaries import Described, describe
-from services.diagnoser.domain.units import Units
+from services.diagnoser.domain.findings.cases import AnalysisPlan, FindingKey, MeasuredResponse
+from services.diagnoser.domain.findings.comparisons import GroupComparison
+from services.diagnoser.domain.findings.group_statistics import GroupingDescription, describe
+from services.diagnoser.domain.findings.groupings import Grouping
+from services.diagnoser.domain.findings.missingness import missingness_by_group
+from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
+from services.diagnoser.domain.findings.units import FixedPrompts, Units
 from shared.contracts import (
     Claim,
     Estimate,
@@ -22,14 +21,13 @@ from shared.contracts import (
     GroupDisparity,
     GroupSummary,
     MissingTest,
+    OwnGap,
     Verdict,
 )
 from shared.stats import estimate
-from shared.stats.comparisons.bank import mean_within_bank
-from shared.stats.comparisons.means import mean_of
-from shared.stats.comparisons.shares import ratio, share_of
-from shared.stats.groups.moments import Mean, StandardDeviation
-from shared.stats.groups.quantiles import Median
+from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
+from shared.stats.comparisons.means_and_rates import impact_ratio, mean_of, rate_of
+from shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 
 STATISTICS = (Mean(), Median(), StandardDeviation())
 LEAST_GROUPS = 3
@@ -38,10 +36,10 @@ UNDEFINED, NOT_FINITE = "undefined", "not finite"
 
 
 @dataclass(frozen=True)
-class Finding:
+class RunFinding:
     """The answer to one question."""
 
-    question: Question
+    key: FindingKey
     groups: tuple[GroupSummary, ...]
     gaps: tuple[Gap, ...]
     disparities: tuple[GroupDisparity, ...]
@@ -50,10 +48,10 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Part:
+class GroupedResponses:
     """The answers one extractor measured for one target and scaffold, grouped by one dimension."""
 
-    cases: Sequence[Case]
+    cases: Sequence[MeasuredResponse]
     seen: Observations
     grouping: Grouping
     units: Units
@@ -61,16 +59,16 @@ class Part:
     """1 where an answer is a selection, 0 where it is none; by prompt."""
     chosen: Floats
     """The same, [rows, features]."""
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[GroupComparison, ...]
 
 
 def findings(
-    part: Part,
-    compared: Sequence[Comparison],
+    part: GroupedResponses,
+    compared: Sequence[GroupComparison],
     family: int,
-    plan: Plan,
+    plan: AnalysisPlan,
     rng: np.random.Generator,
-) -> Iterator[Finding]:
+) -> Iterator[RunFinding]:
     """Return a finding for every feature of a part, with its corrected comparisons."""
     first, groups = part.cases[0], range(len(part.grouping.groups))
     many = len(groups) >= LEAST_GROUPS
@@ -83,12 +81,12 @@ def findings(
         permutations=plan.permutations if many else 0,
         rng=rng,
     )
-    absent = absences(part.seen, part.grouping, alpha=plan.alpha, rng=rng)
+    absent = missingness_by_group(part.seen, part.grouping, alpha=plan.alpha, rng=rng)
     for index, absence in enumerate(absent):
         feature = part.seen.features[index]
         other = _other(described, feature)
-        yield Finding(
-            Question(first.target, first.scaffold, first.extractor, feature, part.grouping.name),
+        yield RunFinding(
+            FindingKey(first.target, first.scaffold, first.extractor, feature, part.grouping.name),
             tuple(_summary(part, code, index, plan, other[code]) for code in groups),
             tuple(_gap(part, each, index, plan) for each in compared if each.feature == feature),
             _disparities(described, feature) if many else (),
@@ -101,7 +99,7 @@ def findings(
         )
 
 
-def _other(described: Described, feature: str) -> list[dict[str, float | None]]:
+def _other(described: GroupingDescription, feature: str) -> list[dict[str, float | None]]:
     """Return, by group, the statistics of a feature beyond its mean."""
     mine = [each for each in described.statistics if each.feature == feature]
     by_name = {
@@ -114,7 +112,7 @@ def _other(described: Described, feature: str) -> list[dict[str, float | None]]:
     ]
 
 
-def _disparities(described: Described, feature: str) -> tuple[GroupDisparity, ...]:
+def _disparities(described: GroupingDescription, feature: str) -> tuple[GroupDisparity, ...]:
     return tuple(
         GroupDisparity(
             metric=each.metric,
@@ -130,7 +128,11 @@ def _disparities(described: Described, feature: str) -> tuple[GroupDisparity, ..
 
 
 def _summary(
-    part: Part, code: int, index: int, plan: Plan, other: Mapping[str, float | None]
+    part: GroupedResponses,
+    code: int,
+    index: int,
+    plan: AnalysisPlan,
+    other: Mapping[str, float | None],
 ) -> GroupSummary:
     rows = np.flatnonzero(part.grouping.codes == code)
     reasons = _reasons(part, rows, index)
@@ -150,21 +152,29 @@ def _summary(
     )
 
 
-def _mean(part: Part, code: int, index: int, plan: Plan) -> estimate.Estimate:
+def _mean(
+    part: GroupedResponses, code: int, index: int, plan: AnalysisPlan
+) -> estimate.IntervalEstimate:
     """Return a group's mean with the interval of what the conclusions are about."""
     if plan.claim is Claim.BANK:
-        return mean_within_bank(Bank(part.seen, part.grouping).by_prompt(code, index), plan.alpha)
+        return fixed_prompts_mean(
+            FixedPrompts(part.seen, part.grouping).by_prompt(code, index), plan.alpha
+        )
     return mean_of(_present(part.units, code, index), plan.alpha)
 
 
-def _rate(part: Part, code: int, index: int, plan: Plan) -> estimate.Estimate:
+def _rate(
+    part: GroupedResponses, code: int, index: int, plan: AnalysisPlan
+) -> estimate.IntervalEstimate:
     if plan.claim is Claim.BANK:
         chosen = replace(part.seen, values=part.chosen)
-        return mean_within_bank(Bank(chosen, part.grouping).by_prompt(code, index), plan.alpha)
-    return share_of(_present(part.selected, code, index), plan.alpha)
+        return fixed_prompts_mean(
+            FixedPrompts(chosen, part.grouping).by_prompt(code, index), plan.alpha
+        )
+    return rate_of(_present(part.selected, code, index), plan.alpha)
 
 
-def _reasons(part: Part, rows: Whole, index: int) -> Counter[str]:
+def _reasons(part: GroupedResponses, rows: Whole, index: int) -> Counter[str]:
     """Count why answers of a group have no value."""
     feature = part.seen.features[index]
     reasons: Counter[str] = Counter()
@@ -177,12 +187,12 @@ def _reasons(part: Part, rows: Whole, index: int) -> Counter[str]:
     return reasons
 
 
-def _gap(part: Part, compared: Comparison, index: int, plan: Plan) -> Gap:
+def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: AnalysisPlan) -> Gap:
     impact = None
     if compared.feature in (plan.selected_at_least or {}):
         codes = {group.name: code for code, group in enumerate(part.grouping.groups)}
         a, b = (_present(part.selected, codes[name], index) for name in (compared.a, compared.b))
-        impact = _as_sent(ratio(a, b, plan.alpha))
+        impact = _as_sent(impact_ratio(a, b, plan.alpha))
     conclusion = compared.conclusion
     return Gap(
         a=compared.a,
@@ -206,5 +216,31 @@ def _present(units: Units, code: int, index: int) -> list[float]:
     return found
 
 
-def _as_sent(found: estimate.Estimate) -> Estimate:
+def _as_sent(found: estimate.IntervalEstimate) -> Estimate:
     return Estimate(**asdict(found))
+
+
+def with_own_gaps(finding: RunFinding, own: Sequence[OwnGap]) -> RunFinding:
+    """Put beside each gap what the extractor alone makes of the two names, where it is known."""
+    mine = [each for each in own if each.feature == finding.key.feature]
+    gaps = (gap.model_copy(update={"instrument": _between(gap, mine)}) for gap in finding.gaps)
+    return replace(finding, gaps=tuple(gaps))
+
+
+def _between(gap: Gap, own: Sequence[OwnGap]) -> Estimate | None:
+    """Find the gap of the same two names, whatever their case and their order."""
+    names = (gap.a.casefold(), gap.b.casefold())
+    for each in own:
+        known = (each.a.casefold(), each.b.casefold())
+        if known == names:
+            return each.gap
+        if known == names[::-1]:
+            return _turned(each.gap)
+    return None
+
+
+def _turned(gap: Estimate) -> Estimate:
+    turned = {"value": gap.value, "low": gap.high, "high": gap.low}
+    return gap.model_copy(
+        update={name: None if value is None else -value for name, value in turned.items()}
+    )

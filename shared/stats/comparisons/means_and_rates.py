@@ -1,13 +1,13 @@
-"""Means of units and differences between them, with t intervals."""
+"""Means and selection rates of units, their differences and ratios, with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 from scipy import stats
 
-from shared.stats.estimate import Estimate, undefined
+from shared.stats.estimate import IntervalEstimate, undefined
 
 NO_VALUES = "no values"
 ONE_UNIT = "one unit has no spread: an interval needs two"
@@ -20,10 +20,10 @@ Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
-class Difference:
+class MeanDifference:
     """A difference of means and the p-value for none at all."""
 
-    estimate: Estimate
+    estimate: IntervalEstimate
     p_value: float | None
     """None where there is no test."""
     p_at_tolerance: float | None = None
@@ -32,7 +32,7 @@ class Difference:
     """No answer to any prompt ever varied: the gap of these prompts is known, without a test."""
 
 
-def mean_of(units: Sequence[float], alpha: float) -> Estimate:
+def mean_of(units: Sequence[float], alpha: float) -> IntervalEstimate:
     """Return the mean of units with its two-sided Student t interval.
 
     Parameters
@@ -61,7 +61,9 @@ def mean_of(units: Sequence[float], alpha: float) -> Estimate:
     return _student(mean, *_error_and_dof(values), alpha, method).estimate
 
 
-def difference(a: Sequence[float], b: Sequence[float], alpha: float, *, paired: bool) -> Difference:
+def difference(
+    a: Sequence[float], b: Sequence[float], alpha: float, *, paired: bool
+) -> MeanDifference:
     """Return mean(a) - mean(b) with its t interval and two-sided p-value.
 
     Parameters
@@ -85,13 +87,13 @@ def difference(a: Sequence[float], b: Sequence[float], alpha: float, *, paired: 
     """
     method = "paired t over sets" if paired else "Welch t over units"
     if not a or not b:
-        return Difference(undefined("a group has no values", method=method), None)
+        return MeanDifference(undefined("a group has no values", method=method), None)
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     gap = float(x.mean() - y.mean())
     scale = float(max(np.abs(x).max(), np.abs(y).max()))
     reason = _no_interval(x - y, scale=scale) if paired else _no_welch(x, y)
     if reason:
-        return Difference(undefined(reason, value=gap, method=method), None)
+        return MeanDifference(undefined(reason, value=gap, method=method), None)
     error_and_dof = _error_and_dof(x - y) if paired else _welch(x, y)
     return _student(gap, *error_and_dof, alpha, method)
 
@@ -112,10 +114,10 @@ def _welch(x: Values, y: Values) -> tuple[float, float]:
     return sqrt(vx + vy), dof
 
 
-def _student(value: float, error: float, dof: float, alpha: float, method: str) -> Difference:
+def _student(value: float, error: float, dof: float, alpha: float, method: str) -> MeanDifference:
     reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
     p_value = float(2 * stats.t.sf(abs(value) / error, dof))
-    return Difference(Estimate(value, value - reach, value + reach, method), p_value)
+    return MeanDifference(IntervalEstimate(value, value - reach, value + reach, method), p_value)
 
 
 def _no_interval(values: Values, *, scale: float | None = None) -> str | None:
@@ -134,3 +136,50 @@ def is_flat(values: Values, scale: float | None = None) -> bool:
     """Tell whether the spread is nothing but rounding, which a t test would take for precision."""
     largest = scale if scale is not None else float(np.abs(values).max())
     return float(np.ptp(values)) <= ROUNDING * largest or float(values.var()) == 0
+
+
+def rate_of(units: Sequence[float], alpha: float) -> IntervalEstimate:
+    """Return the mean share of units.
+
+    Each unit's share lies in [0, 1]: the part of its repeats that was selected. Where every unit is
+    wholly selected or not, the interval is Wilson's score interval (1927); else it is Student's t,
+    because repeats of a prompt are one unit.
+    """
+    if not units:
+        return undefined(NO_VALUES)
+    if any(share not in (0.0, 1.0) for share in units):
+        return mean_of(units, alpha)
+    selected = round(sum(units))
+    test = stats.binomtest(selected, len(units))
+    interval = test.proportion_ci(1 - alpha, method="wilson")
+    return IntervalEstimate(
+        selected / len(units), float(interval.low), float(interval.high), "Wilson over units"
+    )
+
+
+def impact_ratio(a: Sequence[float], b: Sequence[float], alpha: float) -> IntervalEstimate:
+    """Return the impact ratio: the smaller selection rate over the larger.
+
+    The interval is the delta method's on the logarithm (Katz et al. 1978, with the variance between
+    units in the place of the binomial one). It may reach above 1: which group is selected less is
+    itself uncertain. Undefined where nobody at all is selected; without an interval where one group
+    has no selections or fewer than two units.
+    """
+    method = "log delta over units"
+    if not a or not b:
+        return undefined("a group has no values", method=method)
+    low, high = sorted((np.asarray(a, dtype=float), np.asarray(b, dtype=float)), key=np.mean)
+    if high.mean() == 0:
+        return undefined("nobody is selected in either group", method=method)
+    value = float(low.mean() / high.mean())
+    if value == 0:
+        return undefined("nobody is selected in one group", value=0.0, method=method)
+    if min(len(low), len(high)) < 2:
+        return undefined(
+            "one unit has no spread: an interval needs two", value=value, method=method
+        )
+    variance = sum(float(g.var(ddof=1)) / (len(g) * float(g.mean()) ** 2) for g in (low, high))
+    if variance == 0:
+        return undefined("all units are equal", value=value, method=method)
+    reach = float(stats.norm.ppf(1 - alpha / 2)) * sqrt(variance)
+    return IntervalEstimate(value, exp(log(value) - reach), exp(log(value) + reach), method)

@@ -6,15 +6,15 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from services.diagnoser.domain.cases import Case, Plan
-from services.diagnoser.domain.comparing import Comparison, Declared, compare
-from services.diagnoser.domain.groupings import grouping
-from services.diagnoser.domain.observations import Observations
-from services.diagnoser.domain.units import Units
+from services.diagnoser.domain.findings.cases import AnalysisPlan, MeasuredResponse
+from services.diagnoser.domain.findings.comparisons import ComparisonPlan, GroupComparison, compare
+from services.diagnoser.domain.findings.groupings import grouping
+from services.diagnoser.domain.findings.observations import Observations
+from services.diagnoser.domain.findings.units import Units
 from shared.contracts import Cell, Claim, CriterionGap, Deviation, Estimate
 from shared.stats import estimate
-from shared.stats.comparisons.bank import mean_within_bank
-from shared.stats.comparisons.means import mean_of
+from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
+from shared.stats.comparisons.means_and_rates import mean_of
 from shared.stats.comparisons.multiplicity import adjust
 
 ANONYMISED = "\0 anonymised"
@@ -24,7 +24,7 @@ Values = Sequence[float | None]
 
 
 def deviations(
-    cases: Sequence[Case], values: Values, plan: Plan, rng: np.random.Generator
+    cases: Sequence[MeasuredResponse], values: Values, plan: AnalysisPlan, rng: np.random.Generator
 ) -> Iterator[Deviation]:
     """Compare each group with the prompts of the same sets that name no group."""
     if all(case.groups for case in cases):
@@ -36,7 +36,7 @@ def deviations(
             yield Deviation(dimension=found.dimension, group=found.b, gap=_turned(found.gap))
 
 
-def cells(cases: Sequence[Case], values: Values, plan: Plan) -> Iterator[Cell]:
+def cells(cases: Sequence[MeasuredResponse], values: Values, plan: AnalysisPlan) -> Iterator[Cell]:
     """Return the mean of each combination of all dimensions."""
     dimensions = _dimensions(cases)
     if len(dimensions) < LEAST_DIMENSIONS:
@@ -51,7 +51,7 @@ def cells(cases: Sequence[Case], values: Values, plan: Plan) -> Iterator[Cell]:
             by_prompt[cases[row].unit].append(values[row])
         means = units.by_unit[code].values[:, 0]
         mean = (
-            mean_within_bank(by_prompt, plan.alpha)
+            fixed_prompts_mean(by_prompt, plan.alpha)
             if plan.claim is Claim.BANK
             else mean_of(means[np.isfinite(means)].tolist(), plan.alpha)
         )
@@ -63,7 +63,9 @@ def cells(cases: Sequence[Case], values: Values, plan: Plan) -> Iterator[Cell]:
         )
 
 
-def criteria(cases: Sequence[Case], plan: Plan, rng: np.random.Generator) -> Iterator[CriterionGap]:
+def criteria(
+    cases: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
+) -> Iterator[CriterionGap]:
     """Compare groups by each criterion the scaffold judged."""
     names = sorted({name for case in cases for name in case.criteria})
     if not names:
@@ -83,21 +85,23 @@ def criteria(cases: Sequence[Case], plan: Plan, rng: np.random.Generator) -> Ite
         )
 
 
-def _compared(seen: Observations, plan: Plan, rng: np.random.Generator) -> Iterator[Comparison]:
-    declared = Declared(plan.alpha, plan.tolerance, claim=plan.claim)
+def _compared(
+    seen: Observations, plan: AnalysisPlan, rng: np.random.Generator
+) -> Iterator[GroupComparison]:
+    declared = ComparisonPlan(plan.alpha, plan.tolerance, claim=plan.claim)
     for dimension in seen.groups:
         yield from compare(seen, grouping(seen, (dimension,)), declared, rng)
 
 
-def _anonymised(case: Case, cases: Sequence[Case]) -> Case:
+def _anonymised(case: MeasuredResponse, cases: Sequence[MeasuredResponse]) -> MeasuredResponse:
     return replace(case, groups=dict.fromkeys(_dimensions(cases), ANONYMISED))
 
 
-def _dimensions(cases: Sequence[Case]) -> tuple[str, ...]:
+def _dimensions(cases: Sequence[MeasuredResponse]) -> tuple[str, ...]:
     return tuple(sorted({dimension for case in cases for dimension in case.groups}))
 
 
-def _seen(cases: Sequence[Case], features: dict[str, Values]) -> Observations:
+def _seen(cases: Sequence[MeasuredResponse], features: dict[str, Values]) -> Observations:
     columns = [[np.nan if v is None else v for v in values] for values in features.values()]
     sets = [case.set for case in cases]
     return Observations(
@@ -109,12 +113,12 @@ def _seen(cases: Sequence[Case], features: dict[str, Values]) -> Observations:
     )
 
 
-def _turned(found: estimate.Estimate) -> Estimate:
+def _turned(found: estimate.IntervalEstimate) -> Estimate:
     """Return the other group less the first, with its interval."""
     turned = {"value": found.value, "low": found.high, "high": found.low}
     signed = {name: None if value is None else -value for name, value in turned.items()}
     return Estimate(**{**asdict(found), **signed})
 
 
-def _as_sent(found: estimate.Estimate) -> Estimate:
+def _as_sent(found: estimate.IntervalEstimate) -> Estimate:
     return Estimate(**asdict(found))

@@ -14,7 +14,7 @@ LARGEST = 1_000_000_000_000
 
 
 @dataclass(frozen=True)
-class Cells:
+class ContingencyTable:
     """Counts of two independent groups, each with and without the outcome."""
 
     a: int
@@ -55,9 +55,9 @@ class Cells:
         return self.n_1 + self.n_2
 
     @property
-    def exchanged(self) -> "Cells":
+    def exchanged(self) -> "ContingencyTable":
         """Return the table with the groups exchanged."""
-        return Cells(self.c, self.d, self.a, self.b)
+        return ContingencyTable(self.c, self.d, self.a, self.b)
 
     @property
     def min_expected(self) -> float | None:
@@ -68,7 +68,7 @@ class Cells:
         return min(self.n_1, self.n_2) * outcome / self.n
 
 
-def cells(a: int, b: int, c: int, d: int) -> Cells:
+def contingency_table(a: int, b: int, c: int, d: int) -> ContingencyTable:
     """Return the table of four counts.
 
     Raises
@@ -77,10 +77,12 @@ def cells(a: int, b: int, c: int, d: int) -> Cells:
         When a count is negative, above `LARGEST` or not an integer. A float is refused even
         where it is whole: it is a sign of rates given in the place of counts.
     """
-    return Cells(*(_count(name, count) for name, count in zip("ABCD", (a, b, c, d), strict=True)))
+    return ContingencyTable(
+        *(_count(name, count) for name, count in zip("ABCD", (a, b, c, d), strict=True))
+    )
 
 
-def no_groups(table: Cells) -> str | None:
+def no_groups(table: ContingencyTable) -> str | None:
     """Say which group is empty, if one is."""
     if not table.n:
         return EMPTY
@@ -89,7 +91,7 @@ def no_groups(table: Cells) -> str | None:
     return None if table.n_2 else NO_GROUP_2
 
 
-def no_margin(table: Cells) -> str | None:
+def no_margin(table: ContingencyTable) -> str | None:
     """Say which margin is zero, if one is: then the table cannot show any association."""
     if reason := no_groups(table):
         return reason

@@ -7,9 +7,9 @@ from math import isfinite
 
 import numpy as np
 
-from services.diagnoser.domain.cases import Case, Plan
-from services.diagnoser.domain.crossing import cells, criteria, deviations
-from services.diagnoser.domain.observations import Floats
+from services.diagnoser.domain.findings.cases import AnalysisPlan, MeasuredResponse
+from services.diagnoser.domain.findings.cross_tables import cells, criteria, deviations
+from services.diagnoser.domain.findings.observations import Floats
 from shared.contracts import Cell, Consistency, CriterionGap, Deviation, Quality, TotalBias
 from shared.stats.studies import hiring
 
@@ -17,7 +17,7 @@ SOME_WITHOUT = "some answers have no group in a dimension"
 
 
 @dataclass(frozen=True)
-class Assessed:
+class FeatureAssessment:
     """One feature of the answers of one target under one scaffold."""
 
     target: str
@@ -34,9 +34,11 @@ class Assessed:
     criteria: tuple[CriterionGap, ...]
 
 
-def assess(cases: Sequence[Case], plan: Plan, rng: np.random.Generator) -> list[Assessed]:
+def assess(
+    cases: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
+) -> list[FeatureAssessment]:
     """Assess every feature the plan names, for each target, scaffold and extractor by itself."""
-    sorted_: dict[tuple[str, str, str], list[Case]] = defaultdict(list)
+    sorted_: dict[tuple[str, str, str], list[MeasuredResponse]] = defaultdict(list)
     for case in cases:
         sorted_[case.target, case.scaffold, case.extractor].append(case)
     return [
@@ -48,12 +50,12 @@ def assess(cases: Sequence[Case], plan: Plan, rng: np.random.Generator) -> list[
 
 
 def _assessed(
-    cases: Sequence[Case], feature: str, plan: Plan, rng: np.random.Generator
-) -> Assessed:
+    cases: Sequence[MeasuredResponse], feature: str, plan: AnalysisPlan, rng: np.random.Generator
+) -> FeatureAssessment:
     values = [_value(case, feature) for case in cases]
-    ratings = [hiring.Rating(case.unit, value) for case, value in zip(cases, values, strict=True)]
+    ratings = [hiring.CvRating(case.unit, value) for case, value in zip(cases, values, strict=True)]
     first = cases[0]
-    return Assessed(
+    return FeatureAssessment(
         target=first.target,
         scaffold=first.scaffold,
         extractor=first.extractor,
@@ -69,13 +71,16 @@ def _assessed(
     )
 
 
-def _value(case: Case, feature: str) -> float | None:
+def _value(case: MeasuredResponse, feature: str) -> float | None:
     value = case.values.get(feature)
     return value if value is not None and isfinite(value) else None
 
 
 def _total_bias(
-    cases: Sequence[Case], values: Sequence[float | None], plan: Plan, rng: np.random.Generator
+    cases: Sequence[MeasuredResponse],
+    values: Sequence[float | None],
+    plan: AnalysisPlan,
+    rng: np.random.Generator,
 ) -> TotalBias:
     variants = list(_variants(cases, values))
     dimensions = {dimension for variant in variants for dimension in variant.groups}
@@ -93,7 +98,9 @@ def _total_bias(
     )
 
 
-def _variants(cases: Sequence[Case], values: Sequence[float | None]) -> Iterator[hiring.Variant]:
+def _variants(
+    cases: Sequence[MeasuredResponse], values: Sequence[float | None]
+) -> Iterator[hiring.CvVariant]:
     """Return each prompt that names a group, with all its answers."""
     mine: dict[str, list[int]] = defaultdict(list)
     for place, case in enumerate(cases):
@@ -101,11 +108,11 @@ def _variants(cases: Sequence[Case], values: Sequence[float | None]) -> Iterator
             mine[case.unit].append(place)
     for places in mine.values():
         first = cases[places[0]]
-        yield hiring.Variant(first.set, first.groups, [values[place] for place in places])
+        yield hiring.CvVariant(first.set, first.groups, [values[place] for place in places])
 
 
 def _samples(
-    variants: Sequence[hiring.Variant], dimension: str
+    variants: Sequence[hiring.CvVariant], dimension: str
 ) -> Mapping[str, Sequence[float | None]]:
     samples: dict[str, list[float | None]] = defaultdict(list)
     for variant in variants:
@@ -118,7 +125,7 @@ def _reached(chance: Floats, value: float) -> float:
     return float((1 + np.sum(chance >= value - 1e-12)) / (1 + len(chance)))
 
 
-def _quality(cases: Sequence[Case], ratings: Sequence[hiring.Rating]) -> Quality:
+def _quality(cases: Sequence[MeasuredResponse], ratings: Sequence[hiring.CvRating]) -> Quality:
     truth = {case.unit: right for case in cases if (right := _number(case.expected)) is not None}
     if not truth:
         return Quality(reason="the suite names no right answers that are numbers")
@@ -136,7 +143,7 @@ def _number(text: str | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
-def _consistency(ratings: Sequence[hiring.Rating]) -> Consistency:
+def _consistency(ratings: Sequence[hiring.CvRating]) -> Consistency:
     found = hiring.consistency(ratings)
     return Consistency(
         mean_sd=found.mean_sd,

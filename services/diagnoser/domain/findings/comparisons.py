@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from services.diagnoser.domain.bank import Bank
-from services.diagnoser.domain.groupings import Grouping
-from services.diagnoser.domain.observations import Floats, Observations
-from services.diagnoser.domain.units import Means, Units
+from services.diagnoser.domain.findings.groupings import Grouping
+from services.diagnoser.domain.findings.observations import Floats, Observations
+from services.diagnoser.domain.findings.units import FixedPrompts, KeyedMeans, Units
 from shared.contracts import Claim
 from shared.stats.comparisons.effect_size import hedges_g, paired_d
 from shared.stats.comparisons.exact import exact_difference, t_suffices
-from shared.stats.comparisons.means import Difference, difference
+from shared.stats.comparisons.means_and_rates import MeanDifference, difference
 from shared.stats.comparisons.multiplicity import adjust
 from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
 from shared.stats.comparisons.ranks import mann_whitney
@@ -22,13 +21,13 @@ from shared.stats.comparisons.verdicts import (
     conclude_by_test,
     conclude_known,
 )
-from shared.stats.estimate import Estimate
+from shared.stats.estimate import IntervalEstimate
 
 LEAST_PAIRS = 2
 
 
 @dataclass(frozen=True)
-class Declared:
+class ComparisonPlan:
     """What was declared before looking."""
 
     alpha: float = 0.05
@@ -40,7 +39,7 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class GroupComparison:
     """One group compared with another on one feature."""
 
     feature: str
@@ -48,9 +47,9 @@ class Comparison:
     domain: str
     a: str
     b: str
-    gap: Estimate
+    gap: IntervalEstimate
     p_value: float | None
-    effect_size: Estimate
+    effect_size: IntervalEstimate
     n_a: int
     """Answers with a value."""
     n_b: int
@@ -63,7 +62,7 @@ class Comparison:
     mann_whitney_p: float | None
     """Over answers, where these prompts are what is claimed about; else over prompts."""
     permutation_p: float | None
-    by_set: Difference | None = None
+    by_set: MeanDifference | None = None
     """With sets as units, beside a declared comparison that takes answers as units."""
     p_at_tolerance: float | None = None
     """Where a test decides: for a gap on the other side of the tolerance."""
@@ -74,7 +73,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Samples:
+class ComparedSamples:
     """What of two groups is compared, one value per unit, or per set that both have."""
 
     a: list[float]
@@ -83,11 +82,11 @@ class Samples:
 
 
 def compare(
-    seen: Observations, grouping: Grouping, declared: Declared, rng: np.random.Generator
-) -> Iterator[Comparison]:
+    seen: Observations, grouping: Grouping, declared: ComparisonPlan, rng: np.random.Generator
+) -> Iterator[GroupComparison]:
     """Compare every pair of groups of a domain on every feature; nothing is corrected yet."""
     units = Units.of(seen, grouping)
-    bank = Bank(seen, grouping) if declared.claim is Claim.BANK else None
+    bank = FixedPrompts(seen, grouping) if declared.claim is Claim.BANK else None
     present = np.isfinite(seen.values)
     counts = _counts(present, grouping)
     rows = np.bincount(grouping.codes[grouping.codes >= 0], minlength=len(grouping.groups))
@@ -101,7 +100,7 @@ def compare(
                     found,
                     bank.difference(a, b, index, declared.alpha, declared.tolerance, rng),
                 )
-            yield Comparison(
+            yield GroupComparison(
                 feature=feature,
                 dimension=grouping.name,
                 domain=grouping.domains[grouping.groups[a].domain],
@@ -125,7 +124,7 @@ def compare(
             )
 
 
-def corrected(found: Sequence[Comparison], declared: Declared) -> list[Comparison]:
+def corrected(found: Sequence[GroupComparison], declared: ComparisonPlan) -> list[GroupComparison]:
     """Correct all p-values as one family, and conclude."""
     adjusted = adjust([each.p_value for each in found], declared.correction)
     at_tolerance = adjust(
@@ -139,7 +138,10 @@ def corrected(found: Sequence[Comparison], declared: Declared) -> list[Compariso
 
 
 def _concluded(
-    each: Comparison, p_adjusted: float | None, p_at_tolerance: float | None, declared: Declared
+    each: GroupComparison,
+    p_adjusted: float | None,
+    p_at_tolerance: float | None,
+    declared: ComparisonPlan,
 ) -> Conclusion:
     tolerance, alpha = declared.tolerance, declared.alpha
     if each.known and each.gap.value is not None:
@@ -149,7 +151,9 @@ def _concluded(
     return conclude_by_test(each.gap, p_adjusted, p_at_tolerance, tolerance=tolerance, alpha=alpha)
 
 
-def _difference(chosen: Samples, declared: Declared, rng: np.random.Generator) -> Difference:
+def _difference(
+    chosen: ComparedSamples, declared: ComparisonPlan, rng: np.random.Generator
+) -> MeanDifference:
     """Return a t test's, where it can be relied on; else an exact or a permutation test's."""
     a, b, paired, alpha = chosen.a, chosen.b, chosen.paired, declared.alpha
     if not a or not b or t_suffices(a, b, paired=paired):
@@ -164,16 +168,16 @@ def _counts(present: np.ndarray[tuple[int, int], np.dtype[np.bool_]], grouping: 
     return counts
 
 
-def _samples(units: Units, a: int, b: int, feature: int) -> Samples:
+def _samples(units: Units, a: int, b: int, feature: int) -> ComparedSamples:
     """Pair within counterfactual sets where both groups have at least two, else take prompts."""
     x, y = _shared(units.by_set[a], units.by_set[b], feature)
     if len(x) >= LEAST_PAIRS:
-        return Samples(x.tolist(), y.tolist(), paired=True)
+        return ComparedSamples(x.tolist(), y.tolist(), paired=True)
     values = [_present(units.by_unit[group].values[:, feature]).tolist() for group in (a, b)]
-    return Samples(values[0], values[1], paired=False)
+    return ComparedSamples(values[0], values[1], paired=False)
 
 
-def _shared(a: Means, b: Means, feature: int) -> tuple[Floats, Floats]:
+def _shared(a: KeyedMeans, b: KeyedMeans, feature: int) -> tuple[Floats, Floats]:
     _, of_a, of_b = np.intersect1d(a.keys, b.keys, assume_unique=True, return_indices=True)
     x, y = a.values[of_a, feature], b.values[of_b, feature]
     both = np.isfinite(x) & np.isfinite(y)
@@ -181,8 +185,8 @@ def _shared(a: Means, b: Means, feature: int) -> tuple[Floats, Floats]:
 
 
 def _effect(
-    chosen: Samples, bank: Bank | None, where: tuple[int, int, int], alpha: float
-) -> Estimate:
+    chosen: ComparedSamples, bank: FixedPrompts | None, where: tuple[int, int, int], alpha: float
+) -> IntervalEstimate:
     if bank is not None:
         a, b, feature = where
         return hedges_g(bank.answers(a, feature), bank.answers(b, feature), alpha)
@@ -194,16 +198,16 @@ def _present(values: Floats) -> Floats:
 
 
 def _mann_whitney_p(
-    units: Units | Bank, a: int, b: int, feature: int, rng: np.random.Generator
+    units: Units | FixedPrompts, a: int, b: int, feature: int, rng: np.random.Generator
 ) -> float | None:
-    if isinstance(units, Bank):
+    if isinstance(units, FixedPrompts):
         x, y = (units.answers(group, feature) for group in (a, b))
     else:
         x, y = (_present(units.by_unit[group].values[:, feature]) for group in (a, b))
     return mann_whitney(x, y, rng=rng).p_value
 
 
-def _permutation_p(chosen: Samples, times: int, rng: np.random.Generator) -> float | None:
+def _permutation_p(chosen: ComparedSamples, times: int, rng: np.random.Generator) -> float | None:
     if not times:
         return None
     if chosen.paired:

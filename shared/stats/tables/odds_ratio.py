@@ -1,0 +1,170 @@
+"""Odds ratios of a 2x2 table: the sample one and the conditional one, which are not the same."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, inf, log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.optimize import brentq
+
+from shared.stats.estimate import IntervalEstimate, undefined
+from shared.stats.tables.contingency import ContingencyTable, no_margin
+
+TOLERANCE = 1e-14
+"""Of the logarithm of an odds ratio."""
+
+Floats = NDArray[np.float64]
+
+MOST_CONDITIONAL = 20_000
+"""Cases up to which the conditional odds ratio is computed; beyond, it equals the sample one to
+three digits, unless a cell is small.
+"""
+
+INFINITE = "infinite: the opposite cell is zero"
+
+
+@dataclass(frozen=True)
+class ConditionalDistribution:
+    """What the margins leave open: the counts A can take, and their weights."""
+
+    counts: Floats
+    """Less the observed A, so that no large numbers are taken from one another."""
+
+    log_weights: Floats
+    """Of each count where the odds ratio is 1, up to a constant."""
+
+    start: float
+    """A logarithm of an odds ratio near the data."""
+
+    @property
+    def least(self) -> bool:
+        """Tell whether A is as small as the margins allow."""
+        return bool(self.counts[0] == 0)
+
+    @property
+    def most(self) -> bool:
+        """Tell whether A is as large as the margins allow."""
+        return bool(self.counts[-1] == 0)
+
+    def estimate(self) -> float:
+        """Return the odds ratio under which A is what is expected: 0 or infinite at an end."""
+        if self.least or self.most:
+            return 0.0 if self.least else inf
+        return self._solve(lambda chances: float(chances @ self.counts))
+
+    def lower(self, tail: float) -> float:
+        """Return the odds ratio under which A or more has this probability."""
+        if self.least:
+            return 0.0
+        return self._solve(lambda chances: float(chances[self.counts >= 0].sum()) - tail)
+
+    def upper(self, tail: float) -> float:
+        """Return the odds ratio under which A or less has this probability."""
+        if self.most:
+            return inf
+        return self._solve(lambda chances: tail - float(chances[self.counts <= 0].sum()))
+
+    def _solve(self, rises: Callable[[Floats], float]) -> float:
+        """Return the odds ratio where a function of the chances, rising with it, is zero."""
+
+        def at(logarithm: float) -> float:
+            weights = self.log_weights + logarithm * self.counts
+            chances = np.exp(weights - weights.max())
+            return rises(chances / chances.sum())
+
+        low = high = self.start
+        step = 1.0
+        while at(low) > 0:
+            low, step = low - step, 2 * step
+        while at(high) < 0:
+            high, step = high + step, 2 * step
+        return exp(brentq(at, low, high, xtol=TOLERANCE)) if low < high else exp(low)
+
+
+def conditional(table: ContingencyTable) -> ConditionalDistribution:
+    """Return the distribution of A given the margins, none of which may be zero.
+
+    scipy's `nchypergeom_fisher` is the same distribution; its odds ratio takes up to seven seconds
+    for a table of 20,000 and loses the digits of an odds ratio near zero.
+
+    References
+    ----------
+    Fisher (1935), The logic of inductive inference.
+    """
+    outcomes = table.a + table.c
+    least, most = max(0, outcomes - table.n_2), min(table.n_1, outcomes)
+    before = np.arange(least, most, dtype=float)
+    # The weight of k + 1 over that of k: fewer digits are lost than with factorials.
+    growth = (table.n_1 - before) * (outcomes - before)
+    growth /= (before + 1) * (table.n_2 - outcomes + before + 1)
+    log_weights = np.concatenate([[0.0], np.cumsum(np.log(growth))])
+    a, b, c, d = (count + 0.5 for count in table.counts)
+    return ConditionalDistribution(
+        np.arange(least, most + 1, dtype=float) - table.a, log_weights, log(a * d / (b * c))
+    )
+
+
+def sample_odds_ratio(table: ContingencyTable, alpha: float) -> IntervalEstimate:
+    """Return the sample odds ratio AD / BC with Woolf's interval.
+
+    The interval is exp(log OR +- z sqrt(1/A + 1/B + 1/C + 1/D)). Each zero cell counts as 0.5,
+    which `method` says. Undefined where a margin is zero.
+
+    Assumes independent cases. Asymptotic: where a cell is below 5, prefer the conditional one.
+
+    References
+    ----------
+    Woolf (1955), On estimating the relation between blood group and disease.
+    """
+    method = "Woolf"
+    if reason := no_margin(table):
+        return undefined(reason, method=method)
+    if 0 in table.counts:
+        method = "Woolf, with 0.5 in the place of each zero cell"
+    a, b, c, d = (count or 0.5 for count in table.counts)
+    centre = log(a) + log(d) - log(b) - log(c)
+    reach = float(stats.norm.isf(alpha / 2)) * sqrt(1 / a + 1 / b + 1 / c + 1 / d)
+    # Not exp(centre): the plain quotient is exact where exp and log would round.
+    return IntervalEstimate((a * d) / (b * c), exp(centre - reach), exp(centre + reach), method)
+
+
+def haldane_anscombe(table: ContingencyTable) -> float:
+    """Return the odds ratio with 0.5 added to all four cells; finite for every table.
+
+    References
+    ----------
+    Haldane (1956), The estimation and significance of the logarithm of a ratio of frequencies;
+    Anscombe (1956), On estimating binomial response relations.
+    """
+    a, b, c, d = (count + 0.5 for count in table.counts)
+    return (a * d) / (b * c)
+
+
+def conditional_odds_ratio(table: ContingencyTable, alpha: float) -> IntervalEstimate:
+    """Return the conditional maximum likelihood odds ratio with its exact interval.
+
+    Given all margins, A follows Fisher's noncentral hypergeometric distribution; the estimate is
+    the noncentrality whose mean is A, the interval inverts both one-sided exact tests at alpha/2
+    and so covers at least 1 - alpha. It is 0 where A or D is zero, and infinite (None, with the
+    lower bound) where B or C is. Undefined where a margin is zero and beyond `MOST_CONDITIONAL`.
+
+    References
+    ----------
+    Fisher (1935), The logic of inductive inference; Cornfield (1956).
+    """
+    method = "conditional maximum likelihood, exact"
+    if reason := no_margin(table):
+        return undefined(reason, method=method)
+    if table.n > MOST_CONDITIONAL:
+        return undefined(f"not computed for more than {MOST_CONDITIONAL} cases", method=method)
+    given = conditional(table)
+    value, low, high = given.estimate(), given.lower(alpha / 2), given.upper(alpha / 2)
+    return IntervalEstimate(
+        _finite(value), low, _finite(high), method, INFINITE if value == inf else None
+    )
+
+
+def _finite(value: float) -> float | None:
+    return None if value == inf else value
