@@ -77,13 +77,16 @@ def _answered_by(plan: "Plan", model: str | None) -> "Plan":
 
 async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: str) -> "BuiltSuite":
     """Build; where a model is asked, on the bus that is named, that runs here, or of our own."""
-    from services.builder.app import asking, build_of
+    from services.builder.app import build_of, model_over_bus
 
     if not (plan.asks and plan.model and plan.model.target):
         return await build_of(plan, home, settings)()
     target = read_target(plan.model.target)
-    async with _bus(settings) as there, asking(plan, target, there, nonce=nonce) as language_model:
-        return await build_of(plan, home, there, language_model)()
+    async with (
+        _bus(settings) as there,
+        model_over_bus(plan, target, there, nonce=nonce) as model,
+    ):
+        return await build_of(plan, home, there, model)()
 
 
 @asynccontextmanager

@@ -1,19 +1,24 @@
-"""The builder's composition root: who reads, who answers, who ranks."""
+"""The builder's composition root: which sources, models and rankings a build uses."""
 
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from services.builder.domain.keywords import LexicalRanking
+from services.builder.domain.model_questions import LanguageModel
 from services.builder.domain.plan import Plan
-from services.builder.domain.ranking import LexicalRanking
-from services.builder.handlers.asking import LanguageModel, NoModel, ScriptedModel
 from services.builder.handlers.build import Build
 from services.builder.handlers.build_files import inside
-from services.builder.handlers.bus_asking import BusModel, Hear
+from services.builder.handlers.language_models import (
+    KEY_PREFIX,
+    BusModel,
+    NoModel,
+    ScriptedModel,
+)
 from services.builder.handlers.sources import ReadSources, WebPages
 from services.builder.handlers.verb_finders import verb_finder
 from services.builder.handlers.web_addresses import Allowed, public
@@ -23,8 +28,9 @@ from services.builder.handlers.wikipedia import Wikipedia
 from services.builder.settings import BuilderSettings
 from shared.bus.jetstream import Connection, JetStreamPublisher
 from shared.bus.stage import Stage
-from shared.contracts import Response, Target
+from shared.contracts import Record, Response, Target
 from shared.contracts.identity import derived_id
+from shared.runtime.model_questions import ModelReplies
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
@@ -36,21 +42,25 @@ def now() -> datetime:
 
 
 def build(settings: BuilderSettings) -> Service:
-    """Return the service that hears replies to the questions of any build."""
+    """Return the service that keeps replies to the questions of any build."""
     store = Store.open(settings.store)
-    return _hearing(settings, Hear(store.records), store)
+    return _keeping_replies(settings, ModelReplies(store.records, KEY_PREFIX), store)
 
 
-def _hearing(settings: BuilderSettings, hear: Hear, store: Store) -> Service:
-    stage = Stage("builder", Response, hear, slots=settings.builder_slots)
+def _keeping_replies(settings: BuilderSettings, replies: ModelReplies, store: Store) -> Service:
+    async def keep(response: Response) -> Sequence[Record]:
+        await replies.keep([response])
+        return ()
+
+    stage = Stage("builder", Response, keep, slots=settings.builder_slots)
     return Service("builder", settings, stages=[stage], close=[store.close])
 
 
 @asynccontextmanager
-async def asking(
+async def model_over_bus(
     plan: Plan, target: Target, settings: BuilderSettings, *, nonce: str = ""
 ) -> AsyncIterator[LanguageModel]:
-    """Return who asks this model through the bus, while the context lasts.
+    """Offer a model that is asked over the bus, while the context lasts.
 
     The same plan asks the same questions, so what was answered before is found again; with another
     nonce everything is asked afresh.
@@ -62,21 +72,20 @@ async def asking(
         ca_file=settings.nats_ca_file,
     )
     store = Store.open(settings.store)
-    hear = Hear(store.records)
-    service = _hearing(settings, hear, store)
-    inside = asyncio.current_task()
+    replies = ModelReplies(store.records, KEY_PREFIX)
+    service = _keeping_replies(settings, replies, store)
+    build_task = asyncio.current_task()
     working = asyncio.create_task(service.run(with_health=False))
-    # Nobody would hear the replies any more: the build ends with the reason.
-    working.add_done_callback(lambda ended: _failure(ended) and inside and inside.cancel())
+    # Nobody would keep the replies any more: the build ends with the reason.
+    working.add_done_callback(lambda ended: _failure(ended) and build_task and build_task.cancel())
     try:
         yield BusModel(
             target,
             derived_id("build", plan.model_dump(mode="json"), nonce),
             JetStreamPublisher(connection),
-            store.records,
-            hear,
+            replies,
             now=now,
-            patience_s=settings.builder_reply_timeout_s,
+            idle_s=settings.builder_reply_timeout_s,
         )
     except asyncio.CancelledError:
         if failure := _failure(working):

@@ -4,7 +4,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
-from services.evaluator.handlers.evaluating import Interpret
+from services.evaluator.handlers.evaluating import EvaluateBriefs
 from services.evaluator.handlers.rubric_files import library
 from services.evaluator.settings import EvaluatorSettings
 from shared.bus.stage import Stage
@@ -18,14 +18,14 @@ def build(settings: EvaluatorSettings) -> Service:
     """Return the evaluator on the store its settings name."""
     known = library(settings.evaluator_rubric_folder, settings.evaluator_profile_folder)
     store = Store.open(settings.store)
-    interpret = Interpret(
+    evaluating = EvaluateBriefs(
         store, known, now=lambda: datetime.now(UTC), deadline_s=settings.evaluator_deadline_s
     )
     stages: list[Stage[Any]] = [
-        Stage("evaluator", Brief, interpret.begin, slots=2),
-        Stage("evaluator", Response, interpret.hear, slots=settings.evaluator_slots),
+        Stage("evaluator", Brief, evaluating.begin, slots=2),
+        Stage("evaluator", Response, evaluating.note, slots=settings.evaluator_slots),
     ]
-    jobs = [interpret.gather.emit]
+    jobs = [evaluating.questions.gather.emit]
     return Service("evaluator", settings, stages=stages, jobs=jobs, close=[store.close])
 
 

@@ -1,10 +1,11 @@
 """Counterfactual rewriting: words of one concept become those of another, and nothing else does."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from services.builder.domain.build_data import PromptItem
+from services.builder.domain.build_data import BuildLog, PromptItem
+from services.builder.domain.plan import Branching
 from services.builder.domain.words import CLOSING, OPENING, bounded
 
 SENTENCE_START = re.compile(rf"(?:^|[.!?…][{re.escape(CLOSING)}]*\s+)[{re.escape(OPENING)}]*$")
@@ -98,3 +99,47 @@ def branched(item: PromptItem, concept: str, rewrite: Rewriter) -> PromptItem:
         concept=concept,
         branched_from=item.concept,
     )
+
+
+def twins(
+    items: Iterable[PromptItem],
+    branching: Branching,
+    terms: Mapping[str, Mapping[str, str]],
+    build_log: BuildLog,
+) -> list[PromptItem]:
+    """Return the items, the root's ones followed by their twins about every other concept."""
+    rewriters = {concept: Rewriter(given) for concept, given in terms.items()}
+    found: list[PromptItem] = []
+    for item in items:
+        found.append(item)
+        if item.concept != branching.root:
+            continue
+        for concept, rewrite in rewriters.items():
+            twin = branched(item, concept, rewrite)
+            if twin.prompt == item.prompt:
+                build_log.leave_out("branching", f"{concept}: {item.prompt}", "nothing to replace")
+            else:
+                found.append(twin)
+    return found
+
+
+def terms_of(
+    branching: Branching, proposed: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, str]]:
+    """Return the replacements for every concept; what was written by hand outranks a proposal.
+
+    Raises
+    ------
+    ValueError
+        In both directions, the way back is not clear; the concept is named.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for branch in branching.to:
+        given = {**proposed.get(branch.concept, {}), **branch.replace}
+        try:
+            found[branch.concept] = terms_between(
+                branching.root, branch.concept, given, both_directions=branching.both_directions
+            )
+        except ValueError as error:
+            raise ValueError(f"branching to {branch.concept!r}: {error}") from None
+    return found

@@ -1,9 +1,10 @@
-"""Questions to a model about a text, and what of its replies is taken: text is never evaluated."""
+"""Questions to a model about a text, and what its replies say; a reply is never evaluated."""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from services.builder.domain.plan import Inquiry
 from services.builder.domain.words import DASH, QUOTES, holds
@@ -22,6 +23,26 @@ class ModelQuestion:
     """What it is about; with the kind, the address of a written reply."""
     text: str
     attempt: int = 0
+
+
+@dataclass(frozen=True)
+class ModelReply:
+    """The reply to a question."""
+
+    text: str | None
+    """What was said, if anything was."""
+    reason: str | None = None
+    """Why nothing was said."""
+
+
+class LanguageModel(Protocol):
+    """Answers questions."""
+
+    name: str
+    """The name of the model, as the suite says it."""
+
+    async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
+        """Return a reply to every question, in their order."""
 
 
 ASKS = {

@@ -1,14 +1,19 @@
 """Sentences become prompts; each keeps its sentence as the baseline it is compared with."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
-from services.builder.domain.branching import Rewriter, branched, terms_between
 from services.builder.domain.build_data import BuildLog, PromptItem, SentenceMatch
 from services.builder.domain.continuations import VerbFinder, split_sentence
-from services.builder.domain.plan import Branching, Prompts
+from services.builder.domain.model_questions import (
+    TRIES,
+    LanguageModel,
+    general_question,
+    what_is_wrong,
+)
+from services.builder.domain.plan import Prompts
 from services.builder.domain.words import holds
 from shared.contracts.identity import derived_id
 
@@ -79,50 +84,6 @@ def sampled(items: Sequence[PromptItem], prompts: Prompts) -> list[PromptItem]:
     return found
 
 
-def twins(
-    items: Iterable[PromptItem],
-    branching: Branching,
-    terms: Mapping[str, Mapping[str, str]],
-    build_log: BuildLog,
-) -> list[PromptItem]:
-    """Return the items, the root's ones followed by their twins about every other concept."""
-    rewriters = {concept: Rewriter(given) for concept, given in terms.items()}
-    found: list[PromptItem] = []
-    for item in items:
-        found.append(item)
-        if item.concept != branching.root:
-            continue
-        for concept, rewrite in rewriters.items():
-            twin = branched(item, concept, rewrite)
-            if twin.prompt == item.prompt:
-                build_log.leave_out("branching", f"{concept}: {item.prompt}", "nothing to replace")
-            else:
-                found.append(twin)
-    return found
-
-
-def terms_of(
-    branching: Branching, proposed: Mapping[str, Mapping[str, str]]
-) -> dict[str, dict[str, str]]:
-    """Return the replacements for every concept; what was written by hand outranks a proposal.
-
-    Raises
-    ------
-    ValueError
-        In both directions, the way back is not clear; the concept is named.
-    """
-    found: dict[str, dict[str, str]] = {}
-    for branch in branching.to:
-        given = {**proposed.get(branch.concept, {}), **branch.replace}
-        try:
-            found[branch.concept] = terms_between(
-                branching.root, branch.concept, given, both_directions=branching.both_directions
-            )
-        except ValueError as error:
-            raise ValueError(f"branching to {branch.concept!r}: {error}") from None
-    return found
-
-
 T = TypeVar("T")
 
 
@@ -131,3 +92,57 @@ def drawn(things: Sequence[T], most: int | None, rng: Random) -> list[T]:
     if most is None or len(things) <= most:
         return list(things)
     return [things[place] for place in sorted(rng.sample(range(len(things)), most))]
+
+
+async def enough_questions(
+    hits: Sequence[SentenceMatch],
+    prompts: Prompts,
+    language_model: LanguageModel,
+    build_log: BuildLog,
+) -> list[PromptItem]:
+    """Return as many questions of each concept as are wanted, in the order of their sentences.
+
+    Sentences are drawn first: a model is not paid for questions nobody uses. Where one is declined,
+    the next sentence of the draw takes its place.
+    """
+    found: list[PromptItem] = []
+    for concept in dict.fromkeys(hit.concept for hit in hits):
+        own = [hit for hit in hits if hit.concept == concept]
+        wanted = prompts.per_concept or len(own)
+        # Text, not hash(): the draw must be the same in every process.
+        waiting = Random(f"{prompts.seed}/{concept}").sample(own, len(own))  # noqa: S311
+        made: list[PromptItem] = []
+        while waiting and len(made) < wanted:
+            some, waiting = waiting[: wanted - len(made)], waiting[wanted - len(made) :]
+            made += await questions_of(some, language_model, build_log)
+        places = {hit.sentence: place for place, hit in enumerate(own)}
+        found += sorted(made, key=lambda item: places[item.baseline])
+    return found
+
+
+async def questions_of(
+    hits: Sequence[SentenceMatch], language_model: LanguageModel, build_log: BuildLog
+) -> list[PromptItem]:
+    """Return a question for every sentence for which the model writes a usable one.
+
+    A reply is only text: it is checked, and used as a prompt or not at all.
+    """
+    found: dict[int, PromptItem] = {}
+    wrong: dict[int, str] = {}
+    waiting = list(range(len(hits)))
+    for attempt in range(TRIES):
+        questions = [
+            general_question(hits[n].concept, hits[n].sentence, attempt, wrong.get(n))
+            for n in waiting
+        ]
+        for n, reply in zip(waiting, await language_model.ask(questions), strict=True):
+            why = reply.reason or what_is_wrong(hits[n].concept, reply.text or "")
+            if why:
+                wrong[n] = why
+                build_log.leave_out("replies", hits[n].sentence, why)
+            else:
+                found[n] = item_of(hits[n], (reply.text or "").strip())
+        waiting = [n for n in waiting if n not in found]
+    for n in waiting:
+        build_log.leave_out("questions", hits[n].sentence, wrong[n])
+    return [found[n] for n in sorted(found)]

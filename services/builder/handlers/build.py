@@ -5,25 +5,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from services.builder.domain.branching import terms_of, twins
 from services.builder.domain.build_data import BuildLog, Document, PromptItem, SentenceMatch
 from services.builder.domain.continuations import VerbFinder
+from services.builder.domain.keywords import FindKeywords, Ranking
+from services.builder.domain.model_questions import LanguageModel
 from services.builder.domain.plan import Concept, Plan, Source
 from services.builder.domain.prompts import (
     continuations,
+    enough_questions,
     sampled,
     templated,
-    terms_of,
-    twins,
     usable,
 )
 from services.builder.domain.quality import SuiteQuality, quality_of
-from services.builder.domain.ranking import Ranking
+from services.builder.domain.replacements import FindReplacements
 from services.builder.domain.sentences import distinct, scraped
 from services.builder.domain.suite_files import Row, header_of, rows_of
-from services.builder.handlers.asking import LanguageModel
-from services.builder.handlers.keywords import FindKeywords
-from services.builder.handlers.proposing import FindReplacements
-from services.builder.handlers.questioning import enough_questions
 from shared.errors import UsageError
 
 

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from services.builder.domain.build_data import Document
-from services.builder.domain.model_questions import article_request
+from services.builder.domain.model_questions import LanguageModel, article_request
 from services.builder.domain.plan import FilesSource, Source, UrlSource, WikipediaSource
-from services.builder.handlers.asking import LanguageModel
 from services.builder.handlers.build_files import read_files
 from services.builder.handlers.web_fetching import Page, PageFetcher
 from services.builder.handlers.web_pages import PageCache, Robots, text_of

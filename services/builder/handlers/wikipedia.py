@@ -6,8 +6,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from services.builder.domain.build_data import Document
+from services.builder.domain.keywords import Ranking, nearest
 from services.builder.domain.plan import WikipediaSource
-from services.builder.domain.ranking import Ranking, nearest
 from services.builder.handlers.web_fetching import Page
 from shared.errors import UsageError
 

@@ -7,7 +7,6 @@ from statistics import fmean, stdev
 from services.evaluator.domain.model_questions import (
     JudgementRequest,
     JudgeScore,
-    Unreadable,
     judgement_in,
     report_in,
 )
@@ -22,6 +21,7 @@ from shared.contracts import (
     Judgement,
     Response,
 )
+from shared.parsing import Unreadable
 from shared.stats.krippendorff import krippendorff_alpha
 
 CUT_OFF = "length"
@@ -56,14 +56,14 @@ def evaluation_of(
     brief: Brief,
     report: str,
     profile: Profile,
-    asked: Sequence[JudgementRequest],
-    heard: Mapping[str, Response],
+    requests: Sequence[JudgementRequest],
+    replies: Mapping[str, Response],
     at: datetime,
 ) -> Evaluation:
-    """Return the evaluation of a report; `heard` is by the id of the probe."""
+    """Return the evaluation of a report; `replies` is by the id of the probe."""
     judgements, reasoning, phrases = [], {}, {}
-    for each in asked:
-        judgement, read = _judged(each, heard.get(each.probe.id))
+    for each in requests:
+        judgement, read = _judged(each, replies.get(each.probe.id))
         judgements.append(judgement)
         if read and read.reasoning:
             reasoning[each.key] = read.reasoning
@@ -88,14 +88,14 @@ def evaluation_of(
 
 
 def _judged(
-    asked: JudgementRequest, response: Response | None
+    request: JudgementRequest, response: Response | None
 ) -> tuple[Judgement, JudgeScore | None]:
-    said = {"key": asked.key, "dimension": asked.dimension, "judge": asked.judge}
+    said = {"key": request.key, "dimension": request.dimension, "judge": request.judge}
     try:
         read = judgement_in(_text(response))
     except Unreadable as unread:
-        return Judgement(**said, repeat=asked.repeat, reason=f"not scored: {unread}"), None
-    return Judgement(**said, repeat=asked.repeat, score=read.score), read
+        return Judgement(**said, repeat=request.repeat, reason=f"not scored: {unread}"), None
+    return Judgement(**said, repeat=request.repeat, score=read.score), read
 
 
 def _common(brief: Brief, at: datetime) -> dict[str, object]:

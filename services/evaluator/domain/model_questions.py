@@ -10,10 +10,11 @@ from typing import Any
 from services.evaluator.domain.report_prompt import writing_prompt
 from services.evaluator.domain.rubric import JudgementTask, Profile, judging_prompt
 from shared.contracts import Brief, Message, Probe, Purpose, Role, Target
+from shared.parsing import Unreadable
 
-KEY = "evaluator."
-"""How the keys of the evaluator's questions begin: other judges' replies are not its business."""
-WRITE = KEY + "write"
+KEY_PREFIX = "evaluator."
+"""How the keys of the evaluator's questions begin."""
+WRITE = KEY_PREFIX + "write"
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def judging_probes(
         for number, judge in enumerate(brief.judges, start=1):
             for repeat in range(brief.repeats):
                 key = f"{task.name}/{number}/{repeat}"
-                probe = _probe(brief, KEY + key, judge, prompt, repeat, at, apart=True)
+                probe = _probe(brief, KEY_PREFIX + key, judge, prompt, repeat, at, apart=True)
                 yield JudgementRequest(key, task.name, judge.name, repeat, probe)
 
 
@@ -64,10 +65,6 @@ def _probe(
 
 
 LONGEST_PHRASES = 20
-
-
-class Unreadable(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
-    """The reply cannot be read; its text says why."""
 
 
 @dataclass(frozen=True)

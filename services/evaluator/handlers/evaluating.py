@@ -1,48 +1,50 @@
 """Briefs become reports, reports become judgements, judgements become an evaluation.
 
-Two waits in a row, both gathers: for the writer, then for all judges. Every id is derived from the
-brief, so a redelivery, a kill or a second replica asks nothing twice.
+Two sets of questions in a row: one to the writer, then one to all judges.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
+
+from pydantic import JsonValue
 
 from services.evaluator.domain.evaluations import evaluation_of, evaluation_without_report, written
 from services.evaluator.domain.model_questions import (
-    KEY,
+    KEY_PREFIX,
     WRITE,
     JudgementRequest,
     judging_probes,
     writing_probe,
 )
-from services.evaluator.domain.rubric import JudgementTask, Profile, tasks_for
+from services.evaluator.domain.rubric import Profile, tasks_for
 from services.evaluator.handlers.rubric_files import Rubric
 from shared.contracts import (
     Brief,
     ClosedBy,
     Probe,
-    Purpose,
     Record,
     Response,
     response_id_of,
 )
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
-from shared.runtime.gather import Gather
+from shared.runtime.model_questions import ModelQuestions, QuestionSet
 from shared.store import Closing, Store
 
+STAGE = "evaluator"
 WRITING, JUDGING = "write", "judge"
 
 
-class Interpret:
+class EvaluateBriefs:
     """The handlers of briefs and of the responses to the evaluator's questions."""
 
     def __init__(
-        self, store: Store, library: Rubric, *, now: Callable[[], datetime], deadline_s: float
+        self, store: Store, rubric: Rubric, *, now: Callable[[], datetime], deadline_s: float
     ) -> None:
-        self._store, self._library = store, library
-        self._now, self._deadline_s = now, deadline_s
-        self.gather = Gather(store.gathers("evaluator"), self.closed, now=now)
+        self._store, self._rubric, self._now = store, rubric, now
+        self.questions = ModelQuestions(
+            store, STAGE, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
+        )
 
     async def begin(self, brief: Brief) -> Sequence[Record]:
         """Have a report written; one that was given is judged at once."""
@@ -55,37 +57,26 @@ class Interpret:
         probe = writing_probe(brief, brief.writer, self._profile(brief), brief.at)
         return await self._expect(WRITING, brief, [probe])
 
-    async def hear(self, response: Response) -> Sequence[Record]:
-        """Note a reply; the writer's brings the judges' questions."""
-        if response.purpose is not Purpose.JUDGE or not response.probe.key.startswith(KEY):
-            return ()
-        await in_thread(self._store.records.write, [response])
+    async def note(self, response: Response) -> Sequence[Record]:
+        """Keep a reply; the writer's brings the judges' questions."""
+        replies = await self.questions.replies.keep([response])
         asked: Sequence[Record] = ()
-        if response.probe.key == WRITE:
+        if replies and response.probe.key == WRITE:
             report, _ = written(response)
             brief = await in_thread(self._brief, response.probe.run_id)
             if report is not None:
                 asked = await self._judge(brief, report)
-        await self.gather.arrive([response.id])
+        await self.questions.arrive(replies)
         return asked
 
     async def _judge(self, brief: Brief, report: str) -> Sequence[Probe]:
         """Ask all judges; without any, the evaluation is what code alone can say."""
-        probes = [each.probe for each in self._asked(brief, report)]
+        probes = [each.probe for each in self._requests(brief, report)]
         return await self._expect(JUDGING, brief, probes)
 
     async def _expect(self, step: str, brief: Brief, probes: Sequence[Probe]) -> Sequence[Probe]:
-        """Begin to wait; give the probes that have no response yet."""
-        ids = [response_id_of(probe) for probe in probes]
-        missing = await in_thread(self._store.records.missing, Response, ids)
-        await self.gather.expect(
-            f"{step}.{brief.id}",
-            ids,
-            deadline=self._now() + timedelta(seconds=self._deadline_s),
-            context={"brief": brief.id, "step": step},
-            already=set(ids) - missing,
-        )
-        return [probe for probe, id_ in zip(probes, ids, strict=True) if id_ in missing]
+        context: dict[str, JsonValue] = {"brief": brief.id, "step": step}
+        return await self.questions.expect([QuestionSet(f"{step}.{brief.id}", probes, context)])
 
     def closed(self, closing: Closing) -> Sequence[Record]:
         """Return the evaluation once everything is there or late; it reads the store."""
@@ -96,16 +87,16 @@ class Interpret:
         if report is None:
             reason = "There is no report: its text was purged."
             return [evaluation_without_report(brief, reason, closing.closed_at)]
-        asked = self._asked(brief, report)
-        ids = [response_id_of(each.probe) for each in asked]
-        heard = {r.probe_id: r for r in self._store.records.get(Response, ids)}
+        requests = self._requests(brief, report)
+        found = self.questions.replies.find([response_id_of(each.probe) for each in requests])
+        replies = {each.probe_id: each for each in found.values()}
         profile = self._profile(brief)
-        return [evaluation_of(brief, report, profile, asked, heard, closing.closed_at)]
+        return [evaluation_of(brief, report, profile, requests, replies, closing.closed_at)]
 
     def _after_writing(self, brief: Brief, closing: Closing) -> Sequence[Record]:
         report, reason = self._report(brief)
         if report is not None and closing.closed_by is ClosedBy.ARRIVAL:
-            return ()  # the judges have been asked; their gather brings the evaluation
+            return ()  # the judges have been asked; their replies bring the evaluation
         said = reason or "There is no report: it came after its deadline."
         return [evaluation_without_report(brief, said, closing.closed_at)]
 
@@ -113,30 +104,27 @@ class Interpret:
         if brief.writer is None:
             return None, "There is no report: its text was purged."
         probe = writing_probe(brief, brief.writer, self._profile(brief), brief.at)
-        found = self._store.records.get(Response, [response_id_of(probe)])
-        return written(next(found, None))
+        reply_id = response_id_of(probe)
+        return written(self.questions.replies.find([reply_id]).get(reply_id))
 
-    def _asked(self, brief: Brief, report: str) -> list[JudgementRequest]:
-        profile = self._profile(brief)
-        return list(judging_probes(brief, self._tasks(brief), profile, report, brief.at))
-
-    def _tasks(self, brief: Brief) -> list[JudgementTask]:
-        return tasks_for(self._library.dimensions, brief.subject, brief.dimensions)
+    def _requests(self, brief: Brief, report: str) -> list[JudgementRequest]:
+        tasks = tasks_for(self._rubric.dimensions, brief.subject, brief.dimensions)
+        return list(judging_probes(brief, tasks, self._profile(brief), report, brief.at))
 
     def _impossible(self, brief: Brief) -> str | None:
         """Say why nothing can come of a brief: whoever waits for it has to hear of it."""
         if not brief.report and brief.writer is None:
             return "There is neither a report nor anybody to write one."
-        if brief.profile not in self._library.profiles:
-            known = ", ".join(sorted(self._library.profiles))
+        if brief.profile not in self._rubric.profiles:
+            known = ", ".join(sorted(self._rubric.profiles))
             return f"There is no profile {brief.profile!r}; there are: {known}."
-        names = {dimension.name for dimension in self._library.dimensions}
+        names = {dimension.name for dimension in self._rubric.dimensions}
         if strange := sorted(set(brief.dimensions) - names):
             return f"There is no dimension {strange[0]!r}; there are: {', '.join(sorted(names))}."
         return None
 
     def _profile(self, brief: Brief) -> Profile:
-        return self._library.profiles[brief.profile]
+        return self._rubric.profiles[brief.profile]
 
     def _brief(self, brief_id: str) -> Brief:
         for brief in self._store.records.get(Brief, [brief_id]):

@@ -85,7 +85,8 @@ LETTERS = "ABCD"
 DISTRACTORS = 2
 TOO_FEW = "the category has fewer than two other questions"
 
-PREFIX = "oracle"
+KEY_PREFIX = "oracle:"
+"""How the keys of the oracle's questions begin."""
 CONTROLS = "controls"
 """The set that stands for the questions with known replies."""
 
@@ -181,15 +182,10 @@ def _probe(
         purpose=Purpose.JUDGE,
         at=at,
         run_id=run.id,
-        key=":".join([PREFIX, question.name, *whose]),
+        key=KEY_PREFIX + ":".join([question.name, *whose]),
         target=judge,
         repeat=repeat,
         messages=(Message(role=Role.USER, content=question.text),),
         unit_id=whose[0],
         expected=question.expected,
     )
-
-
-def is_mine(probe: Probe) -> bool:
-    """Tell whether the oracle has asked this."""
-    return probe.purpose is Purpose.JUDGE and probe.key.startswith(f"{PREFIX}:")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from services.builder.app import asking, build_of
+from services.builder.app import build_of, model_over_bus
 from services.builder.domain.plan import Plan
 from services.builder.handlers.build import BuiltSuite
 from services.builder.settings import BuilderSettings
@@ -101,8 +101,11 @@ async def built(
 ) -> BuiltSuite:
     (home / "a.txt").write_text(ARTICLE)
     target = parse_target(f"openai:tester@{url}")
-    async with asyncio.timeout(60), asking(plan, target, settings, **more) as language_model:
-        return await build_of(plan, home, settings, language_model)()
+    async with (
+        asyncio.timeout(60),
+        model_over_bus(plan, target, settings, **more) as model,
+    ):
+        return await build_of(plan, home, settings, model)()
 
 
 def prompts(suite: BuiltSuite, concept: str) -> list[str]:

@@ -12,10 +12,10 @@ import pytest_asyncio
 
 from services.builder.app import build_of
 from services.builder.domain.continuations import RuleVerbs
+from services.builder.domain.keywords import LexicalRanking
 from services.builder.domain.plan import Plan
-from services.builder.domain.ranking import LexicalRanking
-from services.builder.handlers.asking import NoModel
 from services.builder.handlers.build import Build, BuiltSuite
+from services.builder.handlers.language_models import NoModel
 from services.builder.handlers.sources import ReadSources, WebPages
 from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
 from services.builder.handlers.web_pages import PageCache

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from services.builder.domain.keywords import LexicalRanking
 from services.builder.domain.plan import WikipediaSource
-from services.builder.domain.ranking import LexicalRanking
 from services.builder.handlers.sources import WebPages
 from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
 from services.builder.handlers.web_pages import PageCache

@@ -23,7 +23,7 @@ from services.extractor.settings import ExtractorSettings
 from services.gateway.handlers import Studies, StudyResults
 from services.gateway.handlers.studies import FlaggedPair
 from services.oracle import app as oracle
-from services.oracle.domain import controls_of
+from services.oracle.domain.controls import controls_of
 from services.oracle.settings import OracleSettings
 from services.planner import app as planner
 from services.planner.settings import PlannerSettings

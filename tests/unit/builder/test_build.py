@@ -10,9 +10,8 @@ import pytest
 
 from biaswatch.readers.suites import load_suite
 from services.builder.app import build_of
-from services.builder.domain.model_questions import ModelQuestion
+from services.builder.domain.model_questions import ModelQuestion, ModelReply
 from services.builder.domain.plan import Plan
-from services.builder.handlers.asking import ModelReply
 from services.builder.handlers.build import BuiltSuite
 from services.builder.handlers.build_files import write_suite
 from services.builder.settings import BuilderSettings

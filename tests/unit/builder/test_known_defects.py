@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from services.builder.app import build_of
-from services.builder.domain.model_questions import ModelQuestion
+from services.builder.domain.model_questions import ModelQuestion, ModelReply
 from services.builder.domain.plan import Plan
-from services.builder.handlers.asking import ModelReply
 from services.builder.handlers.build import BuiltSuite
 from services.builder.settings import BuilderSettings
 

@@ -12,7 +12,6 @@ from services.evaluator.domain.evaluations import (
     overall,
 )
 from services.evaluator.domain.model_questions import (
-    Unreadable,
     judgement_in,
     judging_probes,
     report_in,
@@ -21,6 +20,7 @@ from services.evaluator.domain.rubric import judging_prompt, tasks_for
 from services.evaluator.handlers.rubric_files import library
 from shared.contracts import Judgement, Measure
 from shared.errors import ConfigurationError
+from shared.parsing import Unreadable
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.krippendorff import krippendorff_alpha
 from shared.stats.studies.local_law_144 import Category, above_median, impact_rows

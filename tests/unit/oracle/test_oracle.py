@@ -1,5 +1,6 @@
 """The oracle without a bus: what it asks, what it makes of replies, what it gives up."""
 
+import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.oracle.handlers import GATHER, Asking, Closings
+from services.oracle.handlers.judging import STAGE, JudgeRuns
 from shared.contracts import (
     ClosedBy,
     Ending,
@@ -57,10 +58,13 @@ def response_to(probe: Probe, text: str) -> Response:
     return make_response(probe=probe, purpose=probe.purpose, ending=Ending.ANSWERED, text=text)
 
 
+def judging_in(store: Store) -> JudgeRuns:
+    return JudgeRuns(store, now=lambda: NOW, deadline_s=60)
+
+
 def asked_by(store: Store, run: Run, **fields: Any) -> list[Record]:
-    asking = Asking(store, now=lambda: NOW, deadline_s=60)
     completion = make_completion(run_id=run.id, expected=0, arrived=0, **fields)
-    return list(asking(completion))
+    return list(asyncio.run(judging_in(store).begin(completion)))
 
 
 def test_every_pair_has_seven_questions_and_every_judge_its_controls(store: Store) -> None:
@@ -110,19 +114,19 @@ def test_asking_twice_asks_the_same_and_what_is_answered_is_not_asked_again(
 
 def test_a_completion_before_its_answers_waits_for_the_recorder(store: Store) -> None:
     run = answered(store, {})
-    asking = Asking(store, now=lambda: NOW, deadline_s=60)
+    completion = make_completion(run_id=run.id, expected=1, arrived=1)
     with pytest.raises(TransientError, match="Not all answers"):
-        asking(make_completion(run_id=run.id, expected=1, arrived=1))
+        asyncio.run(judging_in(store).begin(completion))
 
 
 def test_silent_judges_end_in_no_verdict_and_no_flag(store: Store) -> None:
     run = answered(store, {})
     asked_by(store, run)
-    gathers = store.gathers(GATHER)
+    gathers = store.gathers(STAGE)
     gathers.expire(NOW + timedelta(seconds=61))
     closings = gathers.due()
     assert len(closings) == 7
-    verdicts = [verdict for closing in closings for verdict in Closings(store)(closing)]
+    verdicts = [verdict for closing in closings for verdict in judging_in(store).closed(closing)]
     judged = [verdict for verdict in verdicts if not verdict.control]
     assert len(judged) == 6
     for verdict in judged:
@@ -141,10 +145,10 @@ def test_replies_become_flags_with_explanations_of_three_sentences(store: Store)
             text = f"Answer: {probe.expected or 'yes'}"
         response = response_to(probe, text)
         store.records.write([response])
-        store.gathers(GATHER).arrive([response.id], NOW)
-    closings = store.gathers(GATHER).due()
+        store.gathers(STAGE).arrive([response.id], NOW)
+    closings = store.gathers(STAGE).due()
     assert len(closings) == 7
-    verdicts = [verdict for closing in closings for verdict in Closings(store)(closing)]
+    verdicts = [verdict for closing in closings for verdict in judging_in(store).closed(closing)]
     for verdict in (each for each in verdicts if not each.control):
         raised = [name for name, finding in verdict.flags.items() if finding.value]
         assert raised == ["flag_1", "flag_2"]

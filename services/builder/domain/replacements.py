@@ -1,14 +1,12 @@
-"""Has a model propose what stands for a root concept's own words in a twin about another."""
+"""The words that belong to a root concept, and a model's proposals of what replaces each."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from services.builder.domain.build_data import BuildLog, PromptItem
-from services.builder.domain.model_questions import ModelQuestion, paired, yes_or_no
+from services.builder.domain.keywords import Ranking, nearest, words_of
+from services.builder.domain.model_questions import LanguageModel, ModelQuestion, paired, yes_or_no
 from services.builder.domain.plan import Branching, ProposeTerms
-from services.builder.domain.ranking import Ranking, nearest, words_of
-from services.builder.domain.threshold import words_above
 from services.builder.domain.words import holds
-from services.builder.handlers.asking import LanguageModel
 
 
 class Unclear(Exception):  # noqa: N818 - the search ends, and is recorded as ended
@@ -85,3 +83,23 @@ class FindReplacements:
                 "counterparts", concept, reply.reason or "no pairs in the reply"
             )
         return {old: new for old, new in pairs.items() if old != new}
+
+
+Associated = Callable[[Sequence[str]], Awaitable[bool]]
+"""Whether any of these words belongs to the concept."""
+
+
+async def words_above(ranked: Sequence[str], associated: Associated, shown: int) -> list[str]:
+    """Return the words, nearest first, down to the point below which none belongs to the concept.
+
+    Each question halves the places where that point may be, so there are at most log2(n) + 1 of
+    them. A question shows the nearest of the words below the place that is tried.
+    """
+    least, most = 0, len(ranked)
+    while least < most:
+        place = (least + most) // 2
+        if await associated(ranked[place : place + shown]):
+            least = place + 1
+        else:
+            most = place
+    return list(ranked[:least])

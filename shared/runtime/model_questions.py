@@ -1,0 +1,159 @@
+"""Questions that a service puts to models: published as probes, answered by responses.
+
+The id of a reply follows from its question, so that a redelivery, a kill or a second replica asks
+nothing twice. All replicas share one durable: whoever receives a reply writes it into the store,
+where the one that waits for it finds it.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+
+from shared.contracts import Probe, Purpose, Record, Response, response_id_of
+from shared.runtime.blocking import in_thread
+from shared.runtime.gather import Gather, OnClose, Reconciliation
+from shared.store import Records, Store
+from shared.telemetry import log
+
+LOOK_EVERY_S = 0.5
+"""How often the store is read without a sign: another replica may have received the reply."""
+
+
+class ModelReplies:
+    """The replies to one service's questions, by the id of the response."""
+
+    def __init__(self, records: Records, key_prefix: str) -> None:
+        self._records = records
+        self._key_prefix = key_prefix
+        self._kept = asyncio.Event()
+
+    async def keep(self, batch: Sequence[Response]) -> list[Response]:
+        """Write the replies to this service's questions into the store, and return them."""
+        own = [response for response in batch if self._is_own(response.probe)]
+        if own:
+            await in_thread(self._records.write, own)
+            self._kept.set()
+        return own
+
+    def _is_own(self, probe: Probe) -> bool:
+        return probe.purpose is Purpose.JUDGE and probe.key.startswith(self._key_prefix)
+
+    def find(self, ids: Collection[str]) -> dict[str, Response]:
+        """Return the replies that are there; it blocks."""
+        return {response.id: response for response in self._records.get(Response, ids)}
+
+    async def wait(self, ids: Collection[str], *, idle_s: float) -> dict[str, Response]:
+        """Return the replies once all are there, or once none has come for so long."""
+        found: dict[str, Response] = {}
+        loop = asyncio.get_running_loop()
+        last = loop.time()
+        while missing := sorted(set(ids) - found.keys()):
+            self._kept.clear()
+            if new := await in_thread(self.find, missing):
+                last = loop.time()
+                found |= new
+            elif loop.time() - last >= idle_s:
+                break
+            else:
+                await self._next_sign()
+        return found
+
+    async def _next_sign(self) -> None:
+        try:
+            async with asyncio.timeout(LOOK_EVERY_S):
+                await self._kept.wait()
+        except TimeoutError:
+            return
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """Questions that are waited for together."""
+
+    key: str
+    """Its name; sets of one run begin with `<run>/`."""
+    probes: Sequence[Probe]
+    context: Mapping[str, JsonValue] = field(default_factory=dict)
+    """All that is needed to read the replies, whoever closes the set."""
+
+
+class ModelQuestions:
+    """Sets of questions; each is closed once: by its replies, its deadline or a cancellation."""
+
+    def __init__(
+        self,
+        store: Store,
+        stage: str,
+        key_prefix: str,
+        on_close: OnClose,
+        *,
+        now: Callable[[], datetime],
+        deadline_s: float,
+    ) -> None:
+        self.replies = ModelReplies(store.records, key_prefix)
+        self.gather = Gather(store.gathers(stage), on_close, now=now)
+        self._records = store.records
+        self._gathers = store.gathers(stage)
+        self._stage = stage
+        self._now = now
+        self._deadline_s = deadline_s
+
+    async def expect(self, sets: Sequence[QuestionSet], *, reopen: bool = False) -> list[Probe]:
+        """Wait for the replies to all questions, and return the questions that have none yet.
+
+        Call it before anything is published. With `reopen`, a set that was given up before is
+        waited for again.
+        """
+        ids = {response_id_of(probe) for each in sets for probe in each.probes}
+        missing = await in_thread(self._records.missing, Response, ids)
+        unanswered: list[Probe] = []
+        for each in sets:
+            by_id = {response_id_of(probe): probe for probe in each.probes}
+            deadline = self._now() + timedelta(seconds=self._deadline_s)
+            begun = await self.gather.expect(
+                each.key,
+                by_id,
+                deadline=deadline,
+                context=each.context,
+                already=by_id.keys() - missing,
+            )
+            if reopen and not begun:
+                await in_thread(self._gathers.reopen, each.key, deadline=deadline, now=self._now())
+            unanswered += [probe for id_, probe in by_id.items() if id_ in missing]
+        return unanswered
+
+    async def arrive(self, replies: Sequence[Response]) -> None:
+        """Note replies that are in the store; a set that is complete closes."""
+        if replies:
+            await self.gather.arrive([reply.id for reply in replies])
+
+    async def cancel(self, run_id: str) -> None:
+        """Close the open sets of a run with the replies that are there."""
+        for key in await in_thread(self._gathers.open_keys):
+            if key.startswith(f"{run_id}/"):
+                await self.gather.cancel(key)
+
+    def reconciliation(self, probes_of_run: Callable[[str], Iterable[Probe]]) -> Reconciliation:
+        """Return the job that asks again what no model answers."""
+
+        def ask_again(run_id: str, ids: set[str]) -> list[Record]:
+            arrived = ids - self._records.missing(Response, ids)
+            if arrived:  # the replies are there; only the news of them was lost
+                self._gathers.arrive(arrived, self._now())
+            silent = ids - arrived
+            probes = [each for each in probes_of_run(run_id) if response_id_of(each) in silent]
+            log(self._stage).warning(
+                "no model replies: asking again", run=run_id, questions=len(probes)
+            )
+            return list(probes)
+
+        return Reconciliation(self._waited_for, ask_again, now=self._now)
+
+    def _waited_for(self) -> dict[str, set[str]]:
+        waiting: dict[str, set[str]] = {}
+        for key in self._gathers.open_keys():
+            waiting.setdefault(key.partition("/")[0], set()).update(self._gathers.waiting_for(key))
+        return waiting
