@@ -68,7 +68,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.ingestion
 
 calibration: .venv/.dev ## Simulate the evidence of monitors at full length: false alarms, delay
-	$(BIN)/python -m tools.calibration
+	$(BIN)/python -m tools.evidence_calibration
 
 bench-models: .venv/.models ## Measure texts a second, batched against one by one
 	$(BIN)/python -m benchmarks.extractors

@@ -1,4 +1,4 @@
-"""Make what a deployment keeps secret: bus keys, certificates, password, tokens; keep what is."""
+"""Create the secrets of a deployment: bus keys, certificates, password, tokens."""
 
 import argparse
 import secrets
@@ -12,45 +12,45 @@ import yaml
 from shared.bus.jetstream.keys import ensure_keys
 from shared.bus.permissions import key_names, server_config
 from shared.errors import BiaswatchError, UsageError
-from tools.deploying.compose import PASSWORD
-from tools.deploying.services import on_the_bus, secrets_of
+from tools.deployment.compose import PASSWORD
+from tools.deployment.services import PROVIDER_KEYS, bus_services, secrets_of
 
 DATABASE = "postgresql://biaswatch:{password}@{host}:5432/biaswatch"
-GIVEN = ("biaswatch_openai_api_key", "biaswatch_anthropic_api_key")
-"""The keys of model providers stay empty until somebody puts theirs in; the rest is made."""
 BUS_NAMES = "DNS:nats,DNS:nats-headless,DNS:*.nats-headless,DNS:localhost,IP:127.0.0.1"
 TLS = ("ca.crt", "tls.crt", "tls.key")
 KUBERNETES = "kubernetes.yaml"
 
 
-def keep(path: Path, text: str) -> None:
-    """Write a file that is not there yet."""
+def write_once(path: Path, text: str) -> None:
+    """Write a file unless it exists."""
     if not path.exists():
         path.write_text(text)
 
 
-def write(directory: Path, database_host: str) -> None:
-    """Make what is missing in a directory that its owner alone may enter."""
+def write_secrets(directory: Path, database_host: str) -> None:
+    """Create the missing files in a directory that only its owner may enter."""
     public = ensure_keys(directory, key_names())
     directory.chmod(0o700)
     authorization = directory / "authorization.conf"
-    authorization.unlink(missing_ok=True)  # it follows the keys, and may not be written over
+    authorization.unlink(missing_ok=True)  # derived from the keys, and read-only
     authorization.write_text(server_config(public))
-    names = {name for service in on_the_bus() for name in secrets_of(service)}
-    for name in {PASSWORD, *names} - {*GIVEN, "biaswatch_store_url"}:
-        keep(directory / name, secrets.token_urlsafe(32))
-    for name in GIVEN:
-        keep(directory / name, "")
+    names = {name for service in bus_services() for name in secrets_of(service)}
+    for name in {PASSWORD, *names} - {*PROVIDER_KEYS, "biaswatch_store_url"}:
+        write_once(directory / name, secrets.token_urlsafe(32))
+    for name in PROVIDER_KEYS:  # empty, until somebody puts theirs in
+        write_once(directory / name, "")
     password = (directory / PASSWORD).read_text().strip()
-    keep(directory / "biaswatch_store_url", DATABASE.format(password=password, host=database_host))
+    write_once(
+        directory / "biaswatch_store_url", DATABASE.format(password=password, host=database_host)
+    )
 
 
 def certificates(directory: Path) -> None:
-    """Make an authority and the bus's certificate, unless there is one."""
+    """Create a certificate authority and the bus's certificate, unless there is one."""
     if (directory / "tls.crt").exists():
         return
     if shutil.which("openssl") is None:
-        raise UsageError("openssl makes the bus's certificate, and it is not installed.")
+        raise UsageError("openssl is not installed. It creates the bus's certificate: install it.")
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
     openssl(
         directory, "req", "-x509", *key, "-days", "3650", "-subj", "/CN=biaswatch bus authority",
@@ -73,7 +73,7 @@ def openssl(directory: Path, *words: str) -> None:
 
 
 def kubernetes(directory: Path) -> str:
-    """Return the Secrets the manifests refer to, each with what one service may know."""
+    """Return the Secrets that the manifests name, each with what one service may know."""
 
     def text(name: str) -> str:
         return (directory / name).read_text()
@@ -83,7 +83,7 @@ def kubernetes(directory: Path) -> str:
             "nats.seed": text(f"{service}.seed"),
             **{name: text(name) for name in secrets_of(service)},
         }
-        for service in on_the_bus()
+        for service in bus_services()
     }
     store = {"biaswatch_store_url": text("biaswatch_store_url")}
     found["biaswatch-operator"] = {"nats.seed": text("operator.seed"), **store}
@@ -100,26 +100,26 @@ def _secret(name: str, values: dict[str, str]) -> dict[str, object]:
 
 
 def main() -> int:
-    """Write the secrets, or say in one sentence why not."""
+    """Write the secrets, or print in one sentence why not."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--database-host", default="postgres")
     parser.add_argument("--kubernetes", action="store_true", help=f"write {KUBERNETES} as well")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        write(asked.directory, asked.database_host)
-        if asked.kubernetes:
-            certificates(asked.directory)
-            path = asked.directory / KUBERNETES
+        write_secrets(arguments.directory, arguments.database_host)
+        if arguments.kubernetes:
+            certificates(arguments.directory)
+            path = arguments.directory / KUBERNETES
             path.unlink(missing_ok=True)
-            path.write_text(kubernetes(asked.directory))
+            path.write_text(kubernetes(arguments.directory))
     except (BiaswatchError, OSError) as error:
-        sys.stderr.write(f"The secrets cannot be kept in {asked.directory}: {error}\n")
+        sys.stderr.write(f"The secrets cannot be written to {arguments.directory}: {error}\n")
         return 2
-    for path in asked.directory.iterdir():
+    for path in arguments.directory.iterdir():
         # The user of a container must read them; on this machine the directory keeps others out.
         path.chmod(0o444)
-    print(f"The secrets are in {asked.directory}; keep them out of version control.")
+    print(f"The secrets are in {arguments.directory}; keep them out of version control.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Write what follows from the code: Kubernetes manifests, compose services, targets, dashboards."""
+"""Generate deployment files from the code: Kubernetes, compose, Prometheus, dashboards."""
 
 import argparse
 import sys
@@ -7,20 +7,20 @@ from typing import Any
 
 import yaml
 
-from tools.deploying import compose, dashboards, watching
-from tools.deploying.services import ROOT, SIMULATOR, on_the_bus
-from tools.deploying.workloads import Object, provision, workload
+from tools.deployment import compose, dashboards, monitoring
+from tools.deployment.services import ROOT, SIMULATOR, bus_services
+from tools.deployment.workloads import Object, provision, workload
 
 K8S = ROOT / "deploy" / "k8s"
 SERVICES, PARTS = K8S / "base" / "services", K8S / "components"
-GREETING = "# Written by tools/manifests.py (`make manifests`); change it there.\n"
+HEADER = "# Written by tools/manifests.py (`make manifests`); change it there.\n"
 
 
 class _Plain(yaml.SafeDumper):
-    """Writes every list and table out, without anchors."""
+    """Writes every list and mapping in full, without anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Repeat what occurs twice: a reader need not look elsewhere."""
+        """Repeat what occurs twice, so that a reader need not follow anchors."""
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
@@ -31,7 +31,7 @@ class _Plain(yaml.SafeDumper):
 def text_of(objects: list[Object]) -> str:
     """Return objects as a file of documents."""
     dumped = [yaml.dump(each, Dumper=_Plain, sort_keys=False, width=1000) for each in objects]
-    return GREETING + "---\n" + "---\n".join(dumped)
+    return HEADER + "---\n" + "---\n".join(dumped)
 
 
 def kustomization(resources: list[str]) -> str:
@@ -41,32 +41,35 @@ def kustomization(resources: list[str]) -> str:
 
 
 def generated() -> dict[Path, str]:
-    """Return every file that follows from the code as a whole."""
-    made = {SERVICES / f"{name}.yaml": text_of(workload(name)) for name in on_the_bus()}
-    made[SERVICES / "provision.yaml"] = text_of(provision())
-    made[SERVICES / "kustomization.yaml"] = kustomization(sorted(path.name for path in made))
-    made[PARTS / "simulator" / "simulator.yaml"] = text_of(workload(SIMULATOR))
-    made[PARTS / "keda" / "scalers.yaml"] = text_of(watching.scalers())
-    made[PARTS / "prometheus-operator" / "rules.yaml"] = text_of([watching.rule()])
-    made[PARTS / "prometheus-operator" / "monitors.yaml"] = text_of([watching.monitor()])
+    """Return the files that are generated as a whole."""
+    files = {SERVICES / f"{name}.yaml": text_of(workload(name)) for name in bus_services()}
+    files[SERVICES / "provision.yaml"] = text_of(provision())
+    files[SERVICES / "kustomization.yaml"] = kustomization(sorted(path.name for path in files))
+    files[PARTS / "simulator" / "simulator.yaml"] = text_of(workload(SIMULATOR))
+    files[PARTS / "keda" / "scalers.yaml"] = text_of(monitoring.scalers())
+    files[PARTS / "prometheus-operator" / "rules.yaml"] = text_of([monitoring.rule()])
+    files[PARTS / "prometheus-operator" / "monitors.yaml"] = text_of([monitoring.monitor()])
     for name, text in dashboards.files().items():
-        made[PARTS / "grafana" / name] = text
-    return made
+        files[PARTS / "grafana" / name] = text
+    return files
 
 
 def amended() -> dict[Path, str]:
-    """Return the files of which only parts follow from the code."""
+    """Return the files of which only the marked parts are generated."""
     path, scraping = ROOT / "docker-compose.yml", ROOT / "deploy" / "prometheus" / "prometheus.yml"
-    text = compose.between(path.read_text(), "services", compose.plain_services())
-    text = compose.between(text, "secrets", compose.secret_files())
-    targets = compose.between(scraping.read_text(), "targets", compose.targets())
+    text = compose.replace_marked(path.read_text(), "services", compose.plain_services())
+    text = compose.replace_marked(text, "provider keys", compose.provider_keys())
+    text = compose.replace_marked(text, "secrets", compose.secret_files())
+    targets = compose.replace_marked(scraping.read_text(), "targets", compose.targets())
     return {path: text, scraping: targets}
 
 
 def main() -> int:
-    """Write them, or say which are not as they would be written."""
+    """Write the files, or print which of them are out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 if one differs")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; 1 if a file is out of date"
+    )
     check = parser.parse_args().check
     differing = 0
     files = generated() | amended()

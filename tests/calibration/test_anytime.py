@@ -30,7 +30,7 @@ from tests.support.evidence_checks import (
 )
 from tests.support.evidence_claims import bank
 from tests.support.evidence_streams import ALPHA
-from tools.simulated_changes import STILL, Still, false_alarms, mean_time, plan_of_one, share_of
+from tools.false_alarms import STILL, Still, false_alarms, mean_time, plan_of_one, share_of
 
 TIMES, FEW = 200, 40
 MOST_DELAY = 2.5

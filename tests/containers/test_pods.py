@@ -10,7 +10,7 @@ import yaml
 
 from tests.support.containers import ROOT, build_images, make_secrets, until, why_no_engine
 from tests.support.podman import Pods, overlay, why_no_podman
-from tools.deploying.services import on_the_bus
+from tools.deployment.services import bus_services
 
 MISSING = why_no_engine() or why_no_podman()
 pytestmark = [
@@ -60,7 +60,7 @@ def ask(gateway: httpx2.Client, verb: str, path: str, body: Any = None) -> Any:
     return reply.json()
 
 
-@pytest.mark.parametrize("service", on_the_bus())
+@pytest.mark.parametrize("service", bus_services())
 def test_a_pod_becomes_ready(pods: Pods, service: str) -> None:
     url = f"http://{pods.address(service)}:9797/readyz"
     until(lambda: httpx2.get(url, timeout=3).status_code == 200)

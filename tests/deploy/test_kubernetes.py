@@ -9,8 +9,8 @@ import pytest
 from services.extractor.settings import ExtractorSettings
 from shared.bus.topology import StreamLimits, durables, streams
 from tests.support.manifests import OVERLAYS, ROOT, clean, objects, pods, rendered
-from tools.deploying.services import on_the_bus
-from tools.deploying.watching import NAMESPACE
+from tools.deployment.monitoring import NAMESPACE
+from tools.deployment.services import bus_services
 
 CUSTOM = json.loads((Path(__file__).parent / "custom_resources.json").read_text())
 WAIVED = {
@@ -71,7 +71,7 @@ def test_every_pod_keeps_the_restricted_standard_and_a_read_only_root(overlay: s
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_a_pod_is_given_longer_to_end_than_its_service_takes(overlay: str) -> None:
-    for name in on_the_bus():
+    for name in bus_services():
         pod = pods(overlay)[name]
         [container] = pod["containers"]
         env = {each["name"]: each["value"] for each in container["env"]}

@@ -8,7 +8,7 @@ import yaml
 
 from shared.bus.permissions import service_names as with_a_key
 from tests.support.manifests import OVERLAYS, ROOT, objects, pods
-from tools.deploying.services import on_the_bus, peculiar, secrets_of, startable
+from tools.deployment.services import bus_services, secrets_of, service_names, spec_of
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 PROMETHEUS = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text())
@@ -20,19 +20,19 @@ def test_what_is_written_from_the_code_is_up_to_date() -> None:
     assert done.returncode == 0, f"`make manifests` is due: {done.stdout}{done.stderr}"
 
 
-@pytest.mark.parametrize("service", startable())
+@pytest.mark.parametrize("service", service_names())
 def test_a_service_is_in_compose_kubernetes_prometheus_and_the_docs(service: str) -> None:
     assert service in COMPOSE["services"]
     assert service in pods("dev")
     assert f"`{service}`" in (ROOT / "docs" / "operations.md").read_text()
-    if service in on_the_bus():
+    if service in bus_services():
         [found] = PROMETHEUS["scrape_configs"][0]["dns_sd_configs"]
         assert service in found["names"]
         [monitor] = objects("production", "PodMonitor")
         assert service in monitor["spec"]["selector"]["matchExpressions"][0]["values"]
 
 
-@pytest.mark.parametrize("service", on_the_bus())
+@pytest.mark.parametrize("service", bus_services())
 def test_a_service_holds_its_own_secrets_and_nobody_elses(service: str) -> None:
     held = COMPOSE["services"][service]["secrets"]
     names = {each if isinstance(each, str) else each["source"] for each in held}
@@ -46,7 +46,9 @@ def test_a_service_holds_its_own_secrets_and_nobody_elses(service: str) -> None:
 
 
 def test_only_the_generator_holds_the_keys_of_model_providers() -> None:
-    holders = {name for name in startable() if any("api_key" in key for key in secrets_of(name))}
+    holders = {
+        name for name in service_names() if any("api_key" in key for key in secrets_of(name))
+    }
     assert holders == {"generator"}
     outside = {
         name for name, each in COMPOSE["services"].items() if "models" in each.get("networks", ())
@@ -66,7 +68,7 @@ def test_the_longest_call_of_the_generator_ends_within_its_grace() -> None:
     from services.generator.settings import GeneratorSettings
 
     longest_s = GeneratorSettings.model_fields["generator_timeout_s"].default
-    assert peculiar("generator").grace_s > longest_s
+    assert spec_of("generator").grace_s > longest_s
     assert float(COMPOSE["services"]["generator"]["environment"]["BIASWATCH_GRACE_S"]) > longest_s
 
 

@@ -1,10 +1,10 @@
-"""The Kubernetes objects that watch and scale: KEDA scalers, monitors, alert rules."""
+"""The Kubernetes objects for monitoring and scaling: KEDA, PodMonitor, alert rules."""
 
 import yaml
 
 from shared.contracts import Route
-from tools.deploying.services import ROOT, on_the_bus, read_by
-from tools.deploying.workloads import Object, made
+from tools.deployment.services import ROOT, bus_services, routes_read_by
+from tools.deployment.workloads import Object, kubernetes_object
 
 NAMESPACE = "biaswatch"
 BUS = f"nats-headless.{NAMESPACE}.svc.cluster.local:8222"
@@ -14,8 +14,8 @@ WAITING_PER_REPLICA = "500"
 
 
 def scalers() -> list[Object]:
-    """Return a KEDA scaler for every service that reads records, on what its durables say waits."""
-    return [_scaler(service) for service in on_the_bus() if read_by(service)]
+    """Return a KEDA scaler, by the lag of its durables, for every service that reads records."""
+    return [_scaler(service) for service in bus_services() if routes_read_by(service)]
 
 
 def _scaler(service: str) -> Object:
@@ -26,15 +26,15 @@ def _scaler(service: str) -> Object:
         "pollingInterval": 15,
         "cooldownPeriod": 300,
         "fallback": {"failureThreshold": 4, "replicas": 1},
-        "triggers": [_trigger(service, route) for route in read_by(service)],
+        "triggers": [_trigger(service, route) for route in routes_read_by(service)],
     }
-    return made("ScaledObject", "keda.sh/v1alpha1", service, spec=spec)
+    return kubernetes_object("ScaledObject", "keda.sh/v1alpha1", service, spec=spec)
 
 
 def _trigger(service: str, route: Route) -> Object:
     stage = route.durable(service)
     if route.by_lane:
-        # The durables of lanes have names nobody knows beforehand; the service tells their sum.
+        # The names of lanes' durables are not known beforehand; the service exports their sum.
         query = f'max(biaswatch_stage_lag_records{{stage="{stage}"}})'
         meta = {"serverAddress": PROMETHEUS, "query": query, "threshold": WAITING_PER_REPLICA}
         return {"type": "prometheus", "metadata": meta}
@@ -50,17 +50,17 @@ def _trigger(service: str, route: Route) -> Object:
 
 
 def rule() -> Object:
-    """Return the alert rules as the Prometheus operator takes them."""
+    """Return the alert rules as a PrometheusRule."""
     files = sorted((ROOT / "deploy" / "prometheus").glob("*rules.yml"))
     groups = [group for path in files for group in yaml.safe_load(path.read_text())["groups"]]
     spec = {"groups": groups}
-    return made("PrometheusRule", "monitoring.coreos.com/v1", "biaswatch", spec=spec)
+    return kubernetes_object("PrometheusRule", "monitoring.coreos.com/v1", "biaswatch", spec=spec)
 
 
 def monitor() -> Object:
-    """Return what tells the Prometheus operator which pods to scrape."""
+    """Return the PodMonitor: which pods the Prometheus operator scrapes."""
     name = "app.kubernetes.io/name"
-    named = {"key": name, "operator": "In", "values": on_the_bus()}
+    named = {"key": name, "operator": "In", "values": bus_services()}
     label = "__meta_kubernetes_pod_label_app_kubernetes_io_name"
     endpoint = {
         "port": "health",
@@ -69,4 +69,4 @@ def monitor() -> Object:
         "relabelings": [{"sourceLabels": [label], "targetLabel": "service"}],
     }
     spec = {"selector": {"matchExpressions": [named]}, "podMetricsEndpoints": [endpoint]}
-    return made("PodMonitor", "monitoring.coreos.com/v1", "biaswatch", spec=spec)
+    return kubernetes_object("PodMonitor", "monitoring.coreos.com/v1", "biaswatch", spec=spec)

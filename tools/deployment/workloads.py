@@ -2,12 +2,7 @@
 
 from typing import Any
 
-from tools.deploying.services import (
-    SIMULATOR,
-    SPARE_S,
-    UNREADY_S,
-    peculiar,
-)
+from tools.deployment.services import SIMULATOR, SPARE_S, UNREADY_S, spec_of
 
 HEALTH_PORT = 9797
 USER = 10001
@@ -18,18 +13,18 @@ Object = dict[str, Any]
 
 
 def labels(service: str) -> Object:
-    """Return the labels everything of a service carries."""
+    """Return the labels of every object of a service."""
     return {"app.kubernetes.io/name": service, "app.kubernetes.io/part-of": "biaswatch"}
 
 
-def made(kind: str, version: str, name: str, **more: Any) -> Object:
+def kubernetes_object(kind: str, version: str, name: str, **more: Any) -> Object:
     """Return an object with its name and labels."""
     meta = {"name": name, "labels": labels(name)}
     return {"apiVersion": version, "kind": kind, "metadata": meta, **more}
 
 
 def workload(service: str) -> list[Object]:
-    """Return everything one service consists of."""
+    """Return the objects of one service."""
     only = {"matchLabels": {"app.kubernetes.io/name": service}}
     ports = [
         {"name": port["name"], "port": port["containerPort"], "targetPort": port["name"]}
@@ -38,10 +33,10 @@ def workload(service: str) -> list[Object]:
     address = {"selector": only["matchLabels"], "ports": ports}
     budget = {"maxUnavailable": 1, "selector": only}
     return [
-        made("ServiceAccount", "v1", service, automountServiceAccountToken=False),
-        made("Service", "v1", service, spec=address),
+        kubernetes_object("ServiceAccount", "v1", service, automountServiceAccountToken=False),
+        kubernetes_object("Service", "v1", service, spec=address),
         _deployment(service, only),
-        made("PodDisruptionBudget", "policy/v1", service, spec=budget),
+        kubernetes_object("PodDisruptionBudget", "policy/v1", service, spec=budget),
     ]
 
 
@@ -54,7 +49,7 @@ def _deployment(service: str, only: Object) -> Object:
     }
     pod = {
         **_pod(service, [_container(service)]),
-        "terminationGracePeriodSeconds": UNREADY_S + peculiar(service).grace_s + SPARE_S,
+        "terminationGracePeriodSeconds": UNREADY_S + spec_of(service).grace_s + SPARE_S,
         "topologySpreadConstraints": [spread],
     }
     surge = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
@@ -65,7 +60,7 @@ def _deployment(service: str, only: Object) -> Object:
         "strategy": surge,
         "template": {"metadata": {"labels": _pod_labels(service)}, "spec": pod},
     }
-    return made("Deployment", "apps/v1", service, spec=spec)
+    return kubernetes_object("Deployment", "apps/v1", service, spec=spec)
 
 
 def provision() -> list[Object]:
@@ -77,7 +72,7 @@ def provision() -> list[Object]:
         "imagePullPolicy": "IfNotPresent",
         "command": ["biaswatch", "provision"],
         "args": ["--replicas", "$(BIASWATCH_STREAM_REPLICAS)"],
-        **_on_the_bus({}),
+        **_with_bus({}),
         "resources": _resources("recorder"),
         "securityContext": _restricted(),
         "volumeMounts": _mounts(name),
@@ -88,8 +83,8 @@ def provision() -> list[Object]:
         "ttlSecondsAfterFinished": 3600,
         "template": {"metadata": {"labels": _pod_labels(name)}, "spec": pod},
     }
-    account = made("ServiceAccount", "v1", name, automountServiceAccountToken=False)
-    return [account, made("Job", "batch/v1", name, spec=spec)]
+    account = kubernetes_object("ServiceAccount", "v1", name, automountServiceAccountToken=False)
+    return [account, kubernetes_object("Job", "batch/v1", name, spec=spec)]
 
 
 def _pod(service: str, containers: list[Object]) -> Object:
@@ -143,9 +138,9 @@ def _restricted() -> Object:
 
 
 def _resources(service: str) -> Object:
-    least, most = peculiar(service).memory
+    least, most = spec_of(service).memory
     return {
-        "requests": {"cpu": peculiar(service).cpu, "memory": least},
+        "requests": {"cpu": spec_of(service).cpu, "memory": least},
         "limits": {"cpu": "2", "memory": most},
     }
 
@@ -159,7 +154,7 @@ def _mounts(service: str) -> list[Object]:
 
 
 def _ports(service: str) -> list[Object]:
-    http = peculiar(service).port
+    http = spec_of(service).port
     ports = [] if http is None else [{"name": "http", "containerPort": http}]
     if service != SIMULATOR:
         ports.append({"name": "health", "containerPort": HEALTH_PORT})
@@ -168,17 +163,17 @@ def _ports(service: str) -> list[Object]:
 
 def _environment(service: str) -> Object:
     everywhere = "0.0.0.0"  # noqa: S104 - in a pod of its own
-    host = {f"BIASWATCH_{service.upper()}_HOST": everywhere} if peculiar(service).port else {}
+    host = {f"BIASWATCH_{service.upper()}_HOST": everywhere} if spec_of(service).port else {}
     if service == SIMULATOR:
         return {"env": _variables(host)}
     waits = {
         "BIASWATCH_UNREADY_S": str(UNREADY_S),
-        "BIASWATCH_GRACE_S": str(peculiar(service).grace_s),
+        "BIASWATCH_GRACE_S": str(spec_of(service).grace_s),
     }
-    return _on_the_bus(waits | host)
+    return _with_bus(waits | host)
 
 
-def _on_the_bus(more: Object) -> Object:
+def _with_bus(more: Object) -> Object:
     env = {"BIASWATCH_NATS_SEED_FILE": f"{SECRETS}/nats.seed", "BIASWATCH_SECRETS_DIR": SECRETS}
     return {
         "envFrom": [{"configMapRef": {"name": "biaswatch"}}],

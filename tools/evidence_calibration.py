@@ -17,8 +17,8 @@ from tests.support.evidence_checks import (
     share_alarmed,
 )
 from tests.support.evidence_streams import ALPHA
-from tools.simulated_changes import STILL, mean_time, plan_of_one, share_of
-from tools.simulated_changes import false_alarms as changes_alarmed
+from tools.false_alarms import STILL, mean_time, plan_of_one, share_of
+from tools.false_alarms import false_alarms as changes_alarmed
 
 TIMES = 2000
 CLAIM_TIMES = 1000

@@ -1,0 +1,79 @@
+"""Which services are deployed, and how each differs from the usual one."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared.contracts import ROUTES, Route
+from shared.contracts.providers import key_variables
+
+ROOT = Path(__file__).parents[2]
+SIMULATOR = "simulator"
+UNREADY_S, GRACE_S, SPARE_S = 6, 30, 9
+"""Seconds unready, longer than a readiness probe's period; then to finish; then to close."""
+LONGEST_CALL_S = 130
+"""Longer than the generator's BIASWATCH_GENERATOR_TIMEOUT_S, which a test holds it to."""
+
+PROVIDER_KEYS = tuple(f"biaswatch_{name.lower()}" for name in key_variables())
+"""The files with the keys of model providers."""
+
+
+@dataclass(frozen=True)
+class ServiceSpec:
+    """What a service needs; the defaults are those of one that only reads and writes records."""
+
+    grace_s: int = GRACE_S
+    cpu: str = "100m"
+    memory: tuple[str, str] = ("128Mi", "384Mi")
+    """Request and limit."""
+    port: int | None = None
+    """The port of its HTTP API, beside the one for health and metrics."""
+    secrets: tuple[str, ...] = ()
+    """Files of secrets that only this service has."""
+    variables: tuple[str, ...] = ()
+    """Settings that the environment of `docker compose` may set."""
+
+
+SERVICE_SPECS = {
+    "generator": ServiceSpec(
+        grace_s=LONGEST_CALL_S,
+        memory=("192Mi", "768Mi"),
+        secrets=PROVIDER_KEYS,
+    ),
+    "extractor": ServiceSpec(cpu="500m", memory=("192Mi", "768Mi")),
+    "diagnoser": ServiceSpec(cpu="500m", memory=("384Mi", "2Gi")),
+    "gateway": ServiceSpec(
+        port=8080,
+        secrets=(
+            "biaswatch_gateway_run_token",
+            "biaswatch_gateway_read_token",
+            "biaswatch_gateway_ingest_token",
+        ),
+    ),
+    "planner": ServiceSpec(variables=("BIASWATCH_PLANNER_RECONCILE_S",)),
+    SIMULATOR: ServiceSpec(port=8090),
+}
+
+
+def spec_of(service: str) -> ServiceSpec:
+    """Return the spec of a service."""
+    return SERVICE_SPECS.get(service, ServiceSpec())
+
+
+def service_names() -> list[str]:
+    """Return every service that can be started."""
+    return sorted(path.parent.name for path in (ROOT / "services").glob("*/app.py"))
+
+
+def bus_services() -> list[str]:
+    """Return every service but the simulator: each has a key, a store, health and metrics."""
+    return [name for name in service_names() if name != SIMULATOR]
+
+
+def secrets_of(service: str) -> tuple[str, ...]:
+    """Return the names of the secret files a service has beside its bus key."""
+    return ("biaswatch_store_url", *spec_of(service).secrets)
+
+
+def routes_read_by(service: str) -> list[Route]:
+    """Return the routes a service reads."""
+    return [route for route in ROUTES if service in route.consumers]
