@@ -21,8 +21,8 @@ from tests.support.evidence_checks import (
     FALSE_ALARMS,
     PAIRS,
     ROUNDS,
-    Check,
     Delay,
+    FalseAlarmCheck,
     delay_ratio,
     detector_times,
     most_allowed,
@@ -39,7 +39,7 @@ LOOSE, SOME_ROUNDS = 0.8, 60
 
 
 @pytest.mark.parametrize("check", FALSE_ALARMS, ids=lambda check: check.name)
-def test_evidence_without_a_difference_alarms_at_most_at_its_level(check: Check) -> None:
+def test_evidence_without_a_difference_alarms_at_most_at_its_level(check: FalseAlarmCheck) -> None:
     times = FEW if check.dear else TIMES
     assert check.length == PAIRS
     found = share_alarmed(check, np.random.default_rng(1), times, PAIRS // 4)
@@ -47,7 +47,7 @@ def test_evidence_without_a_difference_alarms_at_most_at_its_level(check: Check)
 
 
 @pytest.mark.parametrize("check", CLAIMS, ids=lambda check: check.name)
-def test_a_claim_alarms_at_most_at_its_level_over_a_year_of_rounds(check: Check) -> None:
+def test_a_claim_alarms_at_most_at_its_level_over_a_year_of_rounds(check: FalseAlarmCheck) -> None:
     times = FEW if check.dear else TIMES
     found = share_alarmed(check, np.random.default_rng(2), times, ROUNDS)
     assert found <= most_allowed(times)
@@ -55,7 +55,7 @@ def test_a_claim_alarms_at_most_at_its_level_over_a_year_of_rounds(check: Check)
 
 def test_a_bank_taken_for_the_population_alarms_falsely() -> None:
     """Why a monitor declares its claim: the same sets bring the same gaps again and again."""
-    wrong = Check("bank taken for a population", bank(20, 0.1, centred=False), ROUNDS)
+    wrong = FalseAlarmCheck("bank taken for a population", bank(20, 0.1, centred=False), ROUNDS)
     assert share_alarmed(wrong, np.random.default_rng(3), 100, ROUNDS) > 0.3
 
 

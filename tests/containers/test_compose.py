@@ -11,9 +11,9 @@ import yaml
 
 from tests.support.containers import (
     ROOT,
-    Platform,
+    ContainerPlatform,
     build_images,
-    platform,
+    platform_in_containers,
     run,
     until,
     why_no_engine,
@@ -30,14 +30,14 @@ REPEATS = 5
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerPlatform]:
     build_images()
     given = {
         "BIASWATCH_SIMULATOR_PLANTS": json.dumps(SLOW),
         "BIASWATCH_GENERATOR_SLOTS": "4",
         "BIASWATCH_PLANNER_RECONCILE_S": "5",
     }
-    with platform(tmp_path_factory.mktemp("compose"), **given) as up:
+    with platform_in_containers(tmp_path_factory.mktemp("compose"), **given) as up:
         try:
             until(lambda: up.http.get("/v1/runs").status_code == 200)
             yield up
@@ -51,27 +51,29 @@ def suite() -> dict[str, Any]:
     return loaded
 
 
-def started(house: Platform, suite: dict[str, Any], target: str, nonce: str) -> str:
+def started(platform: ContainerPlatform, suite: dict[str, Any], target: str, nonce: str) -> str:
     asked = {
-        "suite_hash": house.ask("POST", "/v1/suites", suite)["hash"],
+        "suite_hash": platform.ask("POST", "/v1/suites", suite)["hash"],
         "targets": [target],
         "repeats": REPEATS,
         "nonce": nonce,
     }
 
     def begun() -> Any:  # the extractors may not have said yet that they run
-        return house.ask("POST", "/v1/runs", asked)["run"]["id"]
+        return platform.ask("POST", "/v1/runs", asked)["run"]["id"]
 
     return str(until(begun))
 
 
-def test_nobody_reads_without_a_token(house: Platform) -> None:
-    assert house.http.get("/v1/runs", headers={"Authorization": ""}).status_code == 401
+def test_nobody_reads_without_a_token(platform: ContainerPlatform) -> None:
+    assert platform.http.get("/v1/runs", headers={"Authorization": ""}).status_code == 401
 
 
-def test_a_browser_is_shown_the_dashboard_once_it_has_signed_in(house: Platform) -> None:
-    token = (house.secrets / "biaswatch_gateway_read_token").read_text().strip()
-    with httpx2.Client(base_url=house.url, timeout=10) as browser:
+def test_a_browser_is_shown_the_dashboard_once_it_has_signed_in(
+    platform: ContainerPlatform,
+) -> None:
+    token = (platform.secrets / "biaswatch_gateway_read_token").read_text().strip()
+    with httpx2.Client(base_url=platform.url, timeout=10) as browser:
         assert browser.get("/").headers["location"] == "/login?next=/"
         assert browser.get("/style.css").headers["content-type"].startswith("text/css")
         assert browser.post("/login", data={"token": token}).headers["location"] == "/"
@@ -80,101 +82,115 @@ def test_a_browser_is_shown_the_dashboard_once_it_has_signed_in(house: Platform)
 
 @pytest.mark.parametrize("victim", ["extractor", "generator", "recorder", "planner", "nats"])
 def test_a_study_over_http_is_whole_though_a_container_dies_in_the_middle(
-    house: Platform, suite: dict[str, Any], victim: str
+    platform: ContainerPlatform, suite: dict[str, Any], victim: str
 ) -> None:
-    run_id = started(house, suite, "simulator:slow", victim)
+    run_id = started(platform, suite, "simulator:slow", victim)
     path = f"/v1/runs/{run_id}"
-    until(lambda: house.ask("GET", path)["responses"] >= 10)
-    house.crash(victim)
-    assert house.ask("GET", path)["stand"] == "running"
-    until(lambda: house.ask("GET", path)["stand"] in {"complete", "incomplete"})
-    stand = house.ask("GET", path)
+    until(lambda: platform.ask("GET", path)["responses"] >= 10)
+    platform.crash(victim)
+    assert platform.ask("GET", path)["stand"] == "running"
+    until(lambda: platform.ask("GET", path)["stand"] in {"complete", "incomplete"})
+    stand = platform.ask("GET", path)
     probes = len(suite["probes"]) * REPEATS
     assert (stand["stand"], stand["probes"], stand["responses"]) == ("complete", probes, probes)
     assert stand["features"] == stand["features_expected"] == probes * len(suite["extractors"])
     gaps = {
         (gap["a"], gap["b"]): gap["verdict"]
-        for diagnosis in house.ask("GET", f"{path}/diagnoses")
+        for diagnosis in platform.ask("GET", f"{path}/diagnoses")
         if diagnosis["feature"] == "rating" and diagnosis["dimension"] == "race"
         for gap in diagnosis["gaps"]
     }
     assert set(gaps.values()) == {"disparity"}, "the planted gap is found"
 
 
-def test_three_extractors_share_the_work(house: Platform, suite: dict[str, Any]) -> None:
-    house.scale("extractor", 3)
-    until(lambda: len(house.containers("extractor")) == 3)
-    run_id = started(house, suite, "simulator:unbiased", "three")
-    until(lambda: house.ask("GET", f"/v1/runs/{run_id}")["stand"] == "complete")
+def test_three_extractors_share_the_work(
+    platform: ContainerPlatform, suite: dict[str, Any]
+) -> None:
+    platform.scale("extractor", 3)
+    until(lambda: len(platform.containers("extractor")) == 3)
+    run_id = started(platform, suite, "simulator:unbiased", "three")
+    until(lambda: platform.ask("GET", f"/v1/runs/{run_id}")["stand"] == "complete")
 
     def seen() -> bool:
         query = {"query": 'up{service="extractor"} == 1'}
-        reply = house.http.get(f"{house.prometheus}/api/v1/query", params=query)
+        reply = platform.http.get(f"{platform.prometheus}/api/v1/query", params=query)
         return len(reply.json()["data"]["result"]) == 3
 
     until(seen)
 
 
 def test_the_streams_come_back_from_a_copy_of_the_stopped_servers_folder(
-    house: Platform, suite: dict[str, Any], tmp_path: Path
+    platform: ContainerPlatform, suite: dict[str, Any], tmp_path: Path
 ) -> None:
     """As the operations page says it; what waited for an answer waits again."""
-    run_id = started(house, suite, "simulator:slow", "copied")
-    until(lambda: house.ask("GET", f"/v1/runs/{run_id}")["responses"] >= 10)
+    run_id = started(platform, suite, "simulator:slow", "copied")
+    until(lambda: platform.ask("GET", f"/v1/runs/{run_id}")["responses"] >= 10)
     copied = tmp_path / "streams-backup"
-    [nats] = house.containers("nats")
-    house.composed("stop", "nats")
+    [nats] = platform.containers("nats")
+    platform.composed("stop", "nats")
     try:
         run("docker", "cp", "-a", f"{nats}:/data", str(copied))
         assert list(copied.rglob("PROBES"))
-        lost = ["--entrypoint", "sh", house.inspect(nats)["Config"]["Image"], "-c", "rm -r /data/*"]
+        lost = [
+            "--entrypoint",
+            "sh",
+            platform.inspect(nats)["Config"]["Image"],
+            "-c",
+            "rm -r /data/*",
+        ]
         run("docker", "run", "--rm", "--volumes-from", nats, *lost)
         run("docker", "cp", "-a", f"{copied}/.", f"{nats}:/data")
     finally:
-        house.composed("start", "nats")
-    until(lambda: house.ask("GET", f"/v1/runs/{run_id}")["stand"] == "complete")
+        platform.composed("start", "nats")
+    until(lambda: platform.ask("GET", f"/v1/runs/{run_id}")["stand"] == "complete")
 
 
-def test_prometheus_sees_every_service_and_has_the_rules(house: Platform) -> None:
+def test_prometheus_sees_every_service_and_has_the_rules(platform: ContainerPlatform) -> None:
     rooms = {path.parent.name for path in (ROOT / "services").glob("*/app.py")} - {"simulator"}
 
     def up() -> set[str]:
-        reply = house.http.get(f"{house.prometheus}/api/v1/query", params={"query": "up == 1"})
+        reply = platform.http.get(
+            f"{platform.prometheus}/api/v1/query", params={"query": "up == 1"}
+        )
         return {each["metric"]["service"] for each in reply.json()["data"]["result"]}
 
     until(lambda: up() == rooms)
-    rules = house.http.get(f"{house.prometheus}/api/v1/rules").json()["data"]["groups"]
+    rules = platform.http.get(f"{platform.prometheus}/api/v1/rules").json()["data"]["groups"]
     assert {rule["health"] for group in rules for rule in group["rules"]} <= {"ok", "unknown"}
     assert rules
 
 
-def test_containers_run_without_root_and_cannot_write_to_their_system(house: Platform) -> None:
+def test_containers_run_without_root_and_cannot_write_to_their_system(
+    platform: ContainerPlatform,
+) -> None:
     for path in (ROOT / "services").glob("*/app.py"):
-        for container in house.containers(path.parent.name):
-            found = house.inspect(container)
+        for container in platform.containers(path.parent.name):
+            found = platform.inspect(container)
             assert found["Config"]["User"] == "10001:10001"
             assert found["HostConfig"]["ReadonlyRootfs"] is True
             assert found["HostConfig"]["CapDrop"] == ["ALL"]
 
 
-def test_the_bus_refuses_a_service_what_is_not_its_own(house: Platform) -> None:
+def test_the_bus_refuses_a_service_what_is_not_its_own(platform: ContainerPlatform) -> None:
     """The permissions are in force: the extractor's key may not care for dead letters."""
-    [container, *_] = house.containers("extractor")
-    said = house.inside(container, "biaswatch", "dead-letters", "list")
+    [container, *_] = platform.containers("extractor")
+    said = platform.inside(container, "biaswatch", "dead-letters", "list")
     assert said.returncode != 0
     assert "permissions violation" in said.stdout.lower()
     assert "Traceback" not in said.stdout + said.stderr
 
 
-def test_how_long_each_service_takes_from_start_to_ready_is_told(house: Platform) -> None:
+def test_how_long_each_service_takes_from_start_to_ready_is_told(
+    platform: ContainerPlatform,
+) -> None:
     """The bar is 3 s; a test asserts no time, so it is printed."""
     for service in sorted(path.parent.name for path in (ROOT / "services").glob("*/app.py")):
         if service != "simulator":
-            print(f"cold start of the {service}: {house.cold_start_s(service):.2f} s")
+            print(f"cold start of the {service}: {platform.cold_start_s(service):.2f} s")
 
 
-def test_no_secret_is_in_the_logs(house: Platform, tmp_path: Path) -> None:
-    logs = house.logs()
+def test_no_secret_is_in_the_logs(platform: ContainerPlatform, tmp_path: Path) -> None:
+    logs = platform.logs()
     for name in ("postgres_password", "biaswatch_gateway_run_token", "planner.seed"):
-        secret = (Path(house.secrets) / name).read_text().strip()
+        secret = (Path(platform.secrets) / name).read_text().strip()
         assert secret not in logs

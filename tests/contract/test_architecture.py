@@ -1,4 +1,4 @@
-"""The house keeps its own rules where no linter can see them."""
+"""The product keeps its own rules where no linter can see them."""
 
 import re
 import subprocess

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import Begun, CommandLine, until
+from tests.support.commands import CommandLine, RunningCommand, until
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "adding-an-extractor.md").read_text()
@@ -38,12 +38,12 @@ def test_the_example_on_the_page_is_the_one_in_examples() -> None:
 def test_the_page_can_be_followed_from_an_empty_folder(
     command: CommandLine, tmp_path: Path
 ) -> None:
-    serving: list[Begun] = []
+    serving: list[RunningCommand] = []
     with command.up():
         try:
             for kind, name, text in BLOCK.findall(PAGE):
                 if kind == "console" and name == "serve":
-                    serving.append(command.begin(*shlex.split(text)[1:]))
+                    serving.append(command.start(*shlex.split(text)[1:]))
                     until(lambda: "exclaims" in listed(command) or serving[0].poll() is not None)
                 elif kind == "console":
                     for line in text.splitlines():
@@ -81,7 +81,7 @@ def test_back_filling_gives_an_old_run_what_a_new_extractor_reads(
         early = command("extractors", "backfill", "exclaims", "--since", "2026-01-01")
         assert early.returncode == 2
         assert "is not running" in early.stderr
-        serving = command.begin("extractors", "serve", "exclaims.py")
+        serving = command.start("extractors", "serve", "exclaims.py")
         try:
             until(lambda: "exclaims" in listed(command))
             said = command("extractors", "backfill", "exclaims", "--since", "2026-01-01")

@@ -78,7 +78,7 @@ def answered_at(store: Store) -> dict[str, str]:
 def test_ctrl_c_leaves_a_run_that_the_same_command_ends_without_asking_again(
     command: CommandLine, suite: str, store: Store
 ) -> None:
-    first = command.begin("run", suite, "--target", "simulator:slow", "--json")
+    first = command.start("run", suite, "--target", "simulator:slow", "--json")
     until(lambda: store.records.count(Response) >= 4)
     first.send_signal(signal.SIGINT)
     _, complaint = first.communicate(timeout=30)
@@ -99,7 +99,7 @@ def test_a_cancelled_run_stops_asking_keeps_what_it_has_and_can_be_taken_up_agai
 ) -> None:
     command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(SLOWER))  # a minute to cancel it in
     with command.up():
-        going = command.begin("run", suite, "--target", "simulator:slow", "--json")
+        going = command.start("run", suite, "--target", "simulator:slow", "--json")
         until(lambda: store.records.count(Response) >= 2)
         [asked] = store.records.all(Run)
         assert command("cancel", asked.id).returncode == 0
@@ -126,13 +126,13 @@ def test_the_same_plan_is_the_same_run_unless_a_new_one_is_asked_for(
         assert run(command, suite, "--new")[1]["run_id"] != first
 
 
-def test_a_house_killed_outright_gives_its_directory_back(
+def test_a_platform_killed_outright_gives_its_directory_back(
     command: CommandLine, suite: str, store: Store
 ) -> None:
-    with command.up() as house:
-        going = command.begin("run", suite, "--target", "simulator:slow", "--json")
+    with command.up() as platform:
+        going = command.start("run", suite, "--target", "simulator:slow", "--json")
         until(lambda: store.records.count(Response) >= 2)
-        house.kill()
+        platform.kill()
         going.communicate(timeout=60)
         assert going.returncode != 0
     command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(QUICK))
@@ -143,10 +143,10 @@ def test_a_house_killed_outright_gives_its_directory_back(
 def test_each_service_can_be_a_process_and_may_be_killed(
     command: CommandLine, suite: str, store: Store
 ) -> None:
-    with command.up("--processes") as house:
-        going = command.begin("run", suite, "--target", "simulator:slow", "--json")
+    with command.up("--processes") as platform:
+        going = command.start("run", suite, "--target", "simulator:slow", "--json")
         until(lambda: store.records.count(Response) >= 2)
-        for pid in children(house.pid, "services.extractor.app"):
+        for pid in children(platform.pid, "services.extractor.app"):
             os.kill(pid, signal.SIGKILL)
         said, complaint = going.communicate(timeout=90)
         assert going.returncode == 0, complaint

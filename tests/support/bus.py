@@ -25,7 +25,7 @@ QUICK = RetryPolicy(first_delay_s=0.02, longest_delay_s=0.1)
 
 
 @dataclass
-class Bus:
+class ProvisionedBus:
     """A provisioned bus and the means to use it in a test."""
 
     server: EmbeddedServer
@@ -91,7 +91,7 @@ class Bus:
         await self.connection.close()
 
 
-class Seen:
+class ReceivedRecords:
     """Records what a handler was given, and wakes the test when there is enough of it."""
 
     def __init__(self) -> None:
@@ -124,11 +124,11 @@ def nats_server(tmp_path: Path) -> Iterator[EmbeddedServer]:
 
 
 @pytest_asyncio.fixture
-async def bus(nats_server: EmbeddedServer) -> AsyncIterator[Bus]:
+async def bus(nats_server: EmbeddedServer) -> AsyncIterator[ProvisionedBus]:
     """Return a provisioned bus."""
     connection = await Connection.open(nats_server.url, name="test")
     admin = Admin(connection)
     await provision(admin)
-    made = Bus(nats_server, connection, admin, JetStreamPublisher(connection))
+    made = ProvisionedBus(nats_server, connection, admin, JetStreamPublisher(connection))
     yield made
     await made.close()

@@ -24,7 +24,7 @@ COMMAND_S = 100.0
 LOOK_S = 0.02
 
 
-class Begun:
+class RunningCommand:
     """A command under way, with the part of `subprocess.Popen` that tests need."""
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str], near: Path) -> None:
@@ -98,22 +98,22 @@ class CommandLine:
 
     def __call__(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """Run a command to its end."""
-        begun = self.begin(*words)
+        started = self.start(*words)
         try:
-            out, err = begun.communicate()
+            out, err = started.communicate()
         except subprocess.TimeoutExpired:
-            begun.kill()
+            started.kill()
             raise
-        return subprocess.CompletedProcess(list(words), begun.returncode or 0, out, err)
+        return subprocess.CompletedProcess(list(words), started.returncode or 0, out, err)
 
-    def begin(self, *words: str) -> Begun:
-        """Begin a command, and let it run."""
-        return Begun(words, self._environment, self.state.parent)
+    def start(self, *words: str) -> RunningCommand:
+        """Start a command, and let it run."""
+        return RunningCommand(words, self._environment, self.state.parent)
 
     @contextmanager
-    def up(self, *words: str) -> Iterator[Begun]:
+    def up(self, *words: str) -> Iterator[RunningCommand]:
         """Keep the platform up while the context lasts."""
-        process = self.begin("up", "--port", "0", *words)
+        process = self.start("up", "--port", "0", *words)
         try:
             until(lambda: (self.state / "platform.json").exists() or process.poll() is not None)
             assert process.poll() is None, process.communicate()[1]

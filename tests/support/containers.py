@@ -65,7 +65,7 @@ class Compose(DockerCompose):
         return words
 
 
-class Platform:
+class ContainerPlatform:
     """A platform in containers: its gateway over HTTP, and its containers to kill."""
 
     def __init__(
@@ -173,7 +173,7 @@ def make_secrets(directory: Path, *words: str) -> Path:
 
 
 @contextmanager
-def platform(directory: Path, **environment: str) -> Iterator[Platform]:
+def platform_in_containers(directory: Path, **environment: str) -> Iterator[ContainerPlatform]:
     """Bring the platform up with the simulator, and take it down with everything it kept."""
     secrets = make_secrets(directory / "secrets")
     ports = {name: _free_port() for name in ("GATEWAY_PORT", "PROMETHEUS_PORT")}
@@ -200,7 +200,7 @@ def platform(directory: Path, **environment: str) -> Iterator[Platform]:
     os.environ.update(given)
     try:
         with Compose(ROOT, wait=False, profiles=["simulator"]) as compose:
-            up = Platform(compose, project, secrets, ports)
+            up = ContainerPlatform(compose, project, secrets, ports)
             with up.http:
                 yield up
     finally:

@@ -33,7 +33,7 @@ ROUNDS = 365
 
 
 @dataclass(frozen=True)
-class Check:
+class FalseAlarmCheck:
     """A kind of stream without any difference, whose alarms are all false."""
 
     name: str
@@ -43,7 +43,9 @@ class Check:
     """Whether the quick form takes fewer repetitions."""
 
 
-def share_alarmed(check: Check, rng: np.random.Generator, times: int, length: int) -> float:
+def share_alarmed(
+    check: FalseAlarmCheck, rng: np.random.Generator, times: int, length: int
+) -> float:
     """Return the share of streams that alarm at any look."""
     return float(np.mean([check.alarm(rng, length) < inf for _ in range(times)]))
 
@@ -54,40 +56,50 @@ def most_allowed(times: int, level: float = ALPHA) -> float:
 
 
 FALSE_ALARMS = [
-    *(Check(f"fixed bets, rates of {p}", bets_on_rates(p, p)) for p in (0.02, 0.3)),
+    *(FalseAlarmCheck(f"fixed bets, rates of {p}", bets_on_rates(p, p)) for p in (0.02, 0.3)),
     *(
-        Check(f"fixed bets, {shape} features", bets_on_features(a, b))
-        for shape, a, b in (("bell-shaped", 2, 5), ("skewed", 0.1, 2), ("U-shaped", 0.5, 0.5))
-    ),
-    *(Check(f"odds ratio 1+1, rates of {p}", odds_one_and_one(p, p)) for p in (0.02, 0.3)),
-    *(Check(f"odds ratio 10+10, rates of {p}", odds_in_batches(p)) for p in (0.02, 0.3)),
-    Check("odds ratio, base rate and mix drift", odds_under_drift),
-    Check("fixed bets, a gap of .02, tolerance .02", bets_at_the_tolerance(0.32, 0.30)),
-    Check("odds ratio 10+10, log odds of .2, tolerance .2", odds_at_the_tolerance(0.2)),
-    Check("family of 10 features, fixed bets", family(10), dear=True),
-    *(Check(f"McNemar, rates of {p}", discordant(p)) for p in (0.02, 0.3)),
-    *(
-        Check(f"unpaired groups, {shape} features", unpaired(a, b), dear=True)
+        FalseAlarmCheck(f"fixed bets, {shape} features", bets_on_features(a, b))
         for shape, a, b in (("bell-shaped", 2, 5), ("skewed", 0.1, 2), ("U-shaped", 0.5, 0.5))
     ),
     *(
-        Check(f"five groups, {shape} features", five_groups(a, b))
+        FalseAlarmCheck(f"odds ratio 1+1, rates of {p}", odds_one_and_one(p, p))
+        for p in (0.02, 0.3)
+    ),
+    *(FalseAlarmCheck(f"odds ratio 10+10, rates of {p}", odds_in_batches(p)) for p in (0.02, 0.3)),
+    FalseAlarmCheck("odds ratio, base rate and mix drift", odds_under_drift),
+    FalseAlarmCheck("fixed bets, a gap of .02, tolerance .02", bets_at_the_tolerance(0.32, 0.30)),
+    FalseAlarmCheck("odds ratio 10+10, log odds of .2, tolerance .2", odds_at_the_tolerance(0.2)),
+    FalseAlarmCheck("family of 10 features, fixed bets", family(10), dear=True),
+    *(FalseAlarmCheck(f"McNemar, rates of {p}", discordant(p)) for p in (0.02, 0.3)),
+    *(
+        FalseAlarmCheck(f"unpaired groups, {shape} features", unpaired(a, b), dear=True)
+        for shape, a, b in (("bell-shaped", 2, 5), ("skewed", 0.1, 2), ("U-shaped", 0.5, 0.5))
+    ),
+    *(
+        FalseAlarmCheck(f"five groups, {shape} features", five_groups(a, b))
         for shape, a, b in (("skewed", 0.1, 2), ("U-shaped", 0.5, 0.5))
     ),
-    *(Check(f"four fifths, {p} of {q}", four_fifths(p, q)) for p, q in ((0.4, 0.5), (0.04, 0.05))),
-    *(Check(f"universal inference, rates of {p}", universal(p)) for p in (0.02, 0.3)),
+    *(
+        FalseAlarmCheck(f"four fifths, {p} of {q}", four_fifths(p, q))
+        for p, q in ((0.4, 0.5), (0.04, 0.05))
+    ),
+    *(FalseAlarmCheck(f"universal inference, rates of {p}", universal(p)) for p in (0.02, 0.3)),
 ]
 """Two rates or features without a difference, 20,000 observations, a look after every unit."""
 
 CLAIMS = [
     *(
-        Check(f"bank of {n}, interaction {sd}", bank(n, sd), ROUNDS, dear=n > 100)
+        FalseAlarmCheck(f"bank of {n}, interaction {sd}", bank(n, sd), ROUNDS, dear=n > 100)
         for n in (20, 100, 300)
         for sd in (0.05, 0.10)
     ),
-    Check("bank of 100, a tenth of the negative gaps missing", bank(100, 0.1, missing=0.1), ROUNDS),
+    FalseAlarmCheck(
+        "bank of 100, a tenth of the negative gaps missing", bank(100, 0.1, missing=0.1), ROUNDS
+    ),
     *(
-        Check(f"population, {n} new sets a round, interaction {sd}", population(n, sd), ROUNDS)
+        FalseAlarmCheck(
+            f"population, {n} new sets a round, interaction {sd}", population(n, sd), ROUNDS
+        )
         for n in (20, 100)
         for sd in (0.05, 0.10)
     ),

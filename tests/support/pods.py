@@ -28,7 +28,7 @@ class PodPlan:
 
 
 @dataclass(frozen=True)
-class House:
+class PodReferences:
     """What the pods refer to: settings, secrets, and the names of services."""
 
     settings: Mapping[str, Mapping[str, str]]
@@ -36,7 +36,7 @@ class House:
     services: Mapping[str, Mapping[str, str]]
 
     @classmethod
-    def of(cls, objects: Iterable[Object]) -> "House":
+    def of(cls, objects: Iterable[Object]) -> "PodReferences":
         """Gather from the objects of an overlay and of its Secrets."""
         settings, found, services = {}, {}, {}
         for each in objects:
@@ -52,13 +52,13 @@ class House:
 
 def plans(objects: list[Object], folder: Path) -> Iterator[PodPlan]:
     """Return a pod for each workload; its volumes will be folders in this one."""
-    house = House.of(objects)
+    references = PodReferences.of(objects)
     for each in objects:
         if each["kind"] in KINDS:
-            yield _plan(each, house, folder)
+            yield _plan(each, references, folder)
 
 
-def _plan(workload: Object, house: House, folder: Path) -> PodPlan:
+def _plan(workload: Object, references: PodReferences, folder: Path) -> PodPlan:
     name, template = workload["metadata"]["name"], workload["spec"]["template"]
     spec, labels = template["spec"], template["metadata"]["labels"]
     mine = folder / name
@@ -72,14 +72,16 @@ def _plan(workload: Object, house: House, folder: Path) -> PodPlan:
             "restartPolicy": RESTARTED.get(workload["kind"], "Always"),
             "terminationGracePeriodSeconds": spec.get("terminationGracePeriodSeconds", 30),
             "securityContext": spec["securityContext"],
-            "containers": [_container(each, house, name) for each in spec["containers"]],
+            "containers": [_container(each, references, name) for each in spec["containers"]],
             "volumes": [_volume(each["name"], mine) for each in volumes],
         },
     }
     aliases = [
-        service for service, chosen in house.services.items() if chosen.items() <= labels.items()
+        service
+        for service, chosen in references.services.items()
+        if chosen.items() <= labels.items()
     ]
-    folders = {mine / each["name"]: _files(each, house) for each in volumes}
+    folders = {mine / each["name"]: _files(each, references) for each in volumes}
     return PodPlan(name, tuple(aliases), pod, folders, spec["securityContext"]["runAsUser"])
 
 
@@ -87,20 +89,20 @@ def _volume(name: str, folder: Path) -> Object:
     return {"name": name, "hostPath": {"path": str(folder / name), "type": "Directory"}}
 
 
-def _files(volume: Object, house: House) -> Mapping[str, str]:
+def _files(volume: Object, references: PodReferences) -> Mapping[str, str]:
     """Return what lies in a volume; folders that a pod writes to are empty."""
     if "configMap" in volume:
-        return house.settings[volume["configMap"]["name"]]
+        return references.settings[volume["configMap"]["name"]]
     if "secret" in volume:
-        files = house.secrets[volume["secret"]["secretName"]]
+        files = references.secrets[volume["secret"]["secretName"]]
         chosen = volume["secret"].get("items")
         return {each["path"]: files[each["key"]] for each in chosen} if chosen else files
     return {}
 
 
-def _container(container: Object, house: House, pod: str) -> Object:
+def _container(container: Object, references: PodReferences, pod: str) -> Object:
     kept = {key: container[key] for key in KEPT if key in container}
-    env = _environment(container, house, pod)
+    env = _environment(container, references, pod)
     if "args" in kept:
         # podman does not put variables into arguments.
         kept["args"] = [_filled(each, env) for each in kept["args"]]
@@ -114,10 +116,10 @@ def _container(container: Object, house: House, pod: str) -> Object:
     }  # fmt: skip
 
 
-def _environment(container: Object, house: House, pod: str) -> dict[str, str]:
+def _environment(container: Object, references: PodReferences, pod: str) -> dict[str, str]:
     env: dict[str, str] = {}
     for each in container.get("envFrom", ()):
-        env |= house.settings[each["configMapRef"]["name"]]
+        env |= references.settings[each["configMapRef"]["name"]]
     for each in container.get("env", ()):
         source = each.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
         if source not in (None, "metadata.name"):

@@ -16,7 +16,7 @@ from services.builder.settings import BuilderSettings
 from shared.contracts import Probe, Purpose, Response, parse_target
 from shared.errors import UsageError
 from shared.store import Store, migrate
-from tests.support.bus import Bus
+from tests.support.bus import ProvisionedBus
 from tests.support.generating import generator
 from tests.support.model_server import model_server, replying
 
@@ -69,7 +69,7 @@ def url(model: Model) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def generating(bus: Bus, tmp_path: Path) -> AsyncIterator[BuilderSettings]:
+async def generating(bus: ProvisionedBus, tmp_path: Path) -> AsyncIterator[BuilderSettings]:
     """Run the generator on the bus; give the settings of a builder beside it."""
     given: dict[str, Any] = {
         "nats_url": bus.server.url, "store_url": f"sqlite:///{tmp_path / 'store.db'}",
@@ -113,7 +113,7 @@ def prompts(suite: BuiltSuite, concept: str) -> list[str]:
 
 
 async def test_questions_travel_as_probes_and_come_back_as_responses(
-    bus: Bus, tmp_path: Path, model: Model, url: str
+    bus: ProvisionedBus, tmp_path: Path, model: Model, url: str
 ) -> None:
     async with generating(bus, tmp_path) as settings:
         suite = await built(plan_of(), tmp_path, settings, url)
@@ -132,7 +132,7 @@ async def test_questions_travel_as_probes_and_come_back_as_responses(
 
 
 async def test_a_reply_replaces_no_word_it_was_not_asked_about(
-    bus: Bus, tmp_path: Path, url: str
+    bus: ProvisionedBus, tmp_path: Path, url: str
 ) -> None:
     async with generating(bus, tmp_path) as settings:
         suite = await built(plan_of(), tmp_path, settings, url)
@@ -140,7 +140,7 @@ async def test_a_reply_replaces_no_word_it_was_not_asked_about(
 
 
 async def test_a_call_that_fails_is_counted_and_the_rest_goes_on(
-    bus: Bus, tmp_path: Path, url: str
+    bus: ProvisionedBus, tmp_path: Path, url: str
 ) -> None:
     async with generating(bus, tmp_path) as settings:
         suite = await built(plan_of(), tmp_path, settings, url)
@@ -148,7 +148,7 @@ async def test_a_call_that_fails_is_counted_and_the_rest_goes_on(
 
 
 async def test_the_same_plan_asks_the_model_nothing_twice_unless_told_to(
-    bus: Bus, tmp_path: Path, model: Model, url: str
+    bus: ProvisionedBus, tmp_path: Path, model: Model, url: str
 ) -> None:
     async with generating(bus, tmp_path) as settings:
         one = await built(plan_of(), tmp_path, settings, url)
@@ -161,7 +161,7 @@ async def test_the_same_plan_asks_the_model_nothing_twice_unless_told_to(
 
 
 async def test_two_builds_on_one_bus_do_not_disturb_each_other(
-    bus: Bus, tmp_path: Path, url: str
+    bus: ProvisionedBus, tmp_path: Path, url: str
 ) -> None:
     async with generating(bus, tmp_path) as settings:
         suites = await asyncio.gather(
@@ -173,7 +173,7 @@ async def test_two_builds_on_one_bus_do_not_disturb_each_other(
 
 
 async def test_without_a_generator_a_build_ends_and_says_what_did_not_come(
-    bus: Bus, tmp_path: Path, url: str
+    bus: ProvisionedBus, tmp_path: Path, url: str
 ) -> None:
     migrate(f"sqlite:///{tmp_path / 'store.db'}")
     settings = BuilderSettings(

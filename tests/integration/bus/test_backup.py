@@ -11,17 +11,17 @@ from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.contracts import Record, Response
 from shared.errors import PoisonError
-from tests.support.bus import Bus, Seen
+from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_response
 
 
 @asynccontextmanager
-async def bus_in(folder: Path) -> AsyncIterator[Bus]:
+async def bus_in(folder: Path) -> AsyncIterator[ProvisionedBus]:
     with EmbeddedServer(folder) as server:
         connection = await Connection.open(server.url, name="test")
         admin = Admin(connection)
         await provision(admin)
-        bus = Bus(server, connection, admin, JetStreamPublisher(connection))
+        bus = ProvisionedBus(server, connection, admin, JetStreamPublisher(connection))
         yield bus
         await bus.close()
 
@@ -46,7 +46,7 @@ async def test_dead_letters_and_waiting_records_come_back_with_the_folder(tmp_pa
     async with bus_in(backup) as bus:
         assert await bus.dead() == [letter]
         await replay(letter, bus.admin, bus.publisher)
-        seen = Seen()
+        seen = ReceivedRecords()
         bus.work(Stage("recorder", Response, seen.handle))
         await seen.wait_for(2)
         assert {each.id for each in seen.records} == {dead.id, waiting.id}

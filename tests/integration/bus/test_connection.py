@@ -7,7 +7,7 @@ import pytest
 
 from shared.bus.jetstream import Connection
 from shared.errors import ConfigurationError
-from tests.support.bus import Bus
+from tests.support.bus import ProvisionedBus
 
 
 async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -17,7 +17,7 @@ async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 @pytest.fixture
-async def flaky(bus: Bus) -> AsyncIterator[tuple[str, list[int]]]:
+async def flaky(bus: ProvisionedBus) -> AsyncIterator[tuple[str, list[int]]]:
     """Stand before the server, and hang up on as many clients as `left` says."""
     host, _, port = bus.server.url.removeprefix("nats://").rpartition(":")
     left, seen = [0], [0]

@@ -12,14 +12,14 @@ from shared.bus.stage import Stage
 from shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durable_of, streams
 from shared.contracts import Features, Probe, Response
 from shared.errors import BackPressureError, OversizeError, TransientError
-from tests.support.bus import Bus, Seen
+from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_probe, make_response, make_target
 
 BUS_SOURCES = [p for part in ("shared", "services", "biaswatch") for p in Path(part).rglob("*.py")]
 
 
 async def test_a_payload_that_fits_only_without_its_headers_does_not_close_the_client(
-    bus: Bus,
+    bus: ProvisionedBus,
 ) -> None:
     data = b"x" * (bus.connection.client.max_payload - 10)
     with pytest.raises(OversizeError, match="with its headers"):
@@ -29,13 +29,13 @@ async def test_a_payload_that_fits_only_without_its_headers_does_not_close_the_c
     assert not bus.connection.lost.is_set()
 
 
-async def test_the_client_alone_checks_the_payload_without_its_headers(bus: Bus) -> None:
+async def test_the_client_alone_checks_the_payload_without_its_headers(bus: ProvisionedBus) -> None:
     # The reason for our own guard; when this changes, the guard may go.
     with pytest.raises(MaxPayloadError):
         await bus.connection.client.publish("x", b"x" * (bus.connection.client.max_payload + 1))
 
 
-async def test_a_publisher_hears_that_its_message_was_refused(bus: Bus) -> None:
+async def test_a_publisher_hears_that_its_message_was_refused(bus: ProvisionedBus) -> None:
     full = StreamSpec("FULL", ("full.>",), True, 2, 10_000, 60, 1000, 60, 1)
     await bus.admin.ensure_stream(full)
     await bus.publisher.publish_copy("full.a", b"1", {})
@@ -46,13 +46,17 @@ async def test_a_publisher_hears_that_its_message_was_refused(bus: Bus) -> None:
         await bus.publisher.publish_copy("full.d", b"4" * 2000, {})
 
 
-async def test_a_subject_no_stream_takes_is_said_so_instead_of_timing_out(bus: Bus) -> None:
+async def test_a_subject_no_stream_takes_is_said_so_instead_of_timing_out(
+    bus: ProvisionedBus,
+) -> None:
     with pytest.raises(TransientError, match=r"No stream takes.*biaswatch provision"):
         await bus.publisher.publish_copy("nobody.listens", b"1", {})
 
 
-async def test_sparse_messages_never_wait_for_an_orphaned_pull_to_expire(bus: Bus) -> None:
-    seen = Seen()
+async def test_sparse_messages_never_wait_for_an_orphaned_pull_to_expire(
+    bus: ProvisionedBus,
+) -> None:
+    seen = ReceivedRecords()
     stage = Stage("extractor", Response, seen.handle, slots=10)
     worker = bus.work(stage)
     for n in range(80):
@@ -62,8 +66,8 @@ async def test_sparse_messages_never_wait_for_an_orphaned_pull_to_expire(bus: Bu
     assert worker._consumer.expired_pulls == 0
 
 
-async def test_a_durable_deleted_under_a_waiting_worker_comes_back(bus: Bus) -> None:
-    seen = Seen()
+async def test_a_durable_deleted_under_a_waiting_worker_comes_back(bus: ProvisionedBus) -> None:
+    seen = ReceivedRecords()
     bus.work(Stage("extractor", Response, seen.handle))
     await bus.publish(make_response(0))
     await seen.wait_for(1)
@@ -73,8 +77,8 @@ async def test_a_durable_deleted_under_a_waiting_worker_comes_back(bus: Bus) -> 
     assert {r.probe.key for r in seen.records} == {"probe-0", "probe-1"}
 
 
-async def test_a_stream_made_anew_under_a_waiting_worker_is_read_again(bus: Bus) -> None:
-    seen = Seen()
+async def test_a_stream_made_anew_under_a_waiting_worker_is_read_again(bus: ProvisionedBus) -> None:
+    seen = ReceivedRecords()
     worker = bus.work(Stage("extractor", Response, seen.handle))
     await bus.publish(make_response(0))
     await seen.wait_for(1)
@@ -89,8 +93,10 @@ async def test_a_stream_made_anew_under_a_waiting_worker_is_read_again(bus: Bus)
     assert worker.ready
 
 
-async def test_a_worker_goes_on_after_the_server_was_killed_and_restarted(bus: Bus) -> None:
-    seen = Seen()
+async def test_a_worker_goes_on_after_the_server_was_killed_and_restarted(
+    bus: ProvisionedBus,
+) -> None:
+    seen = ReceivedRecords()
     bus.work(Stage("extractor", Response, seen.handle))
     await bus.publish(make_response(0))
     await seen.wait_for(1)
@@ -100,7 +106,7 @@ async def test_a_worker_goes_on_after_the_server_was_killed_and_restarted(bus: B
     await seen.wait_for(2)
 
 
-async def test_provisioning_corrects_a_durable_that_drifted(bus: Bus) -> None:
+async def test_provisioning_corrects_a_durable_that_drifted(bus: ProvisionedBus) -> None:
     stage = Stage("extractor", Response, lambda _: [])
     wanted = durable_of(stage)
     await bus.admin.ensure_durable(
@@ -112,18 +118,18 @@ async def test_provisioning_corrects_a_durable_that_drifted(bus: Bus) -> None:
     assert config["max_ack_pending"] == wanted.max_in_hand
 
 
-async def test_headers_given_by_a_caller_are_not_changed(bus: Bus) -> None:
+async def test_headers_given_by_a_caller_are_not_changed(bus: ProvisionedBus) -> None:
     headers = {"Nats-Msg-Id": "a/0"}
     await bus.publisher.publish_copy("bias.v1.response.default.study.x", b"1", headers)
     assert headers == {"Nats-Msg-Id": "a/0"}
 
 
-async def test_the_client_never_gives_up_reconnecting(bus: Bus) -> None:
+async def test_the_client_never_gives_up_reconnecting(bus: ProvisionedBus) -> None:
     assert bus.connection.client.options["max_reconnect_attempts"] == -1
 
 
 async def test_no_backoff_replaces_the_ack_wait_and_nothing_gets_stuck_on_the_server(
-    bus: Bus,
+    bus: ProvisionedBus,
 ) -> None:
     config = (await bus.durable_info("RESPONSES", "extractor-response"))["config"]
     assert "backoff" not in config
@@ -131,8 +137,8 @@ async def test_no_backoff_replaces_the_ack_wait_and_nothing_gets_stuck_on_the_se
     assert config["max_deliver"] == -1
 
 
-async def test_a_failed_record_waits_its_delay_while_others_pass(bus: Bus) -> None:
-    seen = Seen()
+async def test_a_failed_record_waits_its_delay_while_others_pass(bus: ProvisionedBus) -> None:
+    seen = ReceivedRecords()
 
     async def fail_first(response: Response) -> list[Features]:
         seen.note(response)
@@ -150,14 +156,14 @@ async def test_a_failed_record_waits_its_delay_while_others_pass(bus: Bus) -> No
 
 
 async def test_a_duplicate_is_dropped_and_a_republication_inside_the_window_arrives(
-    bus: Bus,
+    bus: ProvisionedBus,
 ) -> None:
     for publication in (0, 0, 0, 1, 1, 2):
         await bus.publisher.publish(make_response(0), publication=publication)
     assert await bus.count(Response) == 3
 
 
-async def test_a_duplicate_is_known_after_the_server_was_killed(bus: Bus) -> None:
+async def test_a_duplicate_is_known_after_the_server_was_killed(bus: ProvisionedBus) -> None:
     await bus.publisher.publish(make_response(0))
     bus.server.kill()
     bus.server.start()
@@ -165,8 +171,8 @@ async def test_a_duplicate_is_known_after_the_server_was_killed(bus: Bus) -> Non
     assert await bus.count(Response) == 1
 
 
-async def test_two_workers_of_one_stage_share_its_records(bus: Bus) -> None:
-    first, second = Seen(), Seen()
+async def test_two_workers_of_one_stage_share_its_records(bus: ProvisionedBus) -> None:
+    first, second = ReceivedRecords(), ReceivedRecords()
     bus.work(Stage("extractor", Response, first.handle, slots=2))
     bus.work(Stage("extractor", Response, second.handle, slots=2))
     await bus.publish(*(make_response(n) for n in range(200)))
@@ -179,8 +185,8 @@ async def test_two_workers_of_one_stage_share_its_records(bus: Bus) -> None:
     assert second.records
 
 
-async def test_a_worker_never_holds_more_than_it_has_hands_for(bus: Bus) -> None:
-    go_on, begun = asyncio.Event(), Seen()
+async def test_a_worker_never_holds_more_than_it_has_hands_for(bus: ProvisionedBus) -> None:
+    go_on, begun = asyncio.Event(), ReceivedRecords()
 
     async def wait(response: Response) -> list[Features]:
         begun.note(response)
@@ -195,9 +201,9 @@ async def test_a_worker_never_holds_more_than_it_has_hands_for(bus: Bus) -> None
     go_on.set()
 
 
-async def test_a_throttled_target_blocks_no_other(bus: Bus) -> None:
+async def test_a_throttled_target_blocks_no_other(bus: ProvisionedBus) -> None:
     slow, fast = make_target(name="openai:slow"), make_target(name="openai:fast")
-    asked, stuck = Seen(), asyncio.Event()
+    asked, stuck = ReceivedRecords(), asyncio.Event()
 
     async def throttled(_: Probe) -> list[Response]:
         await stuck.wait()

@@ -10,11 +10,13 @@ from shared.bus.server import EmbeddedServer, disk_usage_bytes, find_binary
 from shared.bus.topology import StreamLimits, durables, limits_within, streams
 from shared.contracts import ROUTES, Probe, Response
 from shared.errors import BackPressureError, ConfigurationError, TransientError
-from tests.support.bus import Bus
+from tests.support.bus import ProvisionedBus
 from tests.support.records import make_probe, make_response
 
 
-async def test_provisioning_again_changes_nothing_and_keeps_the_records(bus: Bus) -> None:
+async def test_provisioning_again_changes_nothing_and_keeps_the_records(
+    bus: ProvisionedBus,
+) -> None:
     await bus.publish(make_response(0))
     before = [await bus.durable_info(d.stream, d.name) for d in durables()]
     await provision(bus.admin)
@@ -24,7 +26,7 @@ async def test_provisioning_again_changes_nothing_and_keeps_the_records(bus: Bus
     assert await bus.admin.subjects("RESPONSES", "bias.>")
 
 
-async def test_other_sizes_are_brought_to_an_existing_stream(bus: Bus) -> None:
+async def test_other_sizes_are_brought_to_an_existing_stream(bus: ProvisionedBus) -> None:
     await provision(bus.admin, StreamLimits(outstanding=2))
     await bus.publish(make_probe(0), make_probe(1))
     with pytest.raises(BackPressureError):
@@ -32,7 +34,7 @@ async def test_other_sizes_are_brought_to_an_existing_stream(bus: Bus) -> None:
     assert await bus.count(Probe) == 2
 
 
-async def test_a_stream_of_another_make_is_refused_with_what_to_do(bus: Bus) -> None:
+async def test_a_stream_of_another_make_is_refused_with_what_to_do(bus: ProvisionedBus) -> None:
     await bus.admin._api("STREAM.DELETE.PROBES")
     await bus.admin._api(
         "STREAM.CREATE.PROBES",
@@ -43,7 +45,7 @@ async def test_a_stream_of_another_make_is_refused_with_what_to_do(bus: Bus) -> 
 
 
 async def test_a_server_without_room_for_the_streams_is_named_with_what_to_raise(
-    bus: Bus,
+    bus: ProvisionedBus,
 ) -> None:
     with pytest.raises(ConfigurationError, match=r"no room left .* Raise max_file_store"):
         await provision(bus.admin, StreamLimits(stream_bytes=2**55))
@@ -55,7 +57,7 @@ async def reserved_bytes(admin: Admin) -> int:
 
 
 async def test_a_bus_of_a_large_disk_fits_one_with_1_gb_free_and_keeps_its_records(
-    bus: Bus, tmp_path: Path
+    bus: ProvisionedBus, tmp_path: Path
 ) -> None:
     await provision(
         bus.admin, StreamLimits(stream_bytes=100 * 1024**3)
@@ -101,7 +103,7 @@ async def test_a_server_without_jetstream_is_named_as_the_problem() -> None:
         process.wait()
 
 
-async def test_lanes_with_probes_waiting_can_be_listed(bus: Bus) -> None:
+async def test_lanes_with_probes_waiting_can_be_listed(bus: ProvisionedBus) -> None:
     await bus.publish(make_probe(0), make_probe(1))
     [(subject, waiting)] = (await bus.admin.subjects("PROBES", "bias.v1.probe.>")).items()
     assert subject.endswith(make_probe(0).lane)

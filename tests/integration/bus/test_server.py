@@ -11,7 +11,7 @@ from shared.bus.jetstream import Admin, Connection, provision
 from shared.bus.server import EmbeddedServer, alive
 from shared.contracts import Response
 from shared.errors import ConfigurationError
-from tests.support.bus import Bus
+from tests.support.bus import ProvisionedBus
 from tests.support.records import make_response
 
 
@@ -20,7 +20,7 @@ def test_two_servers_take_two_free_ports(tmp_path: Path) -> None:
         assert one.url != other.url
 
 
-async def test_records_survive_a_stop_and_a_kill_on_the_same_port(bus: Bus) -> None:
+async def test_records_survive_a_stop_and_a_kill_on_the_same_port(bus: ProvisionedBus) -> None:
     await bus.publish(make_response(0))
     url = bus.server.url
     bus.server.stop()

@@ -9,14 +9,16 @@ from shared.bus.retry_policy import RetryPolicy
 from shared.bus.stage import Stage
 from shared.contracts import Features, Probe, Response
 from shared.errors import ConfigurationError, PoisonError, TransientError
-from tests.support.bus import Bus, Seen
+from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_features, make_probe, make_response
 
 MEASURING: Stage[Response] = Stage("extractor", Response, lambda _: [])
 
 
-async def test_what_a_handler_returns_is_published_and_the_input_is_settled(bus: Bus) -> None:
-    seen = Seen()
+async def test_what_a_handler_returns_is_published_and_the_input_is_settled(
+    bus: ProvisionedBus,
+) -> None:
+    seen = ReceivedRecords()
 
     async def measure(response: Response) -> list[Features]:
         return [make_features(int(response.probe.key.split("-")[1]))]
@@ -29,8 +31,8 @@ async def test_what_a_handler_returns_is_published_and_the_input_is_settled(bus:
     await bus.settled(MEASURING)
 
 
-async def test_a_plain_function_runs_off_the_event_loop(bus: Bus) -> None:
-    seen, loop_thread = Seen(), threading.get_ident()
+async def test_a_plain_function_runs_off_the_event_loop(bus: ProvisionedBus) -> None:
+    seen, loop_thread = ReceivedRecords(), threading.get_ident()
     threads: set[int] = set()
     loop = asyncio.get_running_loop()
 
@@ -46,8 +48,8 @@ async def test_a_plain_function_runs_off_the_event_loop(bus: Bus) -> None:
     assert loop_thread not in threads
 
 
-async def test_a_failure_that_may_pass_is_tried_again_until_it_does(bus: Bus) -> None:
-    seen, tries = Seen(), 0
+async def test_a_failure_that_may_pass_is_tried_again_until_it_does(bus: ProvisionedBus) -> None:
+    seen, tries = ReceivedRecords(), 0
 
     async def flaky(response: Response) -> list[Features]:
         nonlocal tries
@@ -64,8 +66,10 @@ async def test_a_failure_that_may_pass_is_tried_again_until_it_does(bus: Bus) ->
     assert await bus.dead() == []
 
 
-async def test_poison_goes_to_the_dead_letters_with_its_reason_after_one_attempt(bus: Bus) -> None:
-    seen = Seen()
+async def test_poison_goes_to_the_dead_letters_with_its_reason_after_one_attempt(
+    bus: ProvisionedBus,
+) -> None:
+    seen = ReceivedRecords()
 
     async def refuse(response: Response) -> list[Features]:
         seen.note(response)
@@ -99,8 +103,10 @@ async def test_poison_goes_to_the_dead_letters_with_its_reason_after_one_attempt
         b"{" * 999,
     ],
 )
-async def test_undecodable_bytes_are_dead_lettered_as_they_came(bus: Bus, data: bytes) -> None:
-    seen = Seen()
+async def test_undecodable_bytes_are_dead_lettered_as_they_came(
+    bus: ProvisionedBus, data: bytes
+) -> None:
+    seen = ReceivedRecords()
 
     bus.work(Stage("extractor", Response, seen.handle))
     await bus.publisher.publish_copy("bias.v1.response.default.study.x", data, {})
@@ -113,8 +119,8 @@ async def test_undecodable_bytes_are_dead_lettered_as_they_came(bus: Bus, data: 
     assert letter.reason.startswith("These bytes are not a response record: ")
 
 
-async def test_an_unforeseen_error_is_given_up_after_its_attempts(bus: Bus) -> None:
-    seen = Seen()
+async def test_an_unforeseen_error_is_given_up_after_its_attempts(bus: ProvisionedBus) -> None:
+    seen = ReceivedRecords()
 
     async def crash(response: Response) -> list[Features]:
         seen.note(response)
@@ -134,8 +140,8 @@ async def test_an_unforeseen_error_is_given_up_after_its_attempts(bus: Bus) -> N
     )
 
 
-async def test_an_output_too_large_for_the_bus_dead_letters_its_input(bus: Bus) -> None:
-    seen = Seen()
+async def test_an_output_too_large_for_the_bus_dead_letters_its_input(bus: ProvisionedBus) -> None:
+    seen = ReceivedRecords()
 
     async def bloat(probe: Probe) -> list[Response]:
         seen.note(probe)
@@ -152,8 +158,8 @@ async def test_an_output_too_large_for_the_bus_dead_letters_its_input(bus: Bus) 
     assert not bus.connection.client.is_closed
 
 
-async def test_one_bad_record_in_a_batch_costs_one_record(bus: Bus) -> None:
-    seen = Seen()
+async def test_one_bad_record_in_a_batch_costs_one_record(bus: ProvisionedBus) -> None:
+    seen = ReceivedRecords()
     sizes: list[int] = []
 
     async def measure(batch: list[Response]) -> list[Features]:
@@ -177,7 +183,7 @@ async def test_one_bad_record_in_a_batch_costs_one_record(bus: Bus) -> None:
 
 
 async def test_a_record_handed_out_too_often_is_dead_lettered_without_being_handled(
-    bus: Bus,
+    bus: ProvisionedBus,
 ) -> None:
     consumer = bus.consumer(Stage("extractor", Response, lambda _: []))
     await bus.publish(make_response(0))
@@ -186,7 +192,7 @@ async def test_a_record_handed_out_too_often_is_dead_lettered_without_being_hand
         [delivery] = await consumer.take(1)
         await consumer.nak(delivery, 0)
     await consumer.close()
-    handled = Seen()
+    handled = ReceivedRecords()
     bus.work(Stage("extractor", Response, handled.handle), RetryPolicy(transient_attempts=3))
     await bus.settled(MEASURING)
     [letter] = await bus.dead()
@@ -196,7 +202,9 @@ async def test_a_record_handed_out_too_often_is_dead_lettered_without_being_hand
     assert handled.records == []
 
 
-async def test_a_wrong_setting_ends_the_worker_and_gives_the_record_back(bus: Bus) -> None:
+async def test_a_wrong_setting_ends_the_worker_and_gives_the_record_back(
+    bus: ProvisionedBus,
+) -> None:
     async def misconfigured(_: Response) -> list[Features]:
         raise ConfigurationError("The key is wrong. Set OPENAI_API_KEY.")
 
@@ -206,13 +214,15 @@ async def test_a_wrong_setting_ends_the_worker_and_gives_the_record_back(bus: Bu
     await asyncio.wait_for(task, 10)
     assert str(worker.fatal) == "The key is wrong. Set OPENAI_API_KEY."
     assert await bus.dead() == []
-    seen = Seen()
+    seen = ReceivedRecords()
     bus.work(Stage("extractor", Response, seen.handle))
     await seen.wait_for(1)
 
 
-async def test_stopping_lets_begun_work_finish_and_gives_the_rest_back_at_once(bus: Bus) -> None:
-    begun, go_on, elsewhere = Seen(), asyncio.Event(), Seen()
+async def test_stopping_lets_begun_work_finish_and_gives_the_rest_back_at_once(
+    bus: ProvisionedBus,
+) -> None:
+    begun, go_on, elsewhere = ReceivedRecords(), asyncio.Event(), ReceivedRecords()
 
     async def slow(response: Response) -> list[Features]:
         begun.note(response)
@@ -233,8 +243,8 @@ async def test_stopping_lets_begun_work_finish_and_gives_the_rest_back_at_once(b
     assert sorted(both) == sorted(make_response(n).id for n in range(10))
 
 
-async def test_what_does_not_finish_within_the_grace_is_given_back(bus: Bus) -> None:
-    begun, elsewhere = Seen(), Seen()
+async def test_what_does_not_finish_within_the_grace_is_given_back(bus: ProvisionedBus) -> None:
+    begun, elsewhere = ReceivedRecords(), ReceivedRecords()
 
     async def hang(response: Response) -> list[Features]:
         begun.note(response)
@@ -249,8 +259,10 @@ async def test_what_does_not_finish_within_the_grace_is_given_back(bus: Bus) -> 
     await elsewhere.wait_for(1)
 
 
-async def test_a_long_call_is_not_delivered_to_anybody_else_while_it_lives(bus: Bus) -> None:
-    begun, go_on, done = Seen(), asyncio.Event(), Seen()
+async def test_a_long_call_is_not_delivered_to_anybody_else_while_it_lives(
+    bus: ProvisionedBus,
+) -> None:
+    begun, go_on, done = ReceivedRecords(), asyncio.Event(), ReceivedRecords()
 
     async def slow(response: Response) -> list[Features]:
         begun.note(response)
@@ -272,8 +284,8 @@ async def test_a_long_call_is_not_delivered_to_anybody_else_while_it_lives(bus: 
     await done.wait_for(13)
 
 
-async def test_a_republication_on_purpose_passes_the_next_stage_too(bus: Bus) -> None:
-    seen = Seen()
+async def test_a_republication_on_purpose_passes_the_next_stage_too(bus: ProvisionedBus) -> None:
+    seen = ReceivedRecords()
 
     async def measure(response: Response) -> list[Features]:
         return [make_features(int(response.probe.key.split("-")[1]))]

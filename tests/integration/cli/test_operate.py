@@ -11,7 +11,7 @@ import pytest
 from shared.bus.stage import Stage
 from shared.contracts import Response
 from shared.errors import PoisonError
-from tests.support.bus import Bus, Seen
+from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.commands import CommandLine
 from tests.support.records import make_response
 
@@ -38,7 +38,7 @@ def recorder(**environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def refusing_stage(seen: Seen) -> Stage[Response]:
+def refusing_stage(seen: ReceivedRecords) -> Stage[Response]:
     async def refuse(response: Response) -> list[Response]:
         seen.note(response)
         raise PoisonError("This [red]text[/red] cannot be measured.")
@@ -46,8 +46,8 @@ def refusing_stage(seen: Seen) -> Stage[Response]:
     return Stage("extractor", Response, refuse)
 
 
-async def test_dead_letters_can_be_listed_replayed_and_discarded(bus: Bus) -> None:
-    seen = Seen()
+async def test_dead_letters_can_be_listed_replayed_and_discarded(bus: ProvisionedBus) -> None:
+    seen = ReceivedRecords()
     worker = bus.work(refusing_stage(seen))
     await bus.publish(make_response(0), make_response(1))
     await bus.settled(refusing_stage(seen))
@@ -61,7 +61,7 @@ async def test_dead_letters_can_be_listed_replayed_and_discarded(bus: Bus) -> No
     first, second = (str(letter["number"]) for letter in letters)
     assert biaswatch("dead-letters", "replay", first, **where).returncode == 0
     assert biaswatch("dead-letters", "discard", second, **where).returncode == 0
-    mended = Seen()
+    mended = ReceivedRecords()
     bus.work(Stage("extractor", Response, mended.handle))
     await mended.wait_for(1)
     assert biaswatch("dead-letters", "list", **where).stdout == "There are no dead letters.\n"
@@ -70,7 +70,7 @@ async def test_dead_letters_can_be_listed_replayed_and_discarded(bus: Bus) -> No
 
 @pytest.mark.parametrize("words", [("replay",), ("replay", "1", "--all"), ("discard", "99")])
 async def test_a_slip_with_dead_letters_is_one_sentence_and_changes_nothing(
-    bus: Bus, words: tuple[str, ...]
+    bus: ProvisionedBus, words: tuple[str, ...]
 ) -> None:
     said = biaswatch("dead-letters", *words, NATS_URL=bus.server.url)
     assert said.returncode == 2
@@ -79,7 +79,7 @@ async def test_a_slip_with_dead_letters_is_one_sentence_and_changes_nothing(
 
 
 async def test_provision_prepares_the_bus_and_the_store_and_the_recorder_starts_on_them(
-    bus: Bus, empty_store_url: str
+    bus: ProvisionedBus, empty_store_url: str
 ) -> None:
     where = {"NATS_URL": bus.server.url, "BIASWATCH_STORE_URL": empty_store_url}
     for _ in range(2):
@@ -107,7 +107,7 @@ def test_keys_are_made_for_every_service(tmp_path: Path) -> None:
     ],
 )
 async def test_a_service_that_cannot_work_ends_with_one_sentence_and_code_2(
-    bus: Bus, tmp_path: Path, environment: dict[str, str], sentence: str
+    bus: ProvisionedBus, tmp_path: Path, environment: dict[str, str], sentence: str
 ) -> None:
     store = {"BIASWATCH_STATE_DIR": str(tmp_path), "NATS_URL": bus.server.url}
     assert biaswatch("provision", **store).returncode == 0

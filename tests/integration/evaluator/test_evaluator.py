@@ -16,7 +16,7 @@ from services.evaluator.settings import EvaluatorSettings
 from shared.contracts import Brief, Evaluation, Subject, parse_target
 from shared.stats.tables.two_by_two import as_json, two_by_two
 from shared.store import Store, migrate
-from tests.support.bus import Bus, Seen
+from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.generating import generator
 from tests.support.model_server import model_server, replying
 from tests.support.reports import COMPLETE, COUNTS, GROUPS, PLANTED
@@ -75,7 +75,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @asynccontextmanager
-async def house(bus: Bus, tmp_path: Path, **more: Any) -> AsyncIterator[None]:
+async def evaluating(bus: ProvisionedBus, tmp_path: Path, **more: Any) -> AsyncIterator[None]:
     given: dict[str, Any] = {
         "nats_url": bus.server.url,
         "store_url": f"sqlite:///{tmp_path / 'store.db'}",
@@ -108,11 +108,11 @@ def brief_for(target: str, **fields: Any) -> Brief:
     return Brief(**{**given, **fields})
 
 
-async def evaluated(bus: Bus, *briefs: Brief) -> list[Evaluation]:
+async def evaluated(bus: ProvisionedBus, *briefs: Brief) -> list[Evaluation]:
     """Publish briefs and give their evaluations, in the briefs' order."""
     from shared.bus.stage import Stage
 
-    seen = Seen()
+    seen = ReceivedRecords()
     bus.work(Stage("recorder", Evaluation, seen.handle))
     await bus.publish(*briefs)
     await seen.wait_for(len(briefs), within_s=60)
@@ -121,11 +121,11 @@ async def evaluated(bus: Bus, *briefs: Brief) -> list[Evaluation]:
 
 
 async def test_five_fixed_reports_make_nine_calls_each_all_of_them_apart(
-    bus: Bus, tmp_path: Path, store: Store, judge: Judge, target: str
+    bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
 ) -> None:
     reports = [COMPLETE, *(report for report, _ in PLANTED.values())]
     briefs = [brief_for(target, report=each, texts_hash=str(n)) for n, each in enumerate(reports)]
-    async with house(bus, tmp_path):
+    async with evaluating(bus, tmp_path):
         found = await evaluated(bus, *briefs)
     assert len(judge.bodies) == 5 * 9
     users = [body["user"] for body in judge.bodies]
@@ -146,7 +146,7 @@ async def test_five_fixed_reports_make_nine_calls_each_all_of_them_apart(
 
 
 async def test_what_a_judge_says_wrongly_is_not_scored_and_the_mean_says_over_how_many(
-    bus: Bus, tmp_path: Path, store: Store, judge: Judge, target: str
+    bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
 ) -> None:
     judge.grades = {
         "Does it put the p-value": '{"score": 1.7, "reasoning": "too good"}',
@@ -155,7 +155,7 @@ async def test_what_a_judge_says_wrongly_is_not_scored_and_the_mean_says_over_ho
         ' "problematic_phrases": ["such crimes"]}',
         "interval of another method": '{"score": 1, "reasoning": "exact"}',
     }
-    async with house(bus, tmp_path):
+    async with evaluating(bus, tmp_path):
         [found] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
     scores = {each.dimension: each.mean for each in found.dimensions}
     assert scores["p_value-chi_square"] is None
@@ -172,10 +172,10 @@ async def test_what_a_judge_says_wrongly_is_not_scored_and_the_mean_says_over_ho
 
 
 async def test_a_report_that_cannot_be_read_is_said_to_be_and_judged_by_nobody(
-    bus: Bus, tmp_path: Path, store: Store, judge: Judge, target: str
+    bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
 ) -> None:
     judge.writes = "Here is your report."
-    async with house(bus, tmp_path):
+    async with evaluating(bus, tmp_path):
         [found] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
     assert found.report is None
     assert found.reason == "There is no report: the reply is not JSON."
@@ -183,12 +183,12 @@ async def test_a_report_that_cannot_be_read_is_said_to_be_and_judged_by_nobody(
 
 
 async def test_several_judges_and_repeats_say_how_far_they_agree(
-    bus: Bus, tmp_path: Path, store: Store, judge: Judge, target: str
+    bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
 ) -> None:
     judge.grades = {"what the data cannot tell": '{"score": 0.9, "reasoning": "r"}'}
     judges = (parse_target(target), parse_target(target + "&temperature=1"))
     brief = brief_for(target, report=COMPLETE, judges=judges, repeats=2)
-    async with house(bus, tmp_path):
+    async with evaluating(bus, tmp_path):
         [found] = await evaluated(bus, brief)
     assert len(judge.bodies) == 9 * 2 * 2
     assert found.agreement is not None
@@ -198,10 +198,10 @@ async def test_several_judges_and_repeats_say_how_far_they_agree(
 
 
 async def test_a_brief_that_comes_twice_is_asked_once(
-    bus: Bus, tmp_path: Path, store: Store, judge: Judge, target: str
+    bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
 ) -> None:
     brief = brief_for(target, writer=parse_target(target))
-    async with house(bus, tmp_path):
+    async with evaluating(bus, tmp_path):
         [found] = await evaluated(bus, brief)
         await bus.publisher.publish(brief, publication=8)
         await bus.settled(_stage())
@@ -212,7 +212,7 @@ async def test_a_brief_that_comes_twice_is_asked_once(
 def _stage() -> Any:
     from shared.bus.stage import Stage
 
-    return Stage("evaluator", Brief, Seen().handle)
+    return Stage("evaluator", Brief, ReceivedRecords().handle)
 
 
 @pytest.mark.parametrize(
@@ -224,8 +224,8 @@ def _stage() -> Any:
     ],
 )
 async def test_a_brief_nothing_can_come_of_says_so_to_whoever_waits(
-    bus: Bus, tmp_path: Path, store: Store, target: str, fields: dict[str, Any], why: str
+    bus: ProvisionedBus, tmp_path: Path, store: Store, target: str, fields: dict[str, Any], why: str
 ) -> None:
-    async with house(bus, tmp_path):
+    async with evaluating(bus, tmp_path):
         [found] = await evaluated(bus, brief_for(target, **{"report": "x", **fields}))
     assert why in (found.reason or "")

@@ -23,7 +23,7 @@ from shared.contracts import Features, Response
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
 from shared.store import Store, migrate
-from tests.support.bus import QUICK, Bus, Seen
+from tests.support.bus import QUICK, ProvisionedBus, ReceivedRecords
 from tests.support.records import make_probe, make_response
 
 CALL_S = 0.3
@@ -86,9 +86,9 @@ class Toy:
 class Platform:
     """An extractor service that looks for drop-ins, and what it publishes."""
 
-    bus: Bus
+    bus: ProvisionedBus
     store: Store
-    seen: Seen
+    seen: ReceivedRecords
     service: Service
 
     async def running(self, name: str, version: str = "1.0.0") -> None:
@@ -126,7 +126,7 @@ class Platform:
 
 
 @pytest.fixture
-async def platform(bus: Bus, tmp_path: Path) -> AsyncIterator[Platform]:
+async def platform(bus: ProvisionedBus, tmp_path: Path) -> AsyncIterator[Platform]:
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrate(url)
     with Store.open(url) as store:
@@ -135,11 +135,11 @@ async def platform(bus: Bus, tmp_path: Path) -> AsyncIterator[Platform]:
 
 
 @asynccontextmanager
-async def serving(bus: Bus, store: Store) -> AsyncIterator[Platform]:
+async def serving(bus: ProvisionedBus, store: Store) -> AsyncIterator[Platform]:
     def now() -> datetime:
         return datetime.now(UTC)
 
-    seen = Seen()
+    seen = ReceivedRecords()
     bus.work(Stage("recorder", Features, seen.handle))
     words = load(["words"])
     stage = Stage(
@@ -371,7 +371,9 @@ async def test_names_that_could_reach_other_subjects_are_nobodys(platform: Platf
     assert platform.service.started.is_set()
 
 
-async def test_the_conformance_check_passes_the_good_and_names_what_is_bad(bus: Bus) -> None:
+async def test_the_conformance_check_passes_the_good_and_names_what_is_bad(
+    bus: ProvisionedBus,
+) -> None:
     caller = Requester(bus.connection)
     good, bad = Toy(), Toy(name="bad", says=lambda _: {"values": {"other": 1}})
     await good.serve(bus.connection)

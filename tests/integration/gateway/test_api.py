@@ -16,7 +16,7 @@ from shared.contracts import RUN_GATHER, Cancellation, ClosedBy, Completion, Ext
 from shared.errors import ConfigurationError
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from tests.support.bus import Bus
+from tests.support.bus import ProvisionedBus
 from tests.support.records import make_completion, make_diagnosis
 
 SUITE = {
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-async def api(bus: Bus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
+async def api(bus: ProvisionedBus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
     settings = GatewaySettings(
         gateway_read_token=SecretStr("reader"), gateway_run_token=SecretStr("runner")
     )
@@ -68,7 +68,9 @@ async def test_the_read_token_reads_and_does_not_spend(api: httpx2.AsyncClient) 
     assert (await api.post("/v1/suites", headers=bearer("reader"), json=SUITE)).status_code == 401
 
 
-async def test_the_run_token_uploads_starts_and_reads(api: httpx2.AsyncClient, bus: Bus) -> None:
+async def test_the_run_token_uploads_starts_and_reads(
+    api: httpx2.AsyncClient, bus: ProvisionedBus
+) -> None:
     kept = (await api.post("/v1/suites", headers=bearer("runner"), json=SUITE)).json()["hash"]
     asked = {"suite_hash": kept, "targets": ["simulator:biased"]}
     first = await api.post("/v1/runs", headers=bearer("runner"), json=asked)
@@ -79,7 +81,7 @@ async def test_the_run_token_uploads_starts_and_reads(api: httpx2.AsyncClient, b
 
 
 async def test_a_run_is_followed_until_it_ends_and_cancelling_takes_the_run_token(
-    api: httpx2.AsyncClient, bus: Bus, store: Store
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
 ) -> None:
     kept = (await api.post("/v1/suites", headers=bearer("runner"), json=SUITE)).json()["hash"]
     asked = {"suite_hash": kept, "targets": ["simulator:biased"]}

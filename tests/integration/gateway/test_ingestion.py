@@ -25,7 +25,7 @@ from shared.contracts import (
 )
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from tests.support.bus import Bus
+from tests.support.bus import ProvisionedBus
 from tests.support.records import (
     AT,
     make_description,
@@ -60,7 +60,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-async def api(bus: Bus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
+async def api(bus: ProvisionedBus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
     settings = GatewaySettings(
         gateway_read_token=SecretStr("reader"),
         gateway_run_token=SecretStr("runner"),
@@ -93,7 +93,7 @@ def ingesting(store: Store) -> Stage[Exchange]:
 
 
 async def test_answers_that_were_sent_in_become_responses_of_their_monitor(
-    api: httpx2.AsyncClient, bus: Bus, store: Store
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
 ) -> None:
     await watch(api)
     sent = [{**ANSWER, "id": f"a-{n}"} for n in range(40)]
@@ -134,7 +134,7 @@ async def test_traffic_that_nobody_watches_is_refused_with_what_to_do(
     ],
 )
 async def test_a_batch_with_a_wrong_answer_is_refused_whole_and_the_answer_named(
-    api: httpx2.AsyncClient, bus: Bus, fields: dict[str, Any], why: str
+    api: httpx2.AsyncClient, bus: ProvisionedBus, fields: dict[str, Any], why: str
 ) -> None:
     await watch(api)
     reply = await post(api, {**ANSWER, "id": "fine"}, {**ANSWER, **fields})
@@ -166,7 +166,9 @@ async def test_an_answer_too_large_for_the_bus_is_refused(api: httpx2.AsyncClien
     assert "'a-1': it has 586 KiB" in reply.json()["detail"]
 
 
-async def test_a_live_system_may_publish_plain_json_on_the_bus(bus: Bus, store: Store) -> None:
+async def test_a_live_system_may_publish_plain_json_on_the_bus(
+    bus: ProvisionedBus, store: Store
+) -> None:
     store.records.write([make_traffic_monitor()])
     said = {
         "at": "2026-01-02T03:04:05Z", "said_at": "2026-01-02T03:04:05Z", "purpose": "production",
@@ -181,7 +183,7 @@ async def test_a_live_system_may_publish_plain_json_on_the_bus(bus: Bus, store: 
 
 
 async def test_over_the_bus_what_nobody_watches_is_a_dead_letter_and_what_is_paused_is_not(
-    bus: Bus, store: Store
+    bus: ProvisionedBus, store: Store
 ) -> None:
     monitor = make_traffic_monitor(state=MonitorState.PAUSED)
     store.records.write([monitor])

@@ -15,7 +15,7 @@ from services.gateway.settings import GatewaySettings
 from shared.contracts import ExtractorStatus, Monitor, Suite, SuiteProbe
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from tests.support.bus import Bus
+from tests.support.bus import ProvisionedBus
 from tests.support.monitored import play
 
 SUITE = Suite(
@@ -50,7 +50,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-async def api(bus: Bus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
+async def api(bus: ProvisionedBus, store: Store) -> AsyncIterator[httpx2.AsyncClient]:
     settings = GatewaySettings(
         gateway_read_token=SecretStr("reader"), gateway_run_token=SecretStr("runner")
     )

@@ -17,7 +17,7 @@ from services.gateway.settings import GatewaySettings
 from shared.contracts import Alarm, ExtractorStatus, Monitor, Suite, SuiteProbe
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from tests.support.bus import Bus
+from tests.support.bus import ProvisionedBus
 from tests.support.monitored import play
 from tests.support.records import AT, make_monitor, make_run
 
@@ -45,7 +45,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @asynccontextmanager
-async def browser(bus: Bus, store: Store, **tokens: str) -> AsyncIterator[httpx2.AsyncClient]:
+async def browser(
+    bus: ProvisionedBus, store: Store, **tokens: str
+) -> AsyncIterator[httpx2.AsyncClient]:
     given: dict[str, Any] = {
         f"gateway_{name}_token": SecretStr(token) for name, token in tokens.items()
     }
@@ -78,7 +80,7 @@ async def watch(api: httpx2.AsyncClient, store: Store, rounds: int) -> None:
 
 
 async def test_a_monitor_is_shown_with_charts_verdicts_and_the_answers_behind_its_alarm(
-    bus: Bus, store: Store
+    bus: ProvisionedBus, store: Store
 ) -> None:
     async with browser(bus, store) as api:
         await watch(api, store, 6)
@@ -95,7 +97,9 @@ async def test_a_monitor_is_shown_with_charts_verdicts_and_the_answers_behind_it
 
 
 @pytest.mark.parametrize("path", PAGES)
-async def test_what_models_and_users_wrote_stays_text(bus: Bus, store: Store, path: str) -> None:
+async def test_what_models_and_users_wrote_stays_text(
+    bus: ProvisionedBus, store: Store, path: str
+) -> None:
     async with browser(bus, store) as api:
         await watch(api, store, 3)
         store.records.write([make_run(suite=SUITE.name, suite_hash=SUITE.hash)])
@@ -109,7 +113,7 @@ async def test_what_models_and_users_wrote_stays_text(bus: Bus, store: Store, pa
 
 
 async def test_a_monitor_without_rounds_and_an_empty_platform_are_shown(
-    bus: Bus, store: Store
+    bus: ProvisionedBus, store: Store
 ) -> None:
     async with browser(bus, store) as api:
         assert "There are none yet" in (await api.get("/")).text
@@ -118,7 +122,7 @@ async def test_a_monitor_without_rounds_and_an_empty_platform_are_shown(
         assert "There are none" in (await api.get("/monitors/coasts/alarms")).text
 
 
-async def test_a_run_is_shown_with_its_findings(bus: Bus, store: Store) -> None:
+async def test_a_run_is_shown_with_its_findings(bus: ProvisionedBus, store: Store) -> None:
     from tests.support.records import make_completion, make_diagnosis
 
     run = make_run(suite=SUITE.name, suite_hash=SUITE.hash)
@@ -133,7 +137,7 @@ async def test_a_run_is_shown_with_its_findings(bus: Bus, store: Store) -> None:
 
 
 async def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(
-    bus: Bus, store: Store
+    bus: ProvisionedBus, store: Store
 ) -> None:
     async with browser(bus, store) as api:
         for path in ("/monitors/nothing", "/runs/" + "0" * 32, "/nowhere", "/runs/%00", "/runs/x"):
@@ -144,7 +148,9 @@ async def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(
         assert said == {"detail": "There is nothing at /v1/nowhere."}
 
 
-async def test_a_browser_signs_in_with_a_token_and_keeps_none(bus: Bus, store: Store) -> None:
+async def test_a_browser_signs_in_with_a_token_and_keeps_none(
+    bus: ProvisionedBus, store: Store
+) -> None:
     async with browser(bus, store, read="reader", run="runner", ingest="sender") as api:
         for path in PAGES:
             sent = await api.get(path)
@@ -172,7 +178,7 @@ async def test_a_browser_signs_in_with_a_token_and_keeps_none(bus: Bus, store: S
         assert (await api.delete("/v1/monitors/coasts")).status_code == 401
 
 
-async def test_a_session_ends_with_its_token(bus: Bus, store: Store) -> None:
+async def test_a_session_ends_with_its_token(bus: ProvisionedBus, store: Store) -> None:
     async with browser(bus, store, read="old") as api:
         await api.post("/login", data={"token": "old"})
         kept = dict(api.cookies)
@@ -181,19 +187,21 @@ async def test_a_session_ends_with_its_token(bus: Bus, store: Store) -> None:
         assert (await api.get("/docs")).status_code == 303
 
 
-async def test_who_shows_a_token_like_a_program_sees_the_pages_too(bus: Bus, store: Store) -> None:
+async def test_who_shows_a_token_like_a_program_sees_the_pages_too(
+    bus: ProvisionedBus, store: Store
+) -> None:
     async with browser(bus, store, read="reader") as api:
         shown = await api.get("/docs", headers={"Authorization": "Bearer reader"})
         assert shown.status_code == 200
 
 
-async def test_strange_forms_sign_nobody_in(bus: Bus, store: Store) -> None:
+async def test_strange_forms_sign_nobody_in(bus: ProvisionedBus, store: Store) -> None:
     async with browser(bus, store, read="reader") as api:
         for content in (b"\xff\xfe", b"", b"token=%00", "token=l\u00e4ser".encode()):
             assert (await api.post("/login", content=content)).status_code == 401
 
 
-async def test_nobody_unknown_can_send_much(bus: Bus, store: Store) -> None:
+async def test_nobody_unknown_can_send_much(bus: ProvisionedBus, store: Store) -> None:
     suite = SUITE.model_dump(mode="json")
     async with browser(bus, store, run="runner") as api:
         for path in ("/login", "/v1/suites", "/v1/responses"):
@@ -206,7 +214,7 @@ async def test_nobody_unknown_can_send_much(bus: Bus, store: Store) -> None:
 
 
 async def test_what_the_gateway_itself_fails_at_is_a_sentence_too(
-    bus: Bus, store: Store, monkeypatch: pytest.MonkeyPatch
+    bus: ProvisionedBus, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("a secret of the inside")
@@ -236,7 +244,7 @@ async def test_what_the_gateway_itself_fails_at_is_a_sentence_too(
     ],
 )
 async def test_without_tokens_no_page_of_another_site_can_use_the_gateway(
-    bus: Bus, store: Store, headers: dict[str, str], status: int
+    bus: ProvisionedBus, store: Store, headers: dict[str, str], status: int
 ) -> None:
     store.records.write([make_monitor(name="m", since=AT)])
     async with browser(bus, store) as api:
@@ -245,7 +253,9 @@ async def test_without_tokens_no_page_of_another_site_can_use_the_gateway(
         assert paused.status_code == (202 if status == 200 else status)
 
 
-async def test_with_tokens_any_name_may_lead_to_the_gateway(bus: Bus, store: Store) -> None:
+async def test_with_tokens_any_name_may_lead_to_the_gateway(
+    bus: ProvisionedBus, store: Store
+) -> None:
     async with browser(bus, store, read="reader") as api:
         headers = {"Host": "biaswatch.example", "Authorization": "Bearer reader"}
         assert (await api.get("/v1/runs", headers=headers)).status_code == 200

@@ -36,7 +36,7 @@ from shared.contracts import ExtractorPin, Judging, PairVerdict, Run, Suite, Tar
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from tests.support.bbq_rows import make_bbq_row
-from tests.support.bus import Bus
+from tests.support.bus import ProvisionedBus
 from tests.support.golden import golden
 from tests.support.recorded import RecordedData
 
@@ -64,7 +64,7 @@ class Found:
 
 
 async def studied(
-    bus: Bus,
+    bus: ProvisionedBus,
     folder: Path,
     suite: Suite,
     targets: Sequence[Target],
@@ -123,7 +123,7 @@ def written(path: Path, lines: Iterable[str | Mapping[str, Any]]) -> Target:
 
 @pytest.mark.parametrize("category", ["Age", "Religion"])
 async def test_published_answers_replayed_over_the_bus_give_the_published_scores(
-    bus: Bus, tmp_path: Path, recorded_data: RecordedData, category: str
+    bus: ProvisionedBus, tmp_path: Path, recorded_data: RecordedData, category: str
 ) -> None:
     file = recorded_data("data/bbq") / f"preds_{category}.jsonl"
     targets = {
@@ -190,7 +190,7 @@ def answer_of(row: BbqRow, told: Mapping[str, Any], side: str) -> str:
     ],
 )
 async def test_recorded_reasoning_gives_the_known_scores_and_a_verdict_where_a_reply_holds_one(
-    bus: Bus, tmp_path: Path, recorded_data: RecordedData, folder: str, model: str
+    bus: ProvisionedBus, tmp_path: Path, recorded_data: RecordedData, folder: str, model: str
 ) -> None:
     rows = [
         row
@@ -248,7 +248,7 @@ def planted(contexts: int) -> list[BbqRow]:
 
 
 async def test_a_planted_preference_is_found_within_its_interval_and_none_where_none_is(
-    bus: Bus, tmp_path: Path
+    bus: ProvisionedBus, tmp_path: Path
 ) -> None:
     strength = 1.5
     plant = Plant(preferences={"south": strength}, turned_by=("who returned",))
@@ -310,7 +310,7 @@ def said(kind: str, right: str) -> str:
 
 
 async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are_counted(
-    bus: Bus, tmp_path: Path
+    bus: ProvisionedBus, tmp_path: Path
 ) -> None:
     rows = planted(12)
     suite = suite_of(rows)

@@ -26,7 +26,7 @@ from shared.contracts import (
     parse_target,
 )
 from shared.store import Store, migrate
-from tests.support.bus import Bus
+from tests.support.bus import ProvisionedBus
 from tests.support.recorded import RecordedData
 
 MODELS = {"gpt4turbo.json": "gpt-4-turbo", "sonnet4.json": "claude-sonnet-4"}
@@ -81,7 +81,7 @@ def suite_of(variants: list[dict[str, Any]]) -> Suite:
 
 @pytest.mark.parametrize("file", MODELS)
 async def test_the_gaps_of_recorded_ratings_come_out_of_the_diagnoser_as_they_are_known(
-    bus: Bus,
+    bus: ProvisionedBus,
     tmp_path: Path,
     recorded_data: RecordedData,
     monkeypatch: pytest.MonkeyPatch,

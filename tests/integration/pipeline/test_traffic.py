@@ -35,7 +35,7 @@ LATE = timedelta(seconds=60)
 MONITOR = make_traffic_monitor(since=NOON)
 
 
-class House:
+class TrafficPlatform:
     """Gateway, extractor, planner and diagnoser on one store, with a clock that a test moves."""
 
     def __init__(self, store: Store) -> None:
@@ -104,120 +104,126 @@ class House:
 
 
 @pytest.fixture
-def house(store: Store) -> House:
-    house = House(store)
-    house.rounds.want(MONITOR)
-    return house
+def platform(store: Store) -> TrafficPlatform:
+    platform = TrafficPlatform(store)
+    platform.rounds.want(MONITOR)
+    return platform
 
 
 def said(users: Iterable[int], at: datetime, source: str = "support") -> list[Exchange]:
     return [make_exchange(n, said_at=at, key=f"{n}@{at.isoformat()}", source=source) for n in users]
 
 
-def test_windows_are_read_one_after_the_other_once_they_are_over(house: House) -> None:
-    house.hear(*said(range(4), NOON + timedelta(minutes=5)))
-    place = house.store.schedule.get(MONITOR.name)
+def test_windows_are_read_one_after_the_other_once_they_are_over(platform: TrafficPlatform) -> None:
+    platform.hear(*said(range(4), NOON + timedelta(minutes=5)))
+    place = platform.store.schedule.get(MONITOR.name)
     assert place is not None
     assert place.due == NOON + HOUR + LATE  # not overdue while the window lasts
-    assert house.read(NOON + HOUR) == []  # answers may still come
-    [first] = house.read(NOON + HOUR + LATE)
+    assert platform.read(NOON + HOUR) == []  # answers may still come
+    [first] = platform.read(NOON + HOUR + LATE)
     assert first == Window(begins=NOON, ends=NOON + HOUR)
-    later = house.read(NOON + 4 * HOUR + LATE)
+    later = platform.read(NOON + 4 * HOUR + LATE)
     assert [each.begins for each in later if each] == [NOON + n * HOUR for n in (1, 2, 3)]
     rounds = sorted(
-        each.round for each in house.store.records.of_monitor(Round, MONITOR.monitor_id)
+        each.round for each in platform.store.records.of_monitor(Round, MONITOR.monitor_id)
     )
     assert rounds == [0, 1, 2, 3]
 
 
-def test_a_user_enters_the_evidence_once_however_long_they_stay(house: House) -> None:
+def test_a_user_enters_the_evidence_once_however_long_they_stay(platform: TrafficPlatform) -> None:
     for hour in range(3):
-        house.hear(*said(range(6 + hour), NOON + hour * HOUR))
-        house.read(NOON + (hour + 1) * HOUR + LATE)
-    assert house.units() == 8
-    assert [each.answers for each in house.descriptions()] == [6, 7, 8]
-    assert [each.known_units["gender"] for each in house.descriptions()] == [0, 6, 7]
+        platform.hear(*said(range(6 + hour), NOON + hour * HOUR))
+        platform.read(NOON + (hour + 1) * HOUR + LATE)
+    assert platform.units() == 8
+    assert [each.answers for each in platform.descriptions()] == [6, 7, 8]
+    assert [each.known_units["gender"] for each in platform.descriptions()] == [0, 6, 7]
 
 
-def test_an_answer_sent_twice_counts_once_and_a_late_one_is_not_added(house: House) -> None:
-    house.hear(*said(range(4), NOON), *said(range(4), NOON))
-    house.read(NOON + HOUR + LATE)
-    before = list(house.store.records.of_monitor(Increment, MONITOR.monitor_id))
-    house.hear(*said(range(10, 20), NOON))
-    house.read(NOON + 2 * HOUR + LATE)
-    assert house.units() == 4
-    after = list(house.store.records.of_monitor(Increment, MONITOR.monitor_id))
+def test_an_answer_sent_twice_counts_once_and_a_late_one_is_not_added(
+    platform: TrafficPlatform,
+) -> None:
+    platform.hear(*said(range(4), NOON), *said(range(4), NOON))
+    platform.read(NOON + HOUR + LATE)
+    before = list(platform.store.records.of_monitor(Increment, MONITOR.monitor_id))
+    platform.hear(*said(range(10, 20), NOON))
+    platform.read(NOON + 2 * HOUR + LATE)
+    assert platform.units() == 4
+    after = list(platform.store.records.of_monitor(Increment, MONITOR.monitor_id))
     assert [each for each in after if each.round == 0] == before
 
 
-def test_answers_without_a_user_are_described_and_no_evidence(house: House) -> None:
+def test_answers_without_a_user_are_described_and_no_evidence(platform: TrafficPlatform) -> None:
     nobody = [make_exchange(n, said_at=NOON, unit_id=None) for n in range(5)]
-    house.hear(*nobody, *said(range(10, 12), NOON))
-    house.read(NOON + HOUR + LATE)
-    assert house.units() == 2
-    [found] = house.descriptions()
+    platform.hear(*nobody, *said(range(10, 12), NOON))
+    platform.read(NOON + HOUR + LATE)
+    assert platform.units() == 2
+    [found] = platform.descriptions()
     assert (found.answers, found.without_unit) == (7, 5)
     female = found.described[0].groups[0]
     assert (female.responses, female.mean.low) == (3, None)
 
 
-def test_a_window_without_any_answer_is_a_round_that_adds_nothing(house: House) -> None:
-    assert len(house.read(NOON + HOUR + LATE)) == 1
-    assert house.units() == 0
-    assert house.descriptions()[0].described[0].groups[0].mean.value is None
+def test_a_window_without_any_answer_is_a_round_that_adds_nothing(
+    platform: TrafficPlatform,
+) -> None:
+    assert len(platform.read(NOON + HOUR + LATE)) == 1
+    assert platform.units() == 0
+    assert platform.descriptions()[0].described[0].groups[0].mean.value is None
 
 
-def test_what_closes_a_window_again_after_a_death_finds_the_same_users_new(house: House) -> None:
-    house.hear(*said(range(6), NOON))
-    house.time = NOON + HOUR + LATE
+def test_what_closes_a_window_again_after_a_death_finds_the_same_users_new(
+    platform: TrafficPlatform,
+) -> None:
+    platform.hear(*said(range(6), NOON))
+    platform.time = NOON + HOUR + LATE
     # A diagnoser that died right before it wrote had let the users in.
     users = [f"user-{n}" for n in range(6)]
-    house.store.enrolled_units.enroll(MONITOR.monitor_id, 0, "gender", users, 0)
-    house.read(house.time)
-    assert house.units() == 6
+    platform.store.enrolled_units.enroll(MONITOR.monitor_id, 0, "gender", users, 0)
+    platform.read(platform.time)
+    assert platform.units() == 6
 
 
 def test_a_new_version_of_an_extractor_measures_the_window_again_and_begins_an_epoch(
-    house: House,
+    platform: TrafficPlatform,
 ) -> None:
-    house.hear(*said(range(4), NOON))
-    house.read(NOON + HOUR + LATE)
-    responses = house.hear(*said(range(8), NOON + HOUR))  # measured by version 1
-    house.version = "2"
-    house.announce()
-    house.time = NOON + 2 * HOUR + LATE
-    [run] = house.rounds.due()
-    asyncio.run(house.plans.plan(run))
-    assert house.close(run) == []  # nothing of version 2 is there yet
-    asked = [house.plans.reconciliation.stuck() for _ in range(2)][1]
+    platform.hear(*said(range(4), NOON))
+    platform.read(NOON + HOUR + LATE)
+    responses = platform.hear(*said(range(8), NOON + HOUR))  # measured by version 1
+    platform.version = "2"
+    platform.announce()
+    platform.time = NOON + 2 * HOUR + LATE
+    [run] = platform.rounds.due()
+    asyncio.run(platform.plans.plan(run))
+    assert platform.close(run) == []  # nothing of version 2 is there yet
+    asked = [platform.plans.reconciliation.stuck() for _ in range(2)][1]
     assert {each.id for each in asked} == {each.id for each in responses}
-    features = [house.measured(each) for each in responses]
-    house.store.records.write(features)
-    asyncio.run(house.plans.note(features))
-    assert house.close(run)
-    last = house.store.records.of_monitor(Round, MONITOR.monitor_id)
+    features = [platform.measured(each) for each in responses]
+    platform.store.records.write(features)
+    asyncio.run(platform.plans.note(features))
+    assert platform.close(run)
+    last = platform.store.records.of_monitor(Round, MONITOR.monitor_id)
     assert max(last, key=lambda each: each.round).epoch == 1
-    assert house.units() == 8  # users enter anew: another epoch is other evidence
+    assert platform.units() == 8  # users enter anew: another epoch is other evidence
 
 
-def test_windows_of_a_pause_are_not_read(house: House) -> None:
-    house.hear(*said(range(4), NOON))
-    house.read(NOON + HOUR + LATE)
+def test_windows_of_a_pause_are_not_read(platform: TrafficPlatform) -> None:
+    platform.hear(*said(range(4), NOON))
+    platform.read(NOON + HOUR + LATE)
     turned = {"moment_ms": MONITOR.moment_ms + 1, "state": MonitorState.PAUSED}
-    house.rounds.want(again(turned))
-    assert house.read(NOON + 5 * HOUR) == []
+    platform.rounds.want(again(turned))
+    assert platform.read(NOON + 5 * HOUR) == []
     back = {"moment_ms": MONITOR.moment_ms + 2, "since": NOON + 5 * HOUR + LATE}
-    house.rounds.want(again(back))
-    house.hear(*said(range(4, 6), NOON + 5 * HOUR))
-    [window] = house.read(NOON + 6 * HOUR + LATE)
+    platform.rounds.want(again(back))
+    platform.hear(*said(range(4, 6), NOON + 5 * HOUR))
+    [window] = platform.read(NOON + 6 * HOUR + LATE)
     assert window == Window(begins=NOON + 5 * HOUR, ends=NOON + 6 * HOUR)
-    assert house.units() == 6
+    assert platform.units() == 6
 
 
-def test_two_monitors_of_one_system_both_hear_it(house: House) -> None:
+def test_two_monitors_of_one_system_both_hear_it(platform: TrafficPlatform) -> None:
     other = make_traffic_monitor(name="other", since=NOON)
-    house.rounds.want(other)
-    assert len(house.hear(*said(range(3), NOON))) == 6
+    platform.rounds.want(other)
+    assert len(platform.hear(*said(range(3), NOON))) == 6
 
 
 def again(fields: dict[str, object]) -> Monitor:

@@ -9,7 +9,7 @@ from shared.contracts import ClosedBy, Completion, Record, Response
 from shared.errors import TransientError
 from shared.runtime.gather import Gather
 from shared.store import Closing, Store
-from tests.support.bus import Bus, Seen
+from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import AT, RUN_ID, make_response
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
@@ -50,9 +50,9 @@ async def ended(job: "asyncio.Task[None]") -> None:
 
 
 async def test_a_run_is_complete_when_all_its_responses_have_come_over_the_bus(
-    bus: Bus, store: Store
+    bus: ProvisionedBus, store: Store
 ) -> None:
-    gather, seen = gather_of(store), Seen()
+    gather, seen = gather_of(store), ReceivedRecords()
     await gather.expect(RUN_ID, EXPECTED, deadline=LATER)
 
     async def note(response: Response) -> Sequence[Record]:
@@ -74,8 +74,10 @@ async def test_a_run_is_complete_when_all_its_responses_have_come_over_the_bus(
     assert await bus.count(Completion) == 1
 
 
-async def test_a_deadline_completes_it_with_what_has_come(bus: Bus, store: Store) -> None:
-    clock, seen = Clock(), Seen()
+async def test_a_deadline_completes_it_with_what_has_come(
+    bus: ProvisionedBus, store: Store
+) -> None:
+    clock, seen = Clock(), ReceivedRecords()
     gather = gather_of(store, clock)
     await gather.expect(RUN_ID, EXPECTED, deadline=LATER)
     await gather.arrive(EXPECTED[:2])
@@ -90,7 +92,7 @@ async def test_a_deadline_completes_it_with_what_has_come(bus: Bus, store: Store
 class DyingPublisher:
     """Takes the record to the bus and dies before anybody hears of it, once."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: ProvisionedBus) -> None:
         self._bus = bus
         self.deaths = 0
 
@@ -105,9 +107,9 @@ class DyingPublisher:
 
 
 async def test_a_death_between_emitting_and_noting_it_doubles_nothing(
-    bus: Bus, store: Store
+    bus: ProvisionedBus, store: Store
 ) -> None:
-    gather, seen = gather_of(store), Seen()
+    gather, seen = gather_of(store), ReceivedRecords()
     await gather.expect(RUN_ID, EXPECTED[:1], deadline=LATER)
     await gather.arrive(EXPECTED[:1])
     dying = DyingPublisher(bus)

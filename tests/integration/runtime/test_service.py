@@ -16,11 +16,11 @@ from shared.errors import ConfigurationError
 from shared.runtime.health import HealthServer, ServiceHealth
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
-from tests.support.bus import Bus, Seen
+from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_response
 
 
-def settings_for(bus: Bus, **more: object) -> Settings:
+def settings_for(bus: ProvisionedBus, **more: object) -> Settings:
     given = {"nats_url": bus.server.url, "health_host": "127.0.0.1", "health_port": 0}
     return Settings.model_validate({**given, **more})
 
@@ -64,8 +64,10 @@ async def until_shown(service: Service, line: str) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_it_becomes_ready_and_shows_each_stages_lag_and_last_success(bus: Bus) -> None:
-    seen = Seen()
+async def test_it_becomes_ready_and_shows_each_stages_lag_and_last_success(
+    bus: ProvisionedBus,
+) -> None:
+    seen = ReceivedRecords()
     service = Service(
         "extractor", settings_for(bus), stages=[Stage("extractor", Response, seen.handle)]
     )
@@ -88,8 +90,8 @@ async def test_it_becomes_ready_and_shows_each_stages_lag_and_last_success(bus: 
         assert (await fetch(service, "/nothing"))[0] == 404
 
 
-async def test_it_is_unready_while_it_drains_and_alive_until_it_has(bus: Bus) -> None:
-    begun, go_on = Seen(), asyncio.Event()
+async def test_it_is_unready_while_it_drains_and_alive_until_it_has(bus: ProvisionedBus) -> None:
+    begun, go_on = ReceivedRecords(), asyncio.Event()
 
     async def slow(response: Response) -> list[Features]:
         begun.note(response)
@@ -114,7 +116,9 @@ async def test_it_is_unready_while_it_drains_and_alive_until_it_has(bus: Bus) ->
     assert (await bus.admin.lag("RESPONSES", "extractor-response")).in_hand == 0
 
 
-async def test_a_computing_handler_does_not_stop_the_health_port_from_answering(bus: Bus) -> None:
+async def test_a_computing_handler_does_not_stop_the_health_port_from_answering(
+    bus: ProvisionedBus,
+) -> None:
     answered_meanwhile = asyncio.Event()
     loop = asyncio.get_running_loop()
     computing = asyncio.Event()
@@ -136,10 +140,10 @@ async def test_a_computing_handler_does_not_stop_the_health_port_from_answering(
 
 
 async def test_a_stage_whose_stream_is_missing_makes_the_service_unready_and_says_so(
-    bus: Bus,
+    bus: ProvisionedBus,
 ) -> None:
     await bus.admin._api("STREAM.DELETE.RESPONSES")
-    seen = Seen()
+    seen = ReceivedRecords()
     service = Service(
         "extractor", settings_for(bus), stages=[Stage("extractor", Response, seen.handle)]
     )
@@ -150,7 +154,7 @@ async def test_a_stage_whose_stream_is_missing_makes_the_service_unready_and_say
 
 
 async def test_a_wrong_configuration_found_at_work_ends_the_service_with_its_sentence(
-    bus: Bus,
+    bus: ProvisionedBus,
 ) -> None:
     closed = []
 
@@ -170,7 +174,7 @@ async def test_a_wrong_configuration_found_at_work_ends_the_service_with_its_sen
 
 
 async def test_a_job_that_fails_ends_the_service_instead_of_leaving_it_half_alive(
-    bus: Bus,
+    bus: ProvisionedBus,
 ) -> None:
     async def broken(_: object) -> None:
         raise RuntimeError("the schedule is broken")
@@ -179,7 +183,9 @@ async def test_a_job_that_fails_ends_the_service_instead_of_leaving_it_half_aliv
         await Service("planner", settings_for(bus), jobs=[broken]).run()
 
 
-async def test_two_services_on_one_health_port_are_told_apart_in_one_sentence(bus: Bus) -> None:
+async def test_two_services_on_one_health_port_are_told_apart_in_one_sentence(
+    bus: ProvisionedBus,
+) -> None:
     first = Service("extractor", settings_for(bus))
     async with running(first):
         second = Service("recorder", settings_for(bus, health_port=first.health_port))
