@@ -7,6 +7,7 @@ from pathlib import Path
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import MARKS, order_of
 from shared.errors import UsageError
+from shared.files import checked, json_lines, read_text
 
 
 def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:
@@ -20,18 +21,11 @@ def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:
     UsageError
         The file cannot be read, or a row has no such column.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The predictions {path} cannot be read: {error}.") from None
-    for number, line in enumerate(lines, start=1):
-        try:
-            given = json.loads(line)
-            row, said = BbqRow.model_validate(given), given[column]
-        except (ValueError, KeyError, TypeError) as error:
-            raise UsageError(
-                f"{path}, line {number}: no row with a column {column!r} ({type(error).__name__})."
-            ) from None
+    for place, fields in json_lines(read_text(path, "predictions"), path):
+        row = checked(BbqRow, fields, place)
+        if column not in fields:
+            raise UsageError(f"{place}: there is no column {column!r}.")
+        said = fields[column]
         yield json.dumps({"key": row.key, "text": _text(row, str(said), seed)})
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
+from shared.files import checked, json_lines, read_text
 from shared.stats.studies.bbq import BbqOption, biased_option, target_option
 
 ROWS = {
@@ -104,25 +104,11 @@ def read_rows(path: Path) -> Iterator[BbqRow]:
     UsageError
         It cannot be read, or a line is no such row; file, line and field are named.
     """
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield _row(line, path, number)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The questions {path} cannot be read: {error}.") from None
-
-
-def _row(line: str, path: Path, number: int) -> BbqRow:
-    try:
-        row = BbqRow.model_validate_json(line)
-    except ValidationError as error:
-        said = first_mistake(error).in_words("the whole line")
-        raise UsageError(f"{path}, line {number}, {said}.") from None
-    missing = [name for name in OPTIONS if name not in row.answer_info]
-    if missing:
-        raise UsageError(f"{path}, line {number}, answer_info: {', '.join(missing)} is missing.")
-    return row
+    for place, fields in json_lines(read_text(path, "questions"), path):
+        row = checked(BbqRow, fields, place)
+        if missing := [name for name in OPTIONS if name not in row.answer_info]:
+            raise UsageError(f"{place}, answer_info: {', '.join(missing)} is missing.")
+        yield row
 
 
 def read_folder(folder: Path, categories: Sequence[str] = ()) -> list[BbqRow]:

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from pydantic import ValidationError
 
 from biaswatch.bbq.rows import ROWS, BbqRow, read_rows
-from shared.contracts.mistakes import first_mistake
 from shared.errors import TransientError, UsageError
+from shared.files import checked
 
 SOURCE = "https://raw.githubusercontent.com/nyu-mll/BBQ/main/data"
 """Where its authors publish it."""
@@ -108,16 +107,10 @@ def read_hub(name: str, category: str) -> list[BbqRow]:
 
 def rows_of(items: Iterable[Mapping[str, Any]], name: str, category: str) -> list[BbqRow]:
     """Check the items of a category, and their number."""
-    rows = []
-    for number, item in enumerate(items, start=1):
-        try:
-            rows.append(BbqRow.model_validate({"category": category, **item}))
-        except ValidationError as error:
-            said = first_mistake(error).in_words("the whole item")
-            raise UsageError(
-                f"{name}, {category}, item {number}, {said}."
-                " `biaswatch suites fetch bbq` gets the questions in their own form."
-            ) from None
+    rows = [
+        checked(BbqRow, {"category": category, **item}, f"{name}, {category}, item {number}")
+        for number, item in enumerate(items, start=1)
+    ]
     if len(rows) != ROWS[category]:
         raise UsageError(f"{name} holds {len(rows)} rows of {category}, not {ROWS[category]}.")
     return rows

@@ -1,7 +1,6 @@
 """`biaswatch ingest`: sends recorded production answers in, for the monitors of their system."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ from rich.progress import Progress
 
 from biaswatch.local.gateway_connection import Server, Token, connected
 from shared.errors import TransientError, UsageError
+from shared.files import json_lines, read_text
 
 AT_ONCE = 500
 
@@ -54,21 +54,8 @@ async def _send(
 
 def answers_in(file: Path) -> Iterator[dict[str, Any]]:
     """Read recorded answers, each an object that says when it was given."""
-    try:
-        # Only line feeds end a line: a text may hold other separators inside its quotes.
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
-    except OSError as error:
-        raise UsageError(f"The answers {file} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"The answers {file} are not text in UTF-8.") from None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            raise UsageError(f"{file}, line {number}: this is not JSON.") from None
+    for place, answer in json_lines(read_text(file, "answers"), file):
         if not isinstance(answer, dict) or not answer.get("at"):
             # Without it, the second sending of a file would count in another window.
-            raise UsageError(f"{file}, line {number}: an answer is an object that says `at` when.")
+            raise UsageError(f"{place}: an answer is an object that says `at` when.")
         yield answer

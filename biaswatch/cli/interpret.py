@@ -25,6 +25,7 @@ from biaswatch.readers.targets import with_file
 from biaswatch.render.interpretations import lines_of
 from biaswatch.render.tables import printable
 from shared.errors import UsageError
+from shared.files import read_text
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
@@ -80,7 +81,7 @@ def interpret(
         profile=profile, context=read_context(context), nonce=uuid4().hex if new else "",
     )  # fmt: skip
     if report is not None:
-        asked |= {"report": _read(report), "writer": None}
+        asked |= {"report": read_text(report, "report"), "writer": None}
     found = asyncio.run(_evaluated(asked, server, token))
     show(found, as_json=as_json)
 
@@ -202,16 +203,9 @@ def read_context(folder: Path | None) -> str:
     files = sorted(folder.glob("*.md"))
     if not files:
         raise UsageError(f"{folder} is no folder with Markdown files (*.md).")
-    text = "\n\n".join(_read(file) for file in files)
+    text = "\n\n".join(read_text(file, "context") for file in files)
     if len(text) > LONGEST_CONTEXT:
         raise UsageError(
             f"The Markdown in {folder} has {len(text)} characters; at most {LONGEST_CONTEXT} fit."
         )
     return text
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise UsageError(f"{file} cannot be read as text.") from None

@@ -1,18 +1,16 @@
 """Monitors as files: read, checked, and told what is wrong with them in one sentence."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import yaml
 from pydantic import ValidationError
 
 from biaswatch.readers.run_checks import check_scaffolds
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import with_file
 from shared.contracts import TRAFFIC, Suite
-from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
-from shared.runtime.yaml_text import parse_yaml, yaml_line, yaml_problem
+from shared.files import read_text, sentence, yaml_mapping
 
 if TYPE_CHECKING:
     from services.gateway.domain.monitors import MonitorRequest
@@ -31,7 +29,7 @@ def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | 
     """
     from services.gateway.domain.traffic_monitors import ASKED, declared
 
-    fields = _fields(path)
+    fields = yaml_mapping(read_text(path, "monitor"), path, "a monitor is a mapping of its fields")
     suite = None
     if isinstance(fields.get("target"), str):
         fields["target"] = with_file(fields["target"])
@@ -44,24 +42,7 @@ def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | 
         asked = ASKED.validate_python(fields)
         plan = declared(asked, suite)
     except ValidationError as error:
-        mistake = first_mistake(error)
-        field = f", {mistake.field}" if mistake.field else ""
-        raise UsageError(f"{path}{field}: {mistake.said}.") from None
+        raise UsageError(sentence(error, path)) from None
     if suite is not None:
         check_scaffolds(suite, [plan.target], [plan.scaffold])
     return asked, suite
-
-
-def _fields(path: Path) -> dict[str, Any]:
-    try:
-        fields = parse_yaml(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise UsageError(f"The monitor {path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"The monitor {path} is not text in UTF-8.") from None
-    except yaml.YAMLError as error:
-        line = f", line {yaml_line(error)}" if yaml_line(error) else ""
-        raise UsageError(f"{path}{line}: this is not YAML: {yaml_problem(error)}.") from None
-    if not isinstance(fields, dict):
-        raise UsageError(f"{path}: a monitor is a mapping of its fields.")
-    return fields

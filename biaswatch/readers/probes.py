@@ -1,12 +1,13 @@
 """Probes from files beside a suite's header: JSONL, CSV or Parquet."""
 
 import csv
-import json
 from collections.abc import Callable, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from shared.errors import UsageError
+from shared.files import json_lines, read_text
 
 Probe = Any
 GROUP = "groups."
@@ -30,35 +31,19 @@ def read_probes(file: Path) -> list[Probe]:
     read = kinds.get(file.suffix.lower())
     if read is None:
         raise UsageError(f"The probes {file} end in none of {', '.join(kinds)}.")
-    try:
-        return read(file)
-    except OSError as error:
-        raise UsageError(f"The probes {file} cannot be read ({error.strerror}).") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"The probes {file} cannot be read: they are no text in UTF-8.") from None
+    return read(file)
 
 
 def _jsonl(file: Path) -> list[Probe]:
-    probes = []
-    # Not splitlines(): a text may hold a line separator that is none to JSON.
-    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
-        if line.strip():
-            try:
-                probes.append(json.loads(line))
-            except ValueError:
-                raise UsageError(f"{file}, line {number}: this is not JSON.") from None
-    return probes
+    return [probe for _, probe in json_lines(read_text(file, "probes"), file)]
 
 
 def _csv(file: Path) -> list[Probe]:
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.DictReader(lines)
-        try:
-            rows = list(reader)
-        except csv.Error as error:
-            raise UsageError(
-                f"{file}, line {reader.line_num}: this is not CSV ({error})."
-            ) from None
+    reader = csv.DictReader(StringIO(read_text(file, "probes", newline=""), newline=""))
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        raise UsageError(f"{file}, line {reader.line_num}: this is not CSV ({error}).") from None
     for number, row in enumerate(rows, start=1):
         if None in row or None in row.values():
             raise UsageError(f"{file}, row {number}: it has not as many cells as the first line.")
@@ -75,6 +60,8 @@ def _parquet(file: Path) -> list[Probe]:
         ) from None
     try:
         rows = parquet.read_table(file).to_pylist()
+    except OSError as error:
+        raise UsageError(f"The probes {file} cannot be read ({error.strerror}).") from None
     except pyarrow.ArrowException as error:
         raise UsageError(f"{file}: this is not Parquet ({error}).") from None
     return [_probe(row, number) for number, row in enumerate(rows, start=1)]

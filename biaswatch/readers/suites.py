@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from biaswatch.readers.probes import read_probes
@@ -12,7 +11,7 @@ from services.builder.domain.suite_files import version_of
 from shared.contracts import Suite
 from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
-from shared.runtime import yaml_text
+from shared.files import read_text, yaml_mapping
 
 
 def load_suite(path: Path) -> Suite:
@@ -25,7 +24,8 @@ def load_suite(path: Path) -> Suite:
         field are named.
     """
     file = path / "suite.yaml" if path.is_dir() else path
-    fields = _fields(file)
+    expected = "a suite is a mapping with name, extractors and probes"
+    fields = yaml_mapping(read_text(file, "suite"), file, expected)
     probes = fields.get("probes")
     if isinstance(probes, str):
         found = read_probes(file.parent / probes)
@@ -35,24 +35,6 @@ def load_suite(path: Path) -> Suite:
         return Suite.model_validate(fields)
     except ValidationError as error:
         raise UsageError(_sentence(file, fields, error)) from None
-
-
-def _fields(file: Path) -> dict[str, Any]:
-    try:
-        fields = yaml_text.parse_yaml(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"The suite {file} cannot be read ({error.strerror}).") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"The suite {file} cannot be read: it is no text in UTF-8.") from None
-    except yaml.YAMLError as error:
-        line = yaml_text.yaml_line(error)
-        where = f", line {line}" if line else ""
-        raise UsageError(
-            f"{file}{where}: this is not YAML ({yaml_text.yaml_problem(error)})."
-        ) from None
-    if not isinstance(fields, dict):
-        raise UsageError(f"{file}: a suite is a mapping with name, extractors and probes.")
-    return fields
 
 
 def _unedited(file: Path, fields: Mapping[str, Any], probes: Sequence[Any]) -> None:

@@ -2,14 +2,13 @@
 
 import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr
 
 from services.generator.domain.price import Price
 from shared.errors import ConfigurationError
+from shared.files import checked, read_text, yaml_mapping
 from shared.runtime.settings import Settings
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
@@ -96,22 +95,19 @@ class GeneratorSettings(Settings):
         """
         if self.prices_file is None:
             return {}
-        try:
-            fields: Any = yaml.safe_load(_read(self.prices_file)) or {}
-            return {str(name): Price.model_validate(price) for name, price in fields.items()}
-        except (yaml.YAMLError, AttributeError, ValidationError):
-            raise ConfigurationError(
-                f"The price table {self.prices_file} must give each model a `read` and a `written`,"
-                " the cost of a million tokens."
-            ) from None
+        expected = "a price table names models and what a million tokens cost"
+        text = read_text(self.prices_file, "price table", ConfigurationError)
+        fields = yaml_mapping(text or "{}", self.prices_file, expected, ConfigurationError)
+        return {
+            str(name): checked(
+                Price, price, f"The price table {self.prices_file}, {name}", ConfigurationError
+            )
+            for name, price in fields.items()
+        }
 
 
 def _read(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "not text"
-        raise ConfigurationError(f"The file {path} cannot be read ({why}).") from None
+    text = read_text(path, "file", ConfigurationError).strip()
     if not text:
         raise ConfigurationError(f"The file {path} is empty.")
     return text

@@ -8,11 +8,11 @@ from typing import Any
 
 import httpx2
 import yaml
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
-from shared.contracts.mistakes import first_mistake
 from shared.contracts.providers.http import Application
 from shared.errors import UsageError
+from shared.files import checked, parse_yaml, read_text
 from shared.llm.pointer import filled, found_at
 from shared.llm.port import (
     HOST_KEY_PLACE,
@@ -37,15 +37,10 @@ def read_application(path: Path) -> Application:
         It cannot be read, or a field is wrong; its contents are not repeated.
     """
     try:
-        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return Application.model_validate(fields)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The application {path} cannot be read: {error}.") from None
-    except yaml.YAMLError:
+        fields = parse_yaml(read_text(path, "application"))
+    except yaml.YAMLError:  # its own words could repeat a key
         raise UsageError(f"The application {path} is not YAML or JSON.") from None
-    except ValidationError as error:
-        said = first_mistake(error).in_words("the whole file")
-        raise UsageError(f"The application {path}, {said}.") from None
+    return checked(Application, fields, f"The application {path}")
 
 
 class HttpApp:

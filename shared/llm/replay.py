@@ -11,10 +11,10 @@ The file is JSONL, one recorded answer a line:
 import asyncio
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
+from pydantic import BaseModel, ConfigDict, NonNegativeInt
 
-from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
+from shared.files import checked, json_lines, read_text
 from shared.llm.port import Answer, Call, CallFailed, Failure
 
 Address = tuple[str, str, int]
@@ -96,31 +96,11 @@ def read_recording(path: Path) -> dict[Address, Recorded]:
         the same thing.
     """
     answers: dict[Address, Recorded] = {}
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    _add(answers, _read(line, path, number), path, number)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The recorded answers {path} cannot be read ({_why(error)}).") from None
+    for place, fields in json_lines(read_text(path, "recorded answers"), path):
+        recorded = checked(Recorded, fields, place)
+        if recorded.address in answers:
+            raise UsageError(f"{place}: {recorded.address} is answered twice.")
+        answers[recorded.address] = recorded
     if not answers:
         raise UsageError(f"The file {path} holds no recorded answers.")
     return answers
-
-
-def _why(error: OSError | UnicodeDecodeError) -> str:
-    return str(error.strerror) if isinstance(error, OSError) else "it is not UTF-8"
-
-
-def _read(line: str, path: Path, number: int) -> Recorded:
-    try:
-        return Recorded.model_validate_json(line)
-    except ValidationError as error:
-        said = first_mistake(error).in_words("the whole line")
-        raise UsageError(f"{path}, line {number}, {said}.") from None
-
-
-def _add(answers: dict[Address, Recorded], recorded: Recorded, path: Path, number: int) -> None:
-    if recorded.address in answers:
-        raise UsageError(f"{path}, line {number}: {recorded.address} is answered twice.")
-    answers[recorded.address] = recorded

@@ -19,9 +19,9 @@ from services.builder.domain.suite_files import (
     rows_text,
 )
 from services.builder.handlers.build import BuiltSuite
+from shared import files
 from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
-from shared.runtime import yaml_text
 
 LARGEST_BYTES = 50 * 1024 * 1024
 
@@ -76,29 +76,13 @@ def load_plan(file: Path) -> Plan:
     UsageError
         It cannot be read, or something in it is wrong; the file, the line and the field are named.
     """
-    try:
-        text = file.read_text(encoding="utf-8")
-        fields = yaml_text.parse_yaml(text)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except OSError as error:
-        raise UsageError(f"The plan {file} cannot be read ({error.strerror}).") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"The plan {file} cannot be read: it is no text in UTF-8.") from None
-    except yaml.YAMLError as error:
-        raise UsageError(
-            f"{file}{_where(error)}: this is not YAML ({yaml_text.yaml_problem(error)})."
-        ) from None
-    if not isinstance(fields, dict):
-        raise UsageError(f"{file}: a plan is a mapping with name, domain, concepts and prompts.")
+    text = files.read_text(file, "plan")
+    expected = "a plan is a mapping with name, domain, concepts and prompts"
+    fields = files.yaml_mapping(text, file, expected)
     try:
         return Plan.model_validate(fields)
     except ValidationError as error:
-        raise UsageError(_sentence(file, node, error)) from None
-
-
-def _where(error: yaml.YAMLError) -> str:
-    line = yaml_text.yaml_line(error)
-    return f", line {line}" if line else ""
+        raise UsageError(_sentence(file, yaml.compose(text, yaml.SafeLoader), error)) from None
 
 
 def _sentence(file: Path, node: yaml.Node | None, error: ValidationError) -> str:

@@ -7,12 +7,9 @@ from pathlib import Path
 from string import Template
 from typing import TypeVar
 
-import yaml
-from pydantic import ValidationError
-
 from services.evaluator.domain.rubric import FILLED, INPUTS, Dimension, Profile
-from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError
+from shared.files import checked, read_text, yaml_mapping
 
 SHIPPED = Path(__file__).parent.parent
 F = TypeVar("F", Dimension, Profile)
@@ -54,18 +51,13 @@ def _read(folder: Path, kind: type[F]) -> dict[str, F]:
 
 
 def _file(path: Path, kind: type[F]) -> F:
+    text = read_text(path, kind.__name__.lower(), ConfigurationError)
+    expected = f"a {kind.__name__.lower()} is a mapping of its fields"
+    fields = yaml_mapping(text, path, expected, ConfigurationError)
+    read = checked(kind, fields, path, ConfigurationError)
     try:
-        read = kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
         if isinstance(read, Profile):
             _ = read.flags
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigurationError(
-            f"{path} cannot be read as YAML ({type(error).__name__})."
-        ) from None
-    except ValidationError as error:
-        raise ConfigurationError(
-            f"{path}, {first_mistake(error).in_words('the whole file')}."
-        ) from None
     except re.error as error:
         raise ConfigurationError(f"{path} has a red flag that is no expression: {error}.") from None
     if read.name != path.stem:

@@ -37,7 +37,7 @@ def test_who_stops_it_is_told_that_the_same_command_may_be_given_again(
 
 def test_a_file_that_is_missing_or_no_text_or_empty_is_one_sentence(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
-    with pytest.raises(UsageError, match=r"cannot be read: No such file or directory\.$"):
+    with pytest.raises(UsageError, match=r"cannot be read \(No such file or directory\)\.$"):
         list(answers_in(file))
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="not text in UTF-8"):

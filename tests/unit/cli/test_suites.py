@@ -91,7 +91,7 @@ PROBES = "probes: [{key: a, groups: {race: x}, prompt: Is it so}]\n"
         (b"name: a\nprobes: [{key: a, prompt: x, prompt: y}]", "line 2: .*'prompt' is given twice"),
         (b"a: " + b"[" * 4000, "nested too deeply"),
         (b"name: \x01", "special characters are not allowed"),
-        (b"name: \xff\xfe", "it is no text in UTF-8"),
+        (b"name: \xff\xfe", "it is not text in UTF-8"),
         (b"name: 12\nextractors: [words]\n" + PROBES.encode(), "name: this must be text"),
         (b"name: a\nextractors: [words]\n", "probes: this is missing"),
         (b"name: a\nextractors: [words]\nprobes: []", "probes: this must not be empty"),

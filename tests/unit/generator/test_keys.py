@@ -53,7 +53,7 @@ def test_no_key_is_shown_with_the_settings(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_wrong_price_table_is_a_sentence(tmp_path: Path, text: str) -> None:
     path = tmp_path / "prices.yaml"
     path.write_text(text)
-    with pytest.raises(ConfigurationError, match="price table"):
+    with pytest.raises(ConfigurationError, match=r"prices\.yaml"):
         GeneratorSettings(prices_file=path).prices()
 
 
