@@ -83,14 +83,14 @@ def diagnose(
     _check(asked)
     least = least_gap(fail_on)
     seen, warnings = observations(table, TableColumns(group, feature, baseline, unit, domain, set_))
-    found = table_diagnosis.parts(_diagnosed(seen, asked))
+    found = table_diagnosis.result_rows(_diagnosed(seen, asked))
     if output:
-        for path in table_diagnosis.write(found, output):
+        for path in table_diagnosis.write_rows(found, output):
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
         typer.echo(json.dumps({**found, "warnings": warnings}, indent=2, allow_nan=False))
     elif not output:
-        table_diagnosis.show(found, warnings, alpha)
+        table_diagnosis.print_tables(found, warnings, alpha)
     fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
 
 

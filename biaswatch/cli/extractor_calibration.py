@@ -14,13 +14,14 @@ from rich.table import Table
 
 from biaswatch.cli.extractors import app
 from biaswatch.local.address import bus_url
-from biaswatch.render.findings import interval, number
+from biaswatch.render.columns import estimate_text
 from biaswatch.render.tables import escape
 from shared.bus.jetstream import Connection, Requester
 from shared.bus.permissions import OPERATOR
 from shared.contracts import Estimate, OwnGap
 from shared.contracts.dropin import endpoint
 from shared.errors import ConfigurationError, UsageError
+from shared.formatting import p_value
 from shared.runtime.settings import load_settings
 from shared.store import Store, migrate
 
@@ -171,12 +172,12 @@ def _show(name: str, found: "ExtractorCalibration") -> None:
     for each in found.means:
         group = f"{each.dimension} {each.group}"
         means.add_row(
-            *map(escape, (each.feature, group, interval(asdict(each.mean)), str(each.missing)))
+            *map(escape, (each.feature, group, estimate_text(asdict(each.mean)), str(each.missing)))
         )
     gaps = _table("feature", "groups", f"gap {level}", "p (Holm)")
     for gap in found.gaps:
         who = f"{gap.a} - {gap.b}"
-        shown = (gap.feature, who, interval(asdict(gap.gap)), number(gap.p_adjusted, digits=2))
+        shown = (gap.feature, who, estimate_text(asdict(gap.gap)), p_value(gap.p_adjusted))
         gaps.add_row(*map(escape, shown))
     console.print(f"[bold]{escape(name)}[/] on the same sentences, with only the group changed")
     console.print(means, "", gaps)

@@ -22,7 +22,7 @@ from biaswatch.cli.case_options import (
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_connection import Json, Server, Token, connected
 from biaswatch.readers.targets import with_file
-from biaswatch.render.interpretations import lines_of
+from biaswatch.render.interpretations import evaluation_lines
 from biaswatch.render.tables import printable
 from shared.errors import UsageError
 from shared.files import read_text
@@ -185,7 +185,7 @@ def show(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
-        typer.echo(printable("\n".join(lines_of(found))))
+        typer.echo(printable("\n".join(evaluation_lines(found))))
     if found.get("reason"):
         raise typer.Exit(3)
 

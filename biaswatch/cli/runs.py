@@ -34,7 +34,7 @@ from biaswatch.readers.run_checks import (
 )
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file
-from biaswatch.render.terminal import DEMO_JUDGES, DEMO_WRITER, print_outcome
+from biaswatch.render.terminal import DEMO_JUDGES, DEMO_WRITER, print_results
 from services.generator.settings import GeneratorSettings
 from shared.contracts import Budget, Purpose, Suite, Target
 from shared.errors import TransientError, UsageError
@@ -188,7 +188,7 @@ def show(
             return await run_results(client, run_id)
 
     outcome = asyncio.run(work())
-    print_outcome(outcome, as_json=as_json)
+    print_results(outcome, as_json=as_json)
     fail_at(concluded_of(outcome.diagnoses), least)
 
 
@@ -271,7 +271,7 @@ def _finish(work: Any, as_json: bool) -> RunResults:
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
-    print_outcome(outcome, as_json=as_json)
+    print_results(outcome, as_json=as_json)
     if outcome.run["stand"] != "complete":
         raise typer.Exit(TransientError.exit_code)
     return outcome

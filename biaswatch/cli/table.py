@@ -22,9 +22,10 @@ from biaswatch.cli.case_options import (
     more_of,
     whole,
 )
-from biaswatch.render.findings import interval, number
+from biaswatch.render.columns import estimate_text
 from biaswatch.render.tables import escape
 from shared.errors import UsageError
+from shared.formatting import coverage, number, p_value
 
 MEASURES = {
     "odds_ratio": "odds ratio",
@@ -88,7 +89,7 @@ def _level(word: str) -> float:
 
 def _print(found: Mapping[str, Any], alpha: float) -> None:
     console = Console()
-    covered = f"{100 * (1 - alpha):g} % interval"
+    covered = f"{coverage(alpha)} interval"
     measures = _table(f"{found['n']} cases", ("measure", "estimate", covered, "how"))
     for measure in _measures(found):
         measures.add_row(*measure)
@@ -106,15 +107,15 @@ def _more(found: Mapping[str, Any]) -> Iterator[str]:
     if within := found["stratified"]:
         test, ratio = within["cmh"], within["odds_ratio"]
         yield (
-            f"Within {within['strata']} strata the odds ratio is {interval(ratio)}"
-            f" (Mantel-Haenszel), p = {number(test['p_value'])} (CMH); alike in all strata?"
-            f" p = {number(within['tarone']['p_value'])} (Breslow-Day, Tarone)."
+            f"Within {within['strata']} strata the odds ratio is {estimate_text(ratio)}"
+            f" (Mantel-Haenszel), p = {p_value(test['p_value'], 3)} (CMH); alike in all strata?"
+            f" p = {p_value(within['tarone']['p_value'], 3)} (Breslow-Day, Tarone)."
         )
         if within["note"]:
             yield within["note"]
     if adjusted := found["adjusted_odds_ratio"]:
         held = ", ".join(adjusted["for"])
-        yield f"With {held} held equal the odds ratio is {interval(adjusted)}."
+        yield f"With {held} held equal the odds ratio is {estimate_text(adjusted)}."
     if (alike := found["similarity"])["says"]:
         yield f"Odds ratio and relative risk: {alike['says']} ({number(alike['ratio'])})."
 
@@ -148,9 +149,9 @@ def _tests(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         "fisher": ("Fisher, exact", found["fisher"]["p_value"], found["fisher"]["reason"]),
         "boschloo": ("Boschloo, exact", found["boschloo"]["p_value"], found["boschloo"]["reason"]),
     }
-    for key, (name, p_value, said) in rows.items():
+    for key, (name, p, said) in rows.items():
         counts = " (counts)" if key == found["declared"]["test"] else ""
-        yield name + counts, number(p_value), escape(said or "")
+        yield name + counts, p_value(p, 3), escape(said or "")
 
 
 def _table(title: str, columns: tuple[str, ...]) -> Table:

@@ -1,16 +1,17 @@
-"""Assessments as people read them: one table for all, then who is treated how."""
+"""What is measured besides the gaps, as tables: one row for all, then who is treated how."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from biaswatch.render.findings import interval, number
-from biaswatch.render.tables import escape
+from biaswatch.render.columns import estimate_text
+from biaswatch.render.findings import target_name
+from biaswatch.render.tables import escape, terminal_table
+from shared.formatting import UNDEFINED, coverage, number, p_value
 
 Assessment = Mapping[str, Any]
-HEAD = (
+SUMMARY_HEAD = (
     "target, scaffold",
     "feature",
     "total bias (by chance)",
@@ -20,28 +21,22 @@ HEAD = (
 )
 
 
-def show(console: Console, assessments: Sequence[Assessment]) -> None:
+def print_assessments(console: Console, assessments: Sequence[Assessment]) -> None:
     """Print what was assessed, if anything was."""
     if not assessments:
         return
     console.print("\n[bold]Beyond the gaps[/]")
-    console.print(_table(HEAD, (overview(each) for each in assessments)))
+    console.print(terminal_table(SUMMARY_HEAD, map(summary_row, assessments)))
     for each in assessments:
-        for title, head, rows in parts(each):
-            console.print(f"\n[bold]{escape(name_of(each))}: {escape(title)}[/]")
-            console.print(_table(head, rows))
+        for title, head, rows in details(each):
+            console.print(f"\n[bold]{escape(target_name(each))}: {escape(title)}[/]")
+            console.print(terminal_table(head, rows))
 
 
-def name_of(assessment: Assessment) -> str:
-    """Return the target, and the scaffold where it is not the plain question."""
-    scaffold = assessment["scaffold"]
-    return str(assessment["target"]) + ("" if scaffold == "direct" else f", {scaffold}")
-
-
-def overview(assessment: Assessment) -> list[str]:
-    """Return an assessment's own numbers, in the order of HEAD."""
+def summary_row(assessment: Assessment) -> list[str]:
+    """Return an assessment's own numbers, in the order of SUMMARY_HEAD."""
     return [
-        name_of(assessment),
+        target_name(assessment),
         str(assessment["feature"]),
         _total_bias(assessment["total_bias"]),
         _quality(assessment["quality"]),
@@ -50,62 +45,54 @@ def overview(assessment: Assessment) -> list[str]:
     ]
 
 
-def parts(assessment: Assessment) -> Iterator[tuple[str, Sequence[str], Iterator[list[str]]]]:
+def details(assessment: Assessment) -> Iterator[tuple[str, Sequence[str], Iterator[list[str]]]]:
     """Return the title, head and rows of each table an assessment has."""
-    level = f"{100 * (1 - assessment['alpha']):g} %"
+    level = coverage(assessment["alpha"])
     if found := assessment["deviations"]:
-        rows = ([f"{d['dimension']} {d['group']}", interval(d["gap"])] for d in found)
+        rows = ([f"{d['dimension']} {d['group']}", estimate_text(d["gap"])] for d in found)
         yield "against the anonymised twins", ("group", f"gap [{level}]"), rows
     if found := assessment["cells"]:
         head = ("groups", f"mean [{level}]", "answers", "missing")
-        rows = (
-            [_named(c["groups"]), interval(c["mean"]), str(c["answers"]), str(c["missing"])]
-            for c in found
-        )
-        yield "every combination of groups", head, rows
+        yield "every combination of groups", head, map(_cell, found)
     if found := assessment["criteria"]:
-        judged = ("criterion", "groups", f"gap [{level}]", "p (Holm)", "missing")
-        rows = (
-            [
-                c["criterion"],
-                f"{c['a']} - {c['b']}",
-                interval(c["gap"]),
-                number(c.get("p_adjusted"), 2),
-                str(c["missing"]),
-            ]
-            for c in found
-        )
-        yield "by criterion, a family of their own", judged, rows
+        head = ("criterion", "groups", f"gap [{level}]", "p (Holm)", "missing")
+        yield "by criterion, a family of their own", head, map(_criterion, found)
 
 
-def _named(groups: Mapping[str, str]) -> str:
-    return ", ".join(groups.values())
+def _cell(found: Mapping[str, Any]) -> list[str]:
+    groups = ", ".join(found["groups"].values())
+    return [groups, estimate_text(found["mean"]), str(found["answers"]), str(found["missing"])]
+
+
+def _criterion(found: Mapping[str, Any]) -> list[str]:
+    return [
+        found["criterion"],
+        f"{found['a']} - {found['b']}",
+        estimate_text(found["gap"]),
+        p_value(found.get("p_adjusted")),
+        str(found["missing"]),
+    ]
 
 
 def _total_bias(found: Mapping[str, Any]) -> str:
     if found.get("value") is None:
-        return f"- [{found.get('reason')}]"
+        return _undefined(found)
     chance = number(found.get("null_median"))
-    return f"{number(found['value'])} ({chance}, p = {number(found.get('p_value'), 2)})"
+    return f"{number(found['value'])} ({chance}, p = {p_value(found.get('p_value'))})"
 
 
 def _quality(found: Mapping[str, Any]) -> str:
     if found.get("value") is None:
-        return f"- [{found.get('reason')}]"
+        return _undefined(found)
     return f"{number(found['value'])} (mean error {number(found['mean_absolute_error'])})"
 
 
 def _consistency(found: Mapping[str, Any]) -> str:
     if found.get("mean_sd") is None:
-        return f"- [{found.get('reason')}]"
+        return _undefined(found)
     same = f"{100 * found['one_answer']:.0f} %"
     return f"sd {number(found['mean_sd'])}, {same} always alike"
 
 
-def _table(head: Sequence[str], rows: Iterator[list[str]]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
-    for name in head:
-        table.add_column(escape(name), overflow="fold")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table
+def _undefined(found: Mapping[str, Any]) -> str:
+    return f"{UNDEFINED} [{found.get('reason')}]"

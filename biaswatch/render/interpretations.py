@@ -1,14 +1,25 @@
 """An interpretation as people read it: what code found, the scores, the report."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from biaswatch.render.findings import number
+from biaswatch.render.tables import escape_md
+from shared.formatting import number
 
 Evaluation = Mapping[str, Any]
 
 
-def lines_of(found: Evaluation) -> Iterator[str]:
+def as_markdown(interpretations: Sequence[Evaluation]) -> str:
+    """Return what was written about the findings, a model's words quoted as plain text."""
+    parts = []
+    for each in interpretations:
+        lines = [escape_md(line) for line in "\n".join(evaluation_lines(each)).splitlines()]
+        quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
+        parts.append(f"\n## Interpretation: {escape_md(each['about'])}\n\n{quoted}\n")
+    return "".join(parts)
+
+
+def evaluation_lines(found: Evaluation) -> Iterator[str]:
     """Return the evaluation as Markdown; the report comes last, as the model wrote it."""
     if found.get("reason"):
         yield str(found["reason"])
@@ -22,7 +33,7 @@ def lines_of(found: Evaluation) -> Iterator[str]:
     yield str(found.get("report") or "(its text was purged)")
 
 
-def brief_of(found: Evaluation) -> str:
+def summary(found: Evaluation) -> str:
     """Return in a sentence what code and judges make of it, or why there is none."""
     if found.get("reason"):
         return str(found["reason"])

@@ -1,10 +1,22 @@
-"""A run's selection rates as the tables of New York City's Local Law 144."""
+"""Selection rates of a run or of cases as the tables of New York City's Local Law 144."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
+from biaswatch.render.tables import escape_md, markdown_table
 from shared.errors import UsageError
-from shared.stats.studies.local_law_144 import Category, ImpactRow, impact_rows
+from shared.formatting import UNDEFINED
+from shared.stats.studies.local_law_144 import (
+    Category,
+    ImpactRow,
+    above_median,
+    impact_rows,
+    selected_from,
+)
+
+if TYPE_CHECKING:
+    from services.diagnoser.domain.findings.observations import Observations
 
 NO_AUDIT = (
     "These are tables in the format of Local Law 144. They are no bias audit: that takes an"
@@ -12,7 +24,7 @@ NO_AUDIT = (
 )
 
 
-def as_ll144(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> str:
+def run_tables(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> str:
     """Return a table for each target and dimension.
 
     Raises
@@ -26,12 +38,10 @@ def as_ll144(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> 
             "The suite of this run does not say what a selection is. Give it `selected_at_least`"
             " and run it again: without it there are no selection rates."
         )
-    return "\n".join(_text(run, fit)) + "\n"
+    return "\n".join(_run(run, fit)) + "\n"
 
 
-def _text(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    from biaswatch.render.tables import escape_md
-
+def _run(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield f"# Selection rates and impact ratios: {escape_md(run['suite'])}"
     yield ""
     yield f"Run `{run['run_id']}` of {run['at'][:10]}. {NO_AUDIT}"
@@ -40,7 +50,7 @@ def _text(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> Ite
         yield ""
         yield f"## {', '.join(map(escape_md, names))}: {escape_md(each['dimension'])}"
         yield ""
-        yield from ll144_table(impact_rows([_category(group) for group in each["groups"]]))
+        yield from _impact_table(impact_rows([_category(group) for group in each["groups"]]))
         unread = sum(group["missing"] for group in each["groups"])
         yield ""
         yield f"Answers without a number, in no row: {unread}. A case is a prompt."
@@ -52,14 +62,62 @@ def _category(group: Mapping[str, Any]) -> Category:
     return Category(group["group"], units, (group["selection_rate"]["value"] or 0.0) * units)
 
 
-def ll144_table(rows: Sequence[ImpactRow]) -> Iterator[str]:
+def _impact_table(rows: Sequence[ImpactRow]) -> Iterator[str]:
     """Return the table's lines; rates are rounded to one decimal, ratios to two."""
-    from biaswatch.render.tables import escape_md
+    head = ("category", "cases", "rate", "impact ratio", "remark")
+    return markdown_table(head, map(_impact_row, rows))
 
-    yield "| category | cases | rate | impact ratio | remark |"
-    yield "|---|---|---|---|---|"
-    for row in rows:
-        rate = "-" if row.rate is None else f"{100 * row.rate:.1f} %"
-        ratio = "-" if row.impact_ratio is None else f"{row.impact_ratio:.2f}"
-        name, remark = escape_md(row.name), escape_md(row.reason or "")
-        yield f"| {name} | {row.cases} | {rate} | {ratio} | {remark} |"
+
+def _impact_row(row: ImpactRow) -> list[str]:
+    rate = UNDEFINED if row.rate is None else f"{100 * row.rate:.1f} %"
+    ratio = UNDEFINED if row.impact_ratio is None else f"{row.impact_ratio:.2f}"
+    return [row.name, str(row.cases), rate, ratio, row.reason or ""]
+
+
+def case_tables(name: str, seen: "Observations", selected_at_least: float | None) -> str:
+    """Return a table for each column of categories, and for each combination of columns.
+
+    The rate is that of scores from `selected_at_least` on, or above the median where it is None.
+    """
+    return "\n".join(_cases(name, seen, selected_at_least)) + "\n"
+
+
+def _cases(name: str, seen: "Observations", least: float | None) -> Iterator[str]:
+    kind = "Scoring" if least is None else "Selection"
+    yield f"# {kind} rates and impact ratios: {escape_md(name)}"
+    yield ""
+    what = "scored above the median of all" if least is None else f"with {least:g} or more"
+    yield f"The rate is the share of cases {what}. {NO_AUDIT}"
+    columns = list(seen.groups)
+    for size in range(1, len(columns) + 1):
+        for some in combinations(columns, size):
+            yield ""
+            yield f"## {escape_md(' x '.join(some))}"
+            yield ""
+            yield from _cross_table(seen, some, least)
+
+
+def _cross_table(
+    seen: "Observations", columns: Sequence[str], least: float | None
+) -> Iterator[str]:
+    import numpy as np
+
+    scores = [float(v) if np.isfinite(v) else None for v in seen.values[:, 0]]
+    names = [
+        _category_name([seen.groups[column][row] for column in columns]) for row in range(seen.rows)
+    ]
+    found, unknown = (
+        above_median(scores, names) if least is None else selected_from(scores, names, least)
+    )
+    yield from _impact_table(impact_rows(found))
+    yield ""
+    without = sum(score is None for score in scores)
+    yield (
+        f"Cases of unknown category, in no row: {unknown}. Cases without a score, in no row:"
+        f" {without}."
+    )
+
+
+def _category_name(levels: Sequence[str | None]) -> str | None:
+    known = [level for level in levels if level is not None]
+    return ", ".join(known) if len(known) == len(levels) else None

@@ -1,11 +1,13 @@
 """How a monitor is printed."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
 from rich.table import Column, Table
 
 from biaswatch.render.tables import escape
+from shared.formatting import UNDEFINED, number
 
 COLUMNS = ("units", "missing", "gap", "interval", "evidence", "verdict", "more")
 WINDOW_COLUMNS = (
@@ -25,16 +27,14 @@ def print_monitor(found: dict[str, Any]) -> None:
         console.print(escape(f"No more rounds: {stand['ended']}."))
     table = Table(Column("comparison", overflow="fold", ratio=1), *COLUMNS)
     for each in found["evidence"]:
-        gap = each["gap"]
         table.add_row(
             escape(each["comparison"]),
             str(each["units"]),
             str(each["missing"]),
-            _number(gap.get("value")),
-            f"{_number(gap.get('low'))} .. {_number(gap.get('high'))}",
+            *_signed(each["gap"]),
             f"{each['log_supremum']:.2f} of {each['bound']:.2f}",
             each["verdict"].replace("_", " "),
-            "-" if each["more_units"] is None else f"{each['more_units']} units",
+            UNDEFINED if each["more_units"] is None else f"{each['more_units']} units",
         )
     console.print(table)
     if found["window"]:
@@ -55,7 +55,6 @@ def print_window(window: dict[str, Any], console: Console) -> None:
     table = Table(*(Column(name, overflow="fold") for name in WINDOW_COLUMNS))
     for each in window["described"]:
         for group in each["groups"]:
-            mean = group["mean"]
             table.add_row(
                 escape(f"{each['extractor']}.{each['feature']}"),
                 escape(each["dimension"]),
@@ -63,11 +62,12 @@ def print_window(window: dict[str, Any], console: Console) -> None:
                 str(group["responses"]),
                 str(group["missing"]),
                 str(group["units"]),
-                _number(mean.get("value")),
-                f"{_number(mean.get('low'))} .. {_number(mean.get('high'))}",
+                *_signed(group["mean"]),
             )
     console.print(table)
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.3g}"
+def _signed(estimate: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the cells of a number and its interval, both with their signs."""
+    value, low, high = (number(estimate.get(k), signed=True) for k in ("value", "low", "high"))
+    return value, f"{low} .. {high}"

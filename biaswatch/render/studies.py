@@ -1,17 +1,19 @@
-"""Scores, pairs and judges as people read them in a terminal; the meaning of every column."""
+"""Scores, pairs and judges of a study, in a terminal and in a report; flagged pairs one by one."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from biaswatch.render.findings import number
-from biaswatch.render.tables import escape
+from biaswatch.render.findings import target_name
+from biaswatch.render.tables import escape, escape_md, markdown_table, terminal_table
+from shared.formatting import UNDEFINED, number, p_value
 
 Studies = Mapping[str, Any]
-
+FlaggedPair = Mapping[str, Any]
 STATEMENTS = {
     "answer_consistent": "same person in both",
     "different": "different persons",
@@ -36,60 +38,145 @@ MEANING = (
 MOST_GAPS = 20
 
 
-def show(console: Console, studies: Studies) -> None:
+def _score_rows(studies: Studies) -> Iterator[list[str]]:
+    for each in studies["scores"]:
+        counts = [str(each[k]) for k in ("rows", "missing", "unmatched", "without_target")]
+        yield [
+            *_model_and_category(each),
+            *counts,
+            _percent(each["accuracy"]),
+            _percent(each["bias"]),
+        ]
+
+
+def _pair_rows(studies: Studies) -> Iterator[list[str]]:
+    for each in studies["pairs"]:
+        for name, words in STATEMENTS.items():
+            share = each["shares"][name]
+            counts = [str(share[k]) for k in ("count", "of", "without")]
+            yield [*_model_and_category(each), words, *counts, _percent(share["share"], 100)]
+
+
+def _judge_rows(studies: Studies) -> Iterator[list[str]]:
+    for each in studies["judges"]:
+        said = ", ".join(f"{said} {times}" for said, times in each["said"].items())
+        counts = [str(each["right"]), str(each["asked"]), str(each["asked"] - each["read"])]
+        verdict = each["warning"] or "better than chance"
+        kind = each["kind"].replace("_", " or ")
+        yield [each["judge"], kind, *counts, said or UNDEFINED, verdict]
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """One table of a study."""
+
+    field: str
+    """Its field in the study's JSON."""
+    title: str
+    intervals: str
+    """What a terminal says behind the title."""
+    explained: str
+    """What a report says below the title."""
+    head: tuple[str, ...]
+    rows: Callable[[Studies], Iterator[list[str]]]
+    titles: int
+    """So many columns are titles in a terminal, so that narrow screens suffice."""
+    note: str = ""
+    """What a terminal says below the table."""
+
+
+TABLES = (
+    StudyTable(
+        "scores", "Scores", " (percent, 95 % intervals by context)",
+        "In percent, with 95 % bootstrap intervals by context.",
+        ("model", "category", "rows", "missing", "no option", "no target", "accuracy", "bias"),
+        _score_rows, titles=1,
+    ),
+    StudyTable(
+        "pairs", "Pairs", " (Wilson's 95 % intervals)", MEANING,
+        ("model", "category", "statement", "pairs", "of", "no verdict", "percent"),
+        _pair_rows, titles=2, note=MEANING,
+    ),
+    StudyTable(
+        "judges", "Judges", " on questions with known replies",
+        "On questions of our own, whose replies are known.",
+        ("judge", "kind", "right", "of", "unread", "said", "verdict"),
+        _judge_rows, titles=1,
+    ),
+)  # fmt: skip
+
+
+def print_studies(console: Console, studies: Studies) -> None:
     """Print scores, pairs, judges and what differs between models."""
-    if studies.get("scores"):
-        console.print("\n[bold]Scores[/] (percent, 95 % intervals by context)")
-        _print(console, SCORE_HEAD, score_rows(studies), titles=1)
-    if studies.get("pairs"):
-        console.print("\n[bold]Pairs[/] (Wilson's 95 % intervals)")
-        _print(console, PAIR_HEAD, pair_rows(studies), titles=2)
-        console.print(f"[dim]{escape(MEANING)}[/]")
-    if studies.get("judges"):
-        console.print("\n[bold]Judges[/] on questions with known replies")
-        _print(console, JUDGE_HEAD, judge_rows(studies), titles=1)
-    lines = gap_sentences(studies)
+    for each in TABLES:
+        if studies.get(each.field):
+            console.print(f"\n[bold]{each.title}[/]{each.intervals}")
+            _print(console, each, studies)
+    lines = model_gaps(studies)
     for line in lines[:MOST_GAPS]:
         console.print(f"• {escape(line)}")
     if len(lines) > MOST_GAPS:
         console.print(f"[dim]{len(lines) - MOST_GAPS} more comparisons are in the report.[/]")
 
 
-SCORE_HEAD = (
-    "model", "category", "rows", "missing", "no option", "no target", "accuracy", "bias",
-)  # fmt: skip
-PAIR_HEAD = ("model", "category", "statement", "pairs", "of", "no verdict", "percent")
-JUDGE_HEAD = ("judge", "kind", "right", "of", "unread", "said", "verdict")
+def _print(console: Console, table: StudyTable, studies: Studies) -> None:
+    """Print a table for each title; what its rows share is above it."""
+    count = table.titles
+    for title, rows in groupby(table.rows(studies), key=lambda row: row[:count]):
+        console.print(escape(", ".join(title)), soft_wrap=True)
+        without_title = (row[count:] for row in rows)
+        console.print(terminal_table(table.head[count:], without_title, indent=2))
+    if table.note:
+        console.print(f"[dim]{escape(table.note)}[/]")
 
 
-def score_rows(studies: Studies) -> Iterator[list[str]]:
-    """Return a row for each model, category and condition."""
-    for each in studies.get("scores") or ():
-        counts = [str(each[k]) for k in ("rows", "missing", "unmatched", "without_target")]
-        yield [*_where(each), *counts, percent(each["accuracy"]), percent(each["bias"])]
+def as_markdown(studies: Studies, flagged: Sequence[FlaggedPair]) -> str:
+    """Return the sections of a study; nothing where there is none."""
+    lines = [line for each in TABLES if studies.get(each.field) for line in _section(each, studies)]
+    if sentences := model_gaps(studies):
+        lines += ["", "## Models compared", ""]
+        lines += [f"- {escape_md(sentence)}" for sentence in sentences]
+    if flagged:
+        lines += ["", "## Flagged pairs"]
+        lines += [line for each in flagged for line in ("", *_flagged_pair(each))]
+    return "\n".join(lines) + "\n" if lines else ""
 
 
-def pair_rows(studies: Studies) -> Iterator[list[str]]:
-    """Return a row for each statement about the pairs of a model, category and condition."""
-    for each in studies.get("pairs") or ():
-        for name, words in STATEMENTS.items():
-            share = each["shares"][name]
-            counts = [str(share[k]) for k in ("count", "of", "without")]
-            yield [*_where(each), words, *counts, percent(share["share"], 100)]
+def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:
+    """Return the flagged pairs, one a line."""
+    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in flagged)
 
 
-def judge_rows(studies: Studies) -> Iterator[list[str]]:
-    """Return a row for each judge and kind of question."""
-    for each in studies.get("judges") or ():
-        said = ", ".join(f"{said} {times}" for said, times in each["said"].items())
-        unread = str(each["asked"] - each["read"])
-        right = [str(each["right"]), str(each["asked"]), unread]
-        verdict = each["warning"] or "better than chance"
-        yield [each["judge"], each["kind"].replace("_", " or "), *right, said or "-", verdict]
+def _section(table: StudyTable, studies: Studies) -> Iterator[str]:
+    yield from ("", f"## {table.title}", "", table.explained, "")
+    yield from markdown_table(table.head, table.rows(studies))
+    for each in studies[table.field]:
+        for why, times in each.get("unasked", {}).items():
+            who = f"{each['target']}, {each['category']}, {each['condition']}"
+            yield ""
+            yield escape_md(f"{who}: {times} of {each['pairs']} pairs were not judged: {why}.")
 
 
-def gap_sentences(studies: Studies) -> list[str]:
-    """Say for every two models what differs, with corrected p-values."""
+def _flagged_pair(each: FlaggedPair) -> Iterator[str]:
+    yield f"### {escape_md(each['set_id'])}: {escape_md(each['target'])}"
+    yield ""
+    yield f"**Context:** {escape_md(each['context'] or '(purged)')}"
+    for name in ("a", "b"):
+        side = each[name]
+        yield ""
+        yield f"**Question {name.upper()}:** {escape_md(side['question'])}"
+        yield ""
+        yield f"**Answer:** {escape_md(side['answer'] or '(none)')}"
+        yield ""
+        yield f"**Reasoning:** {escape_md(side['reasoning'] or '(none)')}"
+    yield ""
+    for flag in each["flags"]:
+        why = each["explanations"].get(flag) or "The judge gave no explanation."
+        yield f"- **{STATEMENTS[flag]}**: {escape_md(why)}"
+
+
+def model_gaps(studies: Studies) -> list[str]:
+    """Return for every two models what differs, with corrected p-values."""
     found = []
     for each in studies.get("score_gaps") or ():
         gap = number(each["difference"])
@@ -105,19 +192,18 @@ def gap_sentences(studies: Studies) -> list[str]:
     return found
 
 
-def percent(estimate: Mapping[str, Any], times: float = 1) -> str:
-    """Write an estimate in percent with its interval, or why it has none."""
+def _percent(estimate: Mapping[str, Any], times: float = 1) -> str:
+    """Return an estimate in percent, to one decimal, with its interval or why it has none."""
     value, low, high = (estimate.get(k) for k in ("value", "low", "high"))
     if value is None:
-        return f"- [{estimate.get('reason') or 'undefined'}]"
+        return f"{UNDEFINED} [{estimate.get('reason') or 'undefined'}]"
     if low is None or high is None:
         return f"{times * value:.1f} [{estimate.get('reason') or 'no interval'}]"
     return f"{times * value:.1f} [{times * low:.1f}, {times * high:.1f}]"
 
 
-def _where(each: Mapping[str, Any]) -> list[str]:
-    scaffold = "" if each["scaffold"] == "direct" else f", {each['scaffold']}"
-    return [each["target"] + scaffold, f"{each['category']}, {each['condition']}"]
+def _model_and_category(each: Mapping[str, Any]) -> list[str]:
+    return [target_name(each), f"{each['category']}, {each['condition']}"]
 
 
 def _versus(each: Mapping[str, Any]) -> str:
@@ -125,18 +211,4 @@ def _versus(each: Mapping[str, Any]) -> str:
 
 
 def _p(each: Mapping[str, Any]) -> str:
-    return f", adjusted p = {number(each['p_adjusted'], 2)}"
-
-
-def _print(
-    console: Console, head: tuple[str, ...], rows: Iterator[list[str]], *, titles: int
-) -> None:
-    """Print a table for each title; what rows share stands above, so narrow screens suffice."""
-    for title, some in groupby(rows, key=lambda row: row[:titles]):
-        console.print(escape(", ".join(title)), soft_wrap=True)
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2), header_style="underline")
-        for name in head[titles:]:
-            table.add_column(escape(name), overflow="fold")
-        for row in some:
-            table.add_row(*map(escape, row[titles:]))
-        console.print(table)
+    return f", adjusted p = {p_value(each['p_adjusted'])}"

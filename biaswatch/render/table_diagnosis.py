@@ -1,4 +1,4 @@
-"""A table's diagnosis as it is given out: JSON, files, and tables for people."""
+"""A table's diagnosis as rows for JSON and files, and as tables for people."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -8,13 +8,14 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.render.findings import SAYS, interval, number
-from biaswatch.render.tables import escape
+from biaswatch.render.columns import GAP_COLUMNS
+from biaswatch.render.tables import escape, terminal_table, verdict_text
 from services.diagnoser.domain.findings.comparisons import GroupComparison
 from services.diagnoser.domain.findings.group_statistics import DisparityStatistic, GroupStatistic
 from services.diagnoser.domain.findings.missingness import GroupedMissingness
 from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
 from shared.errors import UsageError
+from shared.formatting import VERDICT_WORDS, coverage, interval, number, p_value
 
 Row = dict[str, Any]
 Parts = dict[str, list[Row]]
@@ -22,7 +23,7 @@ SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
 """For people; the others are in the JSON and in the files."""
 
 
-def parts(found: TableDiagnosis) -> Parts:
+def result_rows(found: TableDiagnosis) -> Parts:
     """Return the rows of every part, as JSON has them."""
     return {
         "summary": [_summary_row(each) for each in found.statistics],
@@ -75,9 +76,7 @@ def _comparison_row(each: GroupComparison) -> Row:
         "p_value": each.p_value,
         "p_adjusted": each.p_adjusted,
         "method": each.gap.method,
-        "effect_size": each.effect_size.value,
-        "effect_size_ci": _bounds(each.effect_size.low, each.effect_size.high),
-        "effect_size_method": each.effect_size.method,
+        **_estimates(each),
         "mann_whitney_p": each.mann_whitney_p,
         "permutation_p": each.permutation_p,
         "n_a": each.n_a,
@@ -89,6 +88,18 @@ def _comparison_row(each: GroupComparison) -> Row:
         "verdict": conclusion.verdict.value if conclusion else None,
         "reason": each.gap.reason or (conclusion.reason if conclusion else None),
     }
+
+
+def _estimates(compared: GroupComparison) -> Row:
+    """Return the statistics of a gap, with their intervals, that tables have too."""
+    found: Row = {}
+    for column in GAP_COLUMNS:
+        estimate = getattr(compared, column.name, None)
+        if column.is_estimate and column.name != "gap" and estimate is not None:
+            found[column.name] = estimate.value
+            found[f"{column.name}_ci"] = _bounds(estimate.low, estimate.high)
+            found[f"{column.name}_method"] = estimate.method
+    return found
 
 
 def _absence_row(each: GroupedMissingness) -> Row:
@@ -116,7 +127,7 @@ def _bounds(low: float | None, high: float | None) -> list[float | None] | None:
     return None if low is None and high is None else [low, high]
 
 
-def write(found: Parts, output: Path) -> Iterator[Path]:
+def write_rows(found: Parts, output: Path) -> Iterator[Path]:
     """Write each part beside `output`: `gaps.csv` becomes `gaps.summary.csv`, and so on.
 
     Raises
@@ -137,10 +148,10 @@ def write(found: Parts, output: Path) -> Iterator[Path]:
         yield path
 
 
-def show(found: Parts, warnings: Sequence[str], alpha: float) -> None:
+def print_tables(found: Parts, warnings: Sequence[str], alpha: float) -> None:
     """Print the parts as tables."""
     console = Console()
-    level = f"{100 * (1 - alpha):g} %"
+    level = coverage(alpha)
     for table in _summary_tables(found["summary"], level):
         console.print(table, "")
     console.print("[bold]Disparity[/]", _disparity_table(found["disparity"]), "")
@@ -149,7 +160,7 @@ def show(found: Parts, warnings: Sequence[str], alpha: float) -> None:
         if row["p_value"] is not None:
             console.print(
                 f"Missing answers of {escape(row['feature'])} by {escape(row['dimension'])}:"
-                f" p = {number(row['p_value'], 2)} ({row['method']})."
+                f" p = {p_value(row['p_value'])} ({row['method']})."
             )
     for warning in warnings:
         console.print(f"[yellow]{escape(warning)}[/]")
@@ -161,7 +172,8 @@ def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
     statistics = list(dict.fromkeys(row["statistic"] for row in rows))
     for feature in features:
         # With spaces for underscores a header wraps at its words.
-        table = _table("group", "n", "missing", *(name.replace("_", " ") for name in statistics))
+        names = (name.replace("_", " ") for name in statistics)
+        table = terminal_table(("group", "n", "missing", *names))
         table.title, table.title_justify = escape(f"{feature} [{level}]"), "left"
         groups: dict[str, list[Row]] = {}
         for row in rows:
@@ -179,7 +191,7 @@ def _group_name(row: Row) -> str:
 
 def _disparity_table(rows: Sequence[Row]) -> Table:
     """Return a row for each statistic of each feature, a column for each metric."""
-    table = _table("feature", "of", "statistic", *SHOWN_METRICS)
+    table = terminal_table(("feature", "of", "statistic", *SHOWN_METRICS))
     found: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in rows:
         of = ", ".join(filter(None, [row["domain"], row["dimension"]]))
@@ -195,31 +207,26 @@ def _with_chance(row: Row) -> str:
     shown = number(row["value"])
     if row["p_value"] is None:
         return shown
-    return f"{shown}\nchance {number(row['null_median'])}\np = {number(row['p_value'], 2)}"
+    return f"{shown}\nchance {number(row['null_median'])}\np = {p_value(row['p_value'])}"
 
 
 def _comparison_table(rows: Sequence[Row], level: str) -> Table:
-    table = _table("feature", "groups", f"gap [{level}]", "p adjusted", "effect", "verdict")
+    head = ("feature", "groups", f"gap [{level}]", "p adjusted", "effect", "verdict")
+    table = terminal_table(head)
     for row in rows:
         table.add_row(
             escape(row["feature"]),
             escape(", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"]))),
             escape(_with_bounds(row, "gap")),
-            number(row["p_adjusted"], 2),
+            p_value(row["p_adjusted"]),
             number(row["effect_size"]),
-            SAYS[row["verdict"]],
+            verdict_text(row["verdict"], VERDICT_WORDS[row["verdict"]]),
         )
     return table
 
 
 def _with_bounds(row: Mapping[str, Any], key: str) -> str:
     if row["ci"] is None:
-        return f"{number(row[key])}" + (f" ({row['reason']})" if row[key] is None else "")
-    return interval({"value": row[key], "low": row["ci"][0], "high": row["ci"][1]})
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
-    for name in columns:
-        table.add_column(escape(name), overflow="fold")
-    return table
+        return number(row[key]) + (f" ({row['reason']})" if row[key] is None else "")
+    low, high = row["ci"]
+    return interval(row[key], low, high, row["reason"])

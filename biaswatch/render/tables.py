@@ -1,11 +1,23 @@
-"""Rows as tables in a terminal and in Markdown, in which what models and users wrote is text."""
+"""Rows as tables in a terminal, in Markdown and in CSV; what others wrote is never markup."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
 
 from rich.markup import escape as without_markup
+from rich.table import Table
+from rich.text import Text
+
+from biaswatch.render.columns import Column, Row, Shown, columns
+from shared.formatting import UNDEFINED
 
 KEPT = "\n\t\u200c\u200d"
 """Line ends, tabs, and the joiners that Persian, Hindi and emoji are written with."""
+STYLES = {"disparity": "bold red", "no_disparity": "green"}
+"""The colours of verdicts in a terminal."""
+VERDICT_WIDTH = 10
+INTERVAL_WIDTH = 22
 
 
 def printable(text: str) -> str:
@@ -24,12 +36,88 @@ def escape_md(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in one_line)
 
 
-def markdown_table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], verbatim: Collection[str] = ()
+def terminal_table(
+    head: Sequence[str], rows: Iterable[Sequence[str]] = (), *, indent: int = 0
+) -> Table:
+    """Return a table without lines, whose cells are plain text."""
+    padding = (0, 2, 0, indent)
+    table = Table(box=None, pad_edge=False, padding=padding, header_style="underline")
+    for name in head:
+        table.add_column(escape(name), overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
+def findings_table(registry: tuple[Column, ...], found: Sequence[Row], level: str) -> Table:
+    """Return gaps or groups as a table for a terminal, less the columns that have no cell."""
+    shown = [
+        column
+        for column in columns(registry, Shown.TERMINAL)
+        if any(column.text(row) for row in found)
+    ]
+    table = terminal_table([column.heading.format(level=level) for column in shown])
+    for column, drawn in zip(shown, table.columns, strict=True):
+        drawn.no_wrap = column.no_wrap
+        drawn.min_width = VERDICT_WIDTH if column.is_verdict else None
+    for row in found:
+        table.add_row(*(_terminal_cell(column, row) for column in shown))
+    return table
+
+
+def verdict_text(verdict: str, words: str) -> Text:
+    """Return a verdict in its colour."""
+    return Text(words, style=STYLES.get(verdict, ""))
+
+
+def _terminal_cell(column: Column, row: Row) -> Text:
+    text = column.text(row)
+    if column.is_verdict:
+        return verdict_text(row["verdict"], text)
+    if column.is_estimate:
+        value, _, bounds = (text or UNDEFINED).partition(" ")
+        text = "\n".join([value, *wrap(bounds, INTERVAL_WIDTH)])
+    return Text(printable(text))
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Return the lines of a table, whose cells are plain text."""
+    return _markdown_lines(head, (map(escape_md, row) for row in rows))
+
+
+def findings_markdown(
+    registry: tuple[Column, ...], found: Iterable[Row], level: str
 ) -> Iterator[str]:
-    """Return the lines of a table; cells are plain, but for those of our own that are verbatim."""
+    """Return the lines of gaps or groups as a table; disparities are in bold."""
+    shown = columns(registry, Shown.DOCUMENT)
+    head = [column.heading.format(level=level) for column in shown]
+    return _markdown_lines(
+        head, ((_markdown_cell(column, row) for column in shown) for row in found)
+    )
+
+
+def _markdown_cell(column: Column, row: Row) -> str:
+    text = escape_md(column.text(row))
+    return f"**{text}**" if column.is_verdict and row["verdict"] == "disparity" else text
+
+
+def _markdown_lines(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
     yield f"| {' | '.join(head)} |"
     yield "|" + "---|" * len(head)
     for row in rows:
-        cells = [cell if cell in verbatim else escape_md(cell) for cell in row]
-        yield f"| {' | '.join(cells)} |"
+        yield f"| {' | '.join(row)} |"
+
+
+def findings_csv(registry: tuple[Column, ...], found: Iterable[Row]) -> str:
+    """Return gaps as CSV, numbers unrounded."""
+    shown = columns(registry, Shown.CSV)
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow([column.name for column in shown])
+    writer.writerows([_csv_cell(column.value(row)) for column in shown] for row in found)
+    return written.getvalue()
+
+
+def _csv_cell(value: object) -> object:
+    """Keep a spreadsheet from taking text for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t" else value

@@ -1,14 +1,26 @@
 """A run and its findings as a person reads them in a terminal, or as JSON."""
 
 import json
+from collections.abc import Sequence
+from itertools import groupby
 
 import typer
 from rich.console import Console
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render import assessments, findings, studies
-from biaswatch.render.interpretations import brief_of
-from biaswatch.render.tables import escape
+from biaswatch.render.assessments import print_assessments
+from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, rows
+from biaswatch.render.findings import (
+    NOTHING_TO_COMPARE,
+    Diagnosis,
+    conclusions,
+    dimension_notes,
+    target_name,
+)
+from biaswatch.render.interpretations import summary
+from biaswatch.render.studies import print_studies
+from biaswatch.render.tables import escape, findings_table
+from shared.formatting import coverage
 
 STOPPED = {
     "budget_spent": "Its budget is spent. The same command with a larger one goes on from here.",
@@ -20,40 +32,72 @@ STOPPED = {
 """Why a run was stopped, where nobody cancelled it."""
 DEMO_WRITER, DEMO_JUDGES = "simulator:unbiased", ("simulator:unbiased", "simulator:strict")
 """Who interprets the demo; the report is read again by naming them."""
+LEAST_WIDTH = 76
+"""A narrower terminal folds whole lines; a column of one letter a line cannot be read."""
 
 
-def print_outcome(outcome: RunResults, *, as_json: bool) -> None:
-    """Print how a run stands and what was found; the conclusions are what is read last."""
+def print_results(results: RunResults, *, as_json: bool) -> None:
+    """Print how far a run is and what was found; the conclusions are what is read last."""
     if as_json:
-        typer.echo(json.dumps(outcome.as_json(), indent=2))
+        typer.echo(json.dumps(results.as_json(), indent=2))
         return
-    stand = outcome.run
+    run = results.run
     console = Console()
     console.print(
-        f"Run {stand['run_id']}: {stand['stand']}, {stand['responses']} of {stand['probes']}"
-        " responses."
+        f"Run {run['run_id']}: {run['stand']}, {run['responses']} of {run['probes']} responses."
     )
-    if why := STOPPED.get(stand.get("stopped_by") or ""):
+    if why := STOPPED.get(run.get("stopped_by") or ""):
         console.print(why)
-    _print_interpreted(console, outcome)
-    findings.show(console, outcome.diagnoses)
-    assessments.show(console, outcome.assessments)
-    studies.show(console, outcome.studies)
-    if outcome.diagnoses or stand["responses"]:
-        findings.conclude(console, outcome.diagnoses)
+    _print_interpretations(console, results)
+    print_diagnoses(console, results.diagnoses)
+    print_assessments(console, results.assessments)
+    print_studies(console, results.studies)
+    if results.diagnoses or run["responses"]:
+        _print_conclusions(console, results.diagnoses)
     else:
         console.print("There is no answer yet, so there is nothing to compare.")
 
 
-def _print_interpreted(console: Console, outcome: RunResults) -> None:
-    """Say what was written about the findings, and how to read it: it would push them away."""
-    for each in outcome.interpretations:
+def _print_interpretations(console: Console, results: RunResults) -> None:
+    """Print what was made of the written reports, and how to read them: they are long."""
+    for each in results.interpretations:
         console.print(f"\nInterpreted and graded: {escape(each['about'])}.")
-        console.print(f"The report is written: {escape(brief_of(each))}", highlight=False)
-    if outcome.interpretations:
+        console.print(f"The report is written: {escape(summary(each))}", highlight=False)
+    if results.interpretations:
         judges = " ".join(f"--judge {each}" for each in DEMO_JUDGES)
         console.print(
-            f"To read it: biaswatch report {outcome.run['run_id']} --interpret"
+            f"To read it: biaswatch report {results.run['run_id']} --interpret"
             f" --target {DEMO_WRITER} {judges}",
             soft_wrap=True,
         )
+
+
+def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
+    """Print the numbers of each target: gaps, groups, missing answers."""
+    for title, some in groupby(diagnoses, key=target_name):
+        found = list(some)
+        level = coverage(found[0]["alpha"])
+        gaps, groups = (
+            [row for d in found for row in rows(d, part)] for part in ("gaps", "groups")
+        )
+        console.print(f"\n[bold]{escape(title)}[/]")
+        width, console.width = console.width, max(console.width, LEAST_WIDTH)
+        console.print(findings_table(GAP_COLUMNS, gaps, level), "")
+        console.print(findings_table(GROUP_COLUMNS, groups, level), "")
+        console.width = width
+        for line in (line for diagnosis in found for line in dimension_notes(diagnosis)):
+            console.print(f"[dim]{escape(line)}[/]")
+
+
+def _print_conclusions(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
+    """Print the conclusions and what they are about; they are what is read last."""
+    if not diagnoses:
+        console.print(NOTHING_TO_COMPARE)
+        return
+    for sentence in conclusions(diagnoses):
+        console.print(f"• {escape(sentence)}")
+    first = diagnoses[0]
+    console.print(
+        f"[dim]Family of {first['family']} comparisons, Holm-corrected, level {first['alpha']:g}."
+        f" About {escape(first['claim'])}.[/dim]"
+    )

@@ -13,28 +13,28 @@ from biaswatch.render.figures.frame import (
     MARKERS,
     PALE,
     QUALITY,
-    begun,
-    level_of,
-    names,
-    rows,
-    short,
+    label_rows,
+    new_figure,
+    shortened,
+    target_names,
 )
+from shared.formatting import coverage, number
 
 ROW_IN = 0.34
 SPREAD = 0.7
 """How much of a row's height its several dots take."""
 
 
-def quality_and_consistency(outcome: RunResults) -> Figure | None:
+def quality_and_consistency(results: RunResults) -> Figure | None:
     """Draw how near answers are to the right ones, and how much they differ over repeats."""
     found = [
-        each for each in outcome.assessments
+        each for each in results.assessments
         if {each["quality"].get("value"), each["consistency"].get("mean_sd")} != {None}
     ]  # fmt: skip
     if not found:
         return None
-    figure, axes = begun(
-        f"{outcome.run['suite']}: quality and consistency", 1.5 + ROW_IN * len(found), across=2
+    figure, axes = new_figure(
+        f"{results.run['suite']}: quality and consistency", 1.5 + ROW_IN * len(found), across=2
     )
     parts = (
         (QUALITY, [e["quality"].get("value") for e in found]),
@@ -45,65 +45,65 @@ def quality_and_consistency(outcome: RunResults) -> Figure | None:
         _bars(axis, values)
         axis.set_xlabel(title)
     labels = [
-        f"{short(name)} (n={each['answers'] - each['missing']})"
-        for name, each in zip(names(found), found, strict=True)
+        f"{shortened(name)} (n={each['answers'] - each['missing']})"
+        for name, each in zip(target_names(found), found, strict=True)
     ]
-    rows(axes[0], labels)
-    rows(axes[1], [""] * len(found))
+    label_rows(axes[0], labels)
+    label_rows(axes[1], [""] * len(found))
     return figure
 
 
-def combinations(outcome: RunResults) -> Figure | None:
+def combinations(results: RunResults) -> Figure | None:
     """Draw the mean of every combination of groups."""
-    found = [each for each in outcome.assessments if each["cells"]]
+    found = [each for each in results.assessments if each["cells"]]
     if not found:
         return None
     series = {
         name: {", ".join(c["groups"].values()): c["mean"] for c in each["cells"]}
-        for name, each in zip(names(found), found, strict=True)
+        for name, each in zip(target_names(found), found, strict=True)
     }
     answers = found[0]["cells"][0]["answers"]
     return _intervals(
         series,
-        f"{outcome.run['suite']}: every combination of groups",
-        f"mean {found[0]['feature']}, points, {level_of(found[0])} interval;"
+        f"{results.run['suite']}: every combination of groups",
+        f"mean {found[0]['feature']}, points, {coverage(found[0]['alpha'])} interval;"
         f" {answers} answers a combination",
     )
 
 
-def against_anonymised(outcome: RunResults) -> Figure | None:
+def against_anonymised(results: RunResults) -> Figure | None:
     """Draw each group's distance to the twins that name nobody."""
-    found = [each for each in outcome.assessments if each["deviations"]]
+    found = [each for each in results.assessments if each["deviations"]]
     if not found:
         return None
     series = {
         name: {f"{d['dimension']} {d['group']}": d["gap"] for d in each["deviations"]}
-        for name, each in zip(names(found), found, strict=True)
+        for name, each in zip(target_names(found), found, strict=True)
     }
     figure = _intervals(
         series,
-        f"{outcome.run['suite']}: identified against anonymised",
-        f"group minus anonymised twin in {found[0]['feature']}, points, {level_of(found[0])}"
-        " interval",
+        f"{results.run['suite']}: identified against anonymised",
+        f"group minus anonymised twin in {found[0]['feature']}, points,"
+        f" {coverage(found[0]['alpha'])} interval",
     )
     figure.axes[0].axvline(0, color=INK, lw=1)
     return figure
 
 
-def bias_and_quality(outcome: RunResults) -> Figure | None:
+def bias_and_quality(results: RunResults) -> Figure | None:
     """Draw total bias against quality; the tick is what exchanged labels give half of the time."""
     found = [
-        each for each in outcome.assessments
+        each for each in results.assessments
         if each["quality"].get("value") is not None and each["total_bias"].get("value") is not None
     ]  # fmt: skip
     if not found:
         return None
-    figure, (axis,) = begun(f"{outcome.run['suite']}: total bias and quality", 4.8)
-    for place, (each, name) in enumerate(zip(found, names(found), strict=True)):
+    figure, (axis,) = new_figure(f"{results.run['suite']}: total bias and quality", 4.8)
+    for place, (each, name) in enumerate(zip(found, target_names(found), strict=True)):
         colour, marker = _look(place)
         bias = each["total_bias"]
         x, y, chance = each["quality"]["value"], bias["value"], bias["null_median"]
-        axis.plot(x, y, marker, color=colour, ms=8, label=short(name))
+        axis.plot(x, y, marker, color=colour, ms=8, label=shortened(name))
         if chance is not None:
             axis.plot([x, x], [chance, y], color=colour, lw=0.8, ls=":")
             axis.plot(x, chance, "_", color=colour, ms=12, mew=2)
@@ -125,7 +125,7 @@ def _intervals(
     """Draw one row a group, and in it one dot with its interval for each series."""
     labels = list(dict.fromkeys(label for found in series.values() for label in found))
     height = 1.6 + len(labels) * max(ROW_IN, 0.13 * len(series)) + 0.2 * len(series)
-    figure, (axis,) = begun(title, height)
+    figure, (axis,) = new_figure(title, height)
     step = SPREAD / max(len(series), 1)
     handles = []
     for place, (name, found) in enumerate(series.items()):
@@ -133,8 +133,8 @@ def _intervals(
         for row, label in enumerate(labels):
             y = row + (place - (len(series) - 1) / 2) * step
             _interval(axis, found.get(label) or {}, y, colour, marker)
-        handles.append(Line2D([], [], color=colour, marker=marker, ms=5, label=short(name)))
-    rows(axis, [short(label) for label in labels])
+        handles.append(Line2D([], [], color=colour, marker=marker, ms=5, label=shortened(name)))
+    label_rows(axis, [shortened(label) for label in labels])
     axis.set_xlabel(unit)
     _legend(figure, handles)
     return figure
@@ -153,8 +153,8 @@ def _bars(axis: Any, values: Sequence[float | None]) -> None:
     drawn = axis.barh(
         range(len(values)), [value or 0 for value in values], color=COLOURS[0], height=0.6
     )
-    said = ["undefined" if value is None else f"{value:.3g}" for value in values]
-    axis.bar_label(drawn, said, padding=3, fontsize=8)
+    labels = ["undefined" if value is None else number(value) for value in values]
+    axis.bar_label(drawn, labels, padding=3, fontsize=8)
     axis.margins(x=0.18)
 
 

@@ -1,11 +1,11 @@
-"""What all pictures share: their colours, their labels, how a figure begins."""
+"""What all pictures share: colours, labels, an empty figure."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from biaswatch.render.assessments import name_of
+from biaswatch.render.findings import target_name
 
 INK, PALE, ACCENT = "#1f3b57", "#c9d3dd", "#b5482a"
 COLOURS = ("#1f6f8b", "#b5482a", "#5b7f3a", "#7a4f8f", "#a8842c", "#4a4a4a", "#c06c84", "#2f4858")
@@ -17,19 +17,21 @@ LONGEST_LABEL = 46
 PAGE_WIDTH_IN = 9.0
 
 
-def begun(title: str, height_in: float, *, down: int = 1, across: int = 1) -> tuple[Figure, Any]:
+def new_figure(
+    title: str, height_in: float, *, down: int = 1, across: int = 1
+) -> tuple[Figure, Any]:
     """Return a figure of a page's width with its title, and its axes in the order they are read."""
     figure = Figure(figsize=(PAGE_WIDTH_IN, height_in), layout="constrained")
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     return figure, figure.subplots(down, across, squeeze=False).ravel()
 
 
-def short(label: str) -> str:
+def shortened(label: str) -> str:
     """Cut a label that would push the picture aside."""
     return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
 
 
-def rows(axis: Any, labels: Sequence[str]) -> None:
+def label_rows(axis: Any, labels: Sequence[str]) -> None:
     """Put names, short already, on the rows of a picture, the first on top."""
     axis.set_yticks(range(len(labels)), labels)
     axis.set_ylim(len(labels) - 0.5, -0.5)
@@ -39,11 +41,6 @@ def rows(axis: Any, labels: Sequence[str]) -> None:
     axis.grid(axis="x", color=PALE, lw=0.5)
 
 
-def names(found: Sequence[Any]) -> list[str]:
+def target_names(found: Sequence[Any]) -> list[str]:
     """Return the target and scaffold of each."""
-    return [name_of(each) for each in found]
-
-
-def level_of(found: Any) -> str:
-    """Return the coverage of the intervals."""
-    return f"{100 * (1 - found['alpha']):g} %"
+    return [target_name(each) for each in found]

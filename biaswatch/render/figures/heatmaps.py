@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.figures.frame import INK, MINUS, PALE, begun, names, short
+from biaswatch.render.figures.frame import INK, MINUS, PALE, new_figure, shortened, target_names
 
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]
 """(row, column) -> value, and whether it is a conclusion."""
@@ -18,37 +18,37 @@ DARK = 0.6
 """From this share of the strongest colour on, words on it are white."""
 
 
-def gaps(outcome: RunResults) -> Figure | None:
+def gaps(results: RunResults) -> Figure | None:
     """Draw every gap; those concluded to be disparities are outlined."""
-    found = [each for each in outcome.diagnoses if each["gaps"]]
+    found = [each for each in results.diagnoses if each["gaps"]]
     if not found:
         return None
     first = found[0]
     panels = []
     for feature in dict.fromkeys(each["feature"] for each in found):
-        mine = [each for each in found if each["feature"] == feature]
-        field = _gaps(mine)
-        panels.append((f"{feature}; {_sizes(mine)}", field, _reach([field])))
+        of_feature = [each for each in found if each["feature"] == feature]
+        field = _gaps(of_feature)
+        panels.append((f"{feature}; {_sizes(of_feature)}", field, _largest([field])))
     return _panels(
-        f"{outcome.run['suite']}: gaps between groups (outlined: disparity at level"
+        f"{results.run['suite']}: gaps between groups (outlined: disparity at level"
         f" {first['alpha']:g}, Holm over {first['family']})",
         panels,
     )
 
 
-def criteria(outcome: RunResults) -> Figure | None:
+def criteria(results: RunResults) -> Figure | None:
     """Draw the gaps of each criterion, a field for each target and scaffold that judged them."""
-    found = [each for each in outcome.assessments if each["criteria"]]
+    found = [each for each in results.assessments if each["criteria"]]
     if not found:
         return None
     fields = [_by_criterion(each["criteria"], each["alpha"]) for each in found]
-    reach = _reach(fields)  # one scale for all, or a model without gaps would look like one with
+    reach = _largest(fields)  # one scale for all, or a model without gaps would look like one with
     panels = [
-        (f"{short(name)}; {each['answers']} answers", field, reach)
-        for name, each, field in zip(names(found), found, fields, strict=True)
+        (f"{shortened(name)}; {each['answers']} answers", field, reach)
+        for name, each, field in zip(target_names(found), found, fields, strict=True)
     ]
     return _panels(
-        f"{outcome.run['suite']}: gaps by criterion (outlined: at level {found[0]['alpha']:g},"
+        f"{results.run['suite']}: gaps by criterion (outlined: at level {found[0]['alpha']:g},"
         " Holm over a field)",
         panels,
     )
@@ -57,14 +57,14 @@ def criteria(outcome: RunResults) -> Figure | None:
 def _gaps(diagnoses: Sequence[Mapping[str, Any]]) -> Field:
     return {
         (name, _against(gap)): (gap["gap"].get("value"), gap["verdict"] == "disparity")
-        for each, name in zip(diagnoses, names(diagnoses), strict=True)
+        for each, name in zip(diagnoses, target_names(diagnoses), strict=True)
         for gap in each["gaps"]
     }
 
 
 def _by_criterion(judged: Sequence[Mapping[str, Any]], alpha: float) -> Field:
     return {
-        (each["criterion"], _against(each)): (each["gap"].get("value"), _found(each, alpha))
+        (each["criterion"], _against(each)): (each["gap"].get("value"), _is_disparity(each, alpha))
         for each in judged
     }
 
@@ -75,14 +75,14 @@ def _against(pair: Mapping[str, Any]) -> str:
 
 def _panels(title: str, panels: Sequence[tuple[str, Field, float]]) -> Figure:
     heights = [ROW_IN * len({row for row, _ in field}) for _, field, _ in panels]
-    figure, axes = begun(title, 0.5 + sum(heights) + PANEL_IN * len(panels), down=len(panels))
+    figure, axes = new_figure(title, 0.5 + sum(heights) + PANEL_IN * len(panels), down=len(panels))
     for axis, (about, field, reach) in zip(axes, panels, strict=True):
         _field(figure, axis, field, reach)
         axis.set_title(about, fontsize=9, loc="left")
     return figure
 
 
-def _reach(fields: Sequence[Field]) -> float:
+def _largest(fields: Sequence[Field]) -> float:
     """Return the largest distance from 0 in any of the fields."""
     distances = [abs(v) for field in fields for v, _ in field.values() if v is not None]
     return max(distances, default=0.0) or 1.0
@@ -93,19 +93,19 @@ def _field(figure: Figure, axis: Any, field: Field, reach: float) -> None:
     down = list(dict.fromkeys(row for row, _ in field))
     nothing: tuple[float | None, bool] = (None, False)
     values = np.array(
-        [[_number(field.get((row, column), nothing)[0]) for column in across] for row in down]
+        [[_or_nan(field.get((row, column), nothing)[0]) for column in across] for row in down]
     )
     norm = TwoSlopeNorm(0, -reach, reach)
     image = axis.imshow(np.ma.masked_invalid(values), cmap="RdBu_r", norm=norm, aspect="auto")
     axis.set_facecolor("#eeeeee")
-    axis.set_xticks(range(len(across)), [short(each) for each in across])
-    axis.set_yticks(range(len(down)), [short(each) for each in down])
+    axis.set_xticks(range(len(across)), [shortened(each) for each in across])
+    axis.set_yticks(range(len(down)), [shortened(each) for each in down])
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
     for (row, column), value in np.ndenumerate(values):
-        said = _said(value)
+        text = _signed(value)
         colour = "white" if abs(value) > DARK * reach else INK
-        axis.text(column, row, said, ha="center", va="center", color=colour, fontsize=8)
+        axis.text(column, row, text, ha="center", va="center", color=colour, fontsize=8)
         if field.get((down[row], across[column]), nothing)[1]:
             axis.add_patch(
                 Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, fill=False, ec=colour, lw=2)
@@ -114,24 +114,24 @@ def _field(figure: Figure, axis: Any, field: Field, reach: float) -> None:
     bar.outline.set_edgecolor(PALE)
 
 
-def _said(value: float) -> str:
-    """Write a gap with its sign; what rounds to nothing has none."""
+def _signed(value: float) -> str:
+    """Return a gap with its sign, to two decimals as in every field; what rounds to 0 has none."""
     if np.isnan(value):
         return "undefined"
-    said = f"{value:+.2f}"
-    return "0.00" if said in ("+0.00", "-0.00") else said.replace("-", MINUS)
+    text = f"{value:+.2f}"
+    return "0.00" if text in ("+0.00", "-0.00") else text.replace("-", MINUS)
 
 
-def _number(value: float | None) -> float:
+def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _found(judged: Mapping[str, Any], alpha: float) -> bool:
+def _is_disparity(judged: Mapping[str, Any], alpha: float) -> bool:
     p_adjusted = judged.get("p_adjusted")
     return p_adjusted is not None and p_adjusted <= alpha
 
 
 def _sizes(found: Sequence[Mapping[str, Any]]) -> str:
     sizes = sorted({group["responses"] for each in found for group in each["groups"]})
-    said = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    return f"{said} answers a group"
+    size = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    return f"{size} answers a group"

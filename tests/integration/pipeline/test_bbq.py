@@ -17,7 +17,7 @@ from biaswatch.bbq.recording import recording_of
 from biaswatch.bbq.rows import BbqRow, read_rows
 from biaswatch.bbq.suite import MARKS, order_of, paired, suite_of
 from biaswatch.local.processes import supervised_processes
-from biaswatch.render.study_report import as_markdown
+from biaswatch.render.studies import as_markdown
 from services.extractor import app as extractor
 from services.extractor.settings import ExtractorSettings
 from services.gateway.handlers import Studies, StudyResults

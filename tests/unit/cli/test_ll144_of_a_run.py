@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biaswatch.render.ll144 import as_ll144
+from biaswatch.render.ll144 import run_tables
 from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, diagnose
 from shared.contracts import Claim
 
@@ -36,7 +36,7 @@ def test_a_rate_is_that_of_the_answers_and_not_of_whole_prompts(claim: Claim) ->
     [finding] = diagnose(cases(), plan, np.random.default_rng(1))
     names = {"target": "t", "scaffold": "direct", "feature": "rating", "dimension": "race"}
     diagnosis = {**names, "groups": [group.model_dump() for group in finding.groups]}
-    table = as_ll144(RUN, [diagnosis])
+    table = run_tables(RUN, [diagnosis])
     assert "| a | 6 | 75.0 % | 1.00 |" in table
     assert "| b | 6 | 58.3 % | 0.78 |" in table
 
@@ -45,4 +45,4 @@ def test_a_rate_of_1_that_arithmetic_has_raised_is_no_mistake() -> None:
     rate = {"value": 1 + 2**-52}
     groups = [{"group": name, "units": 6, "missing": 0, "selection_rate": rate} for name in "ab"]
     names = {"target": "t", "scaffold": "direct", "feature": "rating", "dimension": "race"}
-    assert "| b | 6 | 100.0 % | 1.00 |" in as_ll144(RUN, [{**names, "groups": groups}])
+    assert "| b | 6 | 100.0 % | 1.00 |" in run_tables(RUN, [{**names, "groups": groups}])

@@ -5,11 +5,18 @@ import json
 
 import pytest
 from lxml import html
+from rich.console import Console
 
-from biaswatch.cli.report import ReportFormat, written
 from biaswatch.local.run_results import RunResults
+from biaswatch.render.columns import Column, Shown, rows
 from biaswatch.render.documents import as_csv, as_markdown
-from biaswatch.render.tables import escape_md
+from biaswatch.render.report import ReportFormat, report_text
+from biaswatch.render.tables import (
+    escape_md,
+    findings_csv,
+    findings_markdown,
+    findings_table,
+)
 from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
 from tests.support.records import make_diagnosis
 
@@ -87,11 +94,39 @@ def test_text_keeps_its_words_and_loses_its_power(text: str) -> None:
 
 def test_json_and_csv_hold_the_same_comparison() -> None:
     [row] = csv.DictReader(as_csv(RunResults(RUN, [diagnosis()])).splitlines())
-    [loaded] = json.loads(written(ReportFormat.JSON, RunResults(RUN, [diagnosis()]), []))[
+    [loaded] = json.loads(report_text(ReportFormat.JSON, RunResults(RUN, [diagnosis()]), []))[
         "diagnoses"
     ]
     assert float(row["gap"]) == loaded["gaps"][0]["gap"]["value"]
     assert row["verdict"] == loaded["gaps"][0]["verdict"]
+
+
+def test_the_tables_and_the_csv_of_gaps_keep_their_columns() -> None:
+    markdown = as_markdown(RunResults(RUN, [diagnosis()])).splitlines()
+    assert [line for line in markdown if line.startswith("| group")] == [
+        "| groups | gap [95 %] | p | p (Holm) | effect size | impact ratio | verdict |",
+        "| group | prompts | answers | missing | mean [95 %] | selected [95 %] |",
+    ]
+    assert "| France - Peru | 1 \\[0.5, 1.5\\] | 0.01 | 0.02 |  |  | **disparity** |" in markdown
+    assert as_csv(RunResults(RUN, [diagnosis()])).splitlines() == [
+        "run,target,scaffold,feature,dimension,a,b,"
+        "gap,low,high,p_value,p_adjusted,effect_size,verdict,reason",
+        f"{'a' * 32},replay:answers,direct,words,concept,France,Peru,"
+        "1.0,0.5,1.5,0.01,0.02,,disparity,the interval lies beyond",
+    ]
+
+
+def test_a_new_statistic_of_a_gap_is_one_column_of_all_tables() -> None:
+    found = rows(diagnosis(), "gaps", run="r")
+    column = Column("n", Shown.ALL, "new", lambda gap: f"{gap['a']}!", lambda _: 7)
+    console = Console(width=60)
+    with console.capture() as shown:
+        console.print(findings_table((column,), found, "95 %"))
+    assert shown.get().split() == ["new", "France!"]
+    assert list(findings_markdown((column,), found, "95 %")) == [
+        "| new |", "|---|", "| France\\! |",
+    ]  # fmt: skip
+    assert findings_csv((column,), found) == "n\n7\n"
 
 
 def test_nothing_to_compare_is_said() -> None:
@@ -100,7 +135,9 @@ def test_nothing_to_compare_is_said() -> None:
 
 def test_a_page_is_one_file_that_needs_nothing_from_elsewhere_and_runs_nothing() -> None:
     hostile = HOSTILE.replace("\n", " ")
-    page = html.fromstring(written(ReportFormat.HTML, RunResults(RUN, [diagnosis(hostile)]), ()))
+    page = html.fromstring(
+        report_text(ReportFormat.HTML, RunResults(RUN, [diagnosis(hostile)]), ())
+    )
     assert page.findtext(".//title") == "countries"
     assert [each.text for each in page.iterfind(".//h1")] == ["countries"]
     assert page.findall(".//table")
@@ -117,6 +154,6 @@ def test_a_page_is_one_file_that_needs_nothing_from_elsewhere_and_runs_nothing()
 
 def test_a_title_is_text_too() -> None:
     run = {**RUN, "suite": "</title><script>alert(1)</script>"}
-    page = html.fromstring(written(ReportFormat.HTML, RunResults(run, [diagnosis()]), ()))
+    page = html.fromstring(report_text(ReportFormat.HTML, RunResults(run, [diagnosis()]), ()))
     assert page.findtext(".//title") == run["suite"]
     assert not page.findall(".//script")

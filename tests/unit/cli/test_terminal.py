@@ -6,9 +6,8 @@ import pytest
 from rich.console import Console
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.findings import show
 from biaswatch.render.tables import escape, printable
-from biaswatch.render.terminal import print_outcome
+from biaswatch.render.terminal import print_diagnoses, print_results
 from shared.contracts import Estimate, Gap, Verdict
 from tests.support.records import make_diagnosis
 
@@ -35,7 +34,7 @@ def test_a_narrow_terminal_does_not_squeeze_columns_to_a_letter() -> None:
     found = json.loads(make_diagnosis(gaps=(gap,)).encode())
     console = Console(width=60)
     with console.capture() as said:
-        show(console, [found])
+        print_diagnoses(console, [found])
     assert "p (Holm)" in said.get()
 
 
@@ -46,7 +45,7 @@ def test_the_conclusions_come_last_and_a_written_report_does_not_push_them_away(
     run = {"run_id": "a" * 32, "stand": "complete", "responses": 5, "probes": 5}
     about = {"about": "France against Peru", "report": "Long words.", "faults": []}
     found = json.loads(make_diagnosis(gaps=(gap,)).encode())
-    print_outcome(RunResults(run, [found], interpretations=[about]), as_json=False)
+    print_results(RunResults(run, [found], interpretations=[about]), as_json=False)
     said = capsys.readouterr().out
     assert "Long words." not in said
     assert f"biaswatch report {'a' * 32} --interpret" in said

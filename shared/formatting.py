@@ -1,0 +1,40 @@
+"""Numbers and verdicts in the words people read: the same in a terminal, a report and a page."""
+
+UNDEFINED = "-"
+DIGITS, P_DIGITS = 3, 2
+ROUNDING_ERROR = 1e-12
+"""What arithmetic alone leaves of equal numbers."""
+VERDICT_WORDS = {
+    "disparity": "disparity",
+    "no_disparity": "no disparity beyond the tolerance",
+    "not_enough_evidence": "not enough evidence",
+}
+
+
+def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -> str:
+    """Return so many significant figures, or all before the point; the undefined is never 0."""
+    if value is None:
+        return UNDEFINED
+    value = 0.0 if abs(value) < ROUNDING_ERROR else value
+    sign = "+" if signed else ""
+    # From here on, rounding to the figures asked for would need one more of them.
+    if abs(value) >= 10**digits - 0.5:
+        return f"{value:{sign},.0f}"
+    return f"{value:{sign}.{digits}g}"
+
+
+def p_value(value: float | None, digits: int = P_DIGITS) -> str:
+    """Return a p-value to two significant figures, however small it is."""
+    return UNDEFINED if value is None else f"{value:.{digits}g}"
+
+
+def interval(value: float | None, low: float | None, high: float | None, reason: str | None) -> str:
+    """Return an estimate with its interval, or with the reason why it has none."""
+    if low is None:
+        return f"{number(value)} [{reason or 'no interval'}]"
+    return f"{number(value)} [{number(low)}, {number(high)}]"
+
+
+def coverage(alpha: float) -> str:
+    """Return what intervals at this level cover: 95 %."""
+    return f"{100 * (1 - alpha):g} %"

@@ -1,0 +1,42 @@
+"""Numbers read the same in a terminal, a report and a page."""
+
+import pytest
+
+from shared.formatting import coverage, interval, number, p_value
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (0.0, "0"),
+        (-0.0, "0"),
+        (1e-15, "0"),
+        (-0.12345, "-0.123"),
+        (999.4, "999"),
+        (999.9, "1,000"),
+        (-12345.6, "-12,346"),
+    ],
+)
+def test_numbers_have_three_figures_or_all_before_the_point(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_signed_number_says_so() -> None:
+    assert [number(value, signed=True) for value in (0.25, -1.5, 1234.5)] == [
+        "+0.25", "-1.5", "+1,234",
+    ]  # fmt: skip
+
+
+def test_a_tiny_p_value_is_not_zero() -> None:
+    assert (p_value(4.11e-15), p_value(None)) == ("4.1e-15", "-")
+
+
+def test_an_estimate_without_an_interval_says_why() -> None:
+    assert interval(1, 0.5, 1.5, None) == "1 [0.5, 1.5]"
+    assert interval(None, None, None, "no values") == "- [no values]"
+    assert interval(2, None, None, None) == "2 [no interval]"
+
+
+def test_what_intervals_cover_is_a_percentage() -> None:
+    assert (coverage(0.05), coverage(0.001)) == ("95 %", "99.9 %")
