@@ -52,11 +52,11 @@ def details(assessment: Assessment) -> Iterator[tuple[str, Sequence[str], Iterat
         rows = ([f"{d['dimension']} {d['group']}", estimate_text(d["gap"])] for d in found)
         yield "against the anonymised twins", ("group", f"gap [{level}]"), rows
     if found := assessment["cells"]:
-        head = ("groups", f"mean [{level}]", "answers", "missing")
-        yield "every combination of groups", head, map(_cell, found)
+        cell_head = ("groups", f"mean [{level}]", "answers", "missing")
+        yield "every combination of groups", cell_head, map(_cell, found)
     if found := assessment["criteria"]:
-        head = ("criterion", "groups", f"gap [{level}]", "p (Holm)", "missing")
-        yield "by criterion, a family of their own", head, map(_criterion, found)
+        criterion_head = ("criterion", "groups", f"gap [{level}]", "p (Holm)", "missing")
+        yield "by criterion, a family of their own", criterion_head, map(_criterion, found)
 
 
 def _cell(found: Mapping[str, Any]) -> list[str]:

@@ -109,10 +109,14 @@ def test_the_tables_and_the_csv_of_gaps_keep_their_columns() -> None:
     ]
     assert "| France - Peru | 1 \\[0.5, 1.5\\] | 0.01 | 0.02 |  |  | **disparity** |" in markdown
     assert as_csv(RunResults(RUN, [diagnosis()])).splitlines() == [
-        "run,target,scaffold,feature,dimension,a,b,"
-        "gap,low,high,p_value,p_adjusted,effect_size,verdict,reason",
-        f"{'a' * 32},replay:answers,direct,words,concept,France,Peru,"
-        "1.0,0.5,1.5,0.01,0.02,,disparity,the interval lies beyond",
+        (
+            "run,target,scaffold,feature,dimension,a,b,"
+            "gap,low,high,p_value,p_adjusted,effect_size,verdict,reason"
+        ),
+        (
+            f"{'a' * 32},replay:answers,direct,words,concept,France,Peru,"
+            "1.0,0.5,1.5,0.01,0.02,,disparity,the interval lies beyond"
+        ),
     ]
 
 
