@@ -75,8 +75,3 @@ class Alarm(Record):
     """Where it is posted."""
     twins: tuple[Twins, ...] = ()
     """The sets of the round that contributed most."""
-
-    @property
-    def run(self) -> str:
-        """The run of the round."""
-        return self.run_id

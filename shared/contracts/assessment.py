@@ -132,8 +132,3 @@ class Assessment(Record):
     """Combinations of groups, where there are two dimensions or more."""
     criteria: tuple[CriterionGap, ...] = ()
     """Gaps by criterion, where the scaffold judges criteria one by one."""
-
-    @property
-    def run(self) -> str:
-        """The run."""
-        return self.run_id

@@ -90,8 +90,3 @@ class Brief(Record):
         fields = {"run_id", "subject", "profile", "writer", "judges", "repeats", "dimensions"}
         wanted: JsonValue = self.model_dump(mode="json", include={*fields, "texts_hash"})
         return wanted
-
-    @property
-    def run(self) -> str | None:
-        """The run."""
-        return self.run_id

@@ -25,11 +25,6 @@ class Cancellation(Record):
     reason: Token | None = None
     """Why, where it was not a person's wish: `budget_spent`, `usage_unknown`, `no_price`."""
 
-    @property
-    def run(self) -> str:
-        """The run that is to end."""
-        return self.run_id
-
     def ends(self, record: Record) -> bool:
         """Tell whether a record of the run was made before this, and is not wanted any more."""
         return int(record.at.timestamp() * 1000) <= self.moment_ms

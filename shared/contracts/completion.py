@@ -52,8 +52,3 @@ class Completion(Record):
     """How many records were expected."""
     arrived: NonNegativeInt
     """How many were there when it closed; what comes later is counted, not added."""
-
-    @property
-    def run(self) -> str:
-        """The run that closed."""
-        return self.run_id

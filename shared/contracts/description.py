@@ -49,8 +49,3 @@ class Description(Record):
     """By dimension: users in two of the groups at once, who are evidence for neither."""
     described: tuple[Described, ...] = ()
     """The numbers."""
-
-    @property
-    def run(self) -> str:
-        """The run of the window."""
-        return self.run_id

@@ -154,11 +154,6 @@ class Diagnosis(Record):
     missing: MissingTest | None = None
     """Whether answers are missing alike in all groups."""
 
-    @property
-    def run(self) -> str:
-        """The run."""
-        return self.run_id
-
 
 class OwnGap(Part):
     """An extractor's gap between two groups, on sentences that differ in the name alone."""

@@ -106,8 +106,3 @@ class Evaluation(Record):
     """What each judge gave as its reason, by the judgement's key."""
     phrases: Annotated[dict[str, tuple[str, ...]], TEXT] = {}
     """Phrases a judge found problematic, by the judgement's key."""
-
-    @property
-    def run(self) -> str | None:
-        """The run."""
-        return self.run_id

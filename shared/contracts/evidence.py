@@ -45,11 +45,6 @@ class Round(Record):
     arrived: NonNegativeInt
     """How many were there when it closed; what comes later is not added."""
 
-    @property
-    def run(self) -> str:
-        """The run that asked."""
-        return self.run_id
-
 
 class _OfComparison(Record):
     """What belongs to one comparison in one round."""
@@ -71,11 +66,6 @@ class _OfComparison(Record):
     def comparison_key(self) -> str:
         """The comparison's name."""
         return self.comparison.key
-
-    @property
-    def run(self) -> str:
-        """The run of the round."""
-        return self.run_id
 
 
 class Increment(_OfComparison):

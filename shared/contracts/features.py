@@ -49,16 +49,6 @@ class Features(Record):
         """The extractor's own."""
         return self.extractor
 
-    @property
-    def run(self) -> str:
-        """The run of the response."""
-        return self.run_id
-
-    @property
-    def unit(self) -> str:
-        """The unit of the response."""
-        return self.unit_id
-
 
 @dataclass(frozen=True)
 class ExtractorStatus:

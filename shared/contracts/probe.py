@@ -72,13 +72,3 @@ class Probe(Record):
     def lane(self) -> str:
         """Each target has its own, so that a throttled model blocks no other."""
         return self.target.lane
-
-    @property
-    def run(self) -> str:
-        """The run that asks."""
-        return self.run_id
-
-    @property
-    def unit(self) -> str:
-        """The prompt."""
-        return self.unit_id

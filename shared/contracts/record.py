@@ -65,13 +65,13 @@ class Record(Part):
 
     @property
     def run(self) -> str | None:
-        """The run it belongs to, where it belongs to one."""
-        return None
+        """The run it belongs to: its `run_id`, where it has one."""
+        return getattr(self, "run_id", None)
 
     @property
     def unit(self) -> str | None:
-        """The unit of analysis it tells of, where it tells of one."""
-        return None
+        """The unit of analysis: its `unit_id`, where it has one."""
+        return getattr(self, "unit_id", None)
 
     @property
     def embedded(self) -> "tuple[Record, ...]":

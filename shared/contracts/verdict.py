@@ -96,11 +96,6 @@ class PairVerdict(Record):
     """For each raised flag what a judge said, in at most three sentences."""
 
     @property
-    def run(self) -> str:
-        """The run."""
-        return self.run_id
-
-    @property
     def unit(self) -> str:
         """The pair is the unit."""
         return self.set_id

@@ -1,4 +1,4 @@
-"""Calls that were paid for: their answers for some days, and what each run has spent."""
+"""Paid calls: their answers for some days, and what each run has spent."""
 
 import json
 from collections import defaultdict
@@ -8,47 +8,45 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from shared.contracts import Budget, Probe
-from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.engine import chunks, insert_new, read_transaction, upsert, write_transaction
 from shared.store.tables import CALLS, SPENDING
 from shared.store.texts import purged
 
-AT_ONCE = 500
 NO_BUDGET = Budget()
 
 
 @dataclass(frozen=True)
 class PaidCall:
-    """One call that brought something, and what it cost."""
+    """One answered call, and what it cost."""
 
     id: str
     probe: Probe
     tokens: int | None
-    """Read and written, or None where the provider did not say."""
+    """Input and output tokens; None where the provider did not say."""
     cost: float | None
-    """None where there is no price, or no tokens to multiply it with."""
+    """None where the price or the tokens are unknown."""
     answer: Mapping[str, Any] | None
-    """What may be given again instead of asking again; None where it must not be."""
+    """What may be returned instead of calling again; None where it must not be."""
     at: datetime
 
 
 @dataclass(frozen=True)
 class RunSpending:
-    """What a run has spent, and what it may."""
+    """What a run has spent, and its budget."""
 
     tokens: int = 0
     cost: float = 0.0
     unknown_tokens: int = 0
-    """Calls whose tokens nobody knows."""
+    """Calls whose tokens are unknown."""
     unknown_cost: int = 0
-    """Calls whose cost nobody knows."""
+    """Calls whose cost is unknown."""
     budget: Budget = NO_BUDGET
 
 
 class Calls:
-    """Keeps answers by call, and sums by run; a call is counted once, however often it is kept."""
+    """Answers by call and sums by run; a call counts once, however often it is kept."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -64,28 +62,27 @@ class Calls:
                 _add(connection, run_id, sums)
 
     def answers(self, ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        """Return the answers that are kept for these calls."""
-        wanted, found = sorted(set(ids)), {}
+        """Return the answers kept for these calls."""
+        query = select(CALLS.c.id, CALLS.c.answer).where(CALLS.c.answer.is_not(None))
         with read_transaction(self._engine) as connection:
-            for start in range(0, len(wanted), AT_ONCE):
-                some = CALLS.c.id.in_(wanted[start : start + AT_ONCE])
-                for row in connection.execute(select(CALLS.c.id, CALLS.c.answer).where(some)):
-                    if row.answer is not None:
-                        found[row.id] = json.loads(row.answer)
-        return found
+            return {
+                row.id: json.loads(row.answer)
+                for some in chunks(ids)
+                for row in connection.execute(query.where(CALLS.c.id.in_(some)))
+            }
 
     def allow(self, run_id: str, budget: Budget) -> None:
-        """Set what a run may spend from now on, in place of what it might before."""
+        """Replace the budget of a run."""
         limits = {"most_tokens": budget.tokens, "most_cost": budget.cost}
         with write_transaction(self._engine) as connection:
             fresh = {"run_id": run_id, **dict.fromkeys(SUMS, 0), **limits}
-            statement = _insert(connection).values(fresh)
+            statement = upsert(connection, SPENDING).values(fresh)
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["run_id"], set_=limits)
             )
 
     def spending(self, run_ids: Iterable[str]) -> dict[str, RunSpending]:
-        """Return what these runs have spent and may spend."""
+        """Return what these runs have spent, and their budgets."""
         query = select(SPENDING).where(SPENDING.c.run_id.in_(set(run_ids)))
         with read_transaction(self._engine) as connection:
             rows = connection.execute(query).mappings().all()
@@ -98,7 +95,7 @@ class Calls:
         }
 
     def forget(self, before: datetime) -> int:
-        """Drop answers kept before a moment: their responses are records by now."""
+        """Delete answers kept before a moment: their responses are records by now."""
         with write_transaction(self._engine) as connection:
             return connection.execute(delete(CALLS).where(CALLS.c.at < before)).rowcount
 
@@ -129,10 +126,6 @@ def _sums(new: Iterable[PaidCall]) -> dict[str, dict[str, float]]:
 
 
 def _add(connection: Connection, run_id: str, sums: Mapping[str, float]) -> None:
-    statement = _insert(connection).values({"run_id": run_id, **sums})
+    statement = upsert(connection, SPENDING).values({"run_id": run_id, **sums})
     more = {name: SPENDING.c[name] + statement.excluded[name] for name in SUMS}
     connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=more))
-
-
-def _insert(connection: Connection) -> Any:
-    return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(SPENDING)

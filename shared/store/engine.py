@@ -1,7 +1,7 @@
 """The database: a URL becomes an engine with transactions; its errors become sentences."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, Cursor
@@ -16,12 +16,14 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, InterfaceError, Operati
 from shared.errors import ConfigurationError, TransientError
 
 DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
+MOST_PARAMETERS = 500
+"""Keys in one query: below every database's limit."""
 BUSY_TIMEOUT_S = 30
 BUSY_PAUSE_S = 0.01
-# A database that was made without a locale has no encoding, and the driver then gives bytes.
+# A database created without a locale has no encoding; the driver would then return bytes.
 POSTGRESQL = {"connect_timeout": 5, "client_encoding": "utf8"}
 READS = "reads"
-"""The execution option of transactions that only read, so that they hold no writer up."""
+"""The execution option of transactions that only read, so that they block no writer."""
 
 
 def engine_of(url: str) -> Engine:
@@ -40,11 +42,6 @@ def engine_of(url: str) -> Engine:
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     return create_engine(parsed, pool_pre_ping=True, connect_args=POSTGRESQL)
-
-
-def url_without_password(url: str) -> str:
-    """Return the URL as it may be shown: without its password."""
-    return _parsed(url).render_as_string(hide_password=True)
 
 
 def _parsed(url: str) -> URL:
@@ -73,7 +70,7 @@ def _make_folder(url: URL) -> None:
 
 
 def _prepare_sqlite(connection: object, _: object) -> None:
-    """Let us begin transactions ourselves, let readers and writers work at once, keep keys true."""
+    """Let this module begin transactions; turn on WAL and foreign keys."""
     connection.isolation_level = None  # type: ignore[attr-defined]
     cursor = connection.cursor()  # type: ignore[attr-defined]
     _write_ahead(cursor)
@@ -83,7 +80,7 @@ def _prepare_sqlite(connection: object, _: object) -> None:
 
 
 def _write_ahead(cursor: Cursor) -> None:
-    """Switch to WAL; SQLite does not wait for another process that is switching, so we do."""
+    """Switch to WAL; wait for another process that is switching, which SQLite does not."""
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:
@@ -97,14 +94,14 @@ def _write_ahead(cursor: Cursor) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Take the write lock at the start: a lock taken half-way can only fail, not wait."""
+    """Take the write lock at the start: a lock taken later fails instead of waiting."""
     reads = connection.get_execution_options().get(READS, False)
     connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
 
 @contextmanager
 def explain_open_errors(engine: Engine) -> Iterator[None]:
-    """Turn what goes wrong on first contact into one sentence for a person."""
+    """Turn a database error on first contact into one sentence."""
     try:
         yield
     except DatabaseError as error:
@@ -116,20 +113,20 @@ def explain_open_errors(engine: Engine) -> Iterator[None]:
 
 @contextmanager
 def write_transaction(engine: Engine) -> Iterator[Connection]:
-    """Return a transaction that is committed as a whole or not at all."""
-    with _speaking(), engine.begin() as connection:
+    """Open a transaction that is committed as a whole or not at all."""
+    with _readable_errors(), engine.begin() as connection:
         yield connection
 
 
 @contextmanager
 def read_transaction(engine: Engine) -> Iterator[Connection]:
-    """Return a transaction that sees one state of the store and changes nothing."""
-    with _speaking(), engine.connect().execution_options(**{READS: True}) as connection:
+    """Open a transaction that sees one state of the store and changes nothing."""
+    with _readable_errors(), engine.connect().execution_options(**{READS: True}) as connection:
         yield connection
 
 
 @contextmanager
-def _speaking() -> Iterator[None]:
+def _readable_errors() -> Iterator[None]:
     try:
         yield
     except (OperationalError, InterfaceError) as error:
@@ -143,10 +140,22 @@ def _reason(error: DatabaseError | InterfaceError) -> str:
 def insert_new(
     connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Insert the rows whose key is not there yet; give the first key column of those."""
+    """Insert the rows whose key is new; return the first key column of those."""
     if not rows:
         return []
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     first_key = next(iter(table.primary_key))
-    statement = dialect.insert(table).on_conflict_do_nothing().returning(first_key)
+    statement = upsert(connection, table).on_conflict_do_nothing().returning(first_key)
     return list(connection.scalars(statement, rows))
+
+
+def upsert(connection: Connection, table: Table) -> Any:
+    """Return the dialect's INSERT, which has an ON CONFLICT clause."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    return dialect.insert(table)
+
+
+def chunks(keys: Iterable[str]) -> Iterator[list[str]]:
+    """Return the keys sorted, each once, as lists short enough for one query."""
+    ordered = sorted(set(keys))
+    for start in range(0, len(ordered), MOST_PARAMETERS):
+        yield ordered[start : start + MOST_PARAMETERS]

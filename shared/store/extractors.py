@@ -8,18 +8,18 @@ from typing import Any
 from sqlalchemy import ColumnElement, Engine, and_, delete, insert, select, update
 
 from shared.contracts import ExtractorStatus, OwnGap, derived_id
-from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
 from shared.store.tables import BASELINES, CALIBRATIONS, EXTRACTORS
 
 
 class Extractors:
-    """Who measures, at which version."""
+    """The status of each extractor and version."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def announce(self, *told: ExtractorStatus) -> None:
-        """Say that extractors are running, or why one is refused; all at once are seen at once."""
+        """Note in one transaction that extractors are running, or why one is refused."""
         with write_transaction(self._engine) as connection:
             for each in told:
                 row: dict[str, Any] = {**vars(each), "features": json.dumps(list(each.features))}
@@ -42,9 +42,6 @@ class Extractors:
         ]
 
 
-AT_ONCE = 500
-"""Texts in one query: below every database's limit on parameters."""
-
 Numbers = Mapping[str, float | None]
 
 
@@ -60,25 +57,22 @@ class Baselines:
         self._engine = engine
 
     def find(self, extractor: str, version: str, texts: Iterable[str]) -> dict[str, Numbers]:
-        """Return the numbers of those texts that were measured; none at all where unscorable."""
+        """Return the numbers of the texts that were measured; an unscorable text has none."""
         by_hash = {text_hash(text): text for text in texts}
-        hashes = sorted(by_hash)
-        found: dict[str, Numbers] = {}
-        for start in range(0, len(hashes), AT_ONCE):
-            query = select(BASELINES.c.text_hash, BASELINES.c.body).where(
-                BASELINES.c.extractor == extractor,
-                BASELINES.c.version == version,
-                BASELINES.c.text_hash.in_(hashes[start : start + AT_ONCE]),
-            )
-            with read_transaction(self._engine) as connection:
-                rows = connection.execute(query).all()
-            found.update({by_hash[row.text_hash]: json.loads(row.body) for row in rows})
-        return found
+        query = select(BASELINES.c.text_hash, BASELINES.c.body).where(
+            BASELINES.c.extractor == extractor, BASELINES.c.version == version
+        )
+        with read_transaction(self._engine) as connection:
+            return {
+                by_hash[row.text_hash]: json.loads(row.body)
+                for some in chunks(by_hash)
+                for row in connection.execute(query.where(BASELINES.c.text_hash.in_(some)))
+            }
 
     def keep(
         self, extractor: str, version: str, measured: Mapping[str, Numbers], now: datetime
     ) -> None:
-        """Keep the numbers of texts; the first to be kept stay."""
+        """Keep the numbers of texts that have none yet."""
         rows = [
             {
                 "extractor": extractor,

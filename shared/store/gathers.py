@@ -10,10 +10,8 @@ from pydantic import JsonValue
 from sqlalchemy import Connection, Engine, and_, select, update
 
 from shared.contracts import ClosedBy, GatherState
-from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
 from shared.store.tables import GATHER_ITEMS, GATHERS
-
-AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -76,12 +74,10 @@ class Gathers:
         A record counts once, however often it arrives. One that comes after its gather was closed
         is counted as late and changes nothing else.
         """
-        unique = sorted(set(ids))
-        known: set[str] = set()
+        unique = set(ids)
         with write_transaction(self._engine) as connection:
-            for start in range(0, len(unique), AT_ONCE):
-                known |= self._arrive(connection, unique[start : start + AT_ONCE], now)
-        return len(unique) - len(known)
+            known = set().union(*(self._arrive(connection, some, now) for some in chunks(unique)))
+        return len(unique - known)
 
     def _arrive(self, connection: Connection, ids: Sequence[str], now: datetime) -> set[str]:
         mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.item_id.in_(ids))

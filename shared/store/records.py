@@ -10,13 +10,17 @@ from sqlalchemy import Connection, Engine, Select, func, select
 
 from shared.contracts import Purpose, Record
 from shared.contracts.identity import is_id
-from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.engine import (
+    MOST_PARAMETERS,
+    chunks,
+    insert_new,
+    read_transaction,
+    write_transaction,
+)
 from shared.store.tables import KEYS, RECORDS, TEXTS
 from shared.store.texts import Purged, assemble, body_of, embedded_fields, purged, texts_of
 
 R = TypeVar("R", bound=Record)
-AT_ONCE = 500
-"""Ids in one query: below every database's limit on parameters."""
 
 Row = dict[str, Any]
 
@@ -75,7 +79,7 @@ class Records:
         wanted = set(ids)
         table = RECORDS[kind.kind]
         with read_transaction(self._engine) as connection:
-            for some in _chunks(sorted(wanted)):
+            for some in chunks(wanted):
                 found = connection.scalars(select(table.c.id).where(table.c.id.in_(some)))
                 wanted.difference_update(found)
         return wanted
@@ -90,7 +94,7 @@ class Records:
         table = RECORDS[kind.kind]
         query = select(table.c.body).where(table.c.run_id == run_id).order_by(table.c.id)
         with read_transaction(self._engine) as connection:
-            for body in connection.execution_options(yield_per=AT_ONCE).scalars(query):
+            for body in connection.execution_options(yield_per=MOST_PARAMETERS).scalars(query):
                 yield json.loads(body)
 
     def of_monitor(self, kind: type[R], monitor_id: str) -> Iterator[R]:
@@ -117,15 +121,15 @@ class Records:
         What cannot be an id is not there; a database might stumble over it.
         """
         table = RECORDS[kind.kind]
-        for some in _chunks(sorted(filter(is_id, set(ids)))):
+        for some in chunks(filter(is_id, ids)):
             yield from self._read(kind, select(table).where(table.c.id.in_(some)))
 
     def _read(self, kind: type[R], query: Select[Any], *, texts: bool = True) -> Iterator[R]:
         table = RECORDS[kind.kind]
         rows: list[Row] = []
-        while not rows or len(rows) == AT_ONCE:
+        while not rows or len(rows) == MOST_PARAMETERS:
             last = rows[-1]["id"] if rows else ""
-            page = query.where(table.c.id > last).order_by(table.c.id).limit(AT_ONCE)
+            page = query.where(table.c.id > last).order_by(table.c.id).limit(MOST_PARAMETERS)
             with read_transaction(self._engine) as connection:
                 rows = [dict(row) for row in connection.execute(page).mappings()]
                 ids = [row["id"] for row in rows] if texts and kind.text_fields() else []
@@ -188,8 +192,3 @@ def _texts(connection: Connection, ids: Sequence[str]) -> dict[str, dict[str, st
     for record_id, name, body in connection.execute(query):
         found.setdefault(record_id, {})[name] = body
     return found
-
-
-def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(ids), AT_ONCE):
-        yield ids[start : start + AT_ONCE]

@@ -1,7 +1,5 @@
 """The store as a service holds it: opened once, checked, closed at the end."""
 
-from types import TracebackType
-
 from sqlalchemy import Engine
 
 from shared.errors import ConfigurationError
@@ -61,10 +59,5 @@ class Store:
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -6,12 +6,12 @@ import yaml
 
 from tests.support.manifests import objects, pods
 from tests.support.pods import PodPlan, plans
-from tools.deploy_secrets import certificates, kubernetes, write
+from tools.deploy_secrets import certificates, kubernetes, write_secrets
 
 
 def planned(folder: Path) -> dict[str, PodPlan]:
     secrets = folder / "secrets"
-    write(secrets, "postgres")
+    write_secrets(secrets, "postgres")
     certificates(secrets)
     found = [*objects("dev"), *yaml.safe_load_all(kubernetes(secrets))]
     return {plan.name: plan for plan in plans(found, folder / "volumes")}
