@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx2
+
 from services.builder.domain.keywords import LexicalRanking
 from services.builder.domain.model_questions import LanguageModel
 from services.builder.domain.plan import Plan
@@ -21,7 +23,6 @@ from services.builder.handlers.language_models import (
 )
 from services.builder.handlers.sources import ReadSources, WebPages
 from services.builder.handlers.verb_finders import verb_finder
-from services.builder.handlers.web_addresses import Allowed, public
 from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
 from services.builder.handlers.web_pages import PageCache
 from services.builder.handlers.wikipedia import Wikipedia
@@ -124,10 +125,12 @@ def build_of(
     )
 
 
-def web_of(settings: BuilderSettings, allowed: Allowed = public) -> WebPages:
+def web_of(
+    settings: BuilderSettings, transport: httpx2.AsyncBaseTransport | None = None
+) -> WebPages:
     """Return the web as these settings meet it.
 
-    `allowed` is for tests alone, whose servers are on this machine: no setting can widen it.
+    `transport` is for tests alone, whose servers are on this machine: no setting can widen it.
     """
     limits = FetchLimits(
         user_agent=settings.builder_user_agent,
@@ -137,7 +140,7 @@ def web_of(settings: BuilderSettings, allowed: Allowed = public) -> WebPages:
         tries=settings.builder_tries,
     )
     cache = PageCache(settings.cache, settings.builder_cache_days, now=now)
-    return WebPages(PageFetcher(limits, clock=time.monotonic, allowed=allowed), cache)
+    return WebPages(PageFetcher(limits, clock=time.monotonic, transport=transport), cache)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,10 @@ class Gather:
         self._look.set()
         return closed
 
+    def wake(self) -> None:
+        """Have the job look for closings at once."""
+        self._look.set()
+
     async def emit(self, publisher: Publisher) -> None:
         """Be the service's job: close what is overdue, emit what is closed, for ever."""
         while True:

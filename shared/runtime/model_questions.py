@@ -107,21 +107,28 @@ class ModelQuestions:
         Call it before anything is published. With `reopen`, a set that was given up before is
         waited for again.
         """
+        unanswered = await in_thread(self._expect, sets, reopen)
+        self.gather.wake()  # a set whose replies were all there has closed
+        return unanswered
+
+    def _expect(self, sets: Sequence[QuestionSet], reopen: bool) -> list[Probe]:
+        now = self._now()
+        deadline = now + timedelta(seconds=self._deadline_s)
         ids = {response_id_of(probe) for each in sets for probe in each.probes}
-        missing = await in_thread(self._records.missing, Response, ids)
+        missing = self._records.missing(Response, ids)
         unanswered: list[Probe] = []
         for each in sets:
             by_id = {response_id_of(probe): probe for probe in each.probes}
-            deadline = self._now() + timedelta(seconds=self._deadline_s)
-            begun = await self.gather.expect(
+            begun = self._gathers.expect(
                 each.key,
                 by_id,
                 deadline=deadline,
+                now=now,
                 context=each.context,
                 already=by_id.keys() - missing,
             )
             if reopen and not begun:
-                await in_thread(self._gathers.reopen, each.key, deadline=deadline, now=self._now())
+                self._gathers.reopen(each.key, deadline=deadline, now=now)
             unanswered += [probe for id_, probe in by_id.items() if id_ in missing]
         return unanswered
 

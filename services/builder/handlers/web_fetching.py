@@ -1,4 +1,4 @@
-"""Fetches pages, one at a time from each server, with pauses and limits, each hop looked at."""
+"""Fetches public pages, one at a time from each server, with pauses and limits."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,11 +9,16 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-from services.builder.handlers.web_addresses import Allowed, CheckedAddress, place_of, public
 from shared.errors import UsageError
-from shared.network import retry_after_s
+from shared.network import (
+    GuardedTransport,
+    PrivateAddressError,
+    UnknownHostError,
+    retry_after_s,
+)
 
 MOST_HOPS = 5
+PORTS = {"http": 80, "https": 443}
 BUSY = {429, 502, 503, 504}
 MOVED = {301, 302, 303, 307, 308}
 READABLE = {"application/xhtml+xml", "application/json"}
@@ -55,20 +60,17 @@ class PageFetcher:
         *,
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        allowed: Allowed = public,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self.limits = limits
         self._sleep = sleep
         self._clock = clock
-        self._allowed = allowed
-        self._turn: dict[tuple[str, int], asyncio.Lock] = {}
+        self._locks: dict[tuple[str, int], asyncio.Lock] = {}
         self._next_at: dict[tuple[str, int], float] = {}
         self._delay_s: dict[tuple[str, int], float] = {}
-        # No proxy of the environment: it would look names up where we cannot look at the answer.
-        # The certificates of the environment stay.
         self._http = httpx2.AsyncClient(
+            transport=transport or GuardedTransport(),
             trust_env=False,
-            verify=httpx2.create_ssl_context(),
             headers={"User-Agent": limits.user_agent, "Accept-Encoding": "identity"},
             timeout=limits.timeout_s,
         )
@@ -79,17 +81,14 @@ class PageFetcher:
 
     def slow_down(self, url: str, delay_s: float) -> None:
         """Keep a longer pause towards a server that asks for one."""
-        parts = urlsplit(url)
-        if parts.hostname:
-            port = parts.port or (443 if parts.scheme == "https" else 80)
-            self._delay_s[(parts.hostname, port)] = delay_s
+        self._delay_s[_server_of(url)] = delay_s
 
     async def get(self, url: str, check: Callable[[str], Any] | None = None) -> Page:
         """Return the page; `check` is awaited with the address of every hop before it is asked.
 
         Raises
         ------
-        NotThereError
+        PageMissingError
             There is no such page.
         UsageError
             It cannot be had: refused, too large, too slow, moved in circles, or no text.
@@ -120,18 +119,24 @@ class PageFetcher:
 
     async def _once(self, url: str) -> Page | str | float:
         """Return the page, or where it has moved, or after how long to ask again."""
-        place = await place_of(url, self._allowed)
-        server = (place.host, place.port)
-        async with self._turn.setdefault(server, asyncio.Lock()):
+        server = _server_of(url)
+        async with self._locks.setdefault(server, asyncio.Lock()):
             await self._pause(server)
             try:
                 async with asyncio.timeout(self.limits.timeout_s):
-                    return await self._spoken(place)
+                    return await self._response(url)
             except (TimeoutError, httpx2.TimeoutException):
                 seconds = self.limits.timeout_s
                 raise UsageError(f"{url} did not come within {seconds:g} s.") from None
             except httpx2.HTTPError as error:
                 raise UsageError(f"{url} cannot be fetched ({type(error).__name__}).") from None
+            except UnknownHostError:
+                raise UsageError(f"The host {server[0]} of {url} is not known.") from None
+            except PrivateAddressError as error:
+                raise UsageError(
+                    f"{url} leads to {error.address}, which is in a private network; only public"
+                    " pages are read. Save the text as a file beside the plan instead."
+                ) from None
             finally:
                 pause_s = max(self.limits.pause_s, self._delay_s.get(server, 0.0))
                 self._next_at[server] = self._clock() + pause_s
@@ -141,22 +146,16 @@ class PageFetcher:
         if wait_s > 0:
             await self._sleep(wait_s)
 
-    async def _spoken(self, place: CheckedAddress) -> Page | str | float:
-        named = httpx2.URL(place.url)
-        request = self._http.build_request(
-            "GET",
-            named.copy_with(host=str(place.address)),
-            headers={"Host": named.netloc.decode("ascii")},
-            extensions={"sni_hostname": named.raw_host.decode("ascii")},
-        )
+    async def _response(self, url: str) -> Page | str | float:
+        request = self._http.build_request("GET", url)
         response = await self._http.send(request, stream=True, follow_redirects=False)
         try:
             if response.status_code in MOVED and "location" in response.headers:
                 return response.headers["location"]
             if response.status_code in BUSY:
                 return retry_after_s(response.headers) or 0.0
-            _raise_unless_ok(place.url, response.status_code)
-            return await self._page(place.url, response)
+            _raise_unless_ok(url, response.status_code)
+            return await self._page(url, response)
         finally:
             await response.aclose()
 
@@ -174,6 +173,20 @@ class PageFetcher:
             return Page(url, kind, bytes(body).decode(charset))
         except (UnicodeDecodeError, LookupError):
             raise UsageError(f"{url} is no text in {charset}.") from None
+
+
+def _server_of(url: str) -> tuple[str, int]:
+    """Return the host and the port of a page's URL; raise UsageError where it is no such URL."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise UsageError(f"{url!r} is no address of a page.") from None
+    if parts.scheme not in PORTS or not parts.hostname:
+        raise UsageError(f"{url!r} is no address of a page: it begins with http:// or https://.")
+    if parts.username is not None or parts.password is not None:
+        raise UsageError("A page's address must hold no user or password.")
+    return parts.hostname, port or PORTS[parts.scheme]
 
 
 def _raise_unless_ok(url: str, status: int) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -22,7 +23,7 @@ from services.builder.handlers.web_pages import PageCache
 from services.builder.handlers.wikipedia import Wikipedia
 from services.builder.settings import BuilderSettings
 from shared.errors import UsageError
-from shared.network import Address, is_public
+from shared.network import GuardedTransport
 from tests.support.model_server import model_server
 
 Message = MutableMapping[str, Any]
@@ -87,10 +88,20 @@ def url(site: Site) -> Iterator[str]:
         yield base.removesuffix("/v1")
 
 
-def here_too(url: str) -> Callable[[Address, int], bool]:
-    """Allow the one server of the test, besides what is public."""
-    port = int(url.rpartition(":")[2])
-    return lambda address, to: (address.is_loopback and to == port) or is_public(address)
+class HereToo(httpx2.AsyncBaseTransport):
+    """Reaches the one server of the test, besides what is public."""
+
+    def __init__(self, url: str) -> None:
+        self._port = int(url.rpartition(":")[2])
+        self._guarded, self._here = GuardedTransport(), GuardedTransport({"127.0.0.1"})
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        mine = request.url.port == self._port
+        return await (self._here if mine else self._guarded).handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await self._guarded.aclose()
+        await self._here.aclose()
 
 
 class Webs:
@@ -110,7 +121,7 @@ class Webs:
             FetchLimits(**{**given, **limits}),
             clock=lambda: 0.0,
             sleep=self._sleep,
-            allowed=here_too(url),
+            transport=HereToo(url),
         )
         cache = PageCache(self._folder / "pages", 1, now=lambda: datetime.now(UTC))
         self._made.append(WebPages(fetch, cache))

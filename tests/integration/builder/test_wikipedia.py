@@ -17,6 +17,7 @@ from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
 from services.builder.handlers.web_pages import PageCache
 from services.builder.handlers.wikipedia import Wikipedia
 from shared.errors import UsageError
+from shared.network import GuardedTransport
 from tests.support.model_server import model_server
 
 Message = MutableMapping[str, Any]
@@ -84,7 +85,7 @@ def site(pages: Encyclopaedia) -> Iterator[str]:
 async def read(site: str, folder: Path, **fields: Any) -> tuple[list[str], list[str]]:
     """Read a page; give the titles that were found, and the notes."""
     limits = FetchLimits("tester/1", pause_s=0, timeout_s=20, largest_bytes=2**20, tries=2)
-    fetch = PageFetcher(limits, clock=lambda: 0.0, allowed=lambda address, _: address.is_loopback)
+    fetch = PageFetcher(limits, clock=lambda: 0.0, transport=GuardedTransport({"127.0.0.1"}))
     web = WebPages(fetch, PageCache(folder / "pages", 1, now=lambda: datetime.now(UTC)))
     wikipedia = Wikipedia(web.answer, LexicalRanking(), lambda _: site)
     try:
