@@ -5,7 +5,6 @@ import typer
 from biaswatch.cli import (
     build,
     calibrate,
-    clusters,
     diagnose,
     extractor_calibration,
     extractors,
@@ -44,7 +43,6 @@ report.register(app)
 interpret.register(app)
 extractors.register(app)
 extractor_calibration.register()
-clusters.register()
 build.register(app)
 suites.register(app)
 monitors.register(app)

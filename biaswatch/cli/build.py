@@ -11,6 +11,7 @@ from uuid import uuid4
 import typer
 from rich.console import Console
 
+from biaswatch.cli.options import Json
 from biaswatch.local.address import AddressFile
 from biaswatch.readers.targets import read_target
 from biaswatch.render.tables import escape
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from services.builder.domain.plan import Plan
     from services.builder.handlers.build import BuiltSuite
     from services.builder.settings import BuilderSettings
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences.")]
 
 
 def register(app: typer.Typer) -> None:

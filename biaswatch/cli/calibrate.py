@@ -18,6 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from biaswatch.cli.options import Json
 from biaswatch.local.client import GatewayClient
 from biaswatch.readers.suites import load_suite
 from biaswatch.render.output import print_rows
@@ -54,7 +55,7 @@ def calibrate(
     ] = None,
     monitors: Annotated[int, typer.Option(min=1, help="Monitors of each effect.")] = 10,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each monitor.")] = 12,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Plant effects in simulated models, watch them over the whole bus, and count the alarms."""
     effects = sorted({0.0, *(effect or [0.3, 0.6])})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biaswatch.cli.fail_on import FailOn, fail_at, least_gap
+from biaswatch.cli.options import FailOn, Json, fail_at, least_gap
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def diagnose(
         Path | None, typer.Option("-o", help="Write each part to a CSV or Parquet file.")
     ] = None,
     fail_on: FailOn = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show statistics by group, disparities and corrected comparisons of a table."""
     from biaswatch.readers.tables import TableColumns, observations

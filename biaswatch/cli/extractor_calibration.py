@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.cli.extractors import app
-from biaswatch.local.address import bus_url
+from biaswatch.cli.options import Json
+from biaswatch.local.bus_connection import bus_connection, bus_url
 from biaswatch.render.columns import estimate_text
 from biaswatch.render.tables import escape
-from shared.bus.jetstream import Connection, Requester
-from shared.bus.permissions import OPERATOR
+from shared.bus.jetstream import Requester
 from shared.contracts import Estimate, OwnGap
 from shared.contracts.dropin import endpoint
 from shared.errors import ConfigurationError, UsageError
@@ -50,7 +50,7 @@ def calibrate_one(
         list[str] | None,
         typer.Option(help="Names of your own: DIMENSION=NAME,NAME; may be repeated."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show an extractor's own bias: the same sentences, with only the group's name changed.
 
@@ -127,33 +127,28 @@ async def _of_drop_in(
     from services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
     from services.extractor.handlers.extractor_status import ExtractorCounters
 
-    seed, authority = settings.nats_seed_file, settings.nats_ca_file
-    connection = await Connection.open(
-        url, name=OPERATOR, seed_file=seed, ca_file=authority, patience_s=2
-    )
-    caller = Requester(connection)
     call_s = settings.extractor_call_s
     try:
-        spec = spec_of((await caller.ask(endpoint(name, "spec"), timeout_s=call_s)).data)
-        with Store.open(settings.store) as store:
-            ask = CallDropIn(
-                spec,
-                caller,
-                store.baselines,
-                ExtractorCounters(),
-                SuspectTexts(),
-                now=lambda: datetime.now(UTC),
-                call_s=call_s,
-            )
-            found = await calibrate(ask.measured, spec.features, ALPHA, groups)
-            return spec.version, found
+        async with bus_connection(settings, url) as connection:
+            caller = Requester(connection)
+            spec = spec_of((await caller.ask(endpoint(name, "spec"), timeout_s=call_s)).data)
+            with Store.open(settings.store) as store:
+                ask = CallDropIn(
+                    spec,
+                    caller,
+                    store.baselines,
+                    ExtractorCounters(),
+                    SuspectTexts(),
+                    now=lambda: datetime.now(UTC),
+                    call_s=call_s,
+                )
+                found = await calibrate(ask.measured, spec.features, ALPHA, groups)
+                return spec.version, found
     except BrokenContract as broken:
         raise ConfigurationError(
             f"The drop-in {name} breaks the contract: {broken}. `biaswatch extractors test {name}`"
             " tells more."
         ) from None
-    finally:
-        await connection.close()
 
 
 def _as_dict(name: str, found: "ExtractorCalibration") -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""The verbs for extractors: who runs, does one keep the contract, serve a file, back-fill."""
+"""The verbs for extractors: list, test, serve, back-fill, cluster."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import Counter
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -12,12 +12,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.local.address import bus_url
+from biaswatch.cli.options import Json
+from biaswatch.local.bus_connection import bus_connection, bus_url
 from biaswatch.render.tables import escape, printable
-from shared.bus.jetstream import Connection, JetStreamPublisher, Requester, serve_endpoints
-from shared.bus.permissions import DROP_IN, OPERATOR
+from shared.bus.jetstream import JetStreamPublisher, Requester, serve_endpoints
+from shared.bus.permissions import DROP_IN
 from shared.contracts import ExtractorStatus, Purpose, Response
-from shared.errors import UsageError
+from shared.errors import ConfigurationError, UsageError
 from shared.runtime.settings import Settings, load_settings
 from shared.store import Store
 
@@ -25,8 +26,6 @@ app = typer.Typer(name="extractors", help="What turns answers into numbers.")
 ALIVE_S = 60
 CALL_S = 30.0
 NOT_CONFORMING = 1
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 def register(root: typer.Typer) -> None:
@@ -60,7 +59,7 @@ def try_one(
     from services.extractor.handlers.dropin_conformance import ConformanceTest
 
     async def work(url: str) -> ConformanceTest:
-        async with _connected(url, OPERATOR) as connection:
+        async with bus_connection(load_settings(Settings), url) as connection:
             trial = ConformanceTest(name, Requester(connection), call_s=CALL_S)
             await trial.run()
             return trial
@@ -90,7 +89,7 @@ def serve(
 
     async def work(url: str) -> None:
         async with (
-            _connected(url, DROP_IN) as connection,
+            bus_connection(load_settings(Settings), url, DROP_IN) as connection,
             serve_endpoints(connection, spec.name, spec.version, answers_of(extractor)),
         ):
             typer.echo(f"{spec.name} {spec.version} is served. Ctrl-C stops it.")
@@ -126,7 +125,7 @@ async def _send_again(store: Store, url: str, name: str, since: datetime, run: s
     responses = records.read(Response, run_id=run) if run else records.all(Response)
     number = int(datetime.now(UTC).timestamp())
     sent = 0
-    async with _connected(url, OPERATOR) as connection:
+    async with bus_connection(load_settings(Settings), url) as connection:
         publisher = JetStreamPublisher(connection)
         for response in responses:
             if response.at >= since and response.purpose is not Purpose.JUDGE:
@@ -135,19 +134,6 @@ async def _send_again(store: Store, url: str, name: str, since: datetime, run: s
                 await publisher.publish(again, publication=number)
                 sent += 1
     return sent
-
-
-@asynccontextmanager
-async def _connected(url: str, name: str) -> AsyncIterator[Connection]:
-    settings = load_settings(Settings)
-    seed, authority = settings.nats_seed_file, settings.nats_ca_file
-    connection = await Connection.open(
-        url, name=name, seed_file=seed, ca_file=authority, patience_s=2
-    )
-    try:
-        yield connection
-    finally:
-        await connection.close()
 
 
 def _as_dict(each: ExtractorStatus) -> dict[str, object]:
@@ -173,4 +159,48 @@ def _show(there: list[ExtractorStatus]) -> None:
             said,
         ]
         table.add_row(*(escape(cell) for cell in cells))
+    Console().print(table)
+
+
+@app.command()
+def cluster(
+    run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
+    by: Annotated[str | None, typer.Option(help="Cluster within each group of this kind.")] = None,
+    number: Annotated[int, typer.Option(min=1, help="How many clusters.")] = 3,
+    seed: Annotated[int, typer.Option(help="Of k-means.")] = 0,
+    model: Annotated[str | None, typer.Option(help="A sentence-transformers model.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Each answer's place.")] = False,
+) -> None:
+    """Cluster a run's answers: own cluster, nearest cluster of baselines, distances to each."""
+    from services.extractor.domain import Unscorable
+    from services.extractor.settings import ExtractorSettings
+    from shared.models.device import ModelOptions
+
+    settings = load_settings(ExtractorSettings)
+    models = ModelOptions(settings.extractor_device, settings.extractor_download)
+    try:
+        models.require()
+        from services.extractor.domain.clusters import cluster_assignments
+        from shared.models.embedding import MINILM, Embedder
+        from shared.models.forward_passes import ModelUnavailable
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"Clusters need {error.name}, which is not installed. Install the `models` extra."
+        ) from None
+    with Store.open(settings.store) as store:
+        responses = list(store.records.read(Response, run_id=run_id))
+    if not responses:
+        raise UsageError(f"The run {run_id} has no answers. `biaswatch runs` lists the runs.")
+    embedder = Embedder(models, model or MINILM)
+    try:
+        places = cluster_assignments(responses, embedder.vectors, by=by, number=number, seed=seed)
+    except (ModelUnavailable, Unscorable) as why:
+        raise ConfigurationError(str(why)) from None
+    if as_json:
+        typer.echo(json.dumps([asdict(place) for place in places], indent=2))
+        return
+    counts = Counter((place.segment, place.cluster or "not embedded") for place in places)
+    table = Table("within", "cluster", "answers", box=None, header_style="underline")
+    for (segment, name), answers in sorted(counts.items()):
+        table.add_row(escape(segment), escape(name), str(answers))
     Console().print(table)

@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from biaswatch.local.gateway_connection import Server, Token, connected
+from biaswatch.cli.options import Server, Token
+from biaswatch.local.gateway_connection import connected
 from shared.errors import TransientError, UsageError
 from shared.files import json_lines, read_text
 

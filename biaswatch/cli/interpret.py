@@ -19,8 +19,9 @@ from biaswatch.cli.case_options import (
     Where,
     cases_given,
 )
+from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.client import GatewayClient
-from biaswatch.local.gateway_connection import Json, Server, Token, connected
+from biaswatch.local.gateway_connection import connected
 from biaswatch.readers.targets import with_file
 from biaswatch.render.interpretations import evaluation_lines
 from biaswatch.render.tables import printable

@@ -10,8 +10,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.client import GatewayClient, path
-from biaswatch.local.gateway_connection import Json, Server, Token, connected
+from biaswatch.local.gateway_connection import connected
 from biaswatch.readers.monitors import load_monitor
 from biaswatch.render.monitors import print_monitor, print_window
 from biaswatch.render.output import print_rows

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.local.address import bus_url, embedded_bus_sizes
-from biaswatch.local.bus_connection import operator_bus
+from biaswatch.cli.options import Json
+from biaswatch.local.bus_connection import bus_connection, bus_url, embedded_bus_limits
 from biaswatch.render.tables import escape
 from shared.bus.dead_letters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, JetStreamPublisher, provision
@@ -30,7 +30,6 @@ dead_app = typer.Typer(
     no_args_is_help=True,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Numbers = Annotated[list[int] | None, typer.Argument(help="Their numbers, as `list` shows them.")]
 Every = Annotated[bool, typer.Option("--all", help="Every dead letter, or every one of --durable.")]
 Durable = Annotated[str | None, typer.Option(help="Only those of this durable.")]
@@ -62,7 +61,7 @@ def provision_all(
 
     async def work(bus: OperatorBus) -> None:
         named = "nats_url" in settings.model_fields_set
-        sizes = StreamLimits() if named else embedded_bus_sizes(settings)
+        sizes = StreamLimits() if named else embedded_bus_limits(settings)
         await provision(bus.admin, replace(sizes, replicas=replicas))
 
     _on_the_bus(work)
@@ -150,7 +149,7 @@ def _on_the_bus(work: Callable[[OperatorBus], Coroutine[Any, Any, None]]) -> Non
     settings = load_settings(Settings)
 
     async def run(url: str) -> None:
-        async with operator_bus(settings, url) as connection:
+        async with bus_connection(settings, url) as connection:
             await work(OperatorBus(Admin(connection), JetStreamPublisher(connection)))
 
     with bus_url(settings) as url:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from biaswatch.local.address import bus_url
-from biaswatch.local.bus_connection import operator_bus
+from biaswatch.cli.options import Json
+from biaswatch.local.bus_connection import bus_connection, bus_url
 from shared.bus.jetstream import Admin
 from shared.bus.purging import PurgedMessages, purge_messages
 from shared.contracts import RUN_GATHER, Run
@@ -18,7 +18,6 @@ from shared.runtime.settings import Settings, load_settings
 from shared.store import Store
 
 Act = Callable[[Store, datetime], int]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a sentence.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -86,7 +85,7 @@ def _refuse_running(store: Store, run: str | None) -> None:
 
 
 async def _purge_bus(settings: Settings, url: str, store: Store) -> PurgedMessages:
-    async with operator_bus(settings, url) as connection:
+    async with bus_connection(settings, url) as connection:
         return await purge_messages(Admin(connection), store.purges.so_far().covers)
 
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from biaswatch.cli.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
-from biaswatch.local.gateway_connection import Server, Token, connected
+from biaswatch.cli.options import Server, Token
+from biaswatch.local.gateway_connection import connected
 from biaswatch.local.run_results import RunResults, run_results
 from biaswatch.render.figures import draw
 from biaswatch.render.output import write_document

@@ -21,19 +21,20 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from biaswatch.cli.fail_on import FailOn, concluded_of, fail_at, least_gap
+from biaswatch.cli.options import FailOn, Json, Server, Token, concluded_of, fail_at, least_gap
 from biaswatch.local.address import AddressFile
 from biaswatch.local.client import GatewayClient
-from biaswatch.local.gateway_connection import Json, Server, Token, connected
+from biaswatch.local.gateway_connection import connected
 from biaswatch.local.run_results import Found, RunResults, run_results
-from biaswatch.readers.run_checks import (
+from biaswatch.readers.suites import load_suite
+from biaswatch.readers.targets import (
     check_means,
     check_recordings,
     check_scaffolds,
     check_simulated,
+    read_target,
+    with_file,
 )
-from biaswatch.readers.suites import load_suite
-from biaswatch.readers.targets import read_target, with_file
 from biaswatch.render.terminal import DEMO_JUDGES, DEMO_WRITER, print_results
 from services.generator.settings import GeneratorSettings
 from shared.contracts import Budget, Purpose, Suite, Target

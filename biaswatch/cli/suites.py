@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from biaswatch.bbq.recording import recording_of
 from biaswatch.bbq.rows import ROWS, BbqRow, read_folder
 from biaswatch.bbq.sources import SOURCE, fetch
 from biaswatch.bbq.suite import paired, suite_of
-from biaswatch.bbq.writing import write_suite
+from biaswatch.bbq.writing import recording_of, write_suite
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
 

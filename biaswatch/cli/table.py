@@ -22,6 +22,7 @@ from biaswatch.cli.case_options import (
     more_of,
     whole,
 )
+from biaswatch.cli.options import Json
 from biaswatch.render.columns import estimate_text
 from biaswatch.render.tables import escape
 from shared.errors import UsageError
@@ -54,7 +55,7 @@ def table(
     ] = False,
     alpha: Annotated[str, typer.Option(help="1 minus the coverage of the intervals.")] = "0.05",
     min_cases: Annotated[str, typer.Option(help="Warn of groups with fewer cases.")] = "15",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file."""
     from shared.stats.tables.ratio_agreement import ratio_agreement

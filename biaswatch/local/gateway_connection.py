@@ -2,20 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated
 from urllib.parse import urlsplit
-
-import typer
 
 from biaswatch.local.address import AddressFile
 from biaswatch.local.client import GatewayClient
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
-
-Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
-Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
 def check_address(server: str) -> None:

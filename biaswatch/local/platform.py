@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from biaswatch.local.address import RunningPlatform, embedded_bus_sizes
+from biaswatch.local.address import RunningPlatform
+from biaswatch.local.bus_connection import embedded_bus_limits
 from biaswatch.local.processes import supervised_processes
 from services.diagnoser import app as diagnoser
 from services.diagnoser.settings import DiagnoserSettings
@@ -94,7 +95,7 @@ async def embedded_platform(
     began = datetime.now(UTC)
     with EmbeddedServer(settings.state_dir / "nats") as server:
         migrate(settings.store)
-        await _provision(server.url, embedded_bus_sizes(settings))
+        await _provision(server.url, embedded_bus_limits(settings))
         simulated = simulator.build(_simulated(plants or {}))
         with Store.open(settings.store) as store:
             async with web_server(simulated, HERE, 0) as simulator_port:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from biaswatch.readers.run_checks import check_scaffolds
 from biaswatch.readers.suites import load_suite
-from biaswatch.readers.targets import with_file
+from biaswatch.readers.targets import check_scaffolds, with_file
 from shared.contracts import TRAFFIC, Suite
 from shared.errors import UsageError
 from shared.files import read_text, sentence, yaml_mapping

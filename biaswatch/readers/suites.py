@@ -1,17 +1,18 @@
 """Suites from files: YAML or JSON, with the probes inside or in a file of their own beside it."""
 
-from collections.abc import Mapping, Sequence
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from biaswatch.readers.probes import read_probes
 from services.builder.domain.suite_files import version_of
 from shared.contracts import Suite
 from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
-from shared.files import read_text, yaml_mapping
+from shared.files import json_lines, read_text, yaml_mapping
 
 
 def load_suite(path: Path) -> Suite:
@@ -59,3 +60,75 @@ def _sentence(file: Path, fields: dict[str, Any], error: ValidationError) -> str
         loc = loc[2:]
     field = ".".join(str(part) for part in loc)
     return f"{file}{where}{', ' + field if field else ''}: {mistake.said}."
+
+
+Probe = Any
+GROUP = "groups."
+"""The beginning of a column's name that is a dimension: `groups.race`."""
+PLAIN = ("key", "prompt", "set", "unit", "baseline", "expected")
+
+
+def read_probes(file: Path) -> list[Probe]:
+    """Return the probes of a file, by its ending; what is in them is checked by the suite.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, or is not what its ending says.
+    """
+    kinds: Mapping[str, Callable[[Path], list[Probe]]] = {
+        ".jsonl": _jsonl,
+        ".csv": _csv,
+        ".parquet": _parquet,
+    }
+    read = kinds.get(file.suffix.lower())
+    if read is None:
+        raise UsageError(f"The probes {file} end in none of {', '.join(kinds)}.")
+    return read(file)
+
+
+def _jsonl(file: Path) -> list[Probe]:
+    return [probe for _, probe in json_lines(read_text(file, "probes"), file)]
+
+
+def _csv(file: Path) -> list[Probe]:
+    reader = csv.DictReader(StringIO(read_text(file, "probes", newline=""), newline=""))
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        raise UsageError(f"{file}, line {reader.line_num}: this is not CSV ({error}).") from None
+    for number, row in enumerate(rows, start=1):
+        if None in row or None in row.values():
+            raise UsageError(f"{file}, row {number}: it has not as many cells as the first line.")
+    return [_probe(row, number) for number, row in enumerate(rows, start=1)]
+
+
+def _parquet(file: Path) -> list[Probe]:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise UsageError(
+            "Probes in Parquet need pyarrow: install biaswatch with the extra `tables`."
+        ) from None
+    try:
+        rows = parquet.read_table(file).to_pylist()
+    except OSError as error:
+        raise UsageError(f"The probes {file} cannot be read ({error.strerror}).") from None
+    except pyarrow.ArrowException as error:
+        raise UsageError(f"{file}: this is not Parquet ({error}).") from None
+    return [_probe(row, number) for number, row in enumerate(rows, start=1)]
+
+
+def _probe(row: Mapping[str, Any], number: int) -> Probe:
+    """Return the probe of a row of a table; an empty cell is no value.
+
+    Dimensions are the columns `groups.<dimension>`; where there is none, the column `concept` is
+    one, as in the tables of this field. Without a key, the row's number is one.
+    """
+    cells = {name: str(cell) for name, cell in row.items() if cell is not None and cell != ""}
+    groups = {name.removeprefix(GROUP): c for name, c in cells.items() if name.startswith(GROUP)}
+    if not groups and "concept" in cells:
+        groups = {"concept": cells["concept"]}
+    plain = {name: cells[name] for name in PLAIN if name in cells}
+    return {"key": f"row-{number}", **plain, "groups": groups}

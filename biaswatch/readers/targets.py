@@ -1,13 +1,20 @@
-"""Targets on the command line: what the file of an `http:` target says is written into it."""
+"""Targets on the command line: read with their files, and checked before a run starts."""
 
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from shared.contracts import Target, parse_target
+from services.generator.domain.price import price_of
+from services.generator.domain.scaffolds import scaffold_of
+from services.generator.domain.variables import Unfit
+from services.generator.settings import GeneratorSettings
+from shared.contracts import Budget, Run, Suite, Target, parse_target, probes_of
 from shared.contracts.providers import PROVIDERS
 from shared.contracts.providers.http import Application
 from shared.contracts.target import ROLE
-from shared.errors import UsageError
+from shared.errors import ConfigurationError, UsageError
 from shared.llm.http_app import read_application
+from shared.llm.replay import read_recording
 
 
 def read_target(written: str) -> Target:
@@ -35,3 +42,53 @@ def with_file(written: str) -> str:
             f"The target {written!r} takes no parameters; write them into the request of its file."
         )
     return f"{written}{'&' if mark else '?'}{read_application(Path(path)).as_parameters()}"
+
+
+WITH_KEYS = ("openai", "openai-responses", "anthropic")
+
+
+def check_scaffolds(suite: Suite, targets: Sequence[Target], scaffolds: Sequence[str]) -> None:
+    """Raise UsageError where a probe cannot be asked through a scaffold; recordings have any."""
+    if all(target.provider == "replay" for target in targets):
+        return
+    asked = next(target for target in targets if target.provider != "replay")
+    at = datetime.now(UTC)
+    run = Run(
+        at=at, suite=suite.name, suite_hash=suite.hash, targets=(asked,), scaffolds=tuple(scaffolds)
+    )
+    for probe in probes_of(run, suite, at):
+        try:
+            scaffold_of(probe.scaffold).first(probe)
+        except Unfit as unfit:
+            raise UsageError(
+                f"The probe {probe.key} cannot be asked by the scaffold {probe.scaffold}: {unfit}"
+            ) from None
+
+
+def check_means(targets: Sequence[Target], budget: Budget, settings: GeneratorSettings) -> None:
+    """Raise ConfigurationError where a key, or the price a budget needs, is missing."""
+    prices = settings.prices()
+    for target in targets:
+        if target.provider in WITH_KEYS:
+            settings.key_for(target.provider, target.base_url)
+        if budget.cost is not None and price_of(target, prices) is None:
+            raise ConfigurationError(
+                f"The price of {target.name} is not known, so a budget in money cannot be kept. Put"
+                f" {target.model} into the file that BIASWATCH_PRICES_FILE names."
+            )
+
+
+def check_recordings(targets: Sequence[Target]) -> None:
+    """Raise UsageError where recorded answers on this machine cannot be read."""
+    for target in targets:
+        if target.provider == "replay":
+            read_recording(Path(target.model))
+
+
+def check_simulated(targets: Sequence[Target], known: Collection[str]) -> None:
+    """Raise UsageError where the simulator has no such model."""
+    for target in targets:
+        if target.provider == "simulator" and target.model not in known:
+            raise UsageError(
+                f"The simulator has no model {target.model!r}; it has {', '.join(sorted(known))}."
+            )

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from biaswatch.bbq.recording import recording_of
 from biaswatch.bbq.rows import ROWS, BbqRow, read_folder
 from biaswatch.bbq.suite import paired, suite_of
+from biaswatch.bbq.writing import recording_of
 from shared.contracts import Run, parse_target, probes_of
 from shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row

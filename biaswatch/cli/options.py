@@ -1,4 +1,4 @@
-"""`--fail-on`: a disparity that ends a command with 1, so that a pipeline stops at it."""
+"""Options that several verbs share: the gateway, JSON, and `--fail-on`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
@@ -7,6 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from shared.errors import UsageError
+
+Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
+Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 FOUND_CODE = 1
 ANY = "disparity"
