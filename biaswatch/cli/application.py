@@ -5,6 +5,7 @@ import typer
 from biaswatch.cli import (
     build,
     calibrate,
+    dead_letters,
     diagnose,
     extractor_calibration,
     extractors,
@@ -12,8 +13,7 @@ from biaswatch.cli import (
     interpret,
     ll144,
     monitors,
-    operate,
-    purge,
+    operator,
     report,
     runs,
     suites,
@@ -35,8 +35,8 @@ def root() -> None:
 
 
 runs.register(app)
-purge.register(app)
-operate.register(app)
+operator.register(app)
+dead_letters.register(app)
 table.register(app)
 diagnose.register(app)
 report.register(app)

@@ -1,28 +1,84 @@
-"""The verb that forgets: texts of a run, a time or a unit go; the numbers stay."""
+"""The operator's verbs: provision a bus and a store, make keys, purge texts."""
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from biaswatch.cli.options import Json
-from biaswatch.local.bus_connection import bus_connection, bus_url
-from shared.bus.jetstream import Admin
+from biaswatch.local.bus_connection import bus_connection, bus_url, embedded_bus_limits
+from shared.bus.jetstream import Admin, provision
+from shared.bus.jetstream.keys import ensure_keys
+from shared.bus.permissions import DROP_IN, key_names, server_config
 from shared.bus.purging import PurgedMessages, purge_messages
+from shared.bus.topology import StreamLimits
 from shared.contracts import RUN_GATHER, Run
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
-from shared.store import Store
-
-Act = Callable[[Store, datetime], int]
+from shared.store import Store, migrate
 
 
 def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
+    """Add the operator's verbs to the command line."""
+    app.command("provision")(provision_all)
+    app.command("keys")(keys)
     app.command()(purge)
+
+
+def provision_all(
+    replicas: Annotated[
+        int, typer.Option(min=1, max=5, help="Copies of each stream: 3 on a cluster.")
+    ] = 1,
+) -> None:
+    """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
+    settings = load_settings(Settings)
+    revision = migrate(settings.store)
+
+    async def work(url: str) -> None:
+        limits = (
+            StreamLimits()
+            if "nats_url" in settings.model_fields_set
+            else embedded_bus_limits(settings)
+        )
+        async with bus_connection(settings, url) as connection:
+            await provision(Admin(connection), replace(limits, replicas=replicas))
+
+    with bus_url(settings) as url:
+        asyncio.run(work(url))
+    typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")
+
+
+def keys(
+    directory: Annotated[Path, typer.Argument(help="Where the keys are kept.")],
+    drop_in: Annotated[
+        list[str] | None, typer.Option(help="A key of its own for this drop-in extractor.")
+    ] = None,
+) -> None:
+    """Make a key for each service and the server's permissions; existing keys stay."""
+    known = {path.stem for path in directory.glob(f"{DROP_IN}-*.seed")}
+    own = sorted(known | {f"{DROP_IN}-{_token(name)}" for name in drop_in or ()})
+    public = ensure_keys(directory, [*key_names(), *own])
+    config = directory / "authorization.conf"
+    config.write_text(server_config(public))
+    typer.echo(
+        f"{len(public)} keys are in {directory}; give each service its own"
+        f" (BIASWATCH_NATS_SEED_FILE), and include {config} in the server's configuration."
+    )
+
+
+def _token(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+        raise UsageError("A drop-in's name is made of letters, digits, - and _, at most 64.")
+    return name
+
+
+Act = Callable[[Store, datetime], int]
 
 
 def purge(

@@ -1,11 +1,9 @@
-"""The operator's verbs: provision a bus and a store, make keys, look after dead letters."""
+"""The verbs for dead letters, the records that were given up: list, replay, discard."""
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -13,18 +11,14 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.cli.options import Json
-from biaswatch.local.bus_connection import bus_connection, bus_url, embedded_bus_limits
+from biaswatch.local.bus_connection import bus_connection, bus_url
 from biaswatch.render.tables import escape
 from shared.bus.dead_letters import DeadLetter, dead_letters, discard, replay
-from shared.bus.jetstream import Admin, JetStreamPublisher, provision
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import DROP_IN, key_names, server_config
-from shared.bus.topology import StreamLimits
+from shared.bus.jetstream import Admin, JetStreamPublisher
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
-from shared.store import migrate
 
-dead_app = typer.Typer(
+app = typer.Typer(
     name="dead-letters",
     help="Records that were given up: list, replay, discard.",
     no_args_is_help=True,
@@ -43,56 +37,12 @@ class OperatorBus:
     publisher: JetStreamPublisher
 
 
-def register(app: typer.Typer) -> None:
-    """Add the operator's verbs to the command line."""
-    app.command("provision")(provision_all)
-    app.command("keys")(keys)
-    app.add_typer(dead_app)
+def register(root: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    root.add_typer(app)
 
 
-def provision_all(
-    replicas: Annotated[
-        int, typer.Option(min=1, max=5, help="Copies of each stream: 3 on a cluster.")
-    ] = 1,
-) -> None:
-    """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
-    settings = load_settings(Settings)
-    revision = migrate(settings.store)
-
-    async def work(bus: OperatorBus) -> None:
-        named = "nats_url" in settings.model_fields_set
-        sizes = StreamLimits() if named else embedded_bus_limits(settings)
-        await provision(bus.admin, replace(sizes, replicas=replicas))
-
-    _on_the_bus(work)
-    typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")
-
-
-def keys(
-    directory: Annotated[Path, typer.Argument(help="Where the keys are kept.")],
-    drop_in: Annotated[
-        list[str] | None, typer.Option(help="A key of its own for this drop-in extractor.")
-    ] = None,
-) -> None:
-    """Make a key for each service and the server's permissions; existing keys stay."""
-    known = {path.stem for path in directory.glob(f"{DROP_IN}-*.seed")}
-    own = sorted(known | {f"{DROP_IN}-{_token(name)}" for name in drop_in or ()})
-    public = ensure_keys(directory, [*key_names(), *own])
-    config = directory / "authorization.conf"
-    config.write_text(server_config(public))
-    typer.echo(
-        f"{len(public)} keys are in {directory}; give each service its own"
-        f" (BIASWATCH_NATS_SEED_FILE), and include {config} in the server's configuration."
-    )
-
-
-def _token(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
-        raise UsageError("A drop-in's name is made of letters, digits, - and _, at most 64.")
-    return name
-
-
-@dead_app.command("list")
+@app.command("list")
 def list_dead(durable: Durable = None, as_json: Json = False) -> None:
     """Show what was given up, by whom, and why."""
     found: list[DeadLetter] = []
@@ -107,13 +57,13 @@ def list_dead(durable: Durable = None, as_json: Json = False) -> None:
         _show(found)
 
 
-@dead_app.command("replay")
+@app.command("replay")
 def replay_dead(numbers: Numbers = None, every: Every = False, durable: Durable = None) -> None:
     """Send records back to where they came from, to be handled again."""
     _each(numbers, every, durable, lambda bus, letter: replay(letter, bus.admin, bus.publisher))
 
 
-@dead_app.command("discard")
+@app.command("discard")
 def discard_dead(numbers: Numbers = None, every: Every = False, durable: Durable = None) -> None:
     """Remove dead letters for good."""
     _each(numbers, every, durable, lambda bus, letter: discard(letter, bus.admin))
