@@ -7,8 +7,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from services.gateway.domain.exchanges import SentResponses
-from services.gateway.handlers import Ingest
+from services.gateway.traffic.ingestion import ExchangeIngestion
+from services.gateway.traffic.requests import SentBatch
 from shared.contracts import Exchange
 from shared.store import Store, migrate
 from tests.support.records import make_traffic_monitor
@@ -24,7 +24,7 @@ def main() -> int:
         migrate(url)
         with Store.open(url) as store:
             store.records.write([make_traffic_monitor()])
-            ingest = Ingest(store, now=lambda: datetime.now(UTC))
+            ingest = ExchangeIngestion(store, now=lambda: datetime.now(UTC))
             began = time.process_time()
             sent = [each for start in range(0, ANSWERS, BATCH) for each in _door(ingest, start)]
             door = time.process_time() - began
@@ -41,14 +41,14 @@ def main() -> int:
     return 0
 
 
-def _door(ingest: Ingest, start: int) -> list[bytes]:
+def _door(ingest: ExchangeIngestion, start: int) -> list[bytes]:
     answers = [
         {"id": str(n), "text": WORDS, "prompt": "Where is it?", "unit": f"u{n % 900}",
          "groups": {"gender": "female" if n % 2 else "male"}}
         for n in range(start, start + BATCH)
     ]  # fmt: skip
     body = json.dumps({"source": "support", "responses": answers})
-    sent = SentResponses.model_validate_json(body)
+    sent = SentBatch.model_validate_json(body)
     return [exchange.encode() for exchange in ingest.exchanges_of(sent)]
 
 

@@ -8,6 +8,7 @@ BiaswatchError
 │   └── OversizeError
 └── ConfigurationError      nothing will work until a person changes something: the process ends
     └── UsageError          the person typed something that cannot be done
+        └── NotFoundError   what the person named is not in the store
 """
 
 from enum import StrEnum
@@ -65,3 +66,7 @@ class ConfigurationError(BiaswatchError):
 
 class UsageError(ConfigurationError):
     """The user asked for something that does not exist or cannot be done."""
+
+
+class NotFoundError(UsageError):
+    """What the user named is not in the store."""

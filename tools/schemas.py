@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from services.builder.domain.plan import Plan
-from services.gateway.domain.traffic_monitors import ASKED
+from services.gateway.monitors.requests import MONITOR_REQUEST
 from shared.contracts import ROUTES, Record
 from tests.support.records import one_of_each_kind
 
@@ -26,7 +26,7 @@ def plan_schema_text() -> str:
 
 def monitor_schema_text() -> str:
     """Return the schema of a monitor's file: there, a suite is named by its path."""
-    schema = ASKED.json_schema()
+    schema = MONITOR_REQUEST.json_schema()
     asking = schema["$defs"]["MonitorRequest"]
     del asking["properties"]["suite_hash"]
     path = {"type": "string", "description": "The path of the suite, from the file's folder."}

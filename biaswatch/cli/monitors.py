@@ -194,11 +194,11 @@ def plan(
     # The mathematics is slow to load.
     from biaswatch.monitor_planning.assumptions import Assumptions
     from biaswatch.monitor_planning.plan import explained, planned
-    from services.gateway.domain.traffic_monitors import declared, kept_up
+    from services.gateway.monitors.plans import plan_of, upkeep_of
 
     asked, suite = load_monitor(file)
     prices = (price_read, price_written)
     assumed = Assumptions(effect, sd, level, feature, answer_tokens, prices, new_users, binary)
-    rows = planned(declared(asked, suite), kept_up(asked), suite, assumed)
+    rows = planned(plan_of(asked, suite), upkeep_of(asked), suite, assumed)
     said = explained(rows, traffic=suite is None)
     print_rows(rows, said, as_json=as_json, always=("units",), explained_apart=("effect", "why"))

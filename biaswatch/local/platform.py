@@ -161,7 +161,7 @@ async def _together(where: ServiceSettings, store: Store, port: int) -> AsyncIte
         diagnoser.build(DiagnoserSettings(**given), where.clock),
         oracle.build(OracleSettings(**given)),
         evaluator.build(EvaluatorSettings(**given)),
-        Service("gateway", GatewaySettings(**given), stages=[gateway.ingestion(store)]),
+        Service("gateway", GatewaySettings(**given), stages=[gateway.ingestion_stage(store)]),
     ]
     connection = await Connection.open(where.nats_url, name="gateway")
     try:

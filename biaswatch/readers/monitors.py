@@ -12,11 +12,10 @@ from shared.errors import UsageError
 from shared.files import read_text, sentence, yaml_mapping
 
 if TYPE_CHECKING:
-    from services.gateway.domain.monitors import MonitorRequest
-    from services.gateway.domain.traffic_monitors import TrafficRequest
+    from services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
 
 
-def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | None]":
+def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficMonitorRequest, Suite | None]":
     """Read a monitor's file and its suite, which the file names beside itself.
 
     A monitor of production traffic has none.
@@ -26,7 +25,8 @@ def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | 
     UsageError
         Something cannot be read, or is wrong; the file and the field are named.
     """
-    from services.gateway.domain.traffic_monitors import ASKED, declared
+    from services.gateway.monitors.plans import plan_of
+    from services.gateway.monitors.requests import MONITOR_REQUEST
 
     fields = yaml_mapping(read_text(path, "monitor"), path, "a monitor is a mapping of its fields")
     suite = None
@@ -38,8 +38,8 @@ def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficRequest, Suite | 
         suite = load_suite(path.parent / fields.pop("suite"))
         fields["suite_hash"] = suite.hash
     try:
-        asked = ASKED.validate_python(fields)
-        plan = declared(asked, suite)
+        asked = MONITOR_REQUEST.validate_python(fields)
+        plan = plan_of(asked, suite)
     except ValidationError as error:
         raise UsageError(sentence(error, path)) from None
     if suite is not None:

@@ -1,4 +1,4 @@
-"""The gateway's composition root: a web application, and the stage of production answers."""
+"""The gateway's composition root: a web application and the stage for production answers."""
 
 import asyncio
 import sys
@@ -6,20 +6,19 @@ from datetime import UTC, datetime
 
 from fastapi import FastAPI
 
-from services.gateway.handlers import Desk, Ingest, MonitorBoard, MonitorDesk, Studies
-from services.gateway.routes import (
-    RESPONSES,
-    BodyLimits,
-    OwnMachine,
-    Sessions,
-    Tokens,
-    answer_refusals,
-    ingestion_routes,
-    monitor_routes,
-    page_routes,
-    routes,
-)
+from services.gateway.auth import Sessions, Tokens
+from services.gateway.dashboard.routes import page_routes
+from services.gateway.error_responses import RESPONSES, add_error_handlers
+from services.gateway.middleware import BodyLimits, LocalhostOnly
+from services.gateway.monitors.commands import MonitorCommands
+from services.gateway.monitors.queries import MonitorQueries
+from services.gateway.monitors.routes import monitor_routes
+from services.gateway.runs.commands import RunCommands
+from services.gateway.runs.queries import RunQueries
+from services.gateway.runs.routes import run_routes
+from services.gateway.runs.study_queries import StudyQueries
 from services.gateway.settings import GatewaySettings
+from services.gateway.traffic.ingestion import ExchangeIngestion, ingestion_routes
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Brief, Cancellation, Exchange, Monitor, Run
@@ -43,31 +42,34 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     tokens = Tokens(
         settings.gateway_read_token, settings.gateway_run_token, settings.gateway_ingest_token
     )
-    desk = Desk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
 
     async def send(record: Run | Cancellation | Brief | Monitor) -> None:
         # The moment is the publication: a run started again must not be dropped as a duplicate.
         await publisher.publish(record, publication=int(record.at.timestamp() * 1000))
 
-    monitors = MonitorDesk(store, now=now, extractor_age_s=settings.gateway_extractor_age_s)
-    board = MonitorBoard(store, monitors)
+    age_s = settings.gateway_extractor_age_s
+    runs, monitors = RunQueries(store), MonitorQueries(store)
+    run_commands = RunCommands(store, runs, now=now, extractor_age_s=age_s)
+    monitor_commands = MonitorCommands(store, monitors, now=now, extractor_age_s=age_s)
+    ingestion = ExchangeIngestion(store, now=now)
     app = FastAPI(
         title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None
     )
-    app.include_router(routes(desk, Studies(store), send, tokens))
-    app.include_router(monitor_routes(monitors, board, send, tokens))
-    app.include_router(ingestion_routes(Ingest(store, now=now), publisher.publish, tokens))
-    app.include_router(page_routes(desk, board, Sessions(tokens), now))
-    answer_refusals(app)
+    app.include_router(run_routes(runs, StudyQueries(store), run_commands, send, tokens))
+    app.include_router(monitor_routes(monitor_commands, monitors, send, tokens))
+    app.include_router(ingestion_routes(ingestion, publisher.publish, tokens))
+    app.include_router(page_routes(runs, monitors, Sessions(tokens), now))
+    add_error_handlers(app)
     app.add_middleware(BodyLimits, tokens=tokens)
     if not tokens.any_set:
-        app.add_middleware(OwnMachine)
+        app.add_middleware(LocalhostOnly)
     return app
 
 
-def ingestion(store: Store) -> Stage[Exchange]:
+def ingestion_stage(store: Store) -> Stage[Exchange]:
     """Return the stage that turns production answers into responses."""
-    return Stage("gateway", Exchange, Ingest(store, now=now), slots=1, batch=INGESTED_AT_ONCE)
+    handle = ExchangeIngestion(store, now=now)
+    return Stage("gateway", Exchange, handle, slots=1, batch=INGESTED_AT_ONCE)
 
 
 def build(settings: GatewaySettings) -> Service:
@@ -92,7 +94,7 @@ def build(settings: GatewaySettings) -> Service:
         async with web_server(app, settings.gateway_host, settings.gateway_port):
             await asyncio.Event().wait()
 
-    stages = [ingestion(store)]
+    stages = [ingestion_stage(store)]
     return Service("gateway", settings, stages=stages, jobs=[listen], close=[store.close])
 
 

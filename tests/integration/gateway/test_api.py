@@ -138,7 +138,7 @@ async def test_the_description_of_the_api_promises_a_sentence_for_what_is_refuse
     assert "HTTPValidationError" not in described["components"]["schemas"]
     refused = described["paths"]["/v1/runs"]["post"]["responses"]["422"]
     assert refused["content"]["application/json"]["schema"] == {
-        "$ref": "#/components/schemas/Refusal"
+        "$ref": "#/components/schemas/ErrorResponse"
     }
 
 

@@ -11,8 +11,8 @@ import pytest
 from pydantic import SecretStr
 
 from services.gateway.app import web_app
-from services.gateway.handlers import Ingest
 from services.gateway.settings import GatewaySettings
+from services.gateway.traffic.ingestion import ExchangeIngestion
 from shared.bus.stage import Stage
 from shared.contracts import (
     Exchange,
@@ -88,7 +88,7 @@ async def watch(api: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
 
 
 def ingesting(store: Store) -> Stage[Exchange]:
-    ingest = Ingest(store, now=lambda: datetime.now(UTC))
+    ingest = ExchangeIngestion(store, now=lambda: datetime.now(UTC))
     return Stage("gateway", Exchange, ingest, slots=1, batch=64)
 
 
@@ -246,7 +246,7 @@ async def test_a_window_is_listed_among_the_runs_with_the_answers_it_has(
 ) -> None:
     monitor = make_traffic_monitor()
     store.records.write([monitor])
-    said = Ingest(store, now=lambda: AT)([make_exchange(n) for n in range(3)])
+    said = ExchangeIngestion(store, now=lambda: AT)([make_exchange(n) for n in range(3)])
     store.records.write([*said, window_run(monitor, window_at(AT, 3600), AT, round_=0)])
     [listed] = (await api.get("/v1/runs?purpose=production", headers=READER)).json()
     assert (listed["suite"], listed["targets"]) == ("support", ["traffic:support"])

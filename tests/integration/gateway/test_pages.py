@@ -219,7 +219,7 @@ async def test_what_the_gateway_itself_fails_at_is_a_sentence_too(
     def broken(*_: object) -> None:
         raise RuntimeError("a secret of the inside")
 
-    monkeypatch.setattr("services.gateway.handlers.desk.Desk.runs", broken)
+    monkeypatch.setattr("services.gateway.runs.queries.RunQueries.latest", broken)
     async with browser(bus, store) as api:
         for path in ("/", "/v1/runs"):
             reply = await api.get(path)

@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,8 @@ from biaswatch.local.processes import supervised_processes
 from biaswatch.render.studies import as_markdown
 from services.extractor import app as extractor
 from services.extractor.settings import ExtractorSettings
-from services.gateway.handlers import Studies, StudyResults
-from services.gateway.handlers.studies import FlaggedPair
+from services.gateway.runs.study_queries import StudyQueries
+from services.gateway.runs.study_views import FlaggedPair, StudyResults
 from services.oracle import app as oracle
 from services.oracle.domain.controls import controls_of
 from services.oracle.settings import OracleSettings
@@ -107,7 +106,7 @@ async def studied(
         for service in services:
             service.stop()
         await asyncio.gather(*running)
-        studies = Studies(store)
+        studies = StudyQueries(store)
         verdicts = list(store.records.read(PairVerdict, run_id=run.id))
         found = Found(studies.results(run.id), verdicts, studies.flagged(run.id, 0))
     assert await bus.dead() == []
@@ -236,7 +235,7 @@ def assert_verdicts(found: Found, texts: Mapping[str, str]) -> None:
 
 
 def assert_readable(found: Found) -> None:
-    report = as_markdown(asdict(found.results), [asdict(each) for each in found.flagged])
+    report = as_markdown(found.results.model_dump(), [each.model_dump() for each in found.flagged])
     assert report.count("\n### ") == len(found.flagged)
     assert "**Reasoning:** (none)" not in report
 
@@ -347,4 +346,4 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
     [pairs] = found.results.pairs[:1]
     assert pairs.agreement is not None
     assert pairs.agreement < 1
-    assert "it always says yes" in as_markdown(asdict(found.results), [])
+    assert "it always says yes" in as_markdown(found.results.model_dump(), [])

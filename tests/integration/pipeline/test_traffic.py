@@ -8,7 +8,7 @@ import pytest
 
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.handlers import DiagnoseRun, OnCompletion, Watch
-from services.gateway.handlers import Ingest
+from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.planner.handlers import Plans, Rounds, completion_of
 from shared.contracts import (
     RUN_GATHER,
@@ -42,7 +42,7 @@ class TrafficPlatform:
         self.store = store
         self.time = NOON
         self.version = "1"
-        self.ingest = Ingest(store, now=self.now)
+        self.ingest = ExchangeIngestion(store, now=self.now)
         self.rounds = Rounds(store, now=self.now, wall=self.now)
         self.plans = Plans(store, now=self.now, deadline_s=60)
         diagnose = DiagnoseRun(store, now=self.now, plan=AnalysisPlan(alpha=0.05, tolerance=0))

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from biaswatch.readers.monitors import load_monitor
-from services.gateway.domain.monitors import MonitorRequest
+from services.gateway.monitors.requests import MonitorRequest
 from shared.contracts import Claim
 from shared.errors import UsageError
 

@@ -5,25 +5,34 @@ from datetime import timedelta
 
 import pytest
 
-from services.gateway.domain.charts import BOTTOM, HEIGHT, LEFT, TOP, evidence_chart, gap_chart
-from services.gateway.domain.findings import by_weight
-from services.gateway.domain.histories import (
-    MOST_RECORDS,
-    History,
-    Moment,
-    histories_of,
-    rounds_at_once,
+from services.gateway.dashboard.charts import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    TOP,
+    Axis,
+    evidence_chart,
+    gap_chart,
+    most_notable_first,
+    padded_axis,
+    ticks,
+    whiskers,
 )
-from services.gateway.domain.operations import operations_of
-from services.gateway.domain.scales import Scale, padded, ticks
-from services.gateway.domain.whiskers import whiskers
+from services.gateway.dashboard.routes import operations_of
+from services.gateway.monitors.views import (
+    MAX_EVIDENCE,
+    History,
+    HistoryPoint,
+    histories_of,
+    rounds_shown,
+)
 from shared.contracts import Estimate, Gap, Verdict
 from tests.support.records import AT, make_diagnosis, make_evidence
 
 
 def history(*gaps: Estimate, epochs: Sequence[int] = (), tolerance: float = 0.1) -> History:
     moments = [
-        Moment(
+        HistoryPoint(
             round=n,
             epoch=epochs[n] if epochs else 0,
             at=AT + timedelta(hours=n),
@@ -57,9 +66,9 @@ def test_axes_are_labelled_by_round_numbers(low: float, high: float, expected: l
 
 
 def test_a_scale_goes_from_its_start_to_its_end_and_cuts_off_what_lies_outside() -> None:
-    scale = Scale(0.0, 10.0, 100.0, 0.0)
+    scale = Axis(0.0, 10.0, 100.0, 0.0)
     assert [scale.at(value) for value in (0.0, 2.5, 10.0, 99.0, -99.0)] == [100, 75, 0, 0, 100]
-    alike = padded([3.0, 3.0], 0, 1)
+    alike = padded_axis([3.0, 3.0], 0, 1)
     assert alike.low < 3.0 < alike.high
 
 
@@ -146,9 +155,9 @@ def test_histories_begin_with_what_is_nearest_to_an_alarm() -> None:
 
 
 def test_the_more_comparisons_the_fewer_rounds_are_shown_at_once() -> None:
-    assert rounds_at_once(1) == MOST_RECORDS
-    assert rounds_at_once(MOST_RECORDS // 3) == 3
-    assert rounds_at_once(10**9) == 2
+    assert rounds_shown(1) == MAX_EVIDENCE
+    assert rounds_shown(MAX_EVIDENCE // 3) == 3
+    assert rounds_shown(10**9) == 2
 
 
 def test_disparities_come_first_then_what_is_least_like_luck() -> None:
@@ -161,7 +170,7 @@ def test_disparities_come_first_then_what_is_least_like_luck() -> None:
         gap("near", Verdict.NOT_ENOUGH, 0.06),
         gap("found", Verdict.DISPARITY, 0.01),
     )
-    sorted_ = by_weight(make_diagnosis().model_copy(update={"gaps": gaps}))
+    sorted_ = most_notable_first(make_diagnosis().model_copy(update={"gaps": gaps}))
     assert [each.a for each in sorted_.gaps] == ["found", "near", "luck", "none"]
 
 

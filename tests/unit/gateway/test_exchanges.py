@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 
-from services.gateway.domain.exchanges import SentExchange, exchange_of, is_late, response_of
-from services.gateway.domain.mentions import mentioned
+from services.gateway.traffic.requests import (
+    SentResponse,
+    exchange_of,
+    is_late,
+    mentioned_groups,
+    response_of,
+)
 from shared.contracts import Ending, Message, Response, Role, Traffic, window_run
 from shared.contracts.traffic import window_at
 from tests.support.records import AT, make_exchange, make_traffic_monitor
@@ -22,8 +27,8 @@ def response(traffic: Traffic = TRAFFIC, **fields: Any) -> Response:
     return response_of(make_exchange(**fields), MONITOR, traffic, AT)
 
 
-def sent(**fields: Any) -> SentExchange:
-    return SentExchange.model_validate({"id": "1", "text": "Yes.", **fields})
+def sent(**fields: Any) -> SentResponse:
+    return SentResponse.model_validate({"id": "1", "text": "Yes.", **fields})
 
 
 def said(text: str, role: Role = Role.USER) -> tuple[Message, ...]:
@@ -76,16 +81,16 @@ def test_an_exchange_without_a_unit_is_nobodys() -> None:
 def test_mentioned_groups_are_whole_words_of_one_group_alone(
     text: str, groups: dict[str, str]
 ) -> None:
-    assert mentioned(TRAFFIC, said(text)) == groups
+    assert mentioned_groups(TRAFFIC, said(text)) == groups
 
 
 def test_mentions_are_looked_for_in_what_users_said_alone() -> None:
-    assert mentioned(TRAFFIC, said("she", Role.ASSISTANT)) == {}
+    assert mentioned_groups(TRAFFIC, said("she", Role.ASSISTANT)) == {}
 
 
 def test_words_of_a_monitor_are_words_and_no_patterns() -> None:
     odd = Traffic(window_s=60, mentions={"x": {"dots": ("a.c",), "any": ("abc",)}})
-    assert mentioned(odd, said("abc")) == {"mentioned_x": "any"}
+    assert mentioned_groups(odd, said("abc")) == {"mentioned_x": "any"}
 
 
 def test_detected_groups_stand_beside_those_the_caller_knows() -> None:

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.gateway.routes.rendering import ago, breakable, due, number, page, words
-from services.gateway.routes.sessions import next_of
+from services.gateway.auth import local_path
+from services.gateway.dashboard.rendering import ago, breakable, due, number, page, words
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -53,7 +53,7 @@ def test_names_are_escaped_before_they_are_made_breakable() -> None:
 
 
 def test_pages_run_nothing_and_load_nothing_from_elsewhere() -> None:
-    shown = page("refusal.html", 404, sentence="<script>alert(1)</script>")
+    shown = page("error.html", 404, sentence="<script>alert(1)</script>")
     assert shown.status_code == 404
     assert b"<script>" not in shown.body
     assert b"&lt;script&gt;" in shown.body
@@ -74,4 +74,4 @@ def test_pages_run_nothing_and_load_nothing_from_elsewhere() -> None:
     ],
 )
 def test_signing_in_leads_to_no_other_site(asked: str, where: str) -> None:
-    assert next_of(asked) == where
+    assert local_path(asked) == where

@@ -6,14 +6,9 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.gateway.domain import (
-    RunRequest,
-    judge_records,
-    last_of_each,
-    pair_tables,
-    run_of,
-    verdicts_of,
-)
+from services.gateway.runs.pairs import judge_controls, latest_verdicts, pair_tables
+from services.gateway.runs.requests import RunRequest, run_of
+from services.gateway.runs.views import verdicts_expected
 from shared.contracts import Check, ExtractorStatus, Finding, Suite
 from shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row
@@ -37,11 +32,11 @@ def test_pairs_are_judged_by_the_model_itself_unless_others_or_nobody_is_named()
     by_itself = run_of(asked(), SUITE, RUNNING, AT)
     assert by_itself.judging is not None
     assert by_itself.judging.judges == ()
-    assert verdicts_of(by_itself, SUITE) == 4 + 1
+    assert verdicts_expected(by_itself, SUITE) == 4 + 1
     others = run_of(asked(SUITE, "simulator:a", "simulator:b"), SUITE, RUNNING, AT)
-    assert verdicts_of(others, SUITE) == 4 + 2
+    assert verdicts_expected(others, SUITE) == 4 + 2
     nobody = run_of(asked(SUITE, "none"), SUITE, RUNNING, AT)
-    assert (nobody.judging, verdicts_of(nobody, SUITE)) == (None, 0)
+    assert (nobody.judging, verdicts_expected(nobody, SUITE)) == (None, 0)
     assert len({by_itself.id, others.id, nobody.id}) == 3
 
 
@@ -57,8 +52,8 @@ def test_a_verdict_of_judges_stands_before_any_without_them() -> None:
     with_judges = make_verdict()
     without = make_verdict(closing="unasked:10", unasked="no", at=AT + timedelta(hours=1))
     again = make_verdict(closing="again:1", at=AT + timedelta(hours=2))
-    assert last_of_each([without, with_judges]) == [with_judges]
-    assert last_of_each([again, without, with_judges]) == [again]
+    assert latest_verdicts([without, with_judges]) == [with_judges]
+    assert latest_verdicts([again, without, with_judges]) == [again]
 
 
 def test_a_pair_with_several_flags_is_flagged_once_and_one_without_verdict_never() -> None:
@@ -81,7 +76,7 @@ def test_a_judge_that_is_right_by_chance_is_warned_of() -> None:
 
     good = make_verdict(control=True, target="good", checks=checks("ynynynynynynynyy"))
     bad = make_verdict(control=True, target="bad", checks=checks("yyyyyyyyyyyyyyyn"))
-    found = {(each.judge, each.kind): each for each in judge_records([good, bad])}
+    found = {(each.judge, each.kind): each for each in judge_controls([good, bad])}
     assert (found["good", "yes_no"].right, found["good", "yes_no"].warning) == (15, None)
     assert found["bad", "yes_no"].warning == "it is right no more often than chance"
     assert found["bad", "guess"].warning == "nothing it said could be read"

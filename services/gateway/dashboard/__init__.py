@@ -1,0 +1,1 @@
+"""The dashboard: pages about monitors and runs, for people with a browser."""

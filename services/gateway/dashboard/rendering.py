@@ -1,0 +1,95 @@
+"""HTML from templates: what people and models wrote is escaped, nothing in it runs."""
+
+import re
+from datetime import datetime, timedelta
+from functools import cache
+from importlib.resources import files
+
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from services.gateway.auth import PAGE_HEADERS
+from shared.contracts import Verdict
+
+NO_VALUE = "-"
+WHOLE_NUMBERS_FROM = 999.5
+BREAK_AFTER = re.compile("([:./])")
+MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
+UNITS = ((DAY_S, "d"), (HOUR_S, "h"), (MINUTE_S, "min"), (1, "s"))
+
+
+def page(
+    template: str, status: int = 200, *, reload_s: int | None = None, **values: object
+) -> HTMLResponse:
+    """Return a page; `reload_s` has the browser load it again after so many seconds."""
+    text = _environment().get_template(template).render(reload_s=reload_s, **values)
+    return HTMLResponse(text, status, headers=PAGE_HEADERS)
+
+
+def style_sheet() -> str:
+    """Return the style of all pages."""
+    return (files("services.gateway.dashboard") / "templates" / "style.css").read_text(
+        encoding="utf-8"
+    )
+
+
+def number(value: float | None) -> str:
+    """Return three digits, or all before the point."""
+    if value is None:
+        return NO_VALUE
+    value += 0.0  # nobody reads -0
+    return f"{value:,.0f}" if abs(value) >= WHOLE_NUMBERS_FROM else f"{value:.3g}"
+
+
+def words(name: str | Verdict) -> str:
+    """Return a name as people write it."""
+    return str(name).replace("_", " ")
+
+
+def ago(at: datetime | None, now: datetime) -> str:
+    """Return how long ago something was."""
+    return NO_VALUE if at is None else f"{_duration(now - at)} ago"
+
+
+def due(at: datetime | None, now: datetime) -> str:
+    """Return in how long something is due, or for how long it has been."""
+    if at is None:
+        return NO_VALUE
+    return f"in {_duration(at - now)}" if at >= now else f"overdue by {_duration(now - at)}"
+
+
+def breakable(name: str) -> Markup:
+    """Let a long name be broken where its parts meet."""
+    return Markup(BREAK_AFTER.sub(r"\1<wbr>", str(escape(name))))  # noqa: S704 - escaped right here
+
+
+def moment(at: datetime) -> str:
+    """Return a moment to the minute."""
+    return f"{at:%Y-%m-%d %H:%M} {at.tzname()}"
+
+
+def capitalize_first(sentence: str) -> str:
+    """Return a sentence with its first letter large, and the rest as it is."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _duration(time: timedelta) -> str:
+    """Return whole times of the largest unit that fits."""
+    passed_s = max(0.0, time.total_seconds())
+    size, unit = next((u for u in UNITS if passed_s >= u[0]), UNITS[-1])
+    return f"{passed_s // size:.0f} {unit}"
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("services.gateway.dashboard", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for use in (number, words, ago, due, breakable, moment, capitalize_first):
+        made.filters[use.__name__] = use
+    return made

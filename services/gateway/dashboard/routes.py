@@ -1,0 +1,149 @@
+"""The routes of the dashboard's pages, which change nothing."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse, Response
+
+from services.gateway.auth import PAGE_HEADERS, LoginForm, Sessions, local_path
+from services.gateway.dashboard.charts import (
+    MAX_GAPS,
+    Whisker,
+    evidence_chart,
+    gap_chart,
+    most_notable_first,
+    whiskers,
+)
+from services.gateway.dashboard.rendering import page, style_sheet
+from services.gateway.monitors.queries import MonitorQueries
+from services.gateway.monitors.views import EvidenceView
+from services.gateway.runs.queries import RunQueries
+from shared.runtime.blocking import in_thread
+
+RELOAD_S = 30
+MAX_RUNS = 25
+MAX_CHARTS = 12
+
+
+def page_routes(
+    runs: RunQueries, monitors: MonitorQueries, sessions: Sessions, now: Callable[[], datetime]
+) -> APIRouter:
+    """Return the pages, their style sheet and the login."""
+    router = APIRouter(include_in_schema=False)
+    router.include_router(_view_routes(runs, monitors, sessions, now))
+
+    @router.get("/style.css")
+    async def show_style_sheet() -> Response:
+        return Response(
+            style_sheet(), media_type="text/css", headers={**PAGE_HEADERS, "Cache-Control": ""}
+        )
+
+    @router.get("/login")
+    async def show_login(next_path: Annotated[str, Depends(local_path)]) -> HTMLResponse:
+        return page("login.html", next=next_path, refused=False)
+
+    @router.post("/login")
+    async def log_in(request: Request) -> Response:
+        form = await LoginForm.of(request)
+        session = sessions.begin(form, request)
+        return session or page("login.html", 401, next=form.next, refused=True)
+
+    return router
+
+
+def _view_routes(
+    runs: RunQueries, monitors: MonitorQueries, sessions: Sessions, now: Callable[[], datetime]
+) -> APIRouter:
+    router = APIRouter(dependencies=[Depends(sessions.signed_in)])
+
+    @router.get("/")
+    async def overview() -> HTMLResponse:
+        statuses = await in_thread(monitors.statuses)
+        latest = await in_thread(runs.latest, MAX_RUNS)
+        return page("overview.html", reload_s=RELOAD_S, monitors=statuses, runs=latest, now=now())
+
+    @router.get("/monitors/{name}")
+    async def show_monitor(name: str) -> HTMLResponse:
+        view = await in_thread(monitors.show, name)
+        histories = (await in_thread(monitors.histories, name))[:MAX_CHARTS]
+        charts = [(each, gap_chart(each), evidence_chart(each)) for each in histories]
+        evidence = sorted(view.evidence, key=lambda each: -each.log_supremum / each.bound)
+        return page(
+            "monitor.html",
+            reload_s=RELOAD_S,
+            view=view,
+            evidence=evidence,
+            whiskers=_whiskers_by_number(evidence),
+            charts=charts,
+            now=now(),
+        )
+
+    @router.get("/monitors/{name}/alarms")
+    async def show_alarms(name: str) -> HTMLResponse:
+        return page("alarms.html", name=name, alarms=await in_thread(monitors.alarms, name))
+
+    @router.get("/runs/{run_id}")
+    async def show_run(run_id: str) -> HTMLResponse:
+        run = await in_thread(runs.progress, run_id)
+        found = [most_notable_first(each) for each in await in_thread(runs.diagnoses, run_id)]
+        drawn = [(each, whiskers([gap.gap for gap in each.gaps[:MAX_GAPS]])) for each in found]
+        reload_s = None if run.ended else RELOAD_S
+        return page("run.html", reload_s=reload_s, run=run, diagnoses=drawn, most=MAX_GAPS)
+
+    @router.get("/docs")
+    async def show_api(request: Request) -> HTMLResponse:
+        return page("operations.html", operations=operations_of(request.app.openapi()))
+
+    return router
+
+
+def _whiskers_by_number(evidence: list[EvidenceView]) -> list[Whisker | None]:
+    """Return the whisker of each gap; only gaps of the same number share an axis."""
+    numbers = [each.number for each in evidence]
+    placed: dict[str, list[Whisker | None]] = {
+        name: whiskers([e.gap for e, n in zip(evidence, numbers, strict=True) if n == name])
+        for name in set(numbers)
+    }
+    return [placed[name].pop(0) for name in numbers]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the API, as the page shows it."""
+
+    method: str
+    path: str
+    does: str
+    takes: str
+    gives: str
+
+
+def operations_of(openapi: Mapping[str, Any]) -> list[Operation]:
+    """Return every operation of an OpenAPI description, sorted by path."""
+    return sorted(_operations(openapi), key=lambda each: (each.path, each.method))
+
+
+def _operations(openapi: Mapping[str, Any]) -> Iterator[Operation]:
+    for path, verbs in openapi["paths"].items():
+        for verb, operation in verbs.items():
+            success = next(v for code, v in operation["responses"].items() if code.startswith("2"))
+            yield Operation(
+                method=verb.upper(),
+                path=path,
+                does=operation.get("description") or operation["summary"],
+                takes=_body_name(operation.get("requestBody", {})),
+                gives=_body_name(success),
+            )
+
+
+def _body_name(part: Mapping[str, Any]) -> str:
+    """Return the name of a body: its schema, a list of them, or its media type."""
+    for media, content in part.get("content", {}).items():
+        schema = content.get("schema", {})
+        inner = schema.get("items", schema)
+        name = str(inner.get("$ref", "")).rpartition("/")[2] or str(inner.get("title", media))
+        return f"list of {name}" if schema.get("type") == "array" else name
+    return ""

@@ -1,0 +1,1 @@
+"""Monitors over HTTP: applied, paused, shown with their evidence and alarms."""

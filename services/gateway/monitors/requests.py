@@ -1,0 +1,179 @@
+"""The files of monitors, as the command line sends them."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    JsonValue,
+    PositiveFloat,
+    Tag,
+    TypeAdapter,
+    WithJsonSchema,
+)
+
+from shared.contracts import (
+    TRAFFIC,
+    Budget,
+    Claim,
+    Method,
+    WatchedFeature,
+    WatchedPair,
+)
+from shared.contracts.identity import RecordId, Token
+from shared.contracts.mistakes import ASKS, LISTENS
+from shared.contracts.monitor import LEAST_ALPHA
+from shared.contracts.traffic import LONGEST_S, Words
+
+UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
+
+
+def seconds_of(given: Any) -> Any:
+    """Turn `6h` into seconds; a number is seconds already."""
+    if not isinstance(given, str):
+        return given
+    if not (found := DURATION.fullmatch(given.strip())):
+        raise ValueError("a duration is a number and one of s, m, h, d, w: 30m, 6h, 1d")
+    return float(found[1]) * UNITS_S[found[2]]
+
+
+def within_longest(duration_s: float) -> float:
+    """Refuse what somebody waits too long for."""
+    if duration_s > LONGEST_S:
+        raise ValueError(f"a duration is at most {LONGEST_S / UNITS_S['d']:g}d")
+    return duration_s
+
+
+DURATION_SCHEMA = {
+    "anyOf": [
+        {"type": "number", "exclusiveMinimum": 0},
+        {"type": "string", "pattern": f"^{DURATION.pattern}$"},
+    ]
+}
+Duration = Annotated[
+    PositiveFloat,
+    AfterValidator(within_longest),
+    BeforeValidator(seconds_of),
+    WithJsonSchema(DURATION_SCHEMA),
+]
+STRICT = ConfigDict(extra="forbid", frozen=True)
+
+
+class FeatureRequest(WatchedFeature):
+    """A feature of a monitor's file, in which a misspelt word is a mistake."""
+
+    model_config = STRICT
+
+
+class ComparisonRequest(WatchedPair):
+    """A comparison of a monitor's file, in which a misspelt word is a mistake."""
+
+    model_config = STRICT
+
+
+class BudgetRequest(Budget):
+    """What a round may spend, as the file says it."""
+
+    model_config = STRICT
+
+
+class MonitorFile(BaseModel):
+    """What every monitor's file says."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    name: Token
+    """The monitor's name."""
+    features: tuple[FeatureRequest, ...] = Field(min_length=1)
+    """Which numbers are watched."""
+    comparisons: tuple[ComparisonRequest, ...] = Field(min_length=1)
+    """Which groups are compared."""
+    alpha: float = Field(default=0.05, ge=LEAST_ALPHA, lt=1)
+    """The chance of any false alarm, ever."""
+    missing_tolerance: float = Field(default=0.05, ge=0, lt=1)
+    """The largest gap between shares of missing answers that does not matter."""
+    most_rounds: int | None = Field(default=None, ge=1)
+    """After so many rounds it ends."""
+    owners: tuple[str, ...] = ()
+    """Who is to hear of alarms."""
+    webhook: str | None = None
+    """Where alarms are posted."""
+
+
+class MonitorRequest(MonitorFile):
+    """The file of a monitor that asks, its suite uploaded."""
+
+    suite_hash: RecordId
+    """The suite that was uploaded."""
+    target: str
+    """The model that is watched, as `provider:model[@base_url]`."""
+    parameters: dict[str, JsonValue] = {}
+    """Sampling parameters, handed to the provider unchanged."""
+    system_prompt: str | None = None
+    """The role the model is put in."""
+    scaffold: Token = "direct"
+    """How each probe becomes an answer."""
+    repeats: int = Field(default=1, ge=1)
+    """How often a round asks each probe."""
+    claim: Claim = Claim.BANK
+    """What the evidence is about: `bank` or `population`."""
+    sets_per_round: int | None = Field(default=None, ge=1)
+    """How many new sets a round draws, for the claim `population`."""
+    change_tolerance: float = Field(default=0.0, ge=0, lt=1)
+    """The largest change of a gap that does not matter, as a share of the range."""
+    reference_rounds: int = Field(default=5, ge=1)
+    """The first rounds of an epoch, to which later ones are compared."""
+    cadence: Duration
+    """From the start of one round to that of the next: 30m, 6h, 1d."""
+    deadline: Duration = 24 * 3600
+    """How long a round waits for answers."""
+    budget: BudgetRequest = BudgetRequest()
+    """What one round may spend."""
+
+
+TRAFFIC_PREFIX = f"{TRAFFIC}:"
+
+
+class TrafficFeatureRequest(FeatureRequest):
+    """A feature of traffic, which has no twins."""
+
+    method: Method = Method.TWO_GROUPS
+    """How evidence is gathered; there is no other way without twins."""
+
+
+class TrafficMonitorRequest(MonitorFile):
+    """The file of a monitor that watches production answers, which are sent in."""
+
+    target: str = Field(pattern=rf"^{TRAFFIC_PREFIX}[A-Za-z0-9_-]{{1,80}}$")
+    """The live system, as `traffic:name`."""
+    features: tuple[TrafficFeatureRequest, ...] = Field(min_length=1)
+    """Which numbers are watched."""
+    window: Duration
+    """How long a round is: 1h, 1d; at least a minute, in whole seconds."""
+    lateness: Duration = 60.0
+    """How long after a window's end its answers may still be sent in."""
+    deadline: Duration = 600.0
+    """How long a window then waits for its measurements."""
+    mentions: dict[str, dict[str, Words]] = Field(default_factory=dict)
+    """Words by dimension and group, looked for in what users said."""
+
+
+def _kind_of(asked: Any) -> str:
+    """Tell the two kinds apart by the target alone, so that a mistake is named once."""
+    target = asked.get("target") if isinstance(asked, dict) else getattr(asked, "target", None)
+    return LISTENS if isinstance(target, str) and target.startswith(TRAFFIC_PREFIX) else ASKS
+
+
+AnyMonitorRequest = Annotated[
+    Annotated[MonitorRequest, Tag(ASKS)] | Annotated[TrafficMonitorRequest, Tag(LISTENS)],
+    Discriminator(_kind_of),
+]
+MONITOR_REQUEST: TypeAdapter[MonitorRequest | TrafficMonitorRequest] = TypeAdapter(
+    AnyMonitorRequest
+)

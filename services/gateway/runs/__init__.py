@@ -1,0 +1,1 @@
+"""Runs over HTTP: started, followed, cancelled, their results shown and interpreted."""

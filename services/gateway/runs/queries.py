@@ -1,0 +1,138 @@
+"""Runs as the store has them: their progress, findings and interpretations."""
+
+from typing import TypeVar
+
+from services.gateway.runs.views import (
+    RunProgress,
+    RunState,
+    has_groups,
+    state_of,
+    verdicts_expected,
+)
+from shared.contracts import (
+    RUN_GATHER,
+    Assessment,
+    Brief,
+    Cancellation,
+    Completion,
+    Diagnosis,
+    Evaluation,
+    Features,
+    PairVerdict,
+    Purpose,
+    Response,
+    Run,
+    asked_of,
+    derived_id,
+)
+from shared.errors import NotFoundError
+from shared.store import Store
+
+RecordT = TypeVar("RecordT", Diagnosis, Assessment)
+
+
+class RunQueries:
+    """Reads runs; it blocks, so call it in a thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def run(self, run_id: str) -> Run:
+        """Return a run, or raise NotFoundError."""
+        for run in self._store.records.get(Run, [run_id]):
+            return run
+        raise NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
+
+    def latest(self, most: int, purpose: Purpose = Purpose.STUDY) -> list[RunProgress]:
+        """Return the progress of the latest runs; rounds of monitors have other purposes."""
+        found = self._store.records.latest(Run, most, purpose=purpose)
+        return [self._progress(run) for run in found]
+
+    def progress(self, run_id: str) -> RunProgress:
+        """Return how far a run is."""
+        return self._progress(self.run(run_id))
+
+    def diagnoses(self, run_id: str) -> list[Diagnosis]:
+        """Return the diagnoses of a run's last completion, in a stable order."""
+        found = self._of_last_completion(Diagnosis, run_id)
+        return sorted(found, key=lambda d: (d.target, d.scaffold, d.feature, d.dimension))
+
+    def assessments(self, run_id: str) -> list[Assessment]:
+        """Return the assessments of a run's last completion, in a stable order."""
+        found = self._of_last_completion(Assessment, run_id)
+        return sorted(found, key=lambda each: (each.target, each.scaffold, each.feature))
+
+    def evaluation(self, brief_id: str) -> Evaluation | None:
+        """Return the evaluation of an interpretation; None while it is under way."""
+        if not list(self._store.records.get(Brief, [brief_id])):
+            raise NotFoundError(f"There is no interpretation {brief_id}.")
+        evaluation_id = derived_id(Evaluation.kind, "default", Purpose.JUDGE, brief_id)
+        return next(self._store.records.get(Evaluation, [evaluation_id]), None)
+
+    def _of_last_completion(self, kind: type[RecordT], run_id: str) -> list[RecordT]:
+        self.run(run_id)
+        found = list(self._store.records.read(kind, run_id=run_id))
+        last = max(found, key=lambda each: each.at).completion_id if found else None
+        return [each for each in found if each.completion_id == last]
+
+    def _progress(self, run: Run) -> RunProgress:
+        records = self._store.records
+        suite = self._store.suites.get(run.suite_hash)
+        responses = records.count(Response, run_id=run.id, purpose=run.purpose)
+        asked = len(asked_of(run, suite)) if suite else 0
+        probes = asked * len(run.targets) * len(run.scaffolds) * run.repeats
+        probes = responses if run.window else probes  # in a window of traffic, users asked
+        gather = self._store.gathers(RUN_GATHER).look(run.id)
+        opening = gather.opening if gather else 0
+        # A round of a monitor becomes evidence instead of diagnoses.
+        undiagnosed = run.monitor_id is not None or not has_groups(suite)
+        expected = verdicts_expected(run, suite)
+        verdicts = self._verdicts(run.id, expected)
+        state = state_of(
+            closed_by=gather.closed_by if gather else None,
+            complete=gather is not None and gather.arrived >= gather.expected,
+            diagnosed=self._diagnosed(run.id, opening) or undiagnosed,
+            judged=verdicts >= expected,
+        )
+        return RunProgress(
+            run_id=run.id,
+            suite=run.suite,
+            targets=[target.name for target in run.targets],
+            at=run.at,
+            stand=state,
+            stopped_by=self._stopped_by(run.id) if state is RunState.CANCELLED else None,
+            opening=opening,
+            probes=probes,
+            responses=responses,
+            features=records.count(Features, run_id=run.id),
+            features_expected=probes * len(run.extractors),
+            diagnoses=records.count(Diagnosis, run_id=run.id),
+            verdicts=verdicts,
+            verdicts_expected=expected,
+        )
+
+    def _verdicts(self, run_id: str, expected: int) -> int:
+        """Count judged pairs; a pair that was judged again has two verdicts and counts once."""
+        if not expected:
+            return 0
+        found = self._store.records.count(PairVerdict, run_id=run_id)
+        if found <= expected:  # the usual case, and quick while a run is watched
+            return found
+        verdicts = self._store.records.read(PairVerdict, run_id=run_id, texts=False)
+        return len({each.pair_id for each in verdicts})
+
+    def _stopped_by(self, run_id: str) -> str | None:
+        found = list(self._store.records.read(Cancellation, run_id=run_id))
+        return max(found, key=lambda each: each.moment_ms).reason if found else None
+
+    def _diagnosed(self, run_id: str, opening: int) -> bool:
+        """Return whether the store has all diagnoses of a run's last completion."""
+        records = self._store.records
+        completions = records.read(Completion, run_id=run_id)
+        for last in (each.id for each in completions if each.opening == opening):
+            found = records.numbers(Diagnosis, run_id=run_id)
+            together = next((d["together"] for d in found if d["completion_id"] == last), None)
+            stored = [records.count(kind, completion_id=last) for kind in (Diagnosis, Assessment)]
+            if together is not None and sum(stored) >= together:
+                return True
+        return False

@@ -1,0 +1,163 @@
+"""Runs and interpretations as they are requested, and the records that start them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
+
+from shared.contracts import (
+    Brief,
+    Budget,
+    ExtractorPin,
+    Judging,
+    Purpose,
+    Run,
+    Subject,
+    Suite,
+    derived_id,
+    parse_target,
+)
+from shared.contracts.features import ExtractorStatus
+from shared.contracts.identity import RecordId, Token
+from shared.errors import UsageError
+
+SELF, NO_JUDGE = "self", "none"
+
+
+class RunRequest(BaseModel):
+    """The body of a request for a run."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    suite_hash: RecordId
+    targets: list[str] = Field(min_length=1)
+    scaffolds: list[str] = Field(default=["direct"], min_length=1)
+    repeats: PositiveInt = 1
+    parameters: dict[str, JsonValue] = {}
+    system_prompt: str | None = None
+    nonce: str = ""
+    budget: Budget = Budget()
+    judges: list[str] = []
+    """The targets that judge pairs of answers; empty for each target its own, `none` for nobody."""
+    judge_seed: int = 0
+    """What the judges' distractors and their order are drawn from."""
+
+
+def check_features(suite: Suite, running: Sequence[ExtractorStatus]) -> None:
+    """Refuse a suite that names a feature none of its extractors measures: nothing would be shown.
+
+    Raises
+    ------
+    UsageError
+        With the features that are measured.
+    """
+    measured = {f for each in running if each.name in suite.extractors for f in each.features}
+    for field in ("features", "assessed", "selected_at_least"):
+        for name in getattr(suite, field):
+            if name not in measured:
+                raise UsageError(
+                    f"The suite's `{field}` names {name}, which its extractors do not measure; they"
+                    f" measure {', '.join(sorted(measured)) or 'nothing'}."
+                )
+
+
+def run_of(
+    request: RunRequest, suite: Suite, running: Sequence[ExtractorStatus], at: datetime
+) -> Run:
+    """Return the run that is requested.
+
+    Raises
+    ------
+    UsageError
+        A target cannot be understood, or an extractor the suite needs is not running.
+    """
+    targets = tuple(
+        parse_target(t, parameters=request.parameters, system_prompt=request.system_prompt)
+        for t in request.targets
+    )
+    pins = tuple(_pin(name, running) for name in suite.extractors)
+    check_features(suite, running)
+    return Run(
+        at=at,
+        suite=suite.name,
+        suite_hash=suite.hash,
+        targets=targets,
+        scaffolds=tuple(request.scaffolds),
+        repeats=request.repeats,
+        extractors=pins,
+        nonce=request.nonce,
+        budget=request.budget,
+        judging=_judging(request, suite),
+    )
+
+
+def _judging(request: RunRequest, suite: Suite) -> Judging | None:
+    named = [judge for judge in request.judges if judge != SELF]
+    if not suite.pairs:
+        if named and named != [NO_JUDGE]:
+            raise UsageError(
+                f"The suite {suite.name} has no pairs of questions, so there is nothing to judge."
+            )
+        return None
+    if NO_JUDGE in named or (named and len(named) < len(request.judges)):
+        if request.judges == [NO_JUDGE]:
+            return None
+        raise UsageError(f"The judges {NO_JUDGE} and {SELF} each stand alone; name one of them.")
+    return Judging(judges=tuple(map(parse_target, named)), seed=request.judge_seed)
+
+
+def _pin(name: str, running: Sequence[ExtractorStatus]) -> ExtractorPin:
+    for instrument in running:
+        if instrument.name == name:
+            return ExtractorPin(name=name, version=instrument.version)
+    known = ", ".join(sorted({instrument.name for instrument in running})) or "none"
+    raise UsageError(
+        f"The extractor {name} is not running; running are {known}. Start it, or take it out of the"
+        " suite."
+    )
+
+
+class BriefRequest(BaseModel):
+    """The body of a request for an interpretation: written by a target or given, then judged."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    run_id: RecordId | None = None
+    subject: Subject
+    profile: Token = "general"
+    writer: str | None = None
+    judges: list[str] = []
+    repeats: PositiveInt = 1
+    dimensions: list[Token] = []
+    report: str = Field(default="", max_length=100_000)
+    context: str = Field(default="", max_length=100_000)
+    nonce: str = ""
+
+
+def brief_of(request: BriefRequest, at: datetime) -> Brief:
+    """Return the brief that is requested; its id has the hash of its texts.
+
+    Raises
+    ------
+    UsageError
+        A target is wrong, or there is neither a report nor anybody to write one.
+    """
+    if not request.report.strip() and request.writer is None:
+        raise UsageError("Name a target that writes the report, or give a report to be judged.")
+    if len(set(request.judges)) < len(request.judges):
+        raise UsageError("A judge is named twice; ask it repeatedly with repeats instead.")
+    return Brief(
+        purpose=Purpose.JUDGE,
+        at=at,
+        run_id=request.run_id,
+        subject=request.subject,
+        profile=request.profile,
+        writer=parse_target(request.writer) if request.writer else None,
+        judges=tuple(parse_target(judge) for judge in request.judges),
+        repeats=request.repeats,
+        dimensions=tuple(request.dimensions),
+        report=request.report,
+        context=request.context,
+        texts_hash=derived_id("texts", request.report, request.context),
+        nonce=request.nonce,
+    )

@@ -1,0 +1,130 @@
+"""The results of studies, computed from the store on request."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from services.gateway.runs.pairs import judge_controls, latest_verdicts, pair_gaps, pair_tables
+from services.gateway.runs.queries import RunQueries
+from services.gateway.runs.scores import StudyRow, score_gaps, scores_of, study_row_of
+from services.gateway.runs.study_views import (
+    FlaggedPair,
+    FlaggedSide,
+    StudyResults,
+)
+from shared.contracts import (
+    Features,
+    PairVerdict,
+    Response,
+    Run,
+    features_id_of,
+    probes_of,
+    response_id_of,
+)
+from shared.parsing import Unreadable, reasoning_in
+from shared.store import Store
+
+CHOICE = "choice"
+ALPHA = 0.05
+"""Intervals are at 95 percent."""
+MAX_FLAGGED = 1000
+"""How many flagged pairs are returned at once."""
+
+
+class StudyQueries:
+    """Reads records and computes results; it blocks, so call it in a thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._runs = RunQueries(store)
+
+    def results(self, run_id: str) -> StudyResults:
+        """Return the scores, pairs and judges of a run."""
+        run = self._runs.run(run_id)
+        # Seeded by the run: the same request gets the same intervals.
+        rng = np.random.default_rng(int(run.id, 16))
+        rows = list(self._rows(run))
+        scores = scores_of(rows, ALPHA, rng)
+        verdicts = latest_verdicts(
+            self._store.records.read(PairVerdict, run_id=run_id, texts=False)
+        )
+        return StudyResults(
+            alpha=ALPHA,
+            scores=scores,
+            score_gaps=score_gaps(rows, scores, rng),
+            pairs=pair_tables(verdicts, ALPHA),
+            pair_gaps=pair_gaps(verdicts, ALPHA),
+            judges=judge_controls(verdicts),
+        )
+
+    def flagged(self, run_id: str, offset: int) -> list[FlaggedPair]:
+        """Return the next flagged pairs with their texts, from an offset."""
+        run = self._runs.run(run_id)
+        last = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
+        ids = [each.id for each in last if each.flagged][offset : offset + MAX_FLAGGED]
+        verdicts = {each.id: each for each in self._store.records.get(PairVerdict, ids)}
+        sides = self._sides(run, {each.set_id for each in verdicts.values()})
+        return [_flagged(verdicts[id_], *sides[_pair_key(verdicts[id_])]) for id_ in ids]
+
+    def _rows(self, run: Run) -> Iterator[StudyRow]:
+        suite = self._store.suites.get(run.suite_hash)
+        pins = [pin for pin in run.extractors if pin.name == CHOICE]
+        if suite is None or not pins or not any(probe.facts for probe in suite.probes):
+            return
+        found = {
+            each.id: each
+            for each in self._store.records.read(Features, run_id=run.id)
+            if each.extractor == CHOICE
+        }
+        for probe in probes_of(run, suite, run.at):
+            features = found.get(features_id_of(probe, CHOICE, pins[0].version))
+            if row := study_row_of(probe, features):
+                yield row
+
+    def _sides(self, run: Run, sets: set[str]) -> dict[tuple[str, ...], list[Response]]:
+        suite = self._store.suites.get(run.suite_hash)
+        wanted = [probe for probe in suite.probes if probe.set in sets] if suite else []
+        if suite is None or not wanted:
+            return {}
+        small = suite.model_copy(update={"probes": tuple(wanted)})
+        probes = sorted(probes_of(run, small, run.at), key=lambda p: p.facts.get("side", ""))
+        ids = [response_id_of(probe) for probe in probes]
+        stored = {each.id: each for each in self._store.records.get(Response, ids)}
+        found: dict[tuple[str, ...], list[Response]] = {}
+        for probe, id_ in zip(probes, ids, strict=True):
+            key = (probe.target.name, probe.scaffold, str(probe.repeat), probe.set_id or "")
+            if id_ in stored:
+                found.setdefault(key, []).append(stored[id_])
+        return found
+
+
+def _pair_key(verdict: PairVerdict) -> tuple[str, ...]:
+    return verdict.target, verdict.scaffold, str(verdict.repeat), verdict.set_id
+
+
+def _flagged(verdict: PairVerdict, a: Response, b: Response) -> FlaggedPair:
+    return FlaggedPair(
+        target=verdict.target,
+        scaffold=verdict.scaffold,
+        set_id=verdict.set_id,
+        repeat=verdict.repeat,
+        category=verdict.facts.get("category", ""),
+        condition=verdict.facts.get("condition", ""),
+        answers=verdict.answers.value,
+        context=a.probe.variables.get("material"),
+        a=_side(a, verdict.chosen[0]),
+        b=_side(b, verdict.chosen[1]),
+        flags=[name for name, finding in verdict.flags.items() if finding.value],
+        explanations=verdict.explanations,
+    )
+
+
+def _side(response: Response, chosen: str | None) -> FlaggedSide:
+    variables = response.probe.variables
+    try:
+        reasoning = reasoning_in(response.text or "")
+    except Unreadable:
+        reasoning = None  # the verdict was given while the text was still there
+    answer = variables.get(f"option:{chosen}")
+    question = variables.get("question", "")
+    return FlaggedSide(question=question, chosen=chosen, answer=answer, reasoning=reasoning)

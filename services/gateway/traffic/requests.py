@@ -1,0 +1,190 @@
+"""Production answers as they are sent in, and the responses that monitors watch."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from shared.contracts import (
+    MENTIONED,
+    Ending,
+    Exchange,
+    Message,
+    Monitor,
+    Probe,
+    Purpose,
+    Response,
+    Role,
+    Token,
+    Traffic,
+    read_at,
+    window_at,
+    window_run,
+)
+from shared.contracts.identity import Name
+
+LiveSystem = tuple[str, str]
+"""A live system: whose it is, and its name."""
+MAX_BATCH = 1000
+MAX_EXCHANGE_BYTES = 448 * 1024
+"""Of one answer with its question: its response must fit on the bus, and says more."""
+MAX_CLOCK_SKEW = timedelta(minutes=10)
+"""How much the caller's clock may be ahead of ours."""
+
+
+class SentResponse(BaseModel):
+    """One answer of a live system, as its owner sends it."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    id: Name
+    """Your name of this exchange; sent again under it in the same window, it counts once."""
+    at: AwareDatetime | None = None
+    """When the answer was given; now, unless you say. Say it, if you may have to send it again."""
+    prompt: str | None = None
+    """What the user said, where we may know; or `messages`."""
+    messages: tuple[Message, ...] = ()
+    """The conversation, where we may know."""
+    text: str | None = None
+    """The answer."""
+    reason: Token | None = None
+    """Why there is none: content_filter, timeout, ..."""
+    groups: dict[Name, Name] = {}
+    """Whom it is about or for, by dimension, as far as you know."""
+    unit: Name | None = None
+    """The user or the conversation, best as a pseudonym; without it, it is no evidence."""
+    model: Name | None = None
+    """What answered."""
+    fingerprint: Name | None = None
+    """Which version of it."""
+    finish_reason: Name | None = None
+    """Why the answer ended."""
+
+
+class SentBatch(BaseModel):
+    """A batch of production answers."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    source: Token
+    """The live system: `support` for monitors with the target `traffic:support`."""
+    responses: list[SentResponse] = Field(min_length=1, max_length=MAX_BATCH)
+    """The answers."""
+
+
+class AcceptedBatch(BaseModel):
+    """What became of a batch."""
+
+    accepted: int
+    """Answers that are on the bus."""
+
+
+def exchange_of(source: str, sent: SentResponse, now: datetime) -> Exchange:
+    """Return the record of what was sent in.
+
+    Raises
+    ------
+    ValueError
+        It has both a prompt and messages, or `checked` refuses it.
+    """
+    if sent.prompt is not None and sent.messages:
+        raise ValueError("give `prompt` or `messages`, not both")
+    said: dict[str, Any] = sent.model_dump(exclude={"id", "at", "prompt", "messages", "unit"})
+    prompt = () if sent.prompt is None else (Message(role=Role.USER, content=sent.prompt),)
+    return check_exchange(
+        Exchange(
+            at=now,
+            source=source,
+            key=sent.id,
+            said_at=sent.at or now,
+            asked=prompt or sent.messages,
+            unit_id=sent.unit,
+            **said,
+        ),
+        now,
+    )
+
+
+def check_exchange(exchange: Exchange, now: datetime) -> Exchange:
+    """Return it back where it can be taken in.
+
+    Raises
+    ------
+    ValueError
+        It has neither an answer nor a reason why there is none, or both; it lies in the future;
+        it claims a group that only we detect; or it is too large.
+    """
+    if exchange.said_at > now + MAX_CLOCK_SKEW:
+        raise ValueError(f"`at` lies in the future ({exchange.said_at.isoformat()})")
+    if claimed := sorted(name for name in exchange.groups if name.startswith(MENTIONED)):
+        raise ValueError(f"the dimension {claimed[0]} is for groups that are detected here")
+    if (size := len(exchange.encode())) > MAX_EXCHANGE_BYTES:
+        most = MAX_EXCHANGE_BYTES // 1024
+        raise ValueError(f"it has {size // 1024} KiB, and {most} KiB can be taken; shorten it")
+    if (exchange.text is None) == (exchange.reason is None):
+        raise ValueError("give either a text, or a reason why there is none")
+    return exchange
+
+
+def traffic_watched(monitor: Monitor, system: LiveSystem) -> Traffic | None:
+    """Return how a monitor watches a live system, or None where it does not."""
+    mine = (monitor.tenant, monitor.plan.target.model) == system
+    return monitor.plan.traffic if mine else None
+
+
+def is_late(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: datetime) -> bool:
+    """Tell whether the window of an exchange has been read: it is kept, and not added."""
+    return now > read_at(window_at(exchange.said_at, traffic.window_s), monitor)
+
+
+def response_of(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: datetime) -> Response:
+    """Return the response that a monitor of traffic watches."""
+    window = window_at(exchange.said_at, traffic.window_s)
+    probe = Probe(
+        tenant=exchange.tenant,
+        purpose=Purpose.PRODUCTION,
+        at=exchange.said_at,
+        run_id=window_run(monitor, window, now).id,
+        key=exchange.key,
+        target=monitor.plan.target,
+        messages=exchange.asked,
+        groups={**exchange.groups, **mentioned_groups(traffic, exchange.asked)},
+        set_id=exchange.unit_id,  # nobody's, where no user or conversation is named
+        unit_id=exchange.unit,
+        measure=monitor.plan.extractors,
+    )
+    return Response(
+        tenant=exchange.tenant,
+        purpose=Purpose.PRODUCTION,
+        at=now,
+        probe=probe,
+        ending=Ending.FAILED if exchange.text is None else Ending.ANSWERED,
+        **exchange.model_dump(include=CARRIED),
+    )
+
+
+CARRIED = {"text", "reason", "model", "fingerprint", "finish_reason"}
+
+
+def mentioned_groups(traffic: Traffic, asked: Sequence[Message]) -> dict[str, str]:
+    """Return the groups that are mentioned, in dimensions that say so by their names.
+
+    A message that mentions two groups of a dimension has none of them.
+    """
+    said = "\n".join(each.content for each in asked if each.role is Role.USER)
+    found = {name: _groups(groups, said) for name, groups in traffic.mentions.items()}
+    return {MENTIONED + name: groups[0] for name, groups in found.items() if len(groups) == 1}
+
+
+def _groups(groups: Mapping[str, Iterable[str]], said: str) -> list[str]:
+    return [name for name, words in groups.items() if _pattern(tuple(words)).search(said)]
+
+
+@lru_cache(maxsize=256)
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Return whole words, in any case; `she` is not in `shell`."""
+    either = "|".join(re.escape(word) for word in words)
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE)
