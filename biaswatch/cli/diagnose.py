@@ -108,7 +108,7 @@ def _diagnosed(seen: "Observations", asked: TableDiagnosisOptions) -> "TableDiag
     from rich.console import Console
     from rich.progress import Progress
 
-    from services.diagnoser.domain.findings.comparisons import ComparisonPlan
+    from services.diagnoser.domain.findings.plans import ComparisonPlan
     from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
 
     _refuse_too_many(seen)
@@ -123,7 +123,7 @@ def _diagnosed(seen: "Observations", asked: TableDiagnosisOptions) -> "TableDiag
                 declared,
                 ddof=asked.ddof,
                 rng=np.random.default_rng(asked.seed),
-                told=lambda what, done, of: bars.update(
+                progress=lambda what, done, of: bars.update(
                     task, description=f"diagnosing {what}", completed=done, total=of
                 ),
             )

@@ -8,14 +8,15 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.render.columns import GAP_COLUMNS
 from biaswatch.render.tables import escape, terminal_table, verdict_text
 from services.diagnoser.domain.findings.comparisons import GroupComparison
+from services.diagnoser.domain.findings.gap_statistics import Value
 from services.diagnoser.domain.findings.group_statistics import DisparityStatistic, GroupStatistic
 from services.diagnoser.domain.findings.missingness import GroupedMissingness
 from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
 from shared.errors import UsageError
 from shared.formatting import VERDICT_WORDS, coverage, interval, number, p_value
+from shared.stats.estimate import IntervalEstimate
 
 Row = dict[str, Any]
 Parts = dict[str, list[Row]]
@@ -76,9 +77,7 @@ def _comparison_row(each: GroupComparison) -> Row:
         "p_value": each.p_value,
         "p_adjusted": each.p_adjusted,
         "method": each.gap.method,
-        **_estimates(each),
-        "mann_whitney_p": each.mann_whitney_p,
-        "permutation_p": each.permutation_p,
+        **_gap_statistics(each.statistics),
         "n_a": each.n_a,
         "n_b": each.n_b,
         "n_missing_a": each.n_missing_a,
@@ -90,16 +89,16 @@ def _comparison_row(each: GroupComparison) -> Row:
     }
 
 
-def _estimates(compared: GroupComparison) -> Row:
-    """Return the statistics of a gap, with their intervals, that tables have too."""
-    found: Row = {}
-    for column in GAP_COLUMNS:
-        estimate = getattr(compared, column.name, None)
-        if column.is_estimate and column.name != "gap" and estimate is not None:
-            found[column.name] = estimate.value
-            found[f"{column.name}_ci"] = _bounds(estimate.low, estimate.high)
-            found[f"{column.name}_method"] = estimate.method
-    return found
+def _gap_statistics(statistics: Mapping[str, Value]) -> Row:
+    """Return the columns of a comparison's statistics; one with an interval has three."""
+    row: Row = {}
+    for name, value in statistics.items():
+        if isinstance(value, IntervalEstimate):
+            row[name], row[f"{name}_ci"] = value.value, _bounds(value.low, value.high)
+            row[f"{name}_method"] = value.method
+        else:
+            row[name] = value
+    return row
 
 
 def _absence_row(each: GroupedMissingness) -> Row:

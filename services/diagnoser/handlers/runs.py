@@ -1,4 +1,4 @@
-"""Diagnoses closed runs: reads the store once, gives one diagnosis per question, and assesses."""
+"""Diagnoses closed runs: reads the store once and returns their diagnoses and assessments."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -50,7 +50,7 @@ class DiagnoseRun:
         self._now = now
         self._plan = plan
         for verdict in Verdict:
-            # From nought on: Prometheus sees no increase in what begins with the first.
+            # Start each counter at 0, or Prometheus sees no increase at its first comparison.
             COMPARISONS.labels(verdict)
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
@@ -62,7 +62,7 @@ class DiagnoseRun:
         cases = list(self._cases(run, suite))
         # Seeded by the run: whoever diagnoses it again draws the same labels.
         rng = np.random.default_rng(int(run.id, 16))
-        found = [self._beside_own_gaps(each, run) for each in diagnose(cases, plan, rng)]
+        found = [self._with_own_gaps(each, run) for each in diagnose(cases, plan, rng)]
         for gap in (gap for finding in found for gap in finding.gaps):
             COMPARISONS.labels(gap.verdict).inc()
         more = assess(cases, plan, rng) if plan.assessed else []
@@ -104,7 +104,7 @@ class DiagnoseRun:
             )
         return {response.probe_id: _judged(response) for response in responses}
 
-    def _beside_own_gaps(self, finding: RunFinding, run: Run) -> RunFinding:
+    def _with_own_gaps(self, finding: RunFinding, run: Run) -> RunFinding:
         """Put beside each gap what the extractor alone makes of the names, where it is known."""
         key = finding.key
         version = next(pin.version for pin in run.extractors if pin.name == key.extractor)

@@ -1,9 +1,10 @@
 """Findings of a closed run or of a table: groups described and compared, features assessed."""
 
 from services.diagnoser.domain.findings.assessments import FeatureAssessment, assess
-from services.diagnoser.domain.findings.cases import AnalysisPlan, FindingKey, MeasuredResponse
+from services.diagnoser.domain.findings.plans import AnalysisPlan
+from services.diagnoser.domain.findings.responses import MeasuredResponse
 from services.diagnoser.domain.findings.run_diagnosis import diagnose
-from services.diagnoser.domain.findings.run_findings import RunFinding, with_own_gaps
+from services.diagnoser.domain.findings.run_findings import FindingKey, RunFinding, with_own_gaps
 
 __all__ = [
     "AnalysisPlan",

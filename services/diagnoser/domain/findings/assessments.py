@@ -7,9 +7,10 @@ from math import isfinite
 
 import numpy as np
 
-from services.diagnoser.domain.findings.cases import AnalysisPlan, MeasuredResponse
 from services.diagnoser.domain.findings.cross_tables import cells, criteria, deviations
 from services.diagnoser.domain.findings.observations import Floats
+from services.diagnoser.domain.findings.plans import AnalysisPlan
+from services.diagnoser.domain.findings.responses import MeasuredResponse, Values, by_extractor
 from shared.contracts import Cell, Consistency, CriterionGap, Deviation, Quality, TotalBias
 from shared.stats.studies import hiring
 
@@ -35,54 +36,55 @@ class FeatureAssessment:
 
 
 def assess(
-    cases: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
+    responses: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
 ) -> list[FeatureAssessment]:
     """Assess every feature the plan names, for each target, scaffold and extractor by itself."""
-    sorted_: dict[tuple[str, str, str], list[MeasuredResponse]] = defaultdict(list)
-    for case in cases:
-        sorted_[case.target, case.scaffold, case.extractor].append(case)
     return [
         _assessed(some, feature, plan, rng)
-        for (_, _, extractor), some in sorted(sorted_.items())
+        for some in by_extractor(responses)
         for feature in plan.assessed
-        if feature in plan.measured.get(extractor, ())
+        if feature in plan.measured.get(some[0].extractor, ())
     ]
 
 
 def _assessed(
-    cases: Sequence[MeasuredResponse], feature: str, plan: AnalysisPlan, rng: np.random.Generator
+    responses: Sequence[MeasuredResponse],
+    feature: str,
+    plan: AnalysisPlan,
+    rng: np.random.Generator,
 ) -> FeatureAssessment:
-    values = [_value(case, feature) for case in cases]
-    ratings = [hiring.CvRating(case.unit, value) for case, value in zip(cases, values, strict=True)]
-    first = cases[0]
+    values = [_value(response, feature) for response in responses]
+    rated = zip(responses, values, strict=True)
+    ratings = [hiring.CvRating(response.unit, value) for response, value in rated]
+    first = responses[0]
     return FeatureAssessment(
         target=first.target,
         scaffold=first.scaffold,
         extractor=first.extractor,
         feature=feature,
-        answers=len(cases),
+        answers=len(responses),
         missing=sum(value is None for value in values),
-        total_bias=_total_bias(cases, values, plan, rng),
-        quality=_quality(cases, ratings),
+        total_bias=_total_bias(responses, values, plan, rng),
+        quality=_quality(responses, ratings),
         consistency=_consistency(ratings),
-        deviations=tuple(deviations(cases, values, plan, rng)),
-        cells=tuple(cells(cases, values, plan)),
-        criteria=tuple(criteria(cases, plan, rng)),
+        deviations=tuple(deviations(responses, values, plan, rng)),
+        cells=tuple(cells(responses, values, plan)),
+        criteria=tuple(criteria(responses, plan, rng)),
     )
 
 
-def _value(case: MeasuredResponse, feature: str) -> float | None:
-    value = case.values.get(feature)
+def _value(response: MeasuredResponse, feature: str) -> float | None:
+    value = response.values.get(feature)
     return value if value is not None and isfinite(value) else None
 
 
 def _total_bias(
-    cases: Sequence[MeasuredResponse],
-    values: Sequence[float | None],
+    responses: Sequence[MeasuredResponse],
+    values: Values,
     plan: AnalysisPlan,
     rng: np.random.Generator,
 ) -> TotalBias:
-    variants = list(_variants(cases, values))
+    variants = list(_variants(responses, values))
     dimensions = {dimension for variant in variants for dimension in variant.groups}
     if any(variant.groups.keys() != dimensions for variant in variants):
         return TotalBias(reason=SOME_WITHOUT)
@@ -98,16 +100,14 @@ def _total_bias(
     )
 
 
-def _variants(
-    cases: Sequence[MeasuredResponse], values: Sequence[float | None]
-) -> Iterator[hiring.CvVariant]:
+def _variants(responses: Sequence[MeasuredResponse], values: Values) -> Iterator[hiring.CvVariant]:
     """Return each prompt that names a group, with all its answers."""
     mine: dict[str, list[int]] = defaultdict(list)
-    for place, case in enumerate(cases):
-        if case.groups:
-            mine[case.unit].append(place)
+    for place, response in enumerate(responses):
+        if response.groups:
+            mine[response.unit].append(place)
     for places in mine.values():
-        first = cases[places[0]]
+        first = responses[places[0]]
         yield hiring.CvVariant(first.set, first.groups, [values[place] for place in places])
 
 
@@ -125,8 +125,12 @@ def _reached(chance: Floats, value: float) -> float:
     return float((1 + np.sum(chance >= value - 1e-12)) / (1 + len(chance)))
 
 
-def _quality(cases: Sequence[MeasuredResponse], ratings: Sequence[hiring.CvRating]) -> Quality:
-    truth = {case.unit: right for case in cases if (right := _number(case.expected)) is not None}
+def _quality(responses: Sequence[MeasuredResponse], ratings: Sequence[hiring.CvRating]) -> Quality:
+    truth = {
+        response.unit: right
+        for response in responses
+        if (right := _number(response.expected)) is not None
+    }
     if not truth:
         return Quality(reason="the suite names no right answers that are numbers")
     found = hiring.quality([rating for rating in ratings if rating.cv in truth], truth)

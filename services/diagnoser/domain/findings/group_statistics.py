@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.observations import Floats, Observations, coded
+from services.diagnoser.domain.findings.observations import Observations, coded
 from services.diagnoser.domain.findings.units import Units
 from shared.stats.comparisons.means_and_rates import mean_of, rate_of
 from shared.stats.estimate import IntervalEstimate
@@ -66,7 +66,7 @@ class GroupingDescription:
 
 
 def describe(
-    seen: Observations,
+    observations: Observations,
     grouping: Grouping,
     statistics: Sequence[Statistic],
     *,
@@ -76,33 +76,41 @@ def describe(
     rng: np.random.Generator,
 ) -> GroupingDescription:
     """Describe the groups of a grouping."""
-    table = _table(seen, grouping)
+    table = _table(observations, grouping)
     summary = summarise(table, statistics, ddof)
-    null = _null(seen, grouping, table, permutations, rng)
+    null = _null(observations, grouping, table, permutations, rng)
     return GroupingDescription(
-        tuple(_statistics(seen, grouping, summary, statistics, alpha)),
+        tuple(_statistics(observations, grouping, summary, statistics, alpha)),
         tuple(_disparities(grouping, summary, null, rng)),
     )
 
 
-def _table(seen: Observations, grouping: Grouping) -> Table:
+def _table(observations: Observations, grouping: Grouping) -> Table:
     belongs = grouping.codes >= 0
     baseline = None
-    if seen.baseline is not None:
-        baseline = np.repeat(seen.baseline[belongs, None], len(seen.features), axis=1)
+    if observations.baseline is not None:
+        baseline = np.repeat(
+            observations.baseline[belongs, None], len(observations.features), axis=1
+        )
     names = tuple(str(place) for place in range(len(grouping.groups)))
-    return Table(seen.values[belongs], grouping.codes[belongs], names, seen.features, baseline)
+    return Table(
+        observations.values[belongs],
+        grouping.codes[belongs],
+        names,
+        observations.features,
+        baseline,
+    )
 
 
 def _statistics(
-    seen: Observations,
+    observations: Observations,
     grouping: Grouping,
     summary: Summary,
     statistics: Sequence[Statistic],
     alpha: float,
 ) -> Iterator[GroupStatistic]:
     for place, statistic in enumerate(statistics):
-        intervals = _intervals(seen, grouping, statistic, alpha)
+        intervals = _intervals(observations, grouping, statistic, alpha)
         for code, group in enumerate(grouping.groups):
             for index, feature in enumerate(summary.features):
                 found = intervals[code][index] if intervals else NO_INTERVAL
@@ -123,24 +131,30 @@ def _statistics(
 
 
 def _intervals(
-    seen: Observations, grouping: Grouping, statistic: Statistic, alpha: float
+    observations: Observations, grouping: Grouping, statistic: Statistic, alpha: float
 ) -> list[list[IntervalEstimate]] | None:
     """Return each group's mean or rate over units with its interval; other statistics have none."""
     if isinstance(statistic, Mean):
-        measured, estimate = seen, mean_of
+        measured, estimate = observations, mean_of
     elif isinstance(statistic, SelectionRate):
-        measured, estimate = replace(seen, values=statistic.selected(seen.values)), rate_of
+        measured, estimate = (
+            replace(observations, values=statistic.selected(observations.values)),
+            rate_of,
+        )
     else:
         return None
-    by_unit = Units.of(measured, grouping).by_unit
+    units = Units.of(measured, grouping)
     return [
-        [estimate(_present(each.values[:, index]), alpha) for index in range(len(seen.features))]
-        for each in by_unit
+        [
+            estimate(units.values(group, feature).tolist(), alpha)
+            for feature in range(len(observations.features))
+        ]
+        for group in range(len(grouping.groups))
     ]
 
 
 def _null(
-    seen: Observations,
+    observations: Observations,
     grouping: Grouping,
     table: Table,
     permutations: int,
@@ -150,8 +164,8 @@ def _null(
     if not permutations or not len(table.codes):
         return None
     belongs = grouping.codes >= 0
-    sets = None if seen.sets is None else coded(seen.sets)[0][belongs]
-    units = None if seen.units is None else seen.unit_codes()[belongs]
+    sets = None if observations.sets is None else coded(observations.sets)[0][belongs]
+    units = None if observations.units is None else observations.unit_codes()[belongs]
     return permute_labels(
         table, grouping.domain_of, grouping.domains, rng, permutations, sets=sets, units=units
     )
@@ -195,8 +209,3 @@ def _with_null(
 
 def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-def _present(values: Floats) -> list[float]:
-    found: list[float] = values[np.isfinite(values)].tolist()
-    return found

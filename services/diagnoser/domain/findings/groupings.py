@@ -55,21 +55,23 @@ class Grouping:
                 yield a, b
 
 
-def groupings(seen: Observations) -> list[Grouping]:
+def groupings(observations: Observations) -> list[Grouping]:
     """Return a grouping for each dimension, and for every crossing of several of them."""
-    dimensions = list(seen.groups)
+    dimensions = list(observations.groups)
     sizes = range(1, len(dimensions) + 1)
-    return [grouping(seen, some) for size in sizes for some in combinations(dimensions, size)]
+    return [
+        grouping(observations, some) for size in sizes for some in combinations(dimensions, size)
+    ]
 
 
-def grouping(seen: Observations, dimensions: tuple[str, ...]) -> Grouping:
+def grouping(observations: Observations, dimensions: tuple[str, ...]) -> Grouping:
     """Return the groups that these dimensions make; combinations without any row are no groups."""
-    domain_codes, domains = coded(seen.domains or [EVERYTHING] * seen.rows)
-    levels = [coded(seen.groups[dimension]) for dimension in dimensions]
+    domain_codes, domains = coded(observations.domains or [EVERYTHING] * observations.rows)
+    levels = [coded(observations.groups[dimension]) for dimension in dimensions]
     columns = np.column_stack([domain_codes, *(codes for codes, _ in levels)])
     belongs = (columns >= 0).all(axis=1)
     found, inverse = np.unique(columns[belongs], axis=0, return_inverse=True)
-    codes = np.full(seen.rows, -1, dtype=np.intp)
+    codes = np.full(observations.rows, -1, dtype=np.intp)
     codes[belongs] = inverse.ravel()
     groups = tuple(
         Group(

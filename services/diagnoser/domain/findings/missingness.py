@@ -22,14 +22,14 @@ class GroupedMissingness:
 
 
 def missingness_by_group(
-    seen: Observations, grouping: Grouping, *, alpha: float, rng: np.random.Generator
+    observations: Observations, grouping: Grouping, *, alpha: float, rng: np.random.Generator
 ) -> Iterator[GroupedMissingness]:
     """Return the absence of every feature in every domain."""
-    units = seen.unit_codes()
-    missing = ~np.isfinite(seen.values)
+    units = observations.unit_codes()
+    missing = ~np.isfinite(observations.values)
     for domain, name in enumerate(grouping.domains):
         groups = np.flatnonzero(grouping.domain_of == domain)
-        for index, feature in enumerate(seen.features):
+        for index, feature in enumerate(observations.features):
             counted = {
                 grouping.groups[group].name: _counted(
                     units[grouping.codes == group], missing[grouping.codes == group, index]

@@ -1,91 +1,73 @@
-"""What a closed run shows: the diagnosis of its answers, one finding for each question."""
+"""The diagnosis of a closed run: every feature over every dimension, in one family."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from services.diagnoser.domain.findings.cases import AnalysisPlan, MeasuredResponse
-from services.diagnoser.domain.findings.comparisons import ComparisonPlan, compare, corrected
+from services.diagnoser.domain.findings.comparisons import compare, corrected
 from services.diagnoser.domain.findings.groupings import grouping
 from services.diagnoser.domain.findings.observations import Observations
+from services.diagnoser.domain.findings.plans import AnalysisPlan
+from services.diagnoser.domain.findings.responses import (
+    MeasuredResponse,
+    by_extractor,
+    dimensions_of,
+    observations_of,
+)
 from services.diagnoser.domain.findings.run_findings import GroupedResponses, RunFinding, findings
-from services.diagnoser.domain.findings.units import Units
+from services.diagnoser.domain.findings.units import FixedPrompts, Units
+from shared.contracts import Claim
 
 
 def diagnose(
-    cases: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
+    responses: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
 ) -> list[RunFinding]:
-    """Answer every question the cases allow; all comparisons together are one family."""
-    declared = ComparisonPlan(plan.alpha, plan.tolerance, claim=plan.claim)
-    parts = list(_parts(cases, plan, declared, rng))
-    every = corrected([each for part in parts for each in part.comparisons], declared)
+    """Return a finding for each feature and dimension; all comparisons are one family."""
+    parts = list(_parts(responses, plan, rng))
+    every = corrected([each for part in parts for each in part.comparisons], plan.comparisons)
     family = sum(each.p_value is not None for each in every)
     taken = iter(every)
     found: list[RunFinding] = []
     for part in parts:
-        gaps = [next(taken) for _ in part.comparisons]
-        found.extend(findings(part, gaps, family, plan, rng))
+        compared = [next(taken) for _ in part.comparisons]
+        found.extend(findings(part, compared, family, plan, rng))
     return sorted(found, key=lambda finding: finding.key)
 
 
 def _parts(
-    cases: Sequence[MeasuredResponse],
-    plan: AnalysisPlan,
-    declared: ComparisonPlan,
-    rng: np.random.Generator,
+    responses: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
 ) -> Iterator[GroupedResponses]:
-    sorted_: dict[tuple[str, str, str], list[MeasuredResponse]] = defaultdict(list)
-    for case in cases:
-        sorted_[case.target, case.scaffold, case.extractor].append(case)
-    for (_, _, extractor), some in sorted(sorted_.items()):
-        names = _feature_names(extractor, some, plan)
-        dimensions = sorted({dimension for case in some for dimension in case.groups})
-        seen = _observations(some, names, dimensions)
-        for dimension in dimensions if names else ():
-            groups = grouping(seen, (dimension,))
-            chosen = _selected(seen, plan)
+    for some in by_extractor(responses):
+        names = _feature_names(some, plan)
+        if not names:
+            continue
+        observations = observations_of(some, {n: [r.values.get(n) for r in some] for n in names})
+        selected = _selected(observations, plan)
+        for dimension in dimensions_of(some):
+            groups = grouping(observations, (dimension,))
+            fixed = plan.claim is Claim.BANK
             yield GroupedResponses(
-                some,
-                seen,
-                groups,
-                Units.of(seen, groups),
-                Units.of(chosen, groups),
-                chosen.values,
-                tuple(compare(seen, groups, declared, rng)),
+                responses=some,
+                observations=observations,
+                grouping=groups,
+                units=Units.of(observations, groups),
+                selected=Units.of(selected, groups),
+                prompts=FixedPrompts(observations, groups) if fixed else None,
+                selected_prompts=FixedPrompts(selected, groups) if fixed else None,
+                comparisons=tuple(compare(observations, groups, plan.comparisons, rng)),
             )
 
 
-def _feature_names(
-    extractor: str, cases: Sequence[MeasuredResponse], plan: AnalysisPlan
-) -> list[str]:
-    names = {name for case in cases for name in case.values}
-    names |= set(plan.measured.get(extractor, ()))
-    chosen = set(plan.features)
-    return sorted(names & chosen if chosen else names)
+def _feature_names(responses: Sequence[MeasuredResponse], plan: AnalysisPlan) -> list[str]:
+    names = {name for response in responses for name in response.values}
+    names |= set(plan.measured.get(responses[0].extractor, ()))
+    return sorted(names & set(plan.features) if plan.features else names)
 
 
-def _observations(
-    cases: Sequence[MeasuredResponse], names: Sequence[str], dimensions: Sequence[str]
-) -> Observations:
-    values = [[_number(case.values.get(name)) for name in names] for case in cases]
-    sets = [case.set for case in cases]
-    return Observations(
-        features=tuple(names),
-        values=np.array(values, dtype=np.float64).reshape(len(cases), len(names)),
-        groups={d: [case.groups.get(d) for case in cases] for d in dimensions},
-        units=[case.unit for case in cases],
-        sets=sets if any(sets) else None,
-    )
-
-
-def _number(value: float | None) -> float:
-    return np.nan if value is None else value
-
-
-def _selected(seen: Observations, plan: AnalysisPlan) -> Observations:
+def _selected(observations: Observations, plan: AnalysisPlan) -> Observations:
     """Return 1 for every value at or above its feature's threshold, 0 below; nan without one."""
-    limits = np.array([(plan.selected_at_least or {}).get(n, np.nan) for n in seen.features])
-    known = np.isfinite(seen.values) & np.isfinite(limits)
-    chosen = np.where(known, seen.values >= limits, np.nan)
-    return Observations(seen.features, chosen, seen.groups, seen.units, seen.sets)
+    thresholds = plan.selected_at_least or {}
+    limits = np.array([thresholds.get(name, np.nan) for name in observations.features])
+    known = np.isfinite(observations.values) & np.isfinite(limits)
+    return replace(observations, values=np.where(known, observations.values >= limits, np.nan))

@@ -4,18 +4,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
-from services.diagnoser.domain.findings.cases import AnalysisPlan, FindingKey, MeasuredResponse
 from services.diagnoser.domain.findings.comparisons import GroupComparison
 from services.diagnoser.domain.findings.group_statistics import GroupingDescription, describe
 from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.missingness import missingness_by_group
-from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
+from services.diagnoser.domain.findings.observations import Observations, Whole
+from services.diagnoser.domain.findings.plans import AnalysisPlan
+from services.diagnoser.domain.findings.responses import MeasuredResponse
 from services.diagnoser.domain.findings.units import FixedPrompts, Units
 from shared.contracts import (
-    Claim,
     Estimate,
     Gap,
     GroupDisparity,
@@ -24,9 +25,9 @@ from shared.contracts import (
     OwnGap,
     Verdict,
 )
-from shared.stats import estimate
 from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
 from shared.stats.comparisons.means_and_rates import impact_ratio, mean_of, rate_of
+from shared.stats.estimate import IntervalEstimate
 from shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 
 STATISTICS = (Mean(), Median(), StandardDeviation())
@@ -35,9 +36,20 @@ LEAST_GROUPS = 3
 UNDEFINED, NOT_FINITE = "undefined", "not finite"
 
 
+@dataclass(frozen=True, order=True)
+class FindingKey:
+    """One feature over one dimension, for one target and scaffold."""
+
+    target: str
+    scaffold: str
+    extractor: str
+    feature: str
+    dimension: str
+
+
 @dataclass(frozen=True)
 class RunFinding:
-    """The answer to one question."""
+    """What a run shows of one feature over one dimension."""
 
     key: FindingKey
     groups: tuple[GroupSummary, ...]
@@ -49,17 +61,30 @@ class RunFinding:
 
 @dataclass(frozen=True)
 class GroupedResponses:
-    """The answers one extractor measured for one target and scaffold, grouped by one dimension."""
+    """What one extractor measured for one target and scaffold, grouped by one dimension."""
 
-    cases: Sequence[MeasuredResponse]
-    seen: Observations
+    responses: Sequence[MeasuredResponse]
+    observations: Observations
     grouping: Grouping
     units: Units
     selected: Units
     """1 where an answer is a selection, 0 where it is none; by prompt."""
-    chosen: Floats
-    """The same, [rows, features]."""
+    prompts: FixedPrompts | None
+    """Where the claim is about these prompts alone; so is the next."""
+    selected_prompts: FixedPrompts | None
     comparisons: tuple[GroupComparison, ...]
+
+    def mean(self, group: int, feature: int, alpha: float) -> IntervalEstimate:
+        """Return a group's mean with the interval of what the conclusions are about."""
+        if self.prompts:
+            return fixed_prompts_mean(self.prompts.by_prompt(group, feature), alpha)
+        return mean_of(self.units.values(group, feature).tolist(), alpha)
+
+    def rate(self, group: int, feature: int, alpha: float) -> IntervalEstimate:
+        """Return a group's selection rate with such an interval."""
+        if self.selected_prompts:
+            return fixed_prompts_mean(self.selected_prompts.by_prompt(group, feature), alpha)
+        return rate_of(self.selected.values(group, feature).tolist(), alpha)
 
 
 def findings(
@@ -70,10 +95,10 @@ def findings(
     rng: np.random.Generator,
 ) -> Iterator[RunFinding]:
     """Return a finding for every feature of a part, with its corrected comparisons."""
-    first, groups = part.cases[0], range(len(part.grouping.groups))
+    first, groups = part.responses[0], range(len(part.grouping.groups))
     many = len(groups) >= LEAST_GROUPS
     described = describe(
-        part.seen,
+        part.observations,
         part.grouping,
         STATISTICS,
         alpha=plan.alpha,
@@ -81,20 +106,15 @@ def findings(
         permutations=plan.permutations if many else 0,
         rng=rng,
     )
-    absent = missingness_by_group(part.seen, part.grouping, alpha=plan.alpha, rng=rng)
-    for index, absence in enumerate(absent):
-        feature = part.seen.features[index]
+    missing = missingness_by_group(part.observations, part.grouping, alpha=plan.alpha, rng=rng)
+    for index, (feature, of) in enumerate(zip(part.observations.features, missing, strict=True)):
         other = _other(described, feature)
         yield RunFinding(
             FindingKey(first.target, first.scaffold, first.extractor, feature, part.grouping.name),
             tuple(_summary(part, code, index, plan, other[code]) for code in groups),
             tuple(_gap(part, each, index, plan) for each in compared if each.feature == feature),
             _disparities(described, feature) if many else (),
-            MissingTest(
-                p_value=absence.found.p_value,
-                method=absence.found.method,
-                reason=absence.found.reason,
-            ),
+            MissingTest(p_value=of.found.p_value, method=of.found.method, reason=of.found.reason),
             family,
         )
 
@@ -136,52 +156,29 @@ def _summary(
 ) -> GroupSummary:
     rows = np.flatnonzero(part.grouping.codes == code)
     reasons = _reasons(part, rows, index)
-    units = _present(part.units, code, index)
     rate = None
-    if part.seen.features[index] in (plan.selected_at_least or {}):
-        rate = _as_sent(_rate(part, code, index, plan))
+    if part.observations.features[index] in (plan.selected_at_least or {}):
+        rate = estimate_record(part.rate(code, index, plan.alpha))
     return GroupSummary(
         group=part.grouping.groups[code].name,
         responses=len(rows),
         missing=reasons.total(),
         missing_reasons=dict(sorted(reasons.items())),
-        units=len(units),
-        mean=_as_sent(_mean(part, code, index, plan)),
+        units=len(part.units.values(code, index)),
+        mean=estimate_record(part.mean(code, index, plan.alpha)),
         selection_rate=rate,
         statistics=dict(other),
     )
 
 
-def _mean(
-    part: GroupedResponses, code: int, index: int, plan: AnalysisPlan
-) -> estimate.IntervalEstimate:
-    """Return a group's mean with the interval of what the conclusions are about."""
-    if plan.claim is Claim.BANK:
-        return fixed_prompts_mean(
-            FixedPrompts(part.seen, part.grouping).by_prompt(code, index), plan.alpha
-        )
-    return mean_of(_present(part.units, code, index), plan.alpha)
-
-
-def _rate(
-    part: GroupedResponses, code: int, index: int, plan: AnalysisPlan
-) -> estimate.IntervalEstimate:
-    if plan.claim is Claim.BANK:
-        chosen = replace(part.seen, values=part.chosen)
-        return fixed_prompts_mean(
-            FixedPrompts(chosen, part.grouping).by_prompt(code, index), plan.alpha
-        )
-    return rate_of(_present(part.selected, code, index), plan.alpha)
-
-
 def _reasons(part: GroupedResponses, rows: Whole, index: int) -> Counter[str]:
     """Count why answers of a group have no value."""
-    feature = part.seen.features[index]
+    feature = part.observations.features[index]
     reasons: Counter[str] = Counter()
     for row in rows:
-        value = part.cases[row].values.get(feature)
+        value = part.responses[row].values.get(feature)
         if value is None:
-            reasons[part.cases[row].why_missing or UNDEFINED] += 1
+            reasons[part.responses[row].why_missing or UNDEFINED] += 1
         elif not isfinite(value):
             reasons[NOT_FINITE] += 1
     return reasons
@@ -191,33 +188,43 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
     impact = None
     if compared.feature in (plan.selected_at_least or {}):
         codes = {group.name: code for code, group in enumerate(part.grouping.groups)}
-        a, b = (_present(part.selected, codes[name], index) for name in (compared.a, compared.b))
-        impact = _as_sent(impact_ratio(a, b, plan.alpha))
-    conclusion = compared.conclusion
+        a, b = (part.selected.values(codes[name], index) for name in (compared.a, compared.b))
+        impact = estimate_record(impact_ratio(a.tolist(), b.tolist(), plan.alpha))
+    conclusion, by_set = compared.conclusion, compared.by_set
     return Gap(
         a=compared.a,
         b=compared.b,
-        gap=_as_sent(compared.gap),
+        gap=estimate_record(compared.gap),
         p_value=compared.p_value,
         p_adjusted=compared.p_adjusted,
         impact_ratio=impact,
-        effect_size=_as_sent(compared.effect_size),
-        mann_whitney_p=compared.mann_whitney_p,
-        by_set=_as_sent(compared.by_set.estimate) if compared.by_set else None,
-        by_set_p=compared.by_set.p_value if compared.by_set else None,
+        by_set=estimate_record(by_set.estimate) if by_set else None,
+        by_set_p=by_set.p_value if by_set else None,
         verdict=Verdict(conclusion.verdict) if conclusion else Verdict.NOT_ENOUGH,
         reason=conclusion.reason if conclusion else None,
+        **_statistics(compared),
     )
 
 
-def _present(units: Units, code: int, index: int) -> list[float]:
-    values = units.by_unit[code].values[:, index]
-    found: list[float] = values[np.isfinite(values)].tolist()
-    return found
+def _statistics(compared: GroupComparison) -> dict[str, Any]:
+    """Return the statistics that the record of a gap has a field for."""
+    return {
+        name: estimate_record(value) if isinstance(value, IntervalEstimate) else value
+        for name, value in compared.statistics.items()
+        if name in Gap.model_fields
+    }
 
 
-def _as_sent(found: estimate.IntervalEstimate) -> Estimate:
+def estimate_record(found: IntervalEstimate) -> Estimate:
+    """Return an estimate as records carry it."""
     return Estimate(**asdict(found))
+
+
+def negated(found: Estimate) -> Estimate:
+    """Return the gap of the same two groups the other way round."""
+    turned = {"value": found.value, "low": found.high, "high": found.low}
+    signed = {name: None if value is None else -value for name, value in turned.items()}
+    return found.model_copy(update=signed)
 
 
 def with_own_gaps(finding: RunFinding, own: Sequence[OwnGap]) -> RunFinding:
@@ -235,12 +242,5 @@ def _between(gap: Gap, own: Sequence[OwnGap]) -> Estimate | None:
         if known == names:
             return each.gap
         if known == names[::-1]:
-            return _turned(each.gap)
+            return negated(each.gap)
     return None
-
-
-def _turned(gap: Estimate) -> Estimate:
-    turned = {"value": gap.value, "low": gap.high, "high": gap.low}
-    return gap.model_copy(
-        update={name: None if value is None else -value for name, value in turned.items()}
-    )

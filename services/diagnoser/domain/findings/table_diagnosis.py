@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from services.diagnoser.domain.findings.comparisons import (
-    ComparisonPlan,
     GroupComparison,
     compare,
     corrected,
@@ -19,10 +18,11 @@ from services.diagnoser.domain.findings.group_statistics import (
 from services.diagnoser.domain.findings.groupings import Grouping, groupings
 from services.diagnoser.domain.findings.missingness import GroupedMissingness, missingness_by_group
 from services.diagnoser.domain.findings.observations import Observations
+from services.diagnoser.domain.findings.plans import ComparisonPlan
 from shared.stats.groups.summary import Statistic
 
-Told = Callable[[str, int, int], None]
-"""Hears how far the work is: what is done, how much of it, out of how much."""
+Progress = Callable[[str, int, int], None]
+"""Takes the name of the grouping under way, the number of those done, and of all."""
 
 
 @dataclass
@@ -36,51 +36,51 @@ class TableDiagnosis:
 
 
 def diagnose_table(
-    seen: Observations,
+    observations: Observations,
     statistics: Sequence[Statistic],
-    declared: ComparisonPlan,
+    plan: ComparisonPlan,
     *,
     ddof: int,
     rng: np.random.Generator,
-    told: Told = lambda what, done, of: None,
+    progress: Progress = lambda name, done, of: None,
 ) -> TableDiagnosis:
     """Diagnose every dimension, and every crossing of dimensions.
 
     Groups are compared within single dimensions; crossings are described, not tested, so that the
-    family stays what was asked for. All comparisons together are one family.
+    family stays as it was requested. All comparisons together are one family.
     """
     found = TableDiagnosis()
-    every = groupings(seen)
+    every = groupings(observations)
     for done, grouping in enumerate(every):
-        told(grouping.name, done, len(every))
-        _add(found, seen, grouping, statistics, declared, ddof, rng)
-    found.comparisons = corrected(found.comparisons, declared)
-    told("", len(every), len(every))
+        progress(grouping.name, done, len(every))
+        _add(found, observations, grouping, statistics, plan, ddof, rng)
+    found.comparisons = corrected(found.comparisons, plan)
+    progress("", len(every), len(every))
     return found
 
 
 def _add(
     found: TableDiagnosis,
-    seen: Observations,
+    observations: Observations,
     grouping: Grouping,
     statistics: Sequence[Statistic],
-    declared: ComparisonPlan,
+    plan: ComparisonPlan,
     ddof: int,
     rng: np.random.Generator,
 ) -> None:
     described = describe(
-        seen,
+        observations,
         grouping,
         statistics,
-        alpha=declared.alpha,
+        alpha=plan.alpha,
         ddof=ddof,
-        permutations=declared.permutations,
+        permutations=plan.permutations,
         rng=rng,
     )
     found.statistics.extend(described.statistics)
     found.disparities.extend(described.disparities)
     if len(grouping.dimensions) == 1:
-        found.comparisons.extend(compare(seen, grouping, declared, rng))
+        found.comparisons.extend(compare(observations, grouping, plan, rng))
         found.missingness.extend(
-            missingness_by_group(seen, grouping, alpha=declared.alpha, rng=rng)
+            missingness_by_group(observations, grouping, alpha=plan.alpha, rng=rng)
         )

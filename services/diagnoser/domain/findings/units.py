@@ -32,18 +32,23 @@ class Units:
     """By group: the mean of each set over its prompts; empty where there are no sets."""
 
     @classmethod
-    def of(cls, seen: Observations, grouping: Grouping) -> "Units":
+    def of(cls, observations: Observations, grouping: Grouping) -> "Units":
         """Bring answers to units."""
-        units, sets = seen.unit_codes(), seen.set_codes()
+        units, sets = observations.unit_codes(), observations.set_codes()
         by_unit, by_set = [], []
         for group in range(len(grouping.groups)):
             mine = np.flatnonzero(grouping.codes == group)
-            unit_means, first = _means(seen.values[mine], units[mine])
+            unit_means, first = _means(observations.values[mine], units[mine])
             by_unit.append(unit_means)
             set_of = sets[mine][first]
             has = set_of >= 0
             by_set.append(_means(unit_means.values[has], set_of[has])[0])
         return cls(tuple(by_unit), tuple(by_set))
+
+    def values(self, group: int, feature: int) -> Floats:
+        """Return the means of a group's prompts that have any value."""
+        means = self.by_unit[group].values[:, feature]
+        return means[np.isfinite(means)]
 
 
 def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
@@ -61,13 +66,13 @@ def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
 class FixedPrompts:
     """The answers of every group of a grouping, by prompt."""
 
-    def __init__(self, seen: Observations, grouping: Grouping) -> None:
-        self._values = seen.values
+    def __init__(self, observations: Observations, grouping: Grouping) -> None:
+        self._values = observations.values
         self._rows = [np.flatnonzero(grouping.codes == g) for g in range(len(grouping.groups))]
-        self._units, sets = seen.unit_codes(), seen.set_codes()
+        self._units, sets = observations.unit_codes(), observations.set_codes()
         has = sets >= 0
         codes = zip(self._units[has].tolist(), sets[has].tolist(), strict=True)
-        self._sets = dict(codes) if seen.sets is not None and has.any() else None
+        self._sets = dict(codes) if observations.sets is not None and has.any() else None
 
     def difference(
         self,

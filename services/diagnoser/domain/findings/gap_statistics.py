@@ -1,0 +1,69 @@
+"""The statistics beside the test of a gap, each a function of the two samples.
+
+To add one: name it here, and add a field of that name to `Gap` in `shared/contracts/diagnosis.py`,
+which puts it into the records of runs. Tables of `biaswatch diagnose` show whatever is named here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.diagnoser.domain.findings.observations import Floats
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from shared.stats.comparisons.effect_size import hedges_g, paired_d
+from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
+from shared.stats.comparisons.ranks import mann_whitney
+from shared.stats.estimate import IntervalEstimate
+
+
+@dataclass(frozen=True)
+class GapSamples:
+    """The values of two groups on one feature, none missing."""
+
+    a: list[float]
+    """What the gap is tested on: one value per prompt, or per set where `paired`."""
+    b: list[float]
+    paired: bool
+    units_a: Floats
+    """One value per unit of the claim: a prompt, or an answer where prompts are fixed."""
+    units_b: Floats
+    fixed_prompts: bool
+    """Whether the claim is about these prompts alone."""
+
+
+Value = IntervalEstimate | float | None
+GapStatistic = Callable[[GapSamples, ComparisonPlan, np.random.Generator], Value]
+
+
+def _effect_size(
+    samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Generator
+) -> IntervalEstimate:
+    if samples.fixed_prompts:
+        return hedges_g(samples.units_a, samples.units_b, plan.alpha)
+    return (paired_d if samples.paired else hedges_g)(samples.a, samples.b, plan.alpha)
+
+
+def _mann_whitney_p(
+    samples: GapSamples, _plan: ComparisonPlan, rng: np.random.Generator
+) -> float | None:
+    return mann_whitney(samples.units_a, samples.units_b, rng=rng).p_value
+
+
+def _permutation_p(
+    samples: GapSamples, plan: ComparisonPlan, rng: np.random.Generator
+) -> float | None:
+    if not plan.permutations:
+        return None
+    if samples.paired:
+        return sign_flip(samples.a, samples.b, rng=rng, resamples=plan.permutations).p_value
+    a = {f"a{place}": [value] for place, value in enumerate(samples.a)}
+    b = {f"b{place}": [value] for place, value in enumerate(samples.b)}
+    return label_permutation(a, b, rng=rng, resamples=plan.permutations).p_value
+
+
+GAP_STATISTICS: Mapping[str, GapStatistic] = {
+    "effect_size": _effect_size,
+    "mann_whitney_p": _mann_whitney_p,
+    "permutation_p": _permutation_p,
+}

@@ -1,0 +1,41 @@
+"""What is declared before anybody looks: which features, at which level, about what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from shared.contracts import Claim
+
+
+@dataclass(frozen=True)
+class ComparisonPlan:
+    """How groups are compared."""
+
+    alpha: float = 0.05
+    tolerance: float = 0.0
+    correction: str = "holm"
+    permutations: int = 0
+    """Relabellings of each comparison for a p-value beside the declared one; a run shows none."""
+    claim: Claim = Claim.POPULATION
+
+
+@dataclass(frozen=True)
+class AnalysisPlan:
+    """How a run is diagnosed."""
+
+    alpha: float = 0.05
+    tolerance: float = 0.0
+    features: tuple[str, ...] = ()
+    """Which are diagnosed; all, unless named."""
+    measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What each extractor measures: known even where it could measure nothing."""
+    selected_at_least: Mapping[str, float] | None = None
+    assessed: tuple[str, ...] = ()
+    """Features that are assessed beyond their gaps."""
+    claim: Claim = Claim.POPULATION
+    permutations: int = 1000
+    """How often labels are exchanged at random, where three or more groups are compared."""
+
+    @property
+    def comparisons(self) -> ComparisonPlan:
+        """Return how the run's groups are compared."""
+        return ComparisonPlan(self.alpha, self.tolerance, claim=self.claim)
