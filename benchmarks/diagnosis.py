@@ -1,7 +1,7 @@
 """The diagnosis of a large study: 13 statistics with disparity, and 1,000 permutations.
 
 31,500 responses x 44 features in 20 domains of 21 groups: 18,480 cells of 75 values, in no order.
-From arrays in memory to columns, on one core. Naive is what a careful analyst writes with pandas:
+From arrays to arrays in memory, on one core. Naive is what a careful analyst writes with pandas:
 one lambda per statistic, one group-by per permutation; on a tenth of the table, times ten. The bars
 are those of issue 4.
 """
@@ -62,7 +62,6 @@ def study(domains: int = DOMAINS) -> Table:
 def diagnose(table: Table) -> None:
     """Summarise and compare, with Dixon's p-values simulated."""
     summary = summarise(table, [parse_statistic(name) for name in STATISTICS])
-    summary.columns()
     disparities(summary, domain_of(table), names(table), np.random.default_rng(2))
 
 

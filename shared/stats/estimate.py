@@ -1,7 +1,8 @@
 """What statistics take and return: present values, a level, and an estimate with its interval."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,8 @@ def check_alpha(alpha: float) -> None:
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 Sample = Sequence[float | None] | Vector
 """One number per answer; None, NaN and infinities are missing answers."""
+AnswersByPrompt = Mapping[Any, Sample]
+"""One group's answers by prompt, a hashable key: the same key in two groups is the same prompt."""
 
 
 def present(sample: Sample) -> tuple[Vector, int]:

@@ -1,5 +1,6 @@
 """How large a difference is, in units of spread: Cohen's d, Hedges' g, d_z and Cliff's delta."""
 
+from dataclasses import replace
 from math import atanh, sqrt, tanh
 
 import numpy as np
@@ -19,21 +20,8 @@ from shared.stats.estimate import (
 EMPTY = "a group has no values"
 SEPARATED = "the groups do not overlap at all: the spread of delta is unknown"
 
-LABELS = ((0.2, "negligible"), (0.5, "small"), (0.8, "medium"))
-"""Cohen's (1988) bounds: the label of what lies below each; "large" from .8."""
-
 NONCENTRAL_UP_TO = 30.0
 """Beyond this t the noncentral distribution is slow and normal to three digits."""
-
-
-def label(effect: float | None) -> str | None:
-    """Name the size of a standardised difference, whatever its sign; None stays None.
-
-    Negligible below .2, small below .5, medium below .8, else large: Cohen's words, not a verdict.
-    """
-    if effect is None or np.isnan(effect):
-        return None
-    return next((name for bound, name in LABELS if abs(effect) < bound), "large")
 
 
 def cohens_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
@@ -57,7 +45,23 @@ def cohens_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     ----------
     Cohen (1988), Statistical Power Analysis; interval: Steiger and Fouladi (1997).
     """
-    return _standardised(a, b, alpha, "Cohen's d", corrected=False)
+    method = "Cohen's d"
+    check_alpha(alpha)
+    x, y = present(a)[0], present(b)[0]
+    if not len(x) or not len(y):
+        return undefined(EMPTY, method=method)
+    dof = len(x) + len(y) - 2
+    if not dof:
+        return undefined("two values have no spread within groups", method=method)
+    x, y = _near_one(x, y)
+    spread = _pooled(x, y, dof)
+    if spread is None:
+        return undefined("there is no spread within the groups", method=method)
+    root = sqrt(len(x) * len(y) / (len(x) + len(y)))
+    value = float(x.mean() - y.mean()) / spread
+    if min(len(x), len(y)) < 2:
+        return undefined(ONE_UNIT, value=value, method=method)
+    return _with_interval(value, root, dof, alpha, method)
 
 
 def hedges_g(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
@@ -69,7 +73,14 @@ def hedges_g(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     ----------
     Hedges (1981), Distribution theory for Glass's estimator of effect size.
     """
-    return _standardised(a, b, alpha, "Hedges' g", corrected=True)
+    d = cohens_d(a, b, alpha)
+    method = d.method.replace("Cohen's d", "Hedges' g")
+    if d.value is None:
+        return replace(d, method=method)
+    dof = len(present(a)[0]) + len(present(b)[0]) - 2
+    factor = 1 - 3 / (4 * dof - 1)
+    value, low, high = (None if x is None else x * factor for x in (d.value, d.low, d.high))
+    return IntervalEstimate(value, low, high, method, d.reason)
 
 
 def paired_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
@@ -94,7 +105,7 @@ def paired_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     if np.ptp(difference) <= ROUNDING * largest or difference.std() == 0:
         return undefined(NO_SPREAD.split(":")[0], method=method)
     value = float(difference.mean() / difference.std(ddof=1))
-    return _with_interval(value, sqrt(len(x)), len(x) - 1, alpha, method, factor=1.0)
+    return _with_interval(value, sqrt(len(x)), len(x) - 1, alpha, method)
 
 
 def cliffs_delta(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
@@ -138,28 +149,6 @@ def _placements(x: Vector, y: Vector) -> Vector:
     return np.asarray((below - (len(y) - upto)) / len(y), dtype=np.float64)
 
 
-def _standardised(
-    a: Sample, b: Sample, alpha: float, name: str, *, corrected: bool
-) -> IntervalEstimate:
-    check_alpha(alpha)
-    x, y = present(a)[0], present(b)[0]
-    if not len(x) or not len(y):
-        return undefined(EMPTY, method=name)
-    dof = len(x) + len(y) - 2
-    if not dof:
-        return undefined("two values have no spread within groups", method=name)
-    x, y = _near_one(x, y)
-    spread = _pooled(x, y, dof)
-    if spread is None:
-        return undefined("there is no spread within the groups", method=name)
-    root = sqrt(len(x) * len(y) / (len(x) + len(y)))
-    factor = 1 - 3 / (4 * dof - 1) if corrected else 1.0
-    value = float(x.mean() - y.mean()) / spread
-    if min(len(x), len(y)) < 2:
-        return undefined(ONE_UNIT, value=value * factor, method=name)
-    return _with_interval(value, root, dof, alpha, name, factor)
-
-
 def _near_one(x: Vector, y: Vector) -> tuple[Vector, Vector]:
     """Scale both by one power of two, which is exact: squares of tiny numbers would vanish."""
     _, power = np.frexp(max(np.abs(x).max(), np.abs(y).max()))
@@ -175,7 +164,7 @@ def _pooled(x: Vector, y: Vector, dof: int) -> float | None:
 
 
 def _with_interval(
-    value: float, root: float, dof: int, alpha: float, name: str, factor: float
+    value: float, root: float, dof: int, alpha: float, name: str
 ) -> IntervalEstimate:
     """Return the effect with the interval of effects whose t distribution fits the observed t."""
     t = value * root
@@ -187,7 +176,7 @@ def _with_interval(
         low = _noncentrality(t, dof, 1 - alpha / 2) / root
         high = _noncentrality(t, dof, alpha / 2) / root
         method = f"{name}, noncentral t"
-    return IntervalEstimate(value * factor, low * factor, high * factor, method)
+    return IntervalEstimate(value, low, high, method)
 
 
 def _noncentrality(t: float, dof: int, share: float) -> float:

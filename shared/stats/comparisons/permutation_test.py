@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shared.stats.comparisons.clusters import Answers
 from shared.stats.comparisons.relabelling import ROUNDING, Stratum, tails
-from shared.stats.estimate import Sample, Vector, present, present_pairs
+from shared.stats.estimate import AnswersByPrompt, Sample, Vector, present, present_pairs
 
 RESAMPLES = 9999
 
@@ -34,8 +33,8 @@ class PermutationTest:
 
 
 def label_permutation(
-    a: Answers,
-    b: Answers,
+    a: AnswersByPrompt,
+    b: AnswersByPrompt,
     *,
     sets: Mapping[Any, Hashable] | None = None,
     rng: np.random.Generator | None = None,
@@ -124,7 +123,7 @@ def _flat(values: Vector) -> bool:
     return float(np.ptp(values)) <= ROUNDING * float(np.abs(values).max())
 
 
-def _unit_means(answers: Answers) -> tuple[dict[Hashable, float], int]:
+def _unit_means(answers: AnswersByPrompt) -> tuple[dict[Hashable, float], int]:
     found = {unit: present(values) for unit, values in answers.items()}
     means = {
         unit: float(np.sort(values).mean()) for unit, (values, _) in found.items() if len(values)

@@ -1,4 +1,4 @@
-"""Rank tests: Mann-Whitney U, Kruskal-Wallis, and Wilcoxon's signed ranks for pairs."""
+"""Rank tests: Mann-Whitney U for two groups, Kruskal-Wallis for any number of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,18 +9,13 @@ import numpy as np
 from scipy import stats
 
 from shared.stats.comparisons.permutation_test import RESAMPLES
-from shared.stats.comparisons.relabelling import EXACT_UP_TO, ROUNDING, Stratum, tails
-from shared.stats.estimate import Sample, Vector, present, present_pairs
+from shared.stats.comparisons.relabelling import EXACT_UP_TO, Stratum, tails
+from shared.stats.estimate import Sample, Vector, present
 
 EMPTY = "a group has no values"
 IDENTICAL = "all values are identical: there is no order to test"
 SMALL = 8
 """Up to this many values in the smaller group the normal approximation is not relied on."""
-SUMMED_EXACTLY_UP_TO = 50
-"""Signed ranks without zeros and ties have an exact table up to this many pairs."""
-
-ENUMERATED_UP_TO = 13
-"""With zeros or ties, so many pairs still have few enough sign flips to look at each."""
 
 MannWhitneyMethod = Literal["auto", "exact", "asymptotic", "permutation"]
 
@@ -138,32 +133,6 @@ def kruskal_wallis(groups: Mapping[str, Sample]) -> RankTest:
     return RankTest(float(test.statistic), float(test.pvalue), method, n, missing)
 
 
-def wilcoxon(a: Sample, b: Sample) -> RankTest:
-    """Test whether paired differences lie evenly around zero: Wilcoxon's signed ranks, two-sided.
-
-    The i-th of `a` and `b` are one pair; pairs with a missing value are left out and counted.
-    Pairs without a difference are dropped from the ranks (Wilcoxon's way). The p-value is exact up
-    to 50 pairs without zero or tied differences, enumerated up to 13 with them, else normal with
-    the correction for ties and none for continuity. The statistic is the smaller sum of ranks.
-
-    Undefined where there are no pairs, or none differs. Assumes symmetric differences.
-
-    References
-    ----------
-    Wilcoxon (1945), Individual comparisons by ranking methods.
-    """
-    x, y, missing = present_pairs(a, b)
-    method = "Wilcoxon signed ranks"
-    if not len(x):
-        return RankTest(None, None, method, 0, missing, "no pair has both values")
-    difference = _without_rounding(x, y)
-    if not difference.any():
-        return RankTest(None, None, method, len(x), missing, "no pair differs")
-    test = stats.wilcoxon(difference, correction=False)
-    name = f"{method}, {_signed_kind(difference)}"
-    return RankTest(float(test.statistic), float(test.pvalue), name, len(x), missing)
-
-
 def _tied(ranks: Vector) -> bool:
     return len(np.unique(ranks)) < len(ranks)
 
@@ -194,18 +163,3 @@ def _mann_whitney_p(
     ending = ", ties and continuity corrected" if continuity else ", ties corrected"
     name = "Mann-Whitney, exact" if method == "exact" else f"Mann-Whitney, normal{ending}"
     return float(test.pvalue), name
-
-
-def _without_rounding(x: Vector, y: Vector) -> Vector:
-    """Return differences in which .3 - .2 and .2 - .1 tie: ranks would take rounding as data."""
-    largest = float(max(np.abs(x).max(), np.abs(y).max()))
-    step = largest * ROUNDING or 1.0
-    return np.asarray(np.round((x - y) / step) * step)
-
-
-def _signed_kind(difference: Vector) -> str:
-    """Name what scipy chooses: its answer does not say."""
-    plain = len(np.unique(np.abs(difference))) == len(difference) and bool(difference.all())
-    if plain and len(difference) <= SUMMED_EXACTLY_UP_TO:
-        return "exact"
-    return "all sign flips" if len(difference) <= ENUMERATED_UP_TO else "normal, ties corrected"

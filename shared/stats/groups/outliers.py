@@ -88,19 +88,6 @@ def dixon_p_values(
     return p_values
 
 
-def critical_value(
-    n: int, alpha: float, rng: np.random.Generator, simulations: int = SIMULATIONS
-) -> float:
-    """Return the Q that the larger end of n normal values exceeds with probability alpha.
-
-    Raises
-    ------
-    ValueError
-        For fewer than three values, or fewer than one simulation.
-    """
-    return float(np.quantile(simulated(n, rng, simulations), 1 - alpha))
-
-
 def simulated(n: int, rng: np.random.Generator, simulations: int) -> Floats:
     """Return Q of the larger end of so many samples of n normal values, ascending."""
     if n < FEWEST:

@@ -107,19 +107,6 @@ class Summary:
     n_missing: NDArray[np.int64]
     """[groups, features]: rows without a finite value."""
 
-    def columns(self) -> dict[str, NDArray[np.generic]]:
-        """Return the result as columns of equal length; names as indices into the tuples above."""
-        statistic, group, feature = np.indices(self.values.shape, dtype=np.int32)
-        return {
-            "statistic": statistic.ravel(),
-            "group": group.ravel(),
-            "feature": feature.ravel(),
-            "value": self.values.ravel(),
-            "reason": self.reasons.ravel(),
-            "n": np.broadcast_to(self.n, self.values.shape).ravel(),
-            "n_missing": np.broadcast_to(self.n_missing, self.values.shape).ravel(),
-        }
-
 
 def summarise(table: Table, statistics: Sequence[Statistic], ddof: int = 0) -> Summary:
     """Return each statistic of each group on each feature.

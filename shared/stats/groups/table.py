@@ -1,6 +1,6 @@
 """A table of measurements: rows, features, the group of each row, and perhaps a baseline."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,22 +48,3 @@ class Table:
         for what, names in (("group", self.groups), ("feature", self.features)):
             if len(set(names)) < len(names):
                 raise ValueError(f"a {what} is named twice")
-
-
-def above_baseline(table: Table) -> Table:
-    """Return the table with each value minus its baseline value: baseline calibration.
-
-    Missing where either of the two is; the baseline itself becomes 0 where it is present. The unit
-    stays the feature's own.
-
-    Raises
-    ------
-    ValueError
-        If the table has no baseline.
-    """
-    if table.baseline is None:
-        raise ValueError("calibration needs a baseline, and the table has none")
-    values = np.where(np.isfinite(table.values), table.values, np.nan)
-    baseline = np.where(np.isfinite(table.baseline), table.baseline, np.nan)
-    with np.errstate(over="ignore"):  # a difference beyond float64 is infinite, which is missing
-        return replace(table, values=values - baseline, baseline=baseline - baseline)

@@ -8,12 +8,8 @@ from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
-from shared.stats.comparisons.effect_size import cohens_d
-from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference
-from shared.stats.comparisons.ranks import MannWhitney, mann_whitney
-from shared.stats.estimate import IntervalEstimate, Sample, Vector, check_alpha, present, undefined
+from shared.stats.estimate import Sample, Vector, present
 
 Whole = NDArray[np.intp]
 POINTS_LOST = 20.0
@@ -39,18 +35,6 @@ class CvVariant:
     groups: Mapping[str, str]
     """By dimension."""
     values: Sample
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """Two groups' pooled ratings compared as the published study does."""
-
-    gap: float | None
-    """mean(a) - mean(b) over single ratings."""
-    ranks: MannWhitney
-    t_test: MeanDifference
-    """Student's, one variance. Takes repeats as independent: see `comparisons/clustered.py`."""
-    d: IntervalEstimate
 
 
 @dataclass(frozen=True)
@@ -87,19 +71,6 @@ class RatingConsistency:
     left_out: int
     """Cells with fewer than two ratings that could be read."""
     reason: str | None = None
-
-
-def contrast(a: Sample, b: Sample, alpha: float) -> Contrast:
-    """Compare two groups' pooled ratings: U (normal, ties corrected), Student's t, Cohen's d.
-
-    Takes single ratings as independent, which repeats of a CV are not: for a published number to
-    be found again, not for a conclusion.
-    """
-    check_alpha(alpha)
-    x, y = present(a)[0], present(b)[0]
-    gap = float(x.mean() - y.mean()) if len(x) and len(y) else None
-    ranks = mann_whitney(a, b, method="asymptotic")
-    return Contrast(gap, ranks, _student(x, y, gap, alpha), cohens_d(a, b, alpha))
 
 
 def total_bias(*dimensions: Mapping[str, Sample]) -> RatingBias:
@@ -233,19 +204,3 @@ def _read(ratings: Iterable[CvRating]) -> list[tuple[str, float]]:
 def _mean(sample: Sample) -> float | None:
     values = present(sample)[0]
     return float(values.mean()) if len(values) else None
-
-
-def _student(x: Vector, y: Vector, gap: float | None, alpha: float) -> MeanDifference:
-    method = "Student t, one variance, over ratings"
-    if gap is None or min(len(x), len(y)) < 2:
-        return MeanDifference(undefined("a group has fewer than two values", method=method), None)
-    largest = float(max(np.abs(x).max(), np.abs(y).max()))
-    if max(float(np.ptp(x)), float(np.ptp(y))) <= ROUNDING * largest:
-        reason = "there is no spread within the groups"
-        return MeanDifference(undefined(reason, value=gap, method=method), None)
-    dof = len(x) + len(y) - 2
-    inside = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
-    error = float(np.sqrt(inside / dof * (1 / len(x) + 1 / len(y))))
-    reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
-    p_value = float(2 * stats.t.sf(abs(gap) / error, dof))
-    return MeanDifference(IntervalEstimate(gap, gap - reach, gap + reach, method), p_value)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from shared.stats.comparisons.effect_size import cliffs_delta, cohens_d, hedges_g, label, paired_d
+from shared.stats.comparisons.effect_size import cliffs_delta, cohens_d, hedges_g, paired_d
 from shared.stats.comparisons.ranks import mann_whitney
 from tests.support.golden import golden_cases
 
@@ -66,14 +66,6 @@ def test_an_enormous_effect_says_that_its_interval_is_approximate() -> None:
     assert found.low is not None
     assert found.value is not None
     assert found.low < found.value
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_labels_change_at_cohens_bounds(sign: int) -> None:
-    words = ["negligible", "small", "small", "medium", "large"]
-    assert [label(sign * d) for d in (0.1999, 0.2, 0.4999, 0.5, 0.8)] == words
-    assert label(None) is None
-    assert label(NAN) is None
 
 
 @settings(deadline=None, max_examples=60)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.comparisons.multiplicity import adjust
+from shared.stats.comparisons.ranks import mann_whitney
 from shared.stats.studies.hiring import (
     CvRating,
     CvVariant,
     consistency,
-    contrast,
     quality,
     total_bias,
     total_bias_by_chance,
@@ -91,37 +89,8 @@ def test_every_recorded_measure_comes_out(
     for a, b in bias.gaps:
         key = f"{a[0].upper()}-{b[0].upper()}"
         assert bias.gaps[a, b] == pytest.approx(expected[key]["diff"], abs=1e-12)
-        compare(samples[a], samples[b], expected[key])
-
-
-@pytest.mark.parametrize("model", STUDIES)
-def test_after_correction_no_gap_of_the_study_is_significant(
-    recorded_data: RecordedData, model: str
-) -> None:
-    p_values = []
-    for scaffold in SCAFFOLDS:
-        ratings = read(recorded_data("data/cv"), model, scaffold)
-        for trait, names in (("race", RACES), ("gender", GENDERS)):
-            for a, b in combinations(names, 2):
-                found = contrast(values(ratings, trait, a), values(ratings, trait, b), 0.05)
-                p_values.append(found.ranks.p_value)
-    assert any(p is not None and p < 0.05 for p in p_values) or model == "claude-sonnet-4"
-    assert all(p is None or p > 0.05 for p in adjust(p_values, "holm"))
-
-
-def compare(a: list[float | None], b: list[float | None], expected: dict[str, Any]) -> None:
-    found = contrast(a, b, 0.05)
-    assert found.gap == pytest.approx(expected["diff"], abs=1e-12)
-    assert found.ranks.u_a == expected["u"]
-    assert [found.ranks.n_a, found.ranks.n_b] == expected["n"]
-    if expected["t_p"] is None:  # identical ratings: the study says p = 1 and d = 0, we say why not
-        assert (found.ranks.p_value, found.d.value, found.t_test.p_value) == (None, None, None)
-        assert found.ranks.reason
-        assert found.d.reason
-        return
-    assert found.ranks.p_value == pytest.approx(expected["p"], abs=1e-9)
-    assert found.t_test.p_value == pytest.approx(expected["t_p"], abs=1e-9)
-    assert found.d.value == pytest.approx(expected["d"], abs=1e-9)
+        ranks = mann_whitney(samples[a], samples[b], method="asymptotic")
+        assert (ranks.u_a, [ranks.n_a, ranks.n_b]) == (expected[key]["u"], expected[key]["n"])
 
 
 def test_the_total_bias_by_chance_is_that_of_labels_exchanged_within_sets() -> None:

@@ -255,16 +255,6 @@ def test_a_table_without_rows_or_features_gives_reasons_or_nothing() -> None:
     assert summarise(bare, EVERY).values.shape == (len(EVERY), 1, 0)
 
 
-def test_columns_are_the_arrays_laid_out_row_by_row() -> None:
-    found = one("mean", uneven(10))
-    columns = found.columns()
-    assert {len(column) for column in columns.values()} == {15}
-    place = 7
-    group, feature = columns["group"][place], columns["feature"][place]
-    assert columns["value"][place] == found.values[0, group, feature]
-    assert columns["n"][place] == found.n[group, feature]
-
-
 def test_a_teams_own_statistic_stands_beside_the_others() -> None:
     def share_above_one(values: Any) -> float | None:
         return float(np.mean(values > 1)) if len(values) > 5 else None

@@ -1,11 +1,11 @@
-"""Tables: what they refuse, and baseline calibration."""
+"""Tables: what they refuse."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from shared.stats.groups.table import Table, above_baseline
+from shared.stats.groups.table import Table
 
 TABLE = Table(
     np.array([[1.0, np.nan], [2.0, 5.0], [np.inf, 6.0]]),
@@ -14,19 +14,6 @@ TABLE = Table(
     ("x", "y"),
     np.array([[0.5, 1.0], [np.nan, 2.0], [1.0, 3.0]]),
 )
-
-
-def test_calibration_subtracts_the_baseline_and_is_missing_where_either_is() -> None:
-    found = above_baseline(TABLE)
-    expected = np.array([[0.5, np.nan], [np.nan, 3.0], [np.nan, 3.0]])
-    assert found.values == pytest.approx(expected, nan_ok=True)
-    assert found.baseline is not None
-    assert found.baseline == pytest.approx(np.array([[0, 0], [np.nan, 0], [0, 0]]), nan_ok=True)
-
-
-def test_calibration_needs_a_baseline() -> None:
-    with pytest.raises(ValueError, match="calibration needs a baseline"):
-        above_baseline(replace(TABLE, baseline=None))
 
 
 @pytest.mark.parametrize(
