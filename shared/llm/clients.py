@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 
 CALLS_EACH = 25
 
-C = TypeVar("C")
 
 
 class Clients(Generic[C]):

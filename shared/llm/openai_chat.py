@@ -29,7 +29,7 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         # As arguments: a parameter of that name is an error, and never asked instead.
         request: dict[str, Any] = dict(messages=list(call.messages), **call.parameters)
         if form:
-            request.setdefault("response_format", _format(form))
+            request.setdefault("response_format", _response_format(form))
         return request
 
     def _answer(self, reply: Any) -> Answer:
@@ -58,6 +58,6 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         )
 
 
-def _format(form: Form) -> dict[str, object]:
+def _response_format(form: Form) -> dict[str, object]:
     schema = {"name": form.name, "strict": True, "schema": dict(form.schema)}
     return {"type": "json_schema", "json_schema": schema}

@@ -23,7 +23,7 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
         # As arguments: a parameter of that name is an error, and never asked instead.
         request: dict[str, Any] = dict(input=list(call.messages), **given)
         if form:
-            request["text"] = {"format": _format(form), **request.get("text", {})}
+            request["text"] = {"format": _response_schema(form), **request.get("text", {})}
         return request
 
     def _answer(self, reply: Any) -> Answer:
@@ -50,5 +50,5 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
         return Answer(text, finish, tokens[0], tokens[1], reply.model)
 
 
-def _format(form: Form) -> dict[str, object]:
+def _response_schema(form: Form) -> dict[str, object]:
     return {"type": "json_schema", "name": form.name, "strict": True, "schema": dict(form.schema)}

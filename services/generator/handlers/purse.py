@@ -10,7 +10,7 @@ from shared.store import Calls
 from shared.store.calls import RunSpending
 
 FRESH_S = 1.0
-"""How old the sums may be: other replicas spend too."""
+"""How old an answer of the store may be: other replicas spend too, and runs are cancelled."""
 
 
 class Spent(Exception):  # noqa: N818 - an outcome, not an accident

@@ -6,9 +6,6 @@ from shared.contracts import Cancellation, Probe
 from shared.runtime.blocking import BatchedLookup
 from shared.store import Records
 
-FRESH_S = 1.0
-"""How old an answer of the store may be: a cancelled run spends that much longer."""
-
 
 class Wanted:
     """Asks the store, for each run once in a while."""
