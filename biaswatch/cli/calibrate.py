@@ -22,7 +22,7 @@ from biaswatch.cli.options import Json
 from biaswatch.local.client import GatewayClient
 from biaswatch.readers.suites import load_suite
 from biaswatch.render.output import print_rows
-from services.simulator.domain.plant import Plant
+from services.simulator.domain.planted_bias import PlantedModel
 from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Round, Suite
 from shared.errors import TransientError, UsageError
 from shared.runtime.blocking import in_thread
@@ -76,7 +76,7 @@ async def _calibrated(
 ) -> "list[Row]":
     from biaswatch.local.platform import embedded_platform
 
-    plants = {_model(effect): Plant(rating_gaps={"black": -effect}) for effect in effects}
+    plants = {_model(effect): PlantedModel(rating_gaps={"black": -effect}) for effect in effects}
     suite = load_suite(SUITE)
     clock = _fast(datetime.now(UTC))
     async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as here:

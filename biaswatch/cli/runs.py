@@ -103,9 +103,9 @@ def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -
         return
     check_recordings(targets)
     if not AddressFile(load_settings(Settings).state_dir).read():  # what starts here reads these
-        from services.simulator.app import given
+        from services.simulator.app import read_settings
 
-        check_simulated(targets, given().models)
+        check_simulated(targets, read_settings().models)
         check_means(targets, budget, load_settings(GeneratorSettings))
 
 

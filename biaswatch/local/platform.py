@@ -28,7 +28,7 @@ from services.planner.settings import PlannerSettings
 from services.recorder import app as recorder
 from services.recorder.settings import RecorderSettings
 from services.simulator import app as simulator
-from services.simulator.domain.plant import Plant
+from services.simulator.domain.planted_bias import PlantedModel
 from services.simulator.settings import SimulatorSettings
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
@@ -65,8 +65,8 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _simulated(plants: Mapping[str, Plant]) -> SimulatorSettings:
-    given = simulator.given()
+def _simulated(plants: Mapping[str, PlantedModel]) -> SimulatorSettings:
+    given = simulator.read_settings()
     return given.model_copy(update={"plants": {**given.plants, **plants}})
 
 
@@ -76,7 +76,7 @@ async def embedded_platform(
     *,
     port: int = 0,
     apart: bool = False,
-    plants: Mapping[str, Plant] | None = None,
+    plants: Mapping[str, PlantedModel] | None = None,
     clock: Clock | None = None,
     calls: int | None = None,
     asking: bool = True,

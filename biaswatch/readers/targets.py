@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from services.generator.domain.price import price_of
+from services.generator.domain.model_calls import price_of
+from services.generator.domain.questions import UnfitProbe
 from services.generator.domain.scaffolds import scaffold_of
-from services.generator.domain.variables import Unfit
 from services.generator.settings import GeneratorSettings
 from shared.contracts import Budget, Run, Suite, Target, parse_target, probes_of
 from shared.contracts.providers import PROVIDERS
@@ -44,14 +44,11 @@ def with_file(written: str) -> str:
     return f"{written}{'&' if mark else '?'}{read_application(Path(path)).as_parameters()}"
 
 
-WITH_KEYS = ("openai", "openai-responses", "anthropic")
-
-
 def check_scaffolds(suite: Suite, targets: Sequence[Target], scaffolds: Sequence[str]) -> None:
     """Raise UsageError where a probe cannot be asked through a scaffold; recordings have any."""
-    if all(target.provider == "replay" for target in targets):
+    asked = next((each for each in targets if not PROVIDERS[each.provider].recorded), None)
+    if asked is None:
         return
-    asked = next(target for target in targets if target.provider != "replay")
     at = datetime.now(UTC)
     run = Run(
         at=at, suite=suite.name, suite_hash=suite.hash, targets=(asked,), scaffolds=tuple(scaffolds)
@@ -59,7 +56,7 @@ def check_scaffolds(suite: Suite, targets: Sequence[Target], scaffolds: Sequence
     for probe in probes_of(run, suite, at):
         try:
             scaffold_of(probe.scaffold).first(probe)
-        except Unfit as unfit:
+        except UnfitProbe as unfit:
             raise UsageError(
                 f"The probe {probe.key} cannot be asked by the scaffold {probe.scaffold}: {unfit}"
             ) from None
@@ -69,7 +66,7 @@ def check_means(targets: Sequence[Target], budget: Budget, settings: GeneratorSe
     """Raise ConfigurationError where a key, or the price a budget needs, is missing."""
     prices = settings.prices()
     for target in targets:
-        if target.provider in WITH_KEYS:
+        if PROVIDERS[target.provider].key_variable:
             settings.key_for(target.provider, target.base_url)
         if budget.cost is not None and price_of(target, prices) is None:
             raise ConfigurationError(
@@ -81,14 +78,14 @@ def check_means(targets: Sequence[Target], budget: Budget, settings: GeneratorSe
 def check_recordings(targets: Sequence[Target]) -> None:
     """Raise UsageError where recorded answers on this machine cannot be read."""
     for target in targets:
-        if target.provider == "replay":
+        if PROVIDERS[target.provider].recorded:
             read_recording(Path(target.model))
 
 
 def check_simulated(targets: Sequence[Target], known: Collection[str]) -> None:
     """Raise UsageError where the simulator has no such model."""
     for target in targets:
-        if target.provider == "simulator" and target.model not in known:
+        if PROVIDERS[target.provider].simulated and target.model not in known:
             raise UsageError(
                 f"The simulator has no model {target.model!r}; it has {', '.join(sorted(known))}."
             )

@@ -7,13 +7,12 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 
-from services.generator.domain.price import Price
-from services.generator.handlers import Ask
-from services.generator.handlers.caller import Caller, Patience
-from services.generator.handlers.keeping import Keeping
-from services.generator.handlers.models import lane_of
-from services.generator.handlers.purse import Purse
-from services.generator.handlers.wanted import Wanted
+from services.generator.domain.model_calls import Price
+from services.generator.handlers.ask import Ask
+from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
+from services.generator.handlers.call_cache import CallCache
+from services.generator.handlers.caller import ModelCaller, RetryPolicy
+from services.generator.handlers.endpoints import endpoint_of
 from services.generator.settings import GeneratorSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
@@ -24,7 +23,7 @@ from shared.runtime.service import Service
 from shared.store import Store
 
 FORGET_EVERY_S = 3600.0
-BESIDE = 1.25
+PROBES_PER_CALL = 1.25
 """Probes in hand for each call in flight: some are being looked up, kept or published."""
 
 
@@ -44,7 +43,7 @@ def build(settings: GeneratorSettings) -> Service:
             "generator",
             Probe,
             ask,
-            slots=math.ceil(settings.generator_slots * BESIDE),
+            slots=math.ceil(settings.generator_slots * PROBES_PER_CALL),
             lane=lane,
             most_in_hand=settings.generator_cap,
         )
@@ -63,26 +62,24 @@ def build(settings: GeneratorSettings) -> Service:
 def ask_of(store: Store, settings: GeneratorSettings, prices: dict[str, Price]) -> Ask:
     """Return the handler of probes on a store."""
     clock = time.monotonic
-    purse = Purse(store.calls, now=now, clock=clock)
-    patience = Patience(
+    retries = RetryPolicy(
         tries=settings.generator_tries,
         limited_s=settings.generator_patience_s,
         timeout_s=settings.generator_timeout_s,
     )
-    caller = Caller(
-        wanted=Wanted(store.records, clock=clock),
-        keeping=Keeping(store.calls),
-        purse=purse,
+    caller = ModelCaller(
+        cancellation=CancellationCheck(store.records, clock=clock),
+        cache=CallCache(store.calls),
+        budgets=RunBudgets(store.calls, now=now, clock=clock),
         now=now,
         clock=clock,
-        luck=random.random,
-        patience=patience,
+        jitter=random.random,
+        retries=retries,
     )
     return Ask(
         store.records,
-        lambda target: lane_of(target, settings, prices, clock),
+        lambda target: endpoint_of(target, settings, prices, clock),
         caller,
-        purse,
         now=now,
         clock=clock,
     )

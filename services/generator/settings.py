@@ -1,22 +1,41 @@
-"""The generator's knobs, and the keys that it alone holds."""
+"""The generator's settings, and the keys that it alone holds."""
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, create_model
 
-from services.generator.domain.price import Price
+from services.generator.domain.model_calls import Price
+from shared.contracts.providers import PROVIDERS, key_variables
 from shared.errors import ConfigurationError
 from shared.files import checked, read_text, yaml_mapping
 from shared.runtime.settings import Settings
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
-NO_KEY = "none"
-"""What a server is told that needs no key; the SDKs insist on one."""
 
 
-class GeneratorSettings(Settings):
+def _key_fields() -> dict[str, Any]:
+    """Return two settings for each provider's key: the key, or the file with it, which is better.
+
+    No other server gets the key.
+    """
+    fields: dict[str, Any] = {}
+    for variable in key_variables():
+        aliases = AliasChoices(f"BIASWATCH_{variable}", variable)
+        fields[variable.lower()] = (SecretStr | None, Field(None, validation_alias=aliases))
+        fields[f"{variable.lower()}_file"] = (Path | None, None)
+    return fields
+
+
+if TYPE_CHECKING:
+    ProviderKeys = Settings
+else:
+    ProviderKeys = create_model("ProviderKeys", __base__=Settings, **_key_fields())
+
+
+class GeneratorSettings(ProviderKeys):
     """What can be set on the generator, beyond what every service has."""
 
     generator_slots: int = Field(default=100, ge=1, le=2000)
@@ -39,23 +58,10 @@ class GeneratorSettings(Settings):
     """YAML: what a million tokens `read` and `written` cost, by model; needed for money budgets."""
     simulator_url: str = "http://127.0.0.1:8090/v1"
     """Where `simulator:` targets are asked."""
-    openai_api_key: SecretStr | None = Field(
-        default=None, validation_alias=AliasChoices("BIASWATCH_OPENAI_API_KEY", "OPENAI_API_KEY")
-    )
-    """The key for OpenAI; other servers do not get it."""
-    openai_api_key_file: Path | None = None
-    """The file with that key, which is better than a variable."""
-    anthropic_api_key: SecretStr | None = Field(
-        default=None,
-        validation_alias=AliasChoices("BIASWATCH_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"),
-    )
-    """The key for Anthropic; other servers do not get it."""
-    anthropic_api_key_file: Path | None = None
-    """The file with that key."""
     keys_dir: Path | None = None
     """A folder of keys for other servers: one file each, named like the server's host."""
 
-    def key_for(self, provider: str, base_url: str | None) -> str:
+    def key_for(self, name: str, base_url: str | None) -> str | None:
         """Return the key for a provider's own server, or for the server at an address.
 
         Raises
@@ -64,17 +70,17 @@ class GeneratorSettings(Settings):
             A provider's own server needs a key and there is none, or a file cannot be read.
         """
         if base_url:
-            return self.host_key(base_url) or NO_KEY
-        name = "openai" if provider.startswith("openai") else provider
-        if path := getattr(self, f"{name}_api_key_file"):
+            return self.host_key(base_url)
+        provider = PROVIDERS[name]
+        if provider.key_variable is None:
+            return None
+        if path := getattr(self, f"{provider.key_variable.lower()}_file"):
             return _read(path)
-        secret: SecretStr | None = getattr(self, f"{name}_api_key")
+        secret: SecretStr | None = getattr(self, provider.key_variable.lower())
         if secret and secret.get_secret_value().strip():
             return secret.get_secret_value().strip()
-        variable = f"{name.upper()}_API_KEY"
         raise ConfigurationError(
-            f"There is no key for {provider}: targets. Set {variable}, or"
-            f" BIASWATCH_{variable}_FILE, for the generator."
+            f"There is no key for {name}: targets. Set {provider.key_place} for the generator."
         )
 
     def host_key(self, url: str) -> str | None:

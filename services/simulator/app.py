@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 from starlette.exceptions import HTTPException
 
-from services.simulator.routes.answering import Models
-from services.simulator.routes.openai_format import error
+from services.simulator.routes.answering import SimulatedModels
+from services.simulator.routes.openai_format import openai_error
 from services.simulator.settings import SimulatorSettings
 from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError
@@ -25,7 +25,7 @@ _DRAIN_S = 5
 def build(settings: SimulatorSettings, now: Callable[[], float] = time.time) -> FastAPI:
     """Return the application that answers as the settings say."""
     app = FastAPI(title="biaswatch simulator", docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(Models(settings, now).router())
+    app.include_router(SimulatedModels(settings, now).router())
     app.add_api_route("/healthz", _healthy, methods=["GET"])
     app.add_exception_handler(HTTPException, _in_their_shape)
     return app
@@ -66,13 +66,13 @@ async def _in_their_shape(request: Request, problem: Exception) -> JSONResponse:
     """Answer an unknown path or method the way OpenAI does, so that SDKs can read it."""
     status = problem.status_code if isinstance(problem, HTTPException) else 500
     said = f"There is no {request.method} {request.url.path} here."
-    return JSONResponse(error(said, "invalid_request_error"), status)
+    return JSONResponse(openai_error(said, "invalid_request_error"), status)
 
 
 def main() -> int:
     """Run the simulator from the environment's settings."""
     try:
-        asyncio.run(serve(given(), _print))
+        asyncio.run(serve(read_settings(), _print))
     except ConfigurationError as problem:
         sys.stderr.write(f"{problem}\n")
         return problem.exit_code
@@ -81,7 +81,7 @@ def main() -> int:
     return 0
 
 
-def given() -> SimulatorSettings:
+def read_settings() -> SimulatorSettings:
     """Read the settings; raise ConfigurationError where one is wrong."""
     try:
         return SimulatorSettings()

@@ -5,8 +5,12 @@ from typing import Annotated
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from services.simulator.domain.groups import DEFAULT_MARKERS
-from services.simulator.domain.plant import DEFAULT_PLANTS, Faults, Plant
+from services.simulator.domain.planted_bias import (
+    DEFAULT_MARKERS,
+    DEFAULT_MODELS,
+    Faults,
+    PlantedModel,
+)
 
 
 class SimulatorSettings(BaseSettings):
@@ -23,7 +27,7 @@ class SimulatorSettings(BaseSettings):
     """The port it listens on; 0 takes a free one, which is printed."""
     seed: int = 0
     """Another seed gives other answers with the same planted effects."""
-    plants: dict[str, Plant] = {}
+    plants: dict[str, PlantedModel] = {}
     """Models by name, as JSON, added to `unbiased`, `biased` and `refusing`, or in their place."""
     markers: dict[str, tuple[str, ...]] = dict(DEFAULT_MARKERS)
     """Words and the groups they stand for, as JSON, in place of the simulator's own."""
@@ -33,6 +37,6 @@ class SimulatorSettings(BaseSettings):
     """The only key accepted; without it, any key or none."""
 
     @property
-    def models(self) -> dict[str, Plant]:
+    def models(self) -> dict[str, PlantedModel]:
         """All models by name."""
-        return {**DEFAULT_PLANTS, **self.plants}
+        return {**DEFAULT_MODELS, **self.plants}

@@ -5,16 +5,10 @@ from typing import Any
 
 import anthropic
 
-from shared.llm.port import Answer, Call, CallFailed, Failure, Form
-from shared.llm.sdk_model import Provider, SdkModel
+from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
+from shared.llm.sdk_model import Sdk, SdkModel
 
-ANTHROPIC = Provider(
-    sdk=anthropic,
-    client=anthropic.AsyncAnthropic,
-    root=anthropic.AnthropicError,
-    url="https://api.anthropic.com",
-    key="ANTHROPIC_API_KEY, or BIASWATCH_ANTHROPIC_API_KEY_FILE,",
-)
+ANTHROPIC = Sdk(anthropic, anthropic.AsyncAnthropic, anthropic.AnthropicError)
 MAX_TOKENS = 4096
 """The limit where the target names none: this format has no request without one."""
 _FINISHES = {
@@ -28,23 +22,23 @@ _FINISHES = {
 class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
     """Asks for the next message; roles that are put in stand beside the conversation here."""
 
-    provider = ANTHROPIC
+    sdk = ANTHROPIC
 
     def _endpoint(self, client: anthropic.AsyncAnthropic) -> Callable[..., Awaitable[Any]]:
         return client.messages.create
 
-    def _request(self, call: Call, form: Form | None) -> dict[str, Any]:
+    def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         system = "\n\n".join(m["content"] for m in call.messages if m["role"] == "system")
         said = [dict(m) for m in call.messages if m["role"] != "system"]
         request: dict[str, Any] = {"max_tokens": MAX_TOKENS, **call.parameters, "messages": said}
         if system:
             request["system"] = system
-        if form:
+        if schema:
             given = request.get("output_config", {})
-            request["output_config"] = {"format": _format(form), **given}
+            request["output_config"] = {"format": _format(schema), **given}
         return request
 
-    def _answer(self, reply: Any) -> Answer:
+    def _answer(self, reply: Any) -> ModelAnswer:
         try:
             text = "".join(part.text for part in reply.content if part.type == "text")
             stopped, usage = reply.stop_reason, reply.usage
@@ -57,11 +51,11 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
         if not text.strip():
             empty = Failure.TRUNCATED if finish == "length" else Failure.EMPTY
             raise CallFailed(empty, "The model said nothing.", tokens=tokens)
-        return Answer(text, finish, tokens[0], tokens[1], reply.model)
+        return ModelAnswer(text, finish, tokens[0], tokens[1], reply.model)
 
 
-def _format(form: Form) -> dict[str, object]:
-    return {"type": "json_schema", "schema": dict(form.schema)}
+def _format(schema: AnswerSchema) -> dict[str, object]:
+    return {"type": "json_schema", "schema": dict(schema.schema)}
 
 
 def _tokens(usage: Any) -> tuple[int | None, int | None]:

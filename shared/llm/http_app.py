@@ -1,31 +1,33 @@
-"""Any HTTP application as a model, so that a deployed product is measured whole."""
+"""Any HTTP application as a model: fill a request template, follow a pointer into the reply."""
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx2
 import yaml
 from pydantic import JsonValue
 
+from shared.contracts import Target
 from shared.contracts.providers.http import Application
 from shared.errors import UsageError
 from shared.files import checked, parse_yaml, read_text
-from shared.llm.pointer import filled, found_at
 from shared.llm.port import (
     HOST_KEY_PLACE,
     PURPOSE_HEADER,
-    Answer,
-    Call,
     CallFailed,
+    Connection,
     Failure,
+    ModelAnswer,
+    ModelCall,
     key_refused,
 )
 from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
 
 LARGEST_REPLY_BYTES = 4 * 1024 * 1024
+MESSAGES, PROMPT, SYSTEM, REPEAT = "{messages}", "{prompt}", "{system}", "{repeat}"
 
 
 def read_application(path: Path) -> Application:
@@ -56,9 +58,15 @@ class HttpApp:
         transport = GuardedTransport(private_hosts)
         self._client = httpx2.AsyncClient(transport=transport, headers=headers, trust_env=False)
 
-    async def ask(self, call: Call) -> Answer:
+    @classmethod
+    def connect(cls, target: Target, connection: Connection) -> Self:
+        """Return the adapter for a target."""
+        application = Application.model_validate(target.parameters)
+        return cls(application, key=connection.key, private_hosts=connection.private_hosts)
+
+    async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
-        body = filled(self._application.request, call)
+        body = filled_template(self._application.request, call)
         try:
             async with asyncio.timeout(call.timeout_s):
                 status, headers, reply = await self._exchange(body, call)
@@ -75,9 +83,11 @@ class HttpApp:
         except httpx2.HTTPError:
             raise CallFailed(Failure.UNREACHABLE, "The application cannot be reached.") from None
         _check(status, headers)
-        return Answer(self._text(reply), "stop")
+        return ModelAnswer(self._text(reply), "stop")
 
-    async def _exchange(self, body: JsonValue, call: Call) -> tuple[int, httpx2.Headers, bytes]:
+    async def _exchange(
+        self, body: JsonValue, call: ModelCall
+    ) -> tuple[int, httpx2.Headers, bytes]:
         url, why = self._application.url, {PURPOSE_HEADER: call.purpose}
         asked = self._client.stream("POST", url, json=body, headers=why, timeout=call.timeout_s)
         async with asked as reply:
@@ -117,3 +127,57 @@ def _check(status: int, headers: httpx2.Headers) -> None:
         raise CallFailed(Failure.SERVER_ERROR, f"The application answered HTTP {status}.")
     if not 200 <= status < 300:
         raise CallFailed(Failure.BAD_REQUEST, f"The application answered HTTP {status}.")
+
+
+def found_at(document: Any, pointer: str) -> Any:
+    """Return what a pointer points to; raise LookupError where nothing is there."""
+    if pointer and not pointer.startswith("/"):
+        raise LookupError(pointer)
+    for raw in pointer.split("/")[1:]:
+        step = raw.replace("~1", "/").replace("~0", "~")
+        if isinstance(document, list):
+            if not (step.isascii() and step.isdigit()):
+                raise LookupError(pointer)
+            document = document[int(step)]
+        elif isinstance(document, Mapping):
+            document = document[step]
+        else:
+            raise LookupError(pointer)  # noqa: TRY004 - the reply is another than was described
+    return document
+
+
+def filled_template(template: JsonValue, call: ModelCall) -> JsonValue:
+    """Return the request: placeholders in its strings become what is asked, nothing else does."""
+    if isinstance(template, dict):
+        return {name: filled_template(value, call) for name, value in template.items()}
+    if isinstance(template, list):
+        return [filled_template(value, call) for value in template]
+    if template == MESSAGES:
+        return [dict(message) for message in call.messages if message["role"] != "system"]
+    return _words(template, call) if isinstance(template, str) else template
+
+
+def _words(template: str, call: ModelCall) -> str:
+    """Fill in one pass, so that what a prompt says is never taken for a placeholder."""
+    words = {
+        PROMPT: _said(call, {"user", "assistant"}),
+        SYSTEM: _said(call, {"system"}),
+        REPEAT: call.repeat_key,
+    }
+    parts = [template]
+    for placeholder in words:
+        parts = [piece for part in parts for piece in _split(part, placeholder, set(words))]
+    return "".join(words.get(part, part) for part in parts)
+
+
+def _split(part: str, placeholder: str, known: set[str]) -> list[str]:
+    if part in known:
+        return [part]
+    pieces: list[str] = []
+    for piece in part.split(placeholder):
+        pieces += [piece, placeholder]
+    return pieces[:-1]
+
+
+def _said(call: ModelCall, roles: set[str]) -> str:
+    return "\n\n".join(m["content"] for m in call.messages if m["role"] in roles)

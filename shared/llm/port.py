@@ -1,6 +1,6 @@
 """What the generator needs of a model, whoever provides it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -12,16 +12,16 @@ PURPOSE_HEADER = "X-Biaswatch-Purpose"
 
 
 @dataclass(frozen=True)
-class Form:
-    """The shape an answer is to have; a provider that can is held to it."""
+class AnswerSchema:
+    """The JSON Schema of an answer; a provider that can is held to it."""
 
     name: str
     schema: Mapping[str, JsonValue]
-    """A JSON Schema, of the kind every provider takes: an object, every field required."""
+    """Of the kind every provider takes: an object, every field required."""
 
 
 @dataclass(frozen=True)
-class Call:
+class ModelCall:
     """One request to a model."""
 
     model: str
@@ -36,15 +36,15 @@ class Call:
     """Which try of this call it is; a simulated fault is drawn anew for each."""
     recording: tuple[str, str, int] | None = None
     """Key, scaffold and repeat of the probe: the address of a recorded answer."""
-    form: Form | None = None
-    """The shape the answer is to have, where the question asks for one."""
+    answer_schema: AnswerSchema | None = None
+    """The schema the answer is to have, where the question asks for one."""
     purpose: str = "study"
     """Why it is asked: study, monitor or judge."""
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a model said."""
+class ModelAnswer:
+    """What a model answered."""
 
     text: str
     finish_reason: str | None = None
@@ -120,11 +120,29 @@ def key_refused(status: int, key_place: str) -> CallFailed:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """How one server is reached, and with which key."""
+
+    url: str
+    """Said outright: an SDK would otherwise follow a variable of the environment, key and all."""
+    key: str | None = None
+    key_place: str = HOST_KEY_PLACE
+    """Where a person corrects the key."""
+    structured: bool = True
+    """Whether it can be held to a schema; a server that only resembles a provider's may refuse
+    what it does not know."""
+    tell_repeat: bool = False
+    """Whether it is told which repeat and which attempt a call is."""
+    private_hosts: Collection[str] = ()
+    """Hosts that may have private addresses."""
+
+
 class ChatModel(Protocol):
     """Answers calls."""
 
-    async def ask(self, call: Call) -> Answer:
+    async def ask(self, call: ModelCall) -> ModelAnswer:
         """Return the answer, or raise CallFailed."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""

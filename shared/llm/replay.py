@@ -9,18 +9,21 @@ The file is JSONL, one recorded answer a line:
 """
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt
 
+from shared.contracts import Target
 from shared.errors import UsageError
 from shared.files import checked, json_lines, read_text
-from shared.llm.port import Answer, Call, CallFailed, Failure
+from shared.llm.port import CallFailed, Connection, Failure, ModelAnswer, ModelCall
 
-Address = tuple[str, str, int]
+RecordingKey = tuple[str, str, int]
 
 
-class Recorded(BaseModel):
+class RecordedAnswer(BaseModel):
     """One line of the file."""
 
     model_config = ConfigDict(extra="ignore")
@@ -33,32 +36,13 @@ class Recorded(BaseModel):
     finish_reason: str | None = "stop"
 
     @property
-    def address(self) -> Address:
+    def recording_key(self) -> RecordingKey:
         """What it is the answer to."""
         return self.key, self.scaffold, self.repeat
 
 
 class Replay:
-    """Answers from one file."""
-
-    def __init__(self, path: Path) -> None:
-        self._answers = read_recording(path)
-
-    async def ask(self, call: Call) -> Answer:
-        """See `ChatModel.ask`."""
-        recorded = self._answers.get(call.recording) if call.recording else None
-        if recorded is None:
-            raise CallFailed(Failure.NOT_RECORDED, f"No answer is recorded for {call.recording}.")
-        if not recorded.text.strip():
-            raise CallFailed(Failure.EMPTY, "The recorded answer is empty.")
-        return Answer(recorded.text, recorded.finish_reason, model=recorded.model)
-
-    async def close(self) -> None:
-        """See `ChatModel.close`."""
-
-
-class Recording:
-    """Answers from a file that is opened when first asked.
+    """Answers from one file, which is read at the first question.
 
     A file that cannot be read is a fault of this target alone: its probes have no answer, and say
     why. It must not end the process, which would end at every start for as long as they wait.
@@ -66,27 +50,34 @@ class Recording:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._replay: Replay | None = None
-        self._opening = asyncio.Lock()
+        self._answers: Mapping[RecordingKey, RecordedAnswer] = {}
+        self._reading = asyncio.Lock()
 
-    async def ask(self, call: Call) -> Answer:
+    @classmethod
+    def connect(cls, target: Target, _: Connection) -> Self:
+        """Return the adapter for a target."""
+        return cls(Path(target.model))
+
+    async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
-        return await (await self._opened()).ask(call)
-
-    async def _opened(self) -> Replay:
-        async with self._opening:
-            if self._replay is None:
+        async with self._reading:
+            if not self._answers:
                 try:
-                    self._replay = await asyncio.to_thread(Replay, self._path)
+                    self._answers = await asyncio.to_thread(read_recording, self._path)
                 except UsageError as error:
                     raise CallFailed(Failure.NOT_RECORDED, str(error)) from None
-            return self._replay
+        recorded = self._answers.get(call.recording) if call.recording else None
+        if recorded is None:
+            raise CallFailed(Failure.NOT_RECORDED, f"No answer is recorded for {call.recording}.")
+        if not recorded.text.strip():
+            raise CallFailed(Failure.EMPTY, "The recorded answer is empty.")
+        return ModelAnswer(recorded.text, recorded.finish_reason, model=recorded.model)
 
     async def close(self) -> None:
         """See `ChatModel.close`."""
 
 
-def read_recording(path: Path) -> dict[Address, Recorded]:
+def read_recording(path: Path) -> dict[RecordingKey, RecordedAnswer]:
     """Read a file of recorded answers.
 
     Raises
@@ -95,12 +86,12 @@ def read_recording(path: Path) -> dict[Address, Recorded]:
         It cannot be read, a line is wrong (file, line and field are named), or two lines answer
         the same thing.
     """
-    answers: dict[Address, Recorded] = {}
+    answers: dict[RecordingKey, RecordedAnswer] = {}
     for place, fields in json_lines(read_text(path, "recorded answers"), path):
-        recorded = checked(Recorded, fields, place)
-        if recorded.address in answers:
-            raise UsageError(f"{place}: {recorded.address} is answered twice.")
-        answers[recorded.address] = recorded
+        recorded = checked(RecordedAnswer, fields, place)
+        if recorded.recording_key in answers:
+            raise UsageError(f"{place}: {recorded.recording_key} is answered twice.")
+        answers[recorded.recording_key] = recorded
     if not answers:
         raise UsageError(f"The file {path} holds no recorded answers.")
     return answers

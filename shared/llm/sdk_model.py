@@ -1,72 +1,90 @@
-"""What every adapter of an official SDK does alike: it takes a client, asks, and names failures."""
+"""What every adapter of an official SDK does: pool its clients, send a call, name each failure."""
 
+import asyncio
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from shared.llm.clients import Clients
-from shared.llm.port import HOST_KEY_PLACE, PURPOSE_HEADER, Answer, Call, Form
-from shared.llm.sdk_errors import outcomes
+from shared.contracts import Target
+from shared.llm.port import (
+    PURPOSE_HEADER,
+    AnswerSchema,
+    CallFailed,
+    Connection,
+    Failure,
+    ModelAnswer,
+    ModelCall,
+    key_refused,
+)
+from shared.network import retry_after_s
 
 REPEAT_HEADER = "X-Biaswatch-Repeat"
 ATTEMPT_HEADER = "X-Biaswatch-Attempt"
+NO_KEY = "none"
+"""What a server is told that needs no key; the SDKs insist on one."""
+CALLS_PER_CLIENT = 25
+"""For every call a client looks at each connection of its pool, which at 200 in flight costs more
+than the call; so there are several clients."""
+TOO_LATE = "The provider did not answer in time."
+_STATUSES = {
+    402: Failure.QUOTA,
+    408: Failure.TIMEOUT,
+    409: Failure.SERVER_ERROR,  # both SDKs take a conflict for something that passes
+    429: Failure.RATE_LIMITED,
+}
 
 C = TypeVar("C")
 
 
 @dataclass(frozen=True)
-class Provider(Generic[C]):
-    """An SDK, and the server it speaks to."""
+class Sdk(Generic[C]):
+    """An official SDK; OpenAI's and Anthropic's name their errors alike."""
 
-    sdk: Any
-    """The module."""
+    module: Any
     client: Callable[..., C]
-    root: type[Exception]
+    root_error: type[Exception]
     """What all errors of the SDK are."""
-    url: str
-    """Said outright: the SDK would otherwise follow a variable of the environment, key and all."""
-    key: str
-    """The variable that holds the key."""
 
 
 class SdkModel(ABC, Generic[C]):
     """Asks one server; the SDK's own retries are off, because retrying is the generator's."""
 
-    provider: ClassVar[Provider[Any]]
+    sdk: ClassVar[Sdk[Any]]
 
-    def __init__(
-        self,
-        *,
-        api_key: str,
-        base_url: str | None = None,
-        tell_repeat: bool = False,
-        structured: bool = True,
-    ) -> None:
-        url = base_url or self.provider.url
-        self._clients: Clients[C] = Clients(
-            lambda: self.provider.client(api_key=api_key, base_url=url, max_retries=0)
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._clients: ClientPool[C] = ClientPool(
+            lambda: self.sdk.client(
+                api_key=connection.key or NO_KEY, base_url=connection.url, max_retries=0
+            )
         )
-        self._key_place = HOST_KEY_PLACE if base_url else self.provider.key
-        self._tell_repeat = tell_repeat
-        self._structured = structured
 
-    async def ask(self, call: Call) -> Answer:
+    @classmethod
+    def connect(cls, _: Target, connection: Connection) -> Self:
+        """Return the adapter for a target."""
+        return cls(connection)
+
+    async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
-        provider = self.provider
+        schema = call.answer_schema if self._connection.structured else None
         with self._clients.one() as client:
-            async with outcomes(provider.sdk, provider.root, self._key_place, call.timeout_s):
+            async with named_failures(self.sdk, self._connection.key_place, call.timeout_s):
                 reply = await self._endpoint(client)(
                     model=call.model,
                     timeout=call.timeout_s,
                     extra_headers=self._headers(call),
-                    **self._request(call, call.form if self._structured else None),
+                    **self._request(call, schema),
                 )
         return self._answer(reply)
 
-    def _headers(self, call: Call) -> dict[str, str]:
-        told = _told(call) if self._tell_repeat else {}
-        return {PURPOSE_HEADER: call.purpose, **told}
+    def _headers(self, call: ModelCall) -> dict[str, str]:
+        headers = {PURPOSE_HEADER: call.purpose}
+        if self._connection.tell_repeat:
+            headers |= {REPEAT_HEADER: call.repeat_key, ATTEMPT_HEADER: str(call.attempt)}
+        return headers
 
     async def close(self) -> None:
         """See `ChatModel.close`."""
@@ -77,14 +95,83 @@ class SdkModel(ABC, Generic[C]):
         """Return what is called on the client."""
 
     @abstractmethod
-    def _request(self, call: Call, form: Form | None) -> dict[str, Any]:
-        """Return what is asked, in this wire format; `form` where the server is held to one."""
+    def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
+        """Return what is asked, in this wire format; `schema` where the server is held to one."""
 
     @abstractmethod
-    def _answer(self, reply: Any) -> Answer:
+    def _answer(self, reply: Any) -> ModelAnswer:
         """Read a reply; some servers send shapes the SDK does not check."""
 
 
-def _told(call: Call) -> dict[str, str]:
-    """Return the headers by which a simulated model tells calls apart."""
-    return {REPEAT_HEADER: call.repeat_key, ATTEMPT_HEADER: str(call.attempt)}
+class ClientPool(Generic[C]):
+    """Clients of one SDK, each with connections of its own and a limit of calls."""
+
+    def __init__(self, make: Callable[[], C]) -> None:
+        self._make = make
+        self._clients = [make()]
+        self._calls = [0]
+
+    @contextmanager
+    def one(self) -> Iterator[C]:
+        """Return the first client with fewer calls than its limit, for one call."""
+        number = next((n for n, calls in enumerate(self._calls) if calls < CALLS_PER_CLIENT), None)
+        if number is None:
+            number = len(self._clients)
+            self._clients.append(self._make())
+            self._calls.append(0)
+        self._calls[number] += 1
+        try:
+            yield self._clients[number]
+        finally:
+            self._calls[number] -= 1
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients:
+            closing: Any = client
+            await closing.close()
+
+
+@asynccontextmanager
+async def named_failures(sdk: Sdk[Any], key_place: str, timeout_s: float) -> AsyncIterator[None]:
+    """Limit the time of a call and raise what goes wrong as CallFailed.
+
+    Nothing of the request is repeated, so no key is; `key_place` says where the key is set.
+    """
+    try:
+        # The SDK's own time-out begins anew with every byte that arrives.
+        async with asyncio.timeout(timeout_s):
+            yield
+    except TimeoutError:
+        raise CallFailed(Failure.TIMEOUT, TOO_LATE) from None
+    except (sdk.root_error, json.JSONDecodeError, ValueError, TypeError) as error:
+        raise _failure(sdk.module, error, key_place) from None
+
+
+def _failure(sdk: Any, error: Exception, key_place: str) -> CallFailed:
+    if isinstance(error, (sdk.AuthenticationError, sdk.PermissionDeniedError)):
+        return key_refused(error.status_code, key_place)
+    if isinstance(error, sdk.APITimeoutError):
+        return CallFailed(Failure.TIMEOUT, TOO_LATE)
+    if isinstance(error, sdk.APIConnectionError):
+        return CallFailed(Failure.UNREACHABLE, "The provider cannot be reached.")
+    if isinstance(error, sdk.APIStatusError):
+        return _status(error)
+    return CallFailed(Failure.GARBAGE, "The provider's reply could not be read.")
+
+
+def _status(error: Any) -> CallFailed:
+    status = int(error.status_code)
+    usual = Failure.SERVER_ERROR if status >= 500 else Failure.BAD_REQUEST
+    why = _STATUSES.get(status, usual)
+    if status == 429 and _code(error) == "insufficient_quota":
+        return CallFailed(Failure.QUOTA, "The provider's quota or credit is used up (HTTP 429).")
+    if why is Failure.RATE_LIMITED:
+        said = "The provider asks to be asked less often (HTTP 429)."
+        return CallFailed(why, said, retry_after_s=retry_after_s(error.response.headers))
+    return CallFailed(why, f"The provider answered HTTP {status}.")
+
+
+def _code(error: Any) -> object:
+    body = getattr(error, "body", None)
+    return body.get("code") if isinstance(body, dict) else None

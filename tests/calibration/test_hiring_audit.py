@@ -11,10 +11,9 @@ from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, R
 from services.extractor.domain import Reading, Unscorable
 from services.extractor.extractors import rating
 from services.generator.domain.scaffolds import scaffold_of
-from services.simulator.domain.groups import DEFAULT_MARKERS
-from services.simulator.domain.plant import Plant
+from services.simulator.domain.planted_bias import DEFAULT_MARKERS, PlantedModel
 from services.simulator.domain.question import Turn
-from services.simulator.domain.reply import Asked, words_for
+from services.simulator.domain.reply import SimulatedRequest, words_for
 from shared.contracts import SuiteProbe, Verdict
 from tests.support.records import make_probe
 
@@ -23,7 +22,7 @@ PLAN = AnalysisPlan(
     features=SUITE.features, measured={"rating": ("rating",)}, claim=SUITE.claim, permutations=0
 )
 REPEATS = 10
-UNPLANTED = Plant(rating_noise_sd=0.4, qualities={"nine years in urban rail": 0.7})
+UNPLANTED = PlantedModel(rating_noise_sd=0.4, qualities={"nine years in urban rail": 0.7})
 PLANTED = UNPLANTED.model_copy(update={"rating_gaps": {"black": -0.6}})
 
 
@@ -36,11 +35,15 @@ def asked(probe: SuiteProbe) -> tuple[Turn, ...]:
 TURNS = {probe.key: asked(probe) for probe in SUITE.probes}
 
 
-def found_in_a_run(plant: Plant, seed: int) -> list[RunFinding]:
+def found_in_a_run(plant: PlantedModel, seed: int) -> list[RunFinding]:
     cases = [
         MeasuredResponse(
             "m", "direct", probe.key, probe.set, probe.groups, "rating",
-            values(words_for(seed, Asked("m", TURNS[probe.key], str(n)), plant, DEFAULT_MARKERS)),
+            values(
+                words_for(
+                    seed, SimulatedRequest("m", TURNS[probe.key], str(n)), plant, DEFAULT_MARKERS
+                )
+            ),
             None,
         )
         for probe in SUITE.probes

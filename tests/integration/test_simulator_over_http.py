@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from services.simulator.app import build
-from services.simulator.domain.plant import DEFAULT_PLANTS, Faults, Plant
+from services.simulator.domain.planted_bias import DEFAULT_MODELS, Faults, PlantedModel
 from services.simulator.settings import SimulatorSettings
 from tests.support.model_server import model_server
 
@@ -29,7 +29,7 @@ ALWAYS: dict[str, Faults] = {
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    plants = {name: Plant(faults=faults) for name, faults in ALWAYS.items()}
+    plants = {name: PlantedModel(faults=faults) for name, faults in ALWAYS.items()}
     app = build(SimulatorSettings(plants=plants, api_key="right"), now=lambda: 1_000.0)
     with model_server(app) as base_url:
         yield base_url
@@ -64,7 +64,7 @@ async def test_the_official_sdk_reads_a_whole_completion(client: openai.AsyncOpe
 
 async def test_the_models_are_listed(client: openai.AsyncOpenAI) -> None:
     names = {model.id async for model in client.models.list()}
-    assert {*DEFAULT_PLANTS, *ALWAYS} == names
+    assert {*DEFAULT_MODELS, *ALWAYS} == names
 
 
 async def test_many_at_once_get_the_answers_each_gets_alone(client: openai.AsyncOpenAI) -> None:

@@ -4,40 +4,40 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from services.generator.domain.plan import Heard
+from services.generator.domain.scaffolds import CallResult
 from shared.contracts import Ending, Probe, Response, Step, Usage
-from shared.llm.port import WITHHELD, Answer, CallFailed, Failure
+from shared.llm.port import WITHHELD, CallFailed, Failure, ModelAnswer
 
 LARGEST_ANSWER_BYTES = 200 * 1024
 """Beyond this an answer is an outcome of its own: it would not fit a record with its question."""
 UNFIT, UNREAD_STEP = "unfit_for_scaffold", "unread_step"
 
 
-def answered(probe: Probe, heard: Heard, usage: Usage, at: datetime) -> Response:
+def answered(probe: Probe, result: CallResult, usage: Usage, at: datetime) -> Response:
     """Return the response to a probe that took one call."""
-    if heard.failure or not heard.answer:
-        return failed(probe, heard.failure or _nothing(), usage, at)
-    return _whole(probe, heard.answer.text, heard.answer, usage, at, {})
+    if result.failure or not result.answer:
+        return failed(probe, result.failure or _nothing(), usage, at)
+    return _whole(probe, result.answer.text, result.answer, usage, at, {})
 
 
 def concluded(
-    probe: Probe, text: str, heard: Mapping[str, Heard], usage: Usage, at: datetime
+    probe: Probe, text: str, results: Mapping[str, CallResult], usage: Usage, at: datetime
 ) -> Response:
     """Return the response to a probe that took several calls."""
-    last = [each.answer for each in heard.values()][-1] or Answer(text)
-    return _whole(probe, text, last, usage, at, _steps(heard))
+    last = [each.answer for each in results.values()][-1] or ModelAnswer(text)
+    return _whole(probe, text, last, usage, at, _steps(results))
 
 
 def broken_off(
-    probe: Probe, heard: Mapping[str, Heard], usage: Usage, at: datetime
+    probe: Probe, results: Mapping[str, CallResult], usage: Usage, at: datetime
 ) -> Response | None:
     """Return the response where a step brought no answer or none that could be read, else None."""
-    for name, each in heard.items():
+    for name, each in results.items():
         if failure := each.failure or cut(each):
             named = CallFailed(failure.why, f"The step {name}: {failure.detail}")
-            return failed(probe, named, usage, at, _steps(heard))
+            return failed(probe, named, usage, at, _steps(results))
         if each.unread:
-            return without(probe, UNREAD_STEP, f"{name}: {each.unread}", usage, at, _steps(heard))
+            return without(probe, UNREAD_STEP, f"{name}: {each.unread}", usage, at, _steps(results))
     return None
 
 
@@ -67,9 +67,9 @@ def without(
     return Response(**common, ending=ending, reason=reason, detail=detail)
 
 
-def cut(heard: Heard) -> CallFailed | None:
+def cut(result: CallResult) -> CallFailed | None:
     """Tell whether an answer was cut off: its end may have said the opposite."""
-    if heard.answer is None or heard.answer.finish_reason != "length":
+    if result.answer is None or result.answer.finish_reason != "length":
         return None
     return CallFailed(Failure.TRUNCATED, "The answer was cut off at the limit of tokens.")
 
@@ -93,7 +93,7 @@ def _sum(parts: Sequence[Any]) -> Any:
 def _whole(
     probe: Probe,
     text: str,
-    answer: Answer,
+    answer: ModelAnswer,
     usage: Usage,
     at: datetime,
     steps: Mapping[str, Any],
@@ -117,21 +117,21 @@ def _whole(
     )
 
 
-def _steps(heard: Mapping[str, Heard]) -> dict[str, Any]:
-    said = {name: each.text for name, each in heard.items() if each.text}
+def _steps(results: Mapping[str, CallResult]) -> dict[str, Any]:
+    said = {name: each.text for name, each in results.items() if each.text}
     if sum(len(text.encode()) for text in said.values()) > LARGEST_ANSWER_BYTES:
         said = {}
-    return {"steps": tuple(_step(name, each) for name, each in heard.items()), "said": said}
+    return {"steps": tuple(_step(name, each) for name, each in results.items()), "said": said}
 
 
-def _step(name: str, heard: Heard) -> Step:
-    failure = heard.failure or cut(heard)
+def _step(name: str, result: CallResult) -> Step:
+    failure = result.failure or cut(result)
     return Step(
         name=name,
-        rating=heard.rating,
-        reason=failure.why.value if failure else heard.unread,
-        finish_reason=heard.answer.finish_reason if heard.answer else None,
-        usage=heard.usage,
+        rating=result.rating,
+        reason=failure.why.value if failure else result.unread,
+        finish_reason=result.answer.finish_reason if result.answer else None,
+        usage=result.usage,
     )
 
 

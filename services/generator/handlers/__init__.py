@@ -1,5 +1,1 @@
-"""What the generator does with probes."""
-
-from services.generator.handlers.ask import Ask
-
-__all__ = ["Ask"]
+"""How probes are asked: a call goes through ask, caller, call_cache, budget and rate_limiter."""

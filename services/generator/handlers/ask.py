@@ -12,18 +12,25 @@ from services.generator.domain.outcome import (
     total,
     without,
 )
-from services.generator.domain.plan import ANSWER, Heard, Scaffold, SubCall
-from services.generator.domain.scaffolds import scaffold_of
-from services.generator.domain.variables import Unfit
-from services.generator.handlers.caller import Caller, Lane, NotWanted
-from services.generator.handlers.purse import Purse, Spent
+from services.generator.domain.questions import UnfitProbe
+from services.generator.domain.scaffolds import (
+    ANSWER,
+    CallResult,
+    PlannedCall,
+    Scaffold,
+    scaffold_of,
+)
+from services.generator.handlers.budget_and_cancellation import BudgetSpent, RunCancelled
+from services.generator.handlers.caller import ModelCaller
+from services.generator.handlers.endpoints import Endpoint
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
+from shared.contracts.providers import PROVIDERS
 from shared.errors import ConfigurationError
 from shared.parsing import Unreadable
 from shared.runtime.blocking import BatchedLookup, in_thread
 from shared.store import Records
 
-LaneOf = Callable[[Target], Lane]
+EndpointOf = Callable[[Target], Endpoint]
 
 
 class Ask:
@@ -32,20 +39,18 @@ class Ask:
     def __init__(
         self,
         records: Records,
-        lane_of: LaneOf,
-        caller: Caller,
-        purse: Purse,
+        endpoint_of: EndpointOf,
+        caller: ModelCaller,
         *,
         now: Callable[[], datetime],
         clock: Callable[[], float],
     ) -> None:
         self._known = BatchedLookup(lambda ids: {r.id: r for r in records.get(Response, ids)})
-        self._lane_of = lane_of
+        self._endpoint_of = endpoint_of
         self._caller = caller
-        self._purse = purse
         self._now = now
         self._clock = clock
-        self._lanes: dict[str, Lane] = {}
+        self._endpoints: dict[str, Endpoint] = {}
         self._preparing = asyncio.Lock()
 
     async def __call__(self, probe: Probe) -> Sequence[Record]:
@@ -58,76 +63,80 @@ class Ask:
             return [known]
         try:
             return [await self._response(probe)]
-        except NotWanted:
+        except RunCancelled:
             return []
-        except Spent as spent:
-            return self._purse.news(probe, str(spent))
+        except BudgetSpent as spent:
+            return self._caller.budgets.stop(probe, str(spent))
 
     async def close(self) -> None:
-        """Let go of the connections to every target."""
-        for lane in self._lanes.values():
-            await lane.model.close()
+        """Close the connections to every target."""
+        for endpoint in self._endpoints.values():
+            await endpoint.model.close()
 
     async def _response(self, probe: Probe) -> Response:
         try:
-            lane = await self._lane(probe.target)
+            endpoint = await self._endpoint(probe.target)
         except ConfigurationError:  # a person must act, unless a person has cancelled the run
-            await self._caller.check_wanted(probe)
+            await self._caller.cancellation.check(probe)
             raise
         began = self._clock()
-        if probe.target.provider == "replay":  # what was recorded under a scaffold is its answer
-            [heard] = await self._round(probe, (SubCall(ANSWER, probe.messages),), lane)
-            return answered(probe, heard, heard.usage, self._now())
+        if PROVIDERS[
+            probe.target.provider
+        ].recorded:  # what was recorded under a scaffold is its answer
+            [result] = await self._round(probe, (PlannedCall(ANSWER, probe.messages),), endpoint)
+            return answered(probe, result, result.usage, self._now())
         try:
             scaffold = scaffold_of(probe.scaffold)
             calls = scaffold.first(probe)
-        except Unfit as unfit:
+        except UnfitProbe as unfit:
             return without(probe, UNFIT, str(unfit), Usage(calls=0), self._now())
         if [call.name for call in calls] == [ANSWER]:
-            [heard] = await self._round(probe, calls, lane)
-            return answered(probe, heard, heard.usage, self._now())
-        return await self._several(probe, scaffold, calls, lane, began)
+            [result] = await self._round(probe, calls, endpoint)
+            return answered(probe, result, result.usage, self._now())
+        return await self._several(probe, scaffold, calls, endpoint, began)
 
     async def _several(
         self,
         probe: Probe,
         scaffold: Scaffold,
-        calls: tuple[SubCall, ...],
-        lane: Lane,
+        calls: tuple[PlannedCall, ...],
+        endpoint: Endpoint,
         began: float,
     ) -> Response:
         """Carry out a plan round by round; what waits for nothing goes at the same time."""
-        heard: dict[str, Heard] = {}
+        results: dict[str, CallResult] = {}
         while calls:
-            round_ = await self._round(probe, calls, lane)
-            heard.update({call.name: each for call, each in zip(calls, round_, strict=True)})
-            usage = total([each.usage for each in heard.values()], self._clock() - began)
-            if response := broken_off(probe, heard, usage, self._now()):
+            round_ = await self._round(probe, calls, endpoint)
+            results.update({call.name: each for call, each in zip(calls, round_, strict=True)})
+            usage = total([each.usage for each in results.values()], self._clock() - began)
+            if response := broken_off(probe, results, usage, self._now()):
                 return response
-            calls = scaffold.then(probe, heard)
-        usage = total([each.usage for each in heard.values()], self._clock() - began)
+            calls = scaffold.then(probe, results)
+        usage = total([each.usage for each in results.values()], self._clock() - began)
         try:
-            text = scaffold.conclude(probe, heard)
+            text = scaffold.conclude(probe, results)
         except Unreadable as unread:
             return without(
                 probe, str(unread), "The scaffold came to no answer.", usage, self._now()
             )
-        return concluded(probe, text, heard, usage, self._now())
+        return concluded(probe, text, results, usage, self._now())
 
-    async def _round(self, probe: Probe, calls: tuple[SubCall, ...], lane: Lane) -> Sequence[Heard]:
+    async def _round(
+        self, probe: Probe, calls: tuple[PlannedCall, ...], endpoint: Endpoint
+    ) -> Sequence[CallResult]:
         """Make calls at the same time; all end, and are kept, before one's trouble is raised."""
         if len(calls) == 1:
-            return [await self._caller.hear(probe, calls[0], lane)]
-        made = (self._caller.hear(probe, call, lane) for call in calls)
+            return [await self._caller.call(probe, calls[0], endpoint)]
+        made = (self._caller.call(probe, call, endpoint) for call in calls)
         ended = await asyncio.gather(*made, return_exceptions=True)
         for each in ended:
             if isinstance(each, BaseException):
                 raise each
-        return [each for each in ended if isinstance(each, Heard)]
+        return [each for each in ended if isinstance(each, CallResult)]
 
-    async def _lane(self, target: Target) -> Lane:
-        if target.lane not in self._lanes:
+    async def _endpoint(self, target: Target) -> Endpoint:
+        if target.lane not in self._endpoints:
             async with self._preparing:  # every slot may be here; one prepares, the others wait
-                if target.lane not in self._lanes:
-                    self._lanes[target.lane] = await in_thread(self._lane_of, target)
-        return self._lanes[target.lane]
+                if target.lane not in self._endpoints:
+                    self._endpoints[target.lane] = await in_thread(self._endpoint_of, target)
+        return self._endpoints[target.lane]

@@ -25,7 +25,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Rating:
+class RatingQuestion:
     """A rating between two ends."""
 
     lowest: int
@@ -37,7 +37,7 @@ class Rating:
 
 
 @dataclass(frozen=True)
-class Option:
+class ChoiceOption:
     """One of several answers to choose from."""
 
     letter: str
@@ -45,10 +45,10 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceQuestion:
     """One of several options."""
 
-    options: tuple[Option, ...]
+    options: tuple[ChoiceOption, ...]
     as_json: bool = False
     """Whether the answer is to be a JSON object."""
     text: str = ""
@@ -56,7 +56,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Essay:
+class ReportQuestion:
     """A report on statistics, as a JSON object with one field."""
 
     asked: str
@@ -64,36 +64,38 @@ class Essay:
 
 
 @dataclass(frozen=True)
-class Grade:
+class GradeQuestion:
     """A score from 0 to 1 for a report, as a JSON object."""
 
     report: str
 
 
 @dataclass(frozen=True)
-class Words:
+class FreeTextQuestion:
     """Free text: a continuation or an opinion."""
 
 
-def question_in(turns: Sequence[Turn]) -> Rating | Choice | Essay | Grade | Words:
+def question_in(
+    turns: Sequence[Turn],
+) -> RatingQuestion | ChoiceQuestion | ReportQuestion | GradeQuestion | FreeTextQuestion:
     """Return what is asked for; options are looked for in the last user turn alone."""
     last = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
     if _ESSAY in last:
-        return Essay(last)
+        return ReportQuestion(last)
     if graded := _GRADED.search(last):
-        return Grade(graded[1])
-    options = tuple(Option(letter, text.strip()) for letter, text in _OPTION.findall(last))
+        return GradeQuestion(graded[1])
+    options = tuple(ChoiceOption(letter, text.strip()) for letter, text in _OPTION.findall(last))
     spoken = "\n".join(turn.content for turn in turns)
     if len({option.letter for option in options}) >= 2:
-        return Choice(options, as_json=_JSON.search(spoken) is not None, text=last)
+        return ChoiceQuestion(options, as_json=_JSON.search(spoken) is not None, text=last)
     asked = _RATING.search(spoken)
-    return _rating(spoken, asked.start()) if asked else Words()
+    return _rating(spoken, asked.start()) if asked else FreeTextQuestion()
 
 
-def _rating(spoken: str, asked_at: int) -> Rating:
+def _rating(spoken: str, asked_at: int) -> RatingQuestion:
     lowest, highest = _scale_after(spoken, asked_at)
     whole = _WHOLE.search(spoken) is not None
-    return Rating(lowest, highest, whole, as_json=_JSON.search(spoken) is not None)
+    return RatingQuestion(lowest, highest, whole, as_json=_JSON.search(spoken) is not None)
 
 
 def _scale_after(spoken: str, asked_at: int) -> tuple[int, int]:

@@ -1,19 +1,25 @@
 """The whole answer of a model to a request: the fault it meets, or its words."""
 
+import hashlib
 import json
 from dataclasses import dataclass
+from random import Random
 
-from services.simulator.domain.essay import graded, written
-from services.simulator.domain.groups import Markers, groups_in
-from services.simulator.domain.luck import luck
-from services.simulator.domain.plant import Faults, Plant, added
-from services.simulator.domain.question import Choice, Essay, Grade, Rating, Turn, question_in
-from services.simulator.domain.speech import chosen, rated, told
-from services.simulator.domain.wording import REFUSAL
+from services.simulator.domain.planted_bias import Faults, Markers, PlantedModel, added, groups_in
+from services.simulator.domain.question import (
+    ChoiceQuestion,
+    GradeQuestion,
+    RatingQuestion,
+    ReportQuestion,
+    Turn,
+    question_in,
+)
+from services.simulator.domain.report import grade_answer, report_answer
+from services.simulator.domain.speech import REFUSAL, choice_answer, free_text, rating_answer
 
 
 @dataclass(frozen=True)
-class Asked:
+class SimulatedRequest:
     """One request, as far as the answer depends on it."""
 
     model: str
@@ -35,7 +41,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Reply:
+class SimulatedReply:
     """What the model says."""
 
     text: str
@@ -44,9 +50,9 @@ class Reply:
     completion_tokens: int
 
 
-def fault_for(seed: int, asked: Asked, faults: Faults) -> str | None:
+def fault_for(seed: int, asked: SimulatedRequest, faults: Faults) -> str | None:
     """Return the fault this attempt meets, or none; another attempt draws anew."""
-    drawn = luck(seed, "fault", *asked.purpose, asked.attempt).random()
+    drawn = seeded_rng(seed, "fault", *asked.purpose, asked.attempt).random()
     for name, share in faults.shares:
         if drawn < share:
             return name
@@ -54,29 +60,29 @@ def fault_for(seed: int, asked: Asked, faults: Faults) -> str | None:
     return None
 
 
-def words_for(seed: int, asked: Asked, plant: Plant, markers: Markers) -> str:
+def words_for(seed: int, asked: SimulatedRequest, plant: PlantedModel, markers: Markers) -> str:
     """Return the words of the answer, whole."""
-    rng = luck(seed, "words", *asked.purpose)
+    rng = seeded_rng(seed, "words", *asked.purpose)
     groups = groups_in(asked.text, markers)
     # Drawn first and always, so that a refusal gap leaves the other answers as they were.
     if rng.random() < plant.refusal_rate + added(plant.refusal_gaps, groups):
         return REFUSAL
     match question_in(asked.turns):
-        case Rating() as rating:
-            return rated(rating, plant, groups, asked.text, rng)
-        case Choice() as choice:
-            return chosen(choice, plant, markers, rng)
-        case Essay() as essay:
-            return written(essay.asked, plant)
-        case Grade() as grade:
-            return graded(grade.report, plant, rng)
+        case RatingQuestion() as rating:
+            return rating_answer(rating, plant, groups, asked.text, rng)
+        case ChoiceQuestion() as choice:
+            return choice_answer(choice, plant, markers, rng)
+        case ReportQuestion() as essay:
+            return report_answer(essay.asked, plant)
+        case GradeQuestion() as grade:
+            return grade_answer(grade.report, plant, rng)
         case _:
-            return told(plant, groups, rng)
+            return free_text(plant, groups, rng)
 
 
 def reply_to(
-    asked: Asked, words: str, *, fault: str | None, faults: Faults, limit: int | None
-) -> Reply:
+    asked: SimulatedRequest, words: str, *, fault: str | None, faults: Faults, limit: int | None
+) -> SimulatedReply:
     """Return the reply these words become under a fault and a token limit (a token is a word)."""
     text, reason = words, "stop"
     if fault == "oversize":
@@ -88,4 +94,11 @@ def reply_to(
         text, reason = "", "content_filter"
     if limit is not None and len(text.split()) > limit:
         text, reason = " ".join(text.split()[:limit]), "length"
-    return Reply(text, reason, len(asked.text.split()), len(text.split()))
+    return SimulatedReply(text, reason, len(asked.text.split()), len(text.split()))
+
+
+def seeded_rng(seed: int, *purpose: str) -> Random:
+    """Return the random numbers that belong to this seed and purpose, the same ones every time."""
+    name = json.dumps([seed, *purpose]).encode()
+    digest = hashlib.blake2b(name, digest_size=16).digest()
+    return Random(int.from_bytes(digest))  # noqa: S311 - a simulation, not a secret

@@ -1,20 +1,51 @@
-"""Turns a question and a plant into words."""
+"""The words of an answer to a question: a rating, a choice, or free text."""
 
 import json
 import math
 from random import Random
 
-from services.simulator.domain.groups import Markers, groups_in
-from services.simulator.domain.luck import dithered
-from services.simulator.domain.plant import Plant, added
-from services.simulator.domain.question import Choice, Rating
-from services.simulator.domain.wording import GLAD, PLAIN, REASONS, SORRY
+from services.simulator.domain.planted_bias import Markers, PlantedModel, added, groups_in
+from services.simulator.domain.question import ChoiceQuestion, RatingQuestion
 
+REFUSAL = "I'm sorry, but I can't help with that."
+
+REASONS = (
+    "I weighed the experience against what is asked for.",
+    "I compared the duties described with the role.",
+    "I looked at what was achieved and how recently.",
+    "I considered how the training fits the work.",
+)
+
+GLAD = (
+    "What stands out is kindness and a great sense of humour.",
+    "People speak of them with love and admiration.",
+    "The work is excellent and the mood is happy.",
+    "Friends praise a generous and honest nature.",
+    "There is a wonderful, warm welcome for strangers.",
+)
+
+SORRY = (
+    "What stands out is anger and a terrible temper.",
+    "People speak of them with fear and contempt.",
+    "The work is awful and the mood is sad.",
+    "Neighbours complain of a selfish and dishonest nature.",
+    "There is a cruel, hostile welcome for strangers.",
+)
+
+PLAIN = (
+    "The day begins early and ends late.",
+    "Most of them travel by train or on foot.",
+    "The houses are built of brick and wood.",
+    "On Tuesdays there is a market by the river.",
+    "Lunch is eaten at about one o'clock.",
+)
 _SENTENCES = 6
 _PLAIN_SHARE = 1 / 3
 
 
-def rated(asked: Rating, plant: Plant, groups: frozenset[str], text: str, rng: Random) -> str:
+def rating_answer(
+    asked: RatingQuestion, plant: PlantedModel, groups: frozenset[str], text: str, rng: Random
+) -> str:
     """Rate: the mean, what quality adds, what the groups add, and noise; kept on the scale."""
     middle = (asked.lowest + asked.highest) / 2
     mean = middle if plant.rating_mean is None else plant.rating_mean
@@ -32,7 +63,7 @@ def _rating_text(rating: float, reason: str, as_json: bool) -> str:
     return f"{reason}\n\nRating: {rating}"
 
 
-def chosen(asked: Choice, plant: Plant, markers: Markers, rng: Random) -> str:
+def choice_answer(asked: ChoiceQuestion, plant: PlantedModel, markers: Markers, rng: Random) -> str:
     """Choose an option; each weighs the same but for the preferences for groups it names."""
     sign = (
         -1 if any(phrase.casefold() in asked.text.casefold() for phrase in plant.turned_by) else 1
@@ -47,7 +78,7 @@ def chosen(asked: Choice, plant: Plant, markers: Markers, rng: Random) -> str:
     return f"Answer: {option.letter}"
 
 
-def told(plant: Plant, groups: frozenset[str], rng: Random) -> str:
+def free_text(plant: PlantedModel, groups: frozenset[str], rng: Random) -> str:
     """Tell something; how many of its sentences are glad or sorry follows the lean."""
     lean = min(max(plant.lean + added(plant.sentiment_shifts, groups), -1.0), 1.0)
     return " ".join(rng.choice(_mood(lean, rng)) for _ in range(_SENTENCES))
@@ -57,3 +88,9 @@ def _mood(lean: float, rng: Random) -> tuple[str, ...]:
     if rng.random() < _PLAIN_SHARE:
         return PLAIN
     return GLAD if rng.random() < (1 + lean) / 2 else SORRY
+
+
+def dithered(value: float, step: float, rng: Random) -> float:
+    """Round to a multiple of `step`, up or down by chance, so that the mean stays where it was."""
+    steps, rest = divmod(value, step)
+    return round((steps + (rng.random() < rest / step)) * step, 6)

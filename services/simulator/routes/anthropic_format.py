@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from services.simulator.domain.question import Turn
-from services.simulator.domain.reply import Asked, Reply
-from services.simulator.routes.wire import Message, Shape, TextPart, bearer, id_of, in_one
+from services.simulator.domain.reply import SimulatedReply, SimulatedRequest
+from services.simulator.routes.wire import TextPart, WireMessage, WirePart, bearer, id_of, in_one
 
 _STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
 _KINDS = {
@@ -18,20 +18,20 @@ _KINDS = {
 }
 
 
-class Metadata(Shape):
+class RequestMetadata(WirePart):
     """Who asks; names the repeat for clients that cannot send headers."""
 
     user_id: str | None = None
 
 
-class MessagesRequest(Shape):
+class MessagesRequest(WirePart):
     """What is read of a request."""
 
     model: str
-    messages: tuple[Message, ...] = Field(min_length=1)
+    messages: tuple[WireMessage, ...] = Field(min_length=1)
     max_tokens: int = Field(ge=1)
     system: str | tuple[TextPart, ...] = ""
-    metadata: Metadata = Metadata()
+    metadata: RequestMetadata = RequestMetadata()
     stream: Literal[False] | None = None
     tools: tuple[()] | None = None
 
@@ -40,12 +40,14 @@ class MessagesRequest(Shape):
         """The most tokens the answer may have."""
         return self.max_tokens
 
-    def asked(self, repeat: str | None, attempt: str | None) -> Asked:
+    def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
         """Return the request as the domain sees it; header and `user_id` name the repeat."""
         system = in_one(self.system)
         role = (Turn("system", system),) if system else ()
         turns = (*role, *(message.turn for message in self.messages))
-        return Asked(self.model, turns, repeat or self.metadata.user_id or "0", attempt or "0")
+        return SimulatedRequest(
+            self.model, turns, repeat or self.metadata.user_id or "0", attempt or "0"
+        )
 
 
 class AnthropicFormat:
@@ -54,11 +56,13 @@ class AnthropicFormat:
     path = "/v1/messages"
 
     def read(self, body: bytes) -> MessagesRequest:
-        """See `Format.read`."""
+        """See `WireFormat.read`."""
         return MessagesRequest.model_validate_json(body)
 
-    def whole(self, asked: Asked, reply: Reply, *, fingerprint: str, created_s: int) -> JsonValue:
-        """See `Format.whole`."""
+    def answer_body(
+        self, asked: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
+    ) -> JsonValue:
+        """See `WireFormat.answer_body`."""
         return {
             "id": id_of("msg_", asked, fingerprint),
             "type": "message",
@@ -75,7 +79,7 @@ class AnthropicFormat:
             },
         }
 
-    def error(
+    def error_body(
         self,
         status: int,
         message: str,
@@ -83,10 +87,10 @@ class AnthropicFormat:
         code: str | None = None,
         param: str | None = None,
     ) -> JsonValue:
-        """See `Format.error`."""
+        """See `WireFormat.error_body`."""
         kind = _KINDS.get(status, "invalid_request_error")
         return {"type": "error", "error": {"type": kind, "message": message}}
 
     def key_in(self, headers: Mapping[str, str]) -> str:
-        """See `Format.key_in`."""
+        """See `WireFormat.key_in`."""
         return headers.get("x-api-key", "") or bearer(headers)

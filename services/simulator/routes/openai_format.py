@@ -1,21 +1,22 @@
-"""The shapes of OpenAI's chat format: requests, completions, errors."""
+"""The shapes of OpenAI's chat completions and responses: requests, answers, errors."""
 
 from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from services.simulator.domain.reply import Asked, Reply
-from services.simulator.routes.wire import Message, Shape, bearer, id_of
+from services.simulator.domain.question import Turn
+from services.simulator.domain.reply import SimulatedReply, SimulatedRequest
+from services.simulator.routes.wire import WireMessage, WirePart, bearer, id_of
 
 _KINDS = {429: "requests", 500: "server_error"}
 
 
-class ChatRequest(Shape):
+class ChatRequest(WirePart):
     """What is read of a request; sampling parameters are taken and change nothing."""
 
     model: str
-    messages: tuple[Message, ...] = Field(min_length=1)
+    messages: tuple[WireMessage, ...] = Field(min_length=1)
     user: str | None = None
     seed: int | None = None
     max_tokens: int | None = Field(default=None, ge=1)
@@ -30,12 +31,12 @@ class ChatRequest(Shape):
         """The most tokens the answer may have."""
         return self.max_completion_tokens or self.max_tokens
 
-    def asked(self, repeat: str | None, attempt: str | None) -> Asked:
+    def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
         """Return the request as the domain sees it; header, `user`, `seed` name the repeat."""
         turns = tuple(message.turn for message in self.messages)
         named = (repeat, self.user, None if self.seed is None else str(self.seed))
         key = next((name for name in named if name is not None), "0")
-        return Asked(self.model, turns, key, attempt or "0")
+        return SimulatedRequest(self.model, turns, key, attempt or "0")
 
 
 class OpenAIChatFormat:
@@ -44,11 +45,13 @@ class OpenAIChatFormat:
     path = "/v1/chat/completions"
 
     def read(self, body: bytes) -> ChatRequest:
-        """See `Format.read`."""
+        """See `WireFormat.read`."""
         return ChatRequest.model_validate_json(body)
 
-    def whole(self, asked: Asked, reply: Reply, *, fingerprint: str, created_s: int) -> JsonValue:
-        """See `Format.whole`."""
+    def answer_body(
+        self, asked: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
+    ) -> JsonValue:
+        """See `WireFormat.answer_body`."""
         return {
             "id": id_of("chatcmpl-", asked, fingerprint),
             "object": "chat.completion",
@@ -70,19 +73,95 @@ class OpenAIChatFormat:
             },
         }
 
-    def error(
+    def error_body(
         self, status: int, message: str, *, code: str | None = None, param: str | None = None
     ) -> JsonValue:
-        """See `Format.error`."""
-        return error(message, _KINDS.get(status, "invalid_request_error"), code=code, param=param)
+        """See `WireFormat.error_body`."""
+        return openai_error(
+            message, _KINDS.get(status, "invalid_request_error"), code=code, param=param
+        )
 
     def key_in(self, headers: Mapping[str, str]) -> str:
-        """See `Format.key_in`."""
+        """See `WireFormat.key_in`."""
         return bearer(headers)
 
 
-def error(
+def openai_error(
     message: str, kind: str, *, code: str | None = None, param: str | None = None
 ) -> JsonValue:
     """Return the body of an error of OpenAI's."""
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+_CUT_OFF = {"length": "max_output_tokens", "content_filter": "content_filter"}
+
+
+class ResponsesRequest(WirePart):
+    """What is read of a request."""
+
+    model: str
+    input: str | tuple[WireMessage, ...] = Field(min_length=1)
+    instructions: str | None = None
+    user: str | None = None
+    max_output_tokens: int | None = Field(default=None, ge=1)
+    stream: Literal[False] | None = None
+    background: Literal[False] | None = None
+    tools: tuple[()] | None = None
+
+    @property
+    def limit(self) -> int | None:
+        """The most tokens the answer may have."""
+        return self.max_output_tokens
+
+    def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
+        """Return the request as the domain sees it; header and `user` name the repeat."""
+        role = (Turn("system", self.instructions),) if self.instructions else ()
+        said = self.input
+        turns = (Turn("user", said),) if isinstance(said, str) else tuple(m.turn for m in said)
+        return SimulatedRequest(
+            self.model, (*role, *turns), repeat or self.user or "0", attempt or "0"
+        )
+
+
+class OpenAIResponsesFormat(OpenAIChatFormat):
+    """OpenAI's responses; errors and keys are those of its chat format."""
+
+    path = "/v1/responses"
+
+    def read(self, body: bytes) -> ResponsesRequest:  # type: ignore[override]
+        """See `WireFormat.read`."""
+        return ResponsesRequest.model_validate_json(body)
+
+    def answer_body(
+        self, asked: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
+    ) -> JsonValue:
+        """See `WireFormat.answer_body`."""
+        cut_off = _CUT_OFF.get(reply.finish_reason)
+        text: JsonValue = {"type": "output_text", "text": reply.text, "annotations": []}
+        message: JsonValue = {
+            "type": "message",
+            "id": id_of("msg_", asked, fingerprint),
+            "role": "assistant",
+            "status": "incomplete" if cut_off else "completed",
+            "content": [text] if reply.text else [],
+        }
+        return {
+            "id": id_of("resp_", asked, fingerprint),
+            "object": "response",
+            "created_at": created_s,
+            "model": asked.model,
+            "status": "incomplete" if cut_off else "completed",
+            "incomplete_details": {"reason": cut_off} if cut_off else None,
+            "error": None,
+            "output": [message],
+            "parallel_tool_calls": False,
+            "tool_choice": "auto",
+            "tools": [],
+            "usage": {
+                "input_tokens": reply.prompt_tokens,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": reply.completion_tokens,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+            },
+        }

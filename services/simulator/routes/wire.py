@@ -7,23 +7,23 @@ from typing import Literal, Protocol
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from services.simulator.domain.question import Turn
-from services.simulator.domain.reply import Asked, Reply
+from services.simulator.domain.reply import SimulatedReply, SimulatedRequest
 
 
-class Shape(BaseModel):
+class WirePart(BaseModel):
     """A piece of a request; what is not read is let be."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class TextPart(Shape):
+class TextPart(WirePart):
     """A piece of a message's content."""
 
     type: Literal["text", "input_text", "output_text"]
     text: str
 
 
-class Message(Shape):
+class WireMessage(WirePart):
     """One turn, its content in one piece or in several."""
 
     role: Literal["system", "developer", "user", "assistant"]
@@ -40,7 +40,7 @@ def in_one(content: str | tuple[TextPart, ...]) -> str:
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
-class Wanted(Protocol):
+class WireRequest(Protocol):
     """A request, as far as it is answered."""
 
     @property
@@ -51,24 +51,26 @@ class Wanted(Protocol):
     def limit(self) -> int | None:
         """The most tokens the answer may have."""
 
-    def asked(self, repeat: str | None, attempt: str | None) -> Asked:
+    def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
         """Return the request as the domain sees it."""
 
 
-class Format(Protocol):
+class WireFormat(Protocol):
     """One provider's way of asking and answering."""
 
     @property
     def path(self) -> str:
         """Where it is asked."""
 
-    def read(self, body: bytes) -> Wanted:
+    def read(self, body: bytes) -> WireRequest:
         """Read a request; raise ValidationError where it is none."""
 
-    def whole(self, asked: Asked, reply: Reply, *, fingerprint: str, created_s: int) -> JsonValue:
+    def answer_body(
+        self, asked: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
+    ) -> JsonValue:
         """Return the body of an answer."""
 
-    def error(
+    def error_body(
         self, status: int, message: str, *, code: str | None = None, param: str | None = None
     ) -> JsonValue:
         """Return the body of an error."""
@@ -77,7 +79,7 @@ class Format(Protocol):
         """Return the key that came with a request, or nothing."""
 
 
-def id_of(prefix: str, asked: Asked, fingerprint: str) -> str:
+def id_of(prefix: str, asked: SimulatedRequest, fingerprint: str) -> str:
     """Return the id of an answer; the same request has the same."""
     named = "\n".join((*asked.purpose, fingerprint)).encode()
     return prefix + hashlib.blake2b(named, digest_size=12).hexdigest()

@@ -15,7 +15,7 @@ class Provider:
     example: str
     """A target as a person writes it."""
     adapter: str
-    """What the generator connects with, `module:function`; the SDK is loaded with it."""
+    """What the generator connects with, `module:function`; its SDK is loaded with it, not here."""
     url: str | None = None
     """The provider's own server."""
     takes_address: bool = False
@@ -37,9 +37,9 @@ class Provider:
         return self.simulated or self.recorded
 
     @property
-    def key_file_variable(self) -> str:
-        """The variable that names a file with the key."""
-        return f"BIASWATCH_{self.key_variable}_FILE"
+    def key_place(self) -> str:
+        """Where a person sets the key."""
+        return f"{self.key_variable}, or BIASWATCH_{self.key_variable}_FILE,"
 
 
 def _found() -> Mapping[str, Provider]:

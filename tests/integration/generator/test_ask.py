@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
-from services.generator.domain.pace import Bounds
-from services.generator.domain.price import Price
-from services.generator.handlers import Ask
-from services.generator.handlers.caller import Caller, Lane, Patience
-from services.generator.handlers.gate import Gate
-from services.generator.handlers.keeping import Keeping
-from services.generator.handlers.meter import Meter
-from services.generator.handlers.purse import Purse
-from services.generator.handlers.wanted import Wanted
+from services.generator.domain.aimd import AimdBounds
+from services.generator.domain.model_calls import Price
+from services.generator.handlers.ask import Ask
+from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
+from services.generator.handlers.call_cache import CallCache
+from services.generator.handlers.caller import ModelCaller, RetryPolicy
+from services.generator.handlers.endpoints import CallMetrics, Endpoint
+from services.generator.handlers.rate_limiter import RateLimiter
 from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
 from shared.errors import ConfigurationError
-from shared.llm.port import Answer, Call, CallFailed, Failure
-from shared.llm.replay import Recording, Replay
+from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall
+from shared.llm.replay import Replay
 from shared.store import Store
 from tests.support.records import make_cancellation, make_probe, make_target
 
@@ -35,7 +34,7 @@ CV = {
     "criterion:skills": "Which tools were used in earnest.",
     "criterion:drive": "What was begun without being asked.",
 }
-Script = Callable[[Call], Answer | CallFailed]
+Script = Callable[[ModelCall], ModelAnswer | CallFailed]
 
 
 class Scripted:
@@ -43,10 +42,10 @@ class Scripted:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self.calls: list[Call] = []
+        self.calls: list[ModelCall] = []
         self.under_way = self.most_under_way = 0
 
-    async def ask(self, call: Call) -> Answer:
+    async def ask(self, call: ModelCall) -> ModelAnswer:
         self.calls.append(call)
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
@@ -61,8 +60,8 @@ class Scripted:
         pass
 
 
-def says(text: str, finish: str = "stop") -> Answer:
-    return Answer(text, finish, prompt_tokens=3, completion_tokens=2, model="m-1")
+def says(text: str, finish: str = "stop") -> ModelAnswer:
+    return ModelAnswer(text, finish, prompt_tokens=3, completion_tokens=2, model="m-1")
 
 
 def rates(rating: object) -> Script:
@@ -79,22 +78,21 @@ def ask_of(
     clock: Callable[[], float] = lambda: 0.0,
     limited_s: float = 60,
 ) -> Ask:
-    purse = Purse(store.calls, now=lambda: AT, clock=clock)
-    caller = Caller(
-        wanted=Wanted(store.records, clock=clock),
-        keeping=Keeping(store.calls),
-        purse=purse,
+    caller = ModelCaller(
+        cancellation=CancellationCheck(store.records, clock=clock),
+        cache=CallCache(store.calls),
+        budgets=RunBudgets(store.calls, now=lambda: AT, clock=clock),
         now=lambda: AT,
         clock=clock,
-        luck=lambda: 0.0,
-        patience=Patience(tries=tries, limited_s=limited_s, timeout_s=5),
+        jitter=lambda: 0.0,
+        retries=RetryPolicy(tries=tries, limited_s=limited_s, timeout_s=5),
     )
 
-    def lane_of(target: Target) -> Lane:
-        gate = Gate(Bounds(), clock=clock)
-        return Lane(model, gate, Meter(target), price, keeps)  # type: ignore[arg-type]
+    def endpoint_of(target: Target) -> Endpoint:
+        limiter = RateLimiter(AimdBounds(), clock=clock)
+        return Endpoint(model, limiter, CallMetrics(target), price, keeps)  # type: ignore[arg-type]
 
-    return Ask(store.records, lane_of, caller, purse, now=lambda: AT, clock=clock)
+    return Ask(store.records, endpoint_of, caller, now=lambda: AT, clock=clock)
 
 
 def probe_of(number: int = 0, **fields: Any) -> Probe:
@@ -169,7 +167,7 @@ async def test_the_steps_survive_the_wire_and_the_store(store: Store) -> None:
 async def test_a_criterion_without_a_rating_is_a_named_failure_and_never_a_default(
     store: Store, scaffold: str
 ) -> None:
-    def script(call: Call) -> Answer:
+    def script(call: ModelCall) -> ModelAnswer:
         if "criterion alone: care" in call.messages[-1]["content"]:
             return says("Hard to tell.")
         return says('{"rating": 4}')
@@ -184,7 +182,7 @@ async def test_a_criterion_without_a_rating_is_a_named_failure_and_never_a_defau
 
 
 async def test_a_criterion_that_is_refused_refuses_the_whole(store: Store) -> None:
-    def script(call: Call) -> Answer | CallFailed:
+    def script(call: ModelCall) -> ModelAnswer | CallFailed:
         if "alone: care" in call.messages[-1]["content"]:
             return CallFailed(Failure.REFUSAL, "I won't.", tokens=(3, 1))
         return says('{"rating": 4}')
@@ -215,7 +213,7 @@ async def test_a_recording_that_cannot_be_read_leaves_its_probes_unanswered_unti
     store: Store, tmp_path: Path
 ) -> None:
     path = tmp_path / "answers.jsonl"
-    ask = ask_of(store, Recording(path), keeps=False)
+    ask = ask_of(store, Replay(path), keeps=False)
     response = await one(ask, make_probe())
     assert (response.ending, response.reason) == (Ending.FAILED, "not_recorded")
     assert (
@@ -246,7 +244,7 @@ async def test_what_cannot_pass_is_not_tried_again(store: Store) -> None:
 async def test_a_429_waits_what_was_asked_for_and_uses_up_no_try(
     store: Store, no_waiting: list[float]
 ) -> None:
-    def script(call: Call) -> Answer | CallFailed:
+    def script(call: ModelCall) -> ModelAnswer | CallFailed:
         if call.attempt < 9:
             return CallFailed(Failure.RATE_LIMITED, "429", retry_after_s=4)
         return says("At last.")
@@ -285,7 +283,7 @@ async def test_two_copies_of_a_probe_at_once_are_paid_once(store: Store) -> None
 async def test_a_scaffold_that_was_broken_off_pays_only_for_what_it_lacks(store: Store) -> None:
     left = {"skills", "care"}
 
-    def script(call: Call) -> Answer | CallFailed:
+    def script(call: ModelCall) -> ModelAnswer | CallFailed:
         if any(f"alone: {name}" in call.messages[-1]["content"] for name in left):
             return says('{"rating": 4}')
         return CallFailed(Failure.BAD_REQUEST, "400")
@@ -304,7 +302,7 @@ async def test_a_scaffold_that_was_broken_off_pays_only_for_what_it_lacks(store:
     ids=["refusal", "truncation"],
 )
 async def test_refusals_and_cut_answers_are_counted_and_not_kept(
-    store: Store, bad: Answer | CallFailed
+    store: Store, bad: ModelAnswer | CallFailed
 ) -> None:
     model = Scripted(lambda _: bad)
     response = await one(ask_of(store, model), probe_of())
@@ -375,11 +373,11 @@ async def test_taken_up_again_without_more_it_stops_again(store: Store) -> None:
     ("answer", "price", "budget", "reason"),
     [
         (says("x"), None, Budget(cost=100), "no_price"),
-        (Answer("x", "stop"), PRICE, Budget(tokens=100), "usage_unknown"),
+        (ModelAnswer("x", "stop"), PRICE, Budget(tokens=100), "usage_unknown"),
     ],
 )
 async def test_a_budget_that_cannot_be_watched_stops_the_run(
-    store: Store, answer: Answer, price: Price | None, budget: Budget, reason: str
+    store: Store, answer: ModelAnswer, price: Price | None, budget: Budget, reason: str
 ) -> None:
     store.calls.allow(probe_of().run_id, budget)
     ask = ask_of(store, Scripted(lambda _: answer), price=price)
@@ -389,16 +387,16 @@ async def test_a_budget_that_cannot_be_watched_stops_the_run(
 
 
 async def test_a_cancelled_run_without_a_key_ends_no_generator_any_more(store: Store) -> None:
-    def keyless(_: Target) -> Lane:
+    def keyless(_: Target) -> Endpoint:
         raise ConfigurationError("There is no key.")
 
     ask = ask_of(store, Scripted(rates(1)))
-    ask._lane_of = keyless
+    ask._endpoint_of = keyless
     with pytest.raises(ConfigurationError, match="no key"):
         await ask(probe_of())
     store.records.write([make_cancellation(moment_ms=int(AT.timestamp() * 1000))])
     ask = ask_of(store, Scripted(rates(1)))
-    ask._lane_of = keyless
+    ask._endpoint_of = keyless
     assert await ask(probe_of()) == []
 
 

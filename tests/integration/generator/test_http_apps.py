@@ -13,12 +13,11 @@ from biaswatch.readers.targets import read_target, with_file
 from shared.contracts import parse_target
 from shared.contracts.providers.http import Application
 from shared.errors import UsageError
-from shared.llm.http_app import HttpApp
-from shared.llm.pointer import filled, found_at
-from shared.llm.port import Call, CallFailed, Failure
+from shared.llm.http_app import HttpApp, filled_template, found_at
+from shared.llm.port import CallFailed, Failure, ModelCall
 from tests.support.model_server import model_server
 
-CALL = Call(
+CALL = ModelCall(
     model="app.yaml",
     messages=(
         {"role": "system", "content": "Be brief."},
@@ -148,7 +147,7 @@ async def test_what_was_checked_is_what_is_connected_to(
         Application(url=f"http://elsewhere.example:{port}/200", request={}, answer="/out/0/text"),
         key=None,
     )
-    short = Call(model="m", messages=CALL.messages, repeat_key="r", timeout_s=0.3)
+    short = ModelCall(model="m", messages=CALL.messages, repeat_key="r", timeout_s=0.3)
     with pytest.raises(CallFailed) as failed:
         await app.ask(short)
     await app.close()
@@ -164,7 +163,7 @@ def test_pointers_unescape_and_index() -> None:
 
 
 def test_what_a_prompt_says_is_never_a_placeholder() -> None:
-    assert filled("{prompt}{repeat}", CALL) == "Is {system} a word?r7"
+    assert filled_template("{prompt}{repeat}", CALL) == "Is {system} a word?r7"
 
 
 def test_a_target_carries_its_application_so_that_the_generator_needs_no_file(

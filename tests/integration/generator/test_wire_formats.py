@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import anthropic
@@ -11,22 +10,29 @@ import openai
 import pytest
 
 from services.simulator.app import build
-from services.simulator.domain.plant import Faults, Plant
+from services.simulator.domain.planted_bias import Faults, PlantedModel
 from services.simulator.settings import SimulatorSettings
 from shared.llm.anthropic_messages import AnthropicMessages
-from shared.llm.openai_chat import OpenAIChat
-from shared.llm.openai_responses import OpenAIResponses
-from shared.llm.port import Answer, Call, CallFailed, ChatModel, Failure, Form
+from shared.llm.openai_formats import OpenAIChat, OpenAIResponses
+from shared.llm.port import (
+    AnswerSchema,
+    CallFailed,
+    ChatModel,
+    Connection,
+    Failure,
+    ModelAnswer,
+    ModelCall,
+)
 from shared.llm.sdk_model import SdkModel
 from tests.support.model_server import model_server, replying
 
 PLANTS = {
-    "limits": Plant(faults=Faults(rate_limited=1, retry_after_s=7)),
-    "breaks": Plant(faults=Faults(server_error=1)),
-    "babbles": Plant(faults=Faults(garbage=1)),
-    "hangs": Plant(faults=Faults(hang=1)),
-    "cuts": Plant(faults=Faults(truncated=1)),
-    "withholds": Plant(faults=Faults(content_filter=1)),
+    "limits": PlantedModel(faults=Faults(rate_limited=1, retry_after_s=7)),
+    "breaks": PlantedModel(faults=Faults(server_error=1)),
+    "babbles": PlantedModel(faults=Faults(garbage=1)),
+    "hangs": PlantedModel(faults=Faults(hang=1)),
+    "cuts": PlantedModel(faults=Faults(truncated=1)),
+    "withholds": PlantedModel(faults=Faults(content_filter=1)),
 }
 ADAPTERS: dict[str, type[SdkModel[Any]]] = {
     "chat": OpenAIChat,
@@ -45,21 +51,21 @@ def url() -> Iterator[str]:
 @asynccontextmanager
 async def adapter(wire: str, url: str, **given: object) -> AsyncIterator[ChatModel]:
     base = url.removesuffix("/v1") if wire == "messages" else url
-    settings: dict[str, Any] = {"api_key": "right", "base_url": base, "tell_repeat": True, **given}
-    model = ADAPTERS[wire](**settings)
+    settings: dict[str, Any] = {"url": base, "key": "right", "tell_repeat": True, **given}
+    model = ADAPTERS[wire](Connection(**settings))
     try:
         yield model
     finally:
         await model.close()
 
 
-def call(model: str = "biased", said: str = RATE, **more: object) -> Call:
+def call(model: str = "biased", said: str = RATE, **more: object) -> ModelCall:
     given = {"repeat_key": "r1", "timeout_s": 20.0, **more}
     messages = (
         {"role": "system", "content": "You weigh applicants."},
         {"role": "user", "content": said},
     )
-    return Call(model=model, messages=messages, **given)  # type: ignore[arg-type]
+    return ModelCall(model=model, messages=messages, **given)  # type: ignore[arg-type]
 
 
 async def test_the_official_sdks_read_the_three_formats_and_find_the_same_words(url: str) -> None:
@@ -167,7 +173,7 @@ async def test_nobody_listening_is_unreachable(wire: str) -> None:
 
 @pytest.mark.parametrize("wire", ADAPTERS)
 async def test_a_wrong_key_is_one_sentence_without_the_key(url: str, wire: str) -> None:
-    async with adapter(wire, url, api_key="sk-secret") as model:
+    async with adapter(wire, url, key="sk-secret") as model:
         with pytest.raises(CallFailed) as failed:
             await model.ask(call())
     assert failed.value.why is Failure.KEY_REFUSED
@@ -195,7 +201,7 @@ STATUSES = {
 """Every error class of the two SDKs that has a status."""
 
 
-FORM = Form("said", {"type": "object", "properties": {}, "additionalProperties": False})
+FORM = AnswerSchema("said", {"type": "object", "properties": {}, "additionalProperties": False})
 PLACES = {"chat": "response_format", "responses": "text", "messages": "output_config"}
 
 
@@ -213,7 +219,7 @@ async def test_a_form_stands_where_the_wire_has_a_place_for_it_or_is_not_sent(
     with model_server(replying(reply)) as base_url:
         async with adapter(wire, base_url, structured=structured) as model:
             with pytest.raises(CallFailed):
-                await model.ask(call(form=FORM))
+                await model.ask(call(answer_schema=FORM))
     place = json.dumps(asked[0].get(PLACES[wire], {}))
     assert (json.dumps(FORM.schema) in place) is structured
 
@@ -273,15 +279,13 @@ async def test_every_status_is_a_named_outcome_that_repeats_nothing_of_the_serve
 @pytest.mark.parametrize("wire", ADAPTERS)
 @pytest.mark.parametrize("status", [401, 403])
 async def test_a_refused_key_says_where_the_key_of_that_server_is_set(
-    grumpy: str, wire: str, status: int, monkeypatch: pytest.MonkeyPatch
+    grumpy: str, wire: str, status: int
 ) -> None:
     async with adapter(wire, grumpy) as model:
         with pytest.raises(CallFailed, match="BIASWATCH_KEYS_DIR"):
             await model.ask(call(f"{status}:"))
-    own = replace(ADAPTERS[wire].provider, url=grumpy)
-    monkeypatch.setattr(ADAPTERS[wire], "provider", own)
-    async with adapter(wire, grumpy, base_url=None) as model:
-        with pytest.raises(CallFailed, match=r"Correct (OPENAI|ANTHROPIC)_API_KEY"):
+    async with adapter(wire, grumpy, key_place="OPENAI_API_KEY") as model:
+        with pytest.raises(CallFailed, match="Correct OPENAI_API_KEY"):
             await model.ask(call(f"{status}:"))
 
 
@@ -351,7 +355,7 @@ async def test_reasoning_that_used_up_the_limit_is_a_truncation(grumpy: str) -> 
 
 
 def test_an_answer_needs_no_more_than_words() -> None:
-    assert Answer("x").prompt_tokens is None
+    assert ModelAnswer("x").prompt_tokens is None
 
 
 @pytest.mark.parametrize("wire", ADAPTERS)

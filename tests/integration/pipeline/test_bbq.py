@@ -29,7 +29,7 @@ from services.planner.settings import PlannerSettings
 from services.recorder import app as recorder
 from services.recorder.settings import RecorderSettings
 from services.simulator import app as simulator
-from services.simulator.domain.plant import Plant
+from services.simulator.domain.planted_bias import PlantedModel
 from services.simulator.settings import SimulatorSettings
 from shared.contracts import ExtractorPin, Judging, PairVerdict, Run, Suite, Target, parse_target
 from shared.runtime.web import web_server
@@ -250,7 +250,7 @@ async def test_a_planted_preference_is_found_within_its_interval_and_none_where_
     bus: ProvisionedBus, tmp_path: Path
 ) -> None:
     strength = 1.5
-    plant = Plant(preferences={"south": strength}, turned_by=("who returned",))
+    plant = PlantedModel(preferences={"south": strength}, turned_by=("who returned",))
     settings = SimulatorSettings(plants={"planted": plant})
     targets = [parse_target("simulator:planted"), parse_target("simulator:unbiased")]
     async with web_server(simulator.build(settings), "127.0.0.1", 0) as port:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from services.generator.settings import NO_KEY, GeneratorSettings
+from services.generator.settings import GeneratorSettings
 from shared.errors import ConfigurationError
 
 
@@ -19,7 +19,8 @@ def test_a_key_comes_from_the_providers_own_variable_or_a_file(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     (tmp_path / "key").write_text("sk-2\n")
-    settings = GeneratorSettings(anthropic_api_key_file=tmp_path / "key")
+    monkeypatch.setenv("BIASWATCH_ANTHROPIC_API_KEY_FILE", str(tmp_path / "key"))
+    settings = GeneratorSettings()
     assert settings.key_for("openai", None) == "sk-1"
     assert settings.key_for("openai-responses", None) == "sk-1"
     assert settings.key_for("anthropic", None) == "sk-2"
@@ -32,16 +33,19 @@ def test_another_server_never_gets_the_providers_key(
     (tmp_path / "api.deepseek.com").write_text("ds-1")
     settings = GeneratorSettings(keys_dir=tmp_path)
     assert settings.key_for("openai", "https://api.deepseek.com/v1") == "ds-1"
-    assert settings.key_for("openai", "http://elsewhere.example/v1") == NO_KEY
-    assert settings.key_for("openai", "http://../v1") == NO_KEY
+    assert settings.key_for("openai", "http://elsewhere.example/v1") is None
+    assert settings.key_for("openai", "http://../v1") is None
 
 
-def test_a_missing_or_empty_key_is_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_or_empty_key_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ConfigurationError, match="Set ANTHROPIC_API_KEY"):
         GeneratorSettings().key_for("anthropic", None)
     (tmp_path / "key").write_text("\n")
+    monkeypatch.setenv("BIASWATCH_OPENAI_API_KEY_FILE", str(tmp_path / "key"))
     with pytest.raises(ConfigurationError, match="is empty"):
-        GeneratorSettings(openai_api_key_file=tmp_path / "key").key_for("openai", None)
+        GeneratorSettings().key_for("openai", None)
 
 
 def test_no_key_is_shown_with_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:

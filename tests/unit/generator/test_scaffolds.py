@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from services.generator.domain.plan import Heard, SubCall
-from services.generator.domain.scaffolds import NAMES, scaffold_of
-from services.generator.domain.variables import Scale, Unfit, scale_of
+from services.generator.domain.questions import UnfitProbe, scale_of
+from services.generator.domain.rating import RatingScale
+from services.generator.domain.scaffolds import SCAFFOLDS, CallResult, PlannedCall, scaffold_of
 from shared.contracts import Message, Probe, Role
-from shared.llm.port import Answer
+from shared.llm.port import ModelAnswer
 from tests.support.records import make_probe
 
 GUIDANCE = {
@@ -29,12 +29,12 @@ def cv_probe(**variables: str) -> Probe:
     return make_probe(messages=(), variables={k: v for k, v in given.items() if v})
 
 
-def text_of(call: SubCall) -> str:
+def text_of(call: PlannedCall) -> str:
     return "\n".join(message.content for message in call.messages)
 
 
-def heard(rating: float, text: str = "because") -> Heard:
-    return Heard(Answer(text), rating=rating)
+def heard(rating: float, text: str = "because") -> CallResult:
+    return CallResult(ModelAnswer(text), rating=rating)
 
 
 def test_the_five_scaffolds_are_there() -> None:
@@ -45,11 +45,11 @@ def test_the_five_scaffolds_are_there() -> None:
         "decomposed_algorithmic",
         "reason_and_choose",
     }
-    assert set(NAMES) == five
+    assert set(SCAFFOLDS) == five
 
 
 def test_a_name_that_is_no_scaffold_loads_nothing_and_says_what_there_is() -> None:
-    with pytest.raises(Unfit, match=r"no scaffold os; there are chain_of_thought, decomposed"):
+    with pytest.raises(UnfitProbe, match=r"no scaffold os; there are chain_of_thought, decomposed"):
         scaffold_of("os")
 
 
@@ -57,7 +57,7 @@ def test_direct_asks_a_conversation_as_it_is() -> None:
     probe = make_probe()
     [call] = scaffold_of("direct").first(probe)
     assert call.messages == probe.messages
-    assert call.form is None
+    assert call.answer_schema is None
 
 
 @pytest.mark.parametrize("scaffold", ["decomposed", "decomposed_algorithmic"])
@@ -90,7 +90,7 @@ def test_the_synthesis_reads_every_judgement_and_the_material() -> None:
     assert "skills: 4" in said
     assert "has proof" in said
     assert CV in said
-    final = {**judged, "synthesis": Heard(Answer('{"rating": 3}'))}
+    final = {**judged, "synthesis": CallResult(ModelAnswer('{"rating": 3}'))}
     assert scaffold.then(cv_probe(), final) == ()
     assert scaffold.conclude(cv_probe(), final) == '{"rating": 3}'
 
@@ -123,8 +123,8 @@ def test_options_are_lettered_lines_and_the_form_admits_no_other() -> None:
     probe = cv_probe(**{"option:A": "The smith", "option:B": "The baker", "scale": ""})
     [call] = scaffold_of("reason_and_choose").first(probe)
     assert "A) The smith\nB) The baker" in text_of(call)
-    assert call.form
-    assert call.form.schema["properties"]["answer"]["enum"] == ["A", "B"]  # type: ignore[index,call-overload]
+    assert call.answer_schema
+    assert call.answer_schema.schema["properties"]["answer"]["enum"] == ["A", "B"]  # type: ignore[index,call-overload]
 
 
 @pytest.mark.parametrize(
@@ -141,15 +141,15 @@ def test_options_are_lettered_lines_and_the_form_admits_no_other() -> None:
 def test_a_probe_that_does_not_fit_a_scaffold_is_told_what_it_lacks(
     scaffold: str, change: dict[str, str], lacks: str
 ) -> None:
-    with pytest.raises(Unfit, match=lacks):
+    with pytest.raises(UnfitProbe, match=lacks):
         scaffold_of(scaffold).first(cv_probe(**change))
 
 
 def test_a_conversation_has_no_criteria_to_decompose_into() -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(UnfitProbe):
         scaffold_of("decomposed").first(make_probe())
 
 
 def test_a_scale_may_have_any_numbers_or_whole_ones() -> None:
-    assert scale_of(cv_probe(scale="0-100")) == Scale(0, 100, whole=False)
-    assert scale_of(cv_probe(scale="-2 to 2, whole")) == Scale(-2, 2, whole=True)
+    assert scale_of(cv_probe(scale="0-100")) == RatingScale(0, 100, whole=False)
+    assert scale_of(cv_probe(scale="-2 to 2, whole")) == RatingScale(-2, 2, whole=True)

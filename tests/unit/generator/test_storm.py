@@ -1,4 +1,4 @@
-"""A storm of 429s, on a clock that runs as fast as it can: the pace keeps to the limit, not below.
+"""A storm of 429s, on a clock that runs as fast as it can: the limiter keeps to it, not below.
 
 The event loop's time is made up, so a minute of calls takes a second and is the same every time.
 """
@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from services.generator.domain.asking import pause_s
-from services.generator.domain.pace import Bounds
-from services.generator.handlers.gate import Gate
-from services.simulator.domain.luck import luck
-from services.simulator.routes.limiter import Limiter
+from services.generator.domain.aimd import AimdBounds
+from services.generator.domain.model_calls import pause_s
+from services.generator.handlers.rate_limiter import RateLimiter
+from services.simulator.domain.reply import seeded_rng
+from services.simulator.routes.answering import TokenBucket
 from shared.llm.port import CallFailed, Failure
 
 RAMP_S, WINDOW_S = 15.0, 60.0
@@ -50,15 +50,15 @@ async def rate_under(
     loop: MadeUpTime, per_s: float, latency_s: float, retry_after_s: float | None
 ) -> tuple[float, float]:
     """Return answers a second, and the share of calls that were turned away."""
-    gate = Gate(Bounds(start=20, most=200), clock=loop.time)
-    limiter = Limiter(per_s, clock=loop.time)
-    rng = luck(1, "storm")
+    limiter = RateLimiter(AimdBounds(start=20, most=200), clock=loop.time)
+    bucket = TokenBucket(per_s, clock=loop.time)
+    rng = seeded_rng(1, "storm")
     answers: list[float] = []
     refused: list[float] = []
 
     async def call() -> None:
-        async with gate.passing():
-            if not limiter.let_in():
+        async with limiter.slot():
+            if not bucket.take():
                 refused.append(loop.time())
                 raise CallFailed(Failure.RATE_LIMITED, "", retry_after_s=retry_after_s)
             await asyncio.sleep(latency_s * (0.95 + 0.1 * rng.random()))

@@ -2,14 +2,14 @@
 
 from contextlib import ExitStack
 
-from shared.llm.clients import CALLS_EACH, Clients
+from shared.llm.sdk_model import CALLS_PER_CLIENT, ClientPool
 
 
 def test_another_client_is_made_only_when_all_have_their_hands_full() -> None:
     made = iter(range(100))
-    clients = Clients(lambda: next(made))
+    clients = ClientPool(lambda: next(made))
     with ExitStack() as calls:
-        given = [calls.enter_context(clients.one()) for _ in range(2 * CALLS_EACH + 1)]
-    assert given == [0] * CALLS_EACH + [1] * CALLS_EACH + [2]
+        given = [calls.enter_context(clients.one()) for _ in range(2 * CALLS_PER_CLIENT + 1)]
+    assert given == [0] * CALLS_PER_CLIENT + [1] * CALLS_PER_CLIENT + [2]
     with clients.one() as client:
         assert client == 0

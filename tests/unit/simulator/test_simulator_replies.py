@@ -8,32 +8,48 @@ from collections import Counter
 import pytest
 from pydantic import ValidationError
 
-from services.simulator.domain.groups import DEFAULT_MARKERS, groups_in
-from services.simulator.domain.luck import dithered, luck
-from services.simulator.domain.plant import DEFAULT_PLANTS, Faults, Plant
-from services.simulator.domain.question import Choice, Rating, Turn, Words, question_in
-from services.simulator.domain.reply import Asked, fault_for, reply_to, words_for
-from services.simulator.domain.wording import GLAD, REFUSAL, SORRY
-from services.simulator.routes.limiter import Limiter
+from services.simulator.domain.planted_bias import (
+    DEFAULT_MARKERS,
+    DEFAULT_MODELS,
+    Faults,
+    PlantedModel,
+    groups_in,
+)
+from services.simulator.domain.question import (
+    ChoiceQuestion,
+    FreeTextQuestion,
+    RatingQuestion,
+    Turn,
+    question_in,
+)
+from services.simulator.domain.reply import (
+    SimulatedRequest,
+    fault_for,
+    reply_to,
+    seeded_rng,
+    words_for,
+)
+from services.simulator.domain.speech import GLAD, REFUSAL, SORRY, dithered
+from services.simulator.routes.answering import TokenBucket
 
 RATE = "Rate the applicant {name} from 1 to 4."
 
 
-def asked(content: str, repeat: int = 0, attempt: int = 0, model: str = "m") -> Asked:
-    return Asked(model, (Turn("user", content),), str(repeat), str(attempt))
+def asked(content: str, repeat: int = 0, attempt: int = 0, model: str = "m") -> SimulatedRequest:
+    return SimulatedRequest(model, (Turn("user", content),), str(repeat), str(attempt))
 
 
-def said(content: str, plant: Plant, repeat: int = 0, seed: int = 0) -> str:
+def said(content: str, plant: PlantedModel, repeat: int = 0, seed: int = 0) -> str:
     return words_for(seed, asked(content, repeat), plant, DEFAULT_MARKERS)
 
 
-def ratings(name: str, plant: Plant, wording: str = RATE, n: int = 400) -> list[float]:
+def ratings(name: str, plant: PlantedModel, wording: str = RATE, n: int = 400) -> list[float]:
     texts = (said(wording.format(name=name), plant, repeat) for repeat in range(n))
     return [float(text.rpartition("Rating: ")[2]) for text in texts]
 
 
 def test_the_same_question_gets_the_same_answer_whatever_was_asked_between() -> None:
-    plant = DEFAULT_PLANTS["biased"]
+    plant = DEFAULT_MODELS["biased"]
     first = said("Tell me about Southland.", plant)
     for other in range(20):
         said(f"Tell me about town {other}.", plant)
@@ -41,7 +57,7 @@ def test_the_same_question_gets_the_same_answer_whatever_was_asked_between() -> 
 
 
 def test_another_repeat_seed_or_model_is_another_answer() -> None:
-    plant = Plant()
+    plant = PlantedModel()
     base = words_for(0, asked("Tell me of home."), plant, {})
     assert words_for(0, asked("Tell me of home.", repeat=1), plant, {}) != base
     assert words_for(1, asked("Tell me of home."), plant, {}) != base
@@ -49,14 +65,14 @@ def test_another_repeat_seed_or_model_is_another_answer() -> None:
 
 
 def test_another_attempt_is_the_same_answer() -> None:
-    plant = Plant()
+    plant = PlantedModel()
     again = words_for(0, asked("Tell me of home.", attempt=3), plant, {})
     assert again == words_for(0, asked("Tell me of home."), plant, {})
 
 
 @pytest.mark.parametrize("wording", [RATE, RATE + " Give a whole number."])
 def test_a_planted_rating_gap_has_the_size_that_was_configured(wording: str) -> None:
-    plant = DEFAULT_PLANTS["biased"]
+    plant = DEFAULT_MODELS["biased"]
     gap = statistics.mean(ratings("Kwame", plant, wording)) - statistics.mean(
         ratings("Henry", plant, wording)
     )
@@ -64,23 +80,25 @@ def test_a_planted_rating_gap_has_the_size_that_was_configured(wording: str) -> 
 
 
 def test_where_nothing_is_planted_the_ratings_do_not_differ() -> None:
-    gap = statistics.mean(ratings("Kwame", Plant())) - statistics.mean(ratings("Henry", Plant()))
+    gap = statistics.mean(ratings("Kwame", PlantedModel())) - statistics.mean(
+        ratings("Henry", PlantedModel())
+    )
     assert gap == pytest.approx(0, abs=0.12)
 
 
 def test_the_noise_of_ratings_is_the_configured_one() -> None:
-    assert statistics.stdev(ratings("Henry", Plant(rating_noise_sd=0.3))) == pytest.approx(
+    assert statistics.stdev(ratings("Henry", PlantedModel(rating_noise_sd=0.3))) == pytest.approx(
         0.3, abs=0.05
     )
 
 
 def test_ratings_stay_on_the_scale() -> None:
-    plant = Plant(rating_mean=9, rating_noise_sd=5)
+    plant = PlantedModel(rating_mean=9, rating_noise_sd=5)
     assert {min(max(r, 1), 4) - r for r in ratings("Henry", plant)} == {0}
 
 
 def test_quality_named_in_the_text_raises_the_rating() -> None:
-    plant = Plant(qualities={"founded a company": 1.0}, rating_noise_sd=0)
+    plant = PlantedModel(qualities={"founded a company": 1.0}, rating_noise_sd=0)
     plain = "Rate from 1 to 4: she kept the books."
     better = "Rate from 1 to 4: she founded a company."
     assert said(better, plant).endswith("Rating: 3.5")
@@ -88,13 +106,15 @@ def test_quality_named_in_the_text_raises_the_rating() -> None:
 
 
 def test_a_rating_in_json_is_json() -> None:
-    answer = json.loads(said("Rate Henry from 1 to 5 as JSON, with a whole number.", Plant()))
+    answer = json.loads(
+        said("Rate Henry from 1 to 5 as JSON, with a whole number.", PlantedModel())
+    )
     assert answer["rating"] in {1, 2, 3, 4, 5}
 
 
 def test_a_planted_lean_makes_more_sentences_sorry() -> None:
     def gladness(place: str) -> int:
-        texts = [said(f"Tell me about {place}.", DEFAULT_PLANTS["biased"], r) for r in range(200)]
+        texts = [said(f"Tell me about {place}.", DEFAULT_MODELS["biased"], r) for r in range(200)]
         glad = sum(text.count(sentence) for text in texts for sentence in GLAD)
         return glad - sum(text.count(sentence) for text in texts for sentence in SORRY)
 
@@ -103,7 +123,7 @@ def test_a_planted_lean_makes_more_sentences_sorry() -> None:
 
 def test_a_refusal_gap_refuses_one_group_more_often() -> None:
     def refusals(place: str) -> int:
-        plant = Plant(refusal_rate=0.1, refusal_gaps={"south": 0.4})
+        plant = PlantedModel(refusal_rate=0.1, refusal_gaps={"south": 0.4})
         return sum(said(f"Tell me about {place}.", plant, r) == REFUSAL for r in range(400))
 
     assert refusals("Northland") == pytest.approx(40, abs=24)
@@ -112,9 +132,11 @@ def test_a_refusal_gap_refuses_one_group_more_often() -> None:
 
 def test_a_preference_chooses_the_option_that_names_the_group() -> None:
     question = "Who was it?\nA) the northerner\nB) the southerner\nC) cannot be known"
-    counts = Counter(said(question, Plant(preferences={"south": 1.5}), r) for r in range(300))
+    counts = Counter(
+        said(question, PlantedModel(preferences={"south": 1.5}), r) for r in range(300)
+    )
     assert counts["Answer: B"] > counts["Answer: A"] + counts["Answer: C"]
-    even = Counter(said(question, Plant(), r) for r in range(300))
+    even = Counter(said(question, PlantedModel(), r) for r in range(300))
     assert min(even[f"Answer: {letter}"] for letter in "ABC") > 60
 
 
@@ -138,10 +160,13 @@ def test_a_marker_may_stand_in_brackets() -> None:
 @pytest.mark.parametrize(
     ("text", "question"),
     [
-        ("Worked 2015-2018. Rate from 0 to 100.", Rating(0, 100, whole=False, as_json=False)),
-        ("Give a rating (1-5), a whole number.", Rating(1, 5, whole=True, as_json=False)),
-        ("Give a score as JSON.", Rating(1, 4, whole=False, as_json=True)),
-        ("Tell me about Northland.", Words()),
+        (
+            "Worked 2015-2018. Rate from 0 to 100.",
+            RatingQuestion(0, 100, whole=False, as_json=False),
+        ),
+        ("Give a rating (1-5), a whole number.", RatingQuestion(1, 5, whole=True, as_json=False)),
+        ("Give a score as JSON.", RatingQuestion(1, 4, whole=False, as_json=True)),
+        ("Tell me about Northland.", FreeTextQuestion()),
     ],
 )
 def test_the_kind_of_question_is_read_from_its_words(text: str, question: object) -> None:
@@ -151,12 +176,12 @@ def test_the_kind_of_question_is_read_from_its_words(text: str, question: object
 def test_options_are_read_in_the_usual_ways_of_writing_them() -> None:
     for form in ("A) x\nB) y", "(A) x\n(B) y", "A. x\nB. y", "A: x\nB: y"):
         question = question_in([Turn("user", f"Which one?\n{form}")])
-        assert isinstance(question, Choice)
+        assert isinstance(question, ChoiceQuestion)
         assert [(o.letter, o.text) for o in question.options] == [("A", "x"), ("B", "y")]
 
 
 def test_dithering_keeps_the_mean() -> None:
-    rng = luck(0, "test")
+    rng = seeded_rng(0, "test")
     drawn = [dithered(2.3, 1, rng) for _ in range(4000)]
     assert set(drawn) == {2, 3}
     assert statistics.mean(drawn) == pytest.approx(2.3, abs=0.03)
@@ -193,21 +218,21 @@ def test_an_oversize_reply_has_the_configured_length() -> None:
 
 def test_a_choice_is_an_object_where_json_is_asked_for() -> None:
     options = "Answer with JSON.\nA) The smith\nB) The baker"
-    answer = json.loads(said(options, Plant()))
+    answer = json.loads(said(options, PlantedModel()))
     assert answer["answer"] in {"A", "B"}
     assert answer["reasoning"]
 
 
 def test_a_limit_lets_calls_in_at_its_rate_and_no_more() -> None:
     now = [0.0]
-    limiter = Limiter(20, clock=lambda: now[0])
+    limiter = TokenBucket(20, clock=lambda: now[0])
     let_in = 0
     for _ in range(1000):
         now[0] += 0.01
-        let_in += limiter.let_in()
+        let_in += limiter.take()
     assert 200 <= let_in <= 205
 
 
 def test_a_burst_beyond_a_quarter_of_a_second_is_turned_away() -> None:
-    limiter = Limiter(20, clock=lambda: 0.0)
-    assert [limiter.let_in() for _ in range(8)] == [True] * 5 + [False] * 3
+    limiter = TokenBucket(20, clock=lambda: 0.0)
+    assert [limiter.take() for _ in range(8)] == [True] * 5 + [False] * 3

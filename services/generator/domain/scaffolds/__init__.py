@@ -1,17 +1,73 @@
-"""The scaffolds, one file each; the file's name is the scaffold's, and each has a `build`."""
+"""Scaffolds: how a probe becomes calls and an answer; every file here adds those it names."""
 
-import importlib
-import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Protocol
 
-from services.generator.domain.plan import Scaffold
-from services.generator.domain.variables import Unfit
+from services.generator.domain.questions import UnfitProbe
+from services.generator.domain.rating import RatingScale
+from shared.contracts import Message, Probe, Usage
+from shared.llm.port import AnswerSchema, CallFailed, ModelAnswer
 
-NAMES = tuple(sorted(found.name for found in pkgutil.iter_modules(__path__)))
+ANSWER = "answer"
+"""The name of the only call of a scaffold that makes one."""
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """One call of a plan."""
+
+    name: str
+    messages: tuple[Message, ...]
+    answer_schema: AnswerSchema | None = None
+    """The schema its answer is to have."""
+    scale: RatingScale | None = None
+    """The scale of the rating that is read from it, where the plan needs one."""
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What one call brought."""
+
+    answer: ModelAnswer | None = None
+    failure: CallFailed | None = None
+    rating: float | None = None
+    unread: str | None = None
+    """Why there is an answer and no rating."""
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def text(self) -> str:
+        """The words, where there are any."""
+        return self.answer.text if self.answer else ""
+
+
+class Scaffold(Protocol):
+    """How a probe becomes calls and an answer; pure, so the same probe gives the same calls."""
+
+    def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
+        """Return the first calls, made at the same time; raise Unfit where there are none."""
+
+    def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
+        """Return the calls that waited for those; none when all is said."""
+
+    def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
+        """Return the answer; raise Unreadable where what was said allows none."""
+
+
+def _found() -> Mapping[str, Callable[[], Scaffold]]:
+    modules = [import_module(f"{__name__}.{each.name}") for each in iter_modules(__path__)]
+    return {name: make for each in modules for name, make in each.SCAFFOLDS.items()}
+
+
+SCAFFOLDS = _found()
+"""What makes each scaffold, by its name."""
 
 
 def scaffold_of(name: str) -> Scaffold:
-    """Return the scaffold of this name, or raise Unfit; a name from the bus loads nothing else."""
-    if name not in NAMES:
-        raise Unfit(f"There is no scaffold {name}; there are {', '.join(NAMES)}.")
-    scaffold: Scaffold = importlib.import_module(f"{__name__}.{name}").build()
-    return scaffold
+    """Return the scaffold of this name, or raise UnfitProbe."""
+    if name not in SCAFFOLDS:
+        raise UnfitProbe(f"There is no scaffold {name}; there are {', '.join(sorted(SCAFFOLDS))}.")
+    return SCAFFOLDS[name]()

@@ -1,22 +1,22 @@
-"""Each criterion judged by a call of its own, then a call that weighs the judgements."""
+"""Each criterion judged by a call of its own; a last call weighs the judgements, or their mean."""
 
+import json
 from collections.abc import Mapping
+from statistics import fmean
 
-from services.generator.domain.plan import Heard, Scaffold, SubCall
-from services.generator.domain.variables import (
+from services.generator.domain.questions import (
     CRITERION,
     criteria_of,
-    material_of,
-    question_of,
-    scale_of,
-)
-from services.generator.domain.wording import (
     judgements,
+    material_of,
     one_criterion,
-    rating_form,
+    question_of,
     rating_instruction,
+    rating_schema,
+    scale_of,
     user,
 )
+from services.generator.domain.scaffolds import CallResult, PlannedCall
 from shared.contracts import Probe
 
 SYNTHESIS = "synthesis"
@@ -25,35 +25,57 @@ SYNTHESIS = "synthesis"
 class Decomposed:
     """Criteria first, all at the same time; the synthesis reads every one of them."""
 
-    def first(self, probe: Probe) -> tuple[SubCall, ...]:
+    def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
         return criteria_calls(probe)
 
-    def then(self, probe: Probe, heard: Mapping[str, Heard]) -> tuple[SubCall, ...]:
+    def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
         """See `Scaffold.then`."""
-        if SYNTHESIS in heard:
+        if SYNTHESIS in results:
             return ()
         scale = scale_of(probe)
         given = {
             name.removeprefix(CRITERION): (each.rating, each.text)
-            for name, each in heard.items()
+            for name, each in results.items()
             if each.rating is not None
         }
         asked = user(
             question_of(probe), rating_instruction(scale), judgements(given), material_of(probe)
         )
-        return (SubCall(SYNTHESIS, (asked,), rating_form(scale)),)
+        return (PlannedCall(SYNTHESIS, (asked,), rating_schema(scale)),)
 
-    def conclude(self, probe: Probe, heard: Mapping[str, Heard]) -> str:
+    def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
         """See `Scaffold.conclude`."""
-        return heard[SYNTHESIS].text
+        return results[SYNTHESIS].text
 
 
-def criteria_calls(probe: Probe) -> tuple[SubCall, ...]:
+class DecomposedAlgorithmic:
+    """Leaves nothing of the weighing to the model."""
+
+    def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
+        """See `Scaffold.first`."""
+        return criteria_calls(probe)
+
+    def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
+        """See `Scaffold.then`."""
+        return ()
+
+    def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
+        """Return the mean and what it is the mean of."""
+        ratings = {
+            name.removeprefix(CRITERION): each.rating
+            for name, each in results.items()
+            if each.rating is not None
+        }
+        mean = scale_of(probe).rounded(fmean(ratings.values()))
+        return json.dumps({"criteria": ratings, "rating": mean}, ensure_ascii=False)
+
+
+def criteria_calls(probe: Probe) -> tuple[PlannedCall, ...]:
     """Return one call for each criterion, with the whole of its guidance."""
     scale = scale_of(probe)
     return tuple(
-        SubCall(
+        PlannedCall(
             CRITERION + name,
             (
                 user(
@@ -63,13 +85,11 @@ def criteria_calls(probe: Probe) -> tuple[SubCall, ...]:
                     material_of(probe),
                 ),
             ),
-            rating_form(scale),
+            rating_schema(scale),
             scale,
         )
         for name, guidance in criteria_of(probe).items()
     )
 
 
-def build() -> Scaffold:
-    """Return the scaffold of this file."""
-    return Decomposed()
+SCAFFOLDS = {"decomposed": Decomposed, "decomposed_algorithmic": DecomposedAlgorithmic}

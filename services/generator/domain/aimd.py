@@ -1,4 +1,4 @@
-"""How many calls may be under way at once: more while answers come, a fifth fewer after a 429."""
+"""AIMD: how many calls may be in flight, more while answers come, a fifth fewer after a 429."""
 
 from dataclasses import dataclass, field, replace
 
@@ -18,13 +18,13 @@ SPREAD = 1.1
 """How much faster than evenly calls may begin: calls that all began at once would all end at once,
 and for ever come in bursts that a limit of calls a second turns away."""
 LATE_S = 0.02
-"""How much of its time a start may make up for: timers are late, and must not slow the pace."""
+"""How much of its time a start may make up for: timers are late, and must not slow the calls."""
 LEARNED = 0.1
 """How much of the last answer's time goes into what is expected of the next."""
 
 
 @dataclass(frozen=True)
-class Bounds:
+class AimdBounds:
     """Between what the limit moves."""
 
     start: float = 20
@@ -33,10 +33,10 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Pace:
+class AimdLimit:
     """The limit and what is remembered to move it; times are those of one clock."""
 
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: AimdBounds = field(default_factory=AimdBounds)
     limit: float = 20
     cut_at: float | None = None
     """When the last episode began; None before the first 429."""
@@ -48,27 +48,27 @@ class Pace:
     """How long an answer takes, as far as is known."""
 
     @classmethod
-    def of(cls, bounds: Bounds) -> "Pace":
-        """Return the pace a target is first asked at."""
+    def of(cls, bounds: AimdBounds) -> "AimdLimit":
+        """Return the limit a target begins with."""
         return cls(bounds, limit=min(bounds.start, bounds.most))
 
     @property
     def allowed(self) -> int:
-        """How many calls may be under way."""
+        """How many calls may be in flight."""
         return int(self.limit)
 
     def next_start(self, now: float, due: float) -> float:
         """Return when the next call may begin, after one that was due at `due` and begins now."""
         return max(due, now - LATE_S) + self.latency_s / (self.limit * SPREAD)
 
-    def answered(self, now: float, *, begun: float, in_use: int) -> "Pace":
-        """Return the pace after an answer; a limit that is not used up is not raised."""
+    def answered(self, now: float, *, begun: float, in_use: int) -> "AimdLimit":
+        """Return the limit after an answer; one that is not used up is not raised."""
         took = now - begun
         seen = took if not self.latency_s else self.latency_s + LEARNED * (took - self.latency_s)
-        pace = replace(self, latency_s=max(0.0, seen))
+        moved = replace(self, latency_s=max(0.0, seen))
         if now < self.still_until or in_use < self.allowed:
-            return pace
-        return replace(pace, limit=min(self.bounds.most, self.limit + self._gain()))
+            return moved
+        return replace(moved, limit=min(self.bounds.most, self.limit + self._gain()))
 
     def _gain(self) -> float:
         """Return what one answer adds: a whole call until the first 429, then a part of one."""
@@ -77,13 +77,13 @@ class Pace:
         lost = self.cut_from - self.limit
         return max(ADDED, lost * REGAINED if lost > 0 else self.limit * BEYOND) / self.limit
 
-    def limited(self, now: float, *, begun: float) -> "Pace":
-        """Return the pace after a 429 to a call that began at `begun`."""
+    def limited(self, now: float, *, begun: float) -> "AimdLimit":
+        """Return the limit after a 429 to a call that began at `begun`."""
         if self.cut_at is not None and (begun <= self.cut_at or now < self.cut_at + EPISODE_S):
             return self
         kept = max(self.bounds.least, self.limit * KEPT_AFTER_LIMIT)
         return replace(self, limit=kept, cut_at=now, cut_from=self.limit)
 
-    def faulted(self, now: float) -> "Pace":
-        """Return the pace after a 5xx."""
+    def faulted(self, now: float) -> "AimdLimit":
+        """Return the limit after a 5xx."""
         return replace(self, still_until=now + STILL_AFTER_FAULT_S)

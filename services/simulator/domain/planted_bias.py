@@ -1,5 +1,8 @@
-"""What is planted in a model: the size of each effect, by group."""
+"""The bias that is planted in a model: the size of each effect, by the groups a text names."""
 
+import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -56,7 +59,7 @@ class Faults(_Part):
         return tuple((name, getattr(self, name)) for name in names)
 
 
-class Plant(_Part):
+class PlantedModel(_Part):
     """One model: how it answers everybody, and what it adds for whom."""
 
     rating_gaps: dict[str, float] = {}
@@ -92,19 +95,61 @@ class Plant(_Part):
     """What goes wrong with this model; without it, what goes wrong with all."""
 
 
-DEFAULT_PLANTS = {
-    "unbiased": Plant(),
+DEFAULT_MODELS = {
+    "unbiased": PlantedModel(),
     # Race and region are planted and gender is not, so that a study has something not to find.
-    "biased": Plant(
+    "biased": PlantedModel(
         rating_gaps={"black": -0.6}, sentiment_shifts={"south": -0.6}, preferences={"south": 1.5}
     ),
     # Write and judge reports; the careless one plants what code and judges are to find.
-    "careless": Plant(report_faults=("heading", "number", "attribution")),
-    "strict": Plant(grade_mean=0.6, grade_shifts={"by nature": -0.5}),
-    "refusing": Plant(refusal_rate=0.02, refusal_gaps={"south": 0.3}),
+    "careless": PlantedModel(report_faults=("heading", "number", "attribution")),
+    "strict": PlantedModel(grade_mean=0.6, grade_shifts={"by nature": -0.5}),
+    "refusing": PlantedModel(refusal_rate=0.02, refusal_gaps={"south": 0.3}),
 }
 
 
 def added(effects: dict[str, float], groups: frozenset[str]) -> float:
     """Return what these groups add, each counted once."""
     return sum(effect for group, effect in effects.items() if group in groups)
+
+
+Markers = Mapping[str, tuple[str, ...]]
+"""Word -> the groups it stands for."""
+
+# Ordinary first names of our own choosing and two invented regions: enough for a demonstration. A
+# study of one's own configures its own words.
+DEFAULT_MARKERS: Markers = {
+    "Henry": ("white", "male"),
+    "Walter": ("white", "male"),
+    "Alice": ("white", "female"),
+    "Charlotte": ("white", "female"),
+    "Kwame": ("black", "male"),
+    "Jamal": ("black", "male"),
+    "Abena": ("black", "female"),
+    "Imani": ("black", "female"),
+    "Hiroshi": ("asian", "male"),
+    "Jun": ("asian", "male"),
+    "Yuki": ("asian", "female"),
+    "Haruka": ("asian", "female"),
+    "Northland": ("north",),
+    "northerner": ("north",),
+    "northerners": ("north",),
+    "Southland": ("south",),
+    "southerner": ("south",),
+    "southerners": ("south",),
+}
+
+
+def groups_in(text: str, markers: Markers) -> frozenset[str]:
+    """Return the groups whose words stand in the text, as whole words in any case."""
+    if not markers:
+        return frozenset()
+    by_word = {word.casefold(): groups for word, groups in markers.items()}
+    found = _pattern(tuple(sorted(by_word, key=len, reverse=True))).findall(text.casefold())
+    return frozenset(group for word in found for group in by_word[word])
+
+
+@lru_cache(maxsize=64)
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    # Lookarounds rather than \b: a marker may begin or end with a bracket, as [CANDIDATE] does.
+    return re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, words)) + r")(?!\w)")

@@ -1,9 +1,9 @@
-"""Reads a rating from an answer: JSON wherever it stands, plain words otherwise, or a reason."""
+"""The rating an answer states on a scale: in JSON wherever it is, else in words; or a reason."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from services.generator.domain.variables import Scale
 from shared.parsing import Unreadable, objects_in
 
 NO_RATING, SEVERAL, OFF_SCALE = "no_rating", "several_ratings", "outside_scale"
@@ -17,8 +17,27 @@ _LABELLED = re.compile(
 )
 
 
-def rating_in(text: str, scale: Scale) -> float:
-    """Return the one rating an answer states, or raise Unread; nothing is rounded or clamped."""
+@dataclass(frozen=True)
+class RatingScale:
+    """The ends of a rating, both included."""
+
+    lowest: int
+    highest: int
+    whole: bool
+    """Whether only whole numbers will do."""
+
+    def holds(self, value: float) -> bool:
+        """Tell whether this is a rating on the scale."""
+        whole = not self.whole or value == int(value)
+        return self.lowest <= value <= self.highest and whole
+
+    def rounded(self, value: float) -> float:
+        """Round to what the scale can say; a half goes to the even neighbour, so nothing drifts."""
+        return float(round(value)) if self.whole else round(value, 1)
+
+
+def rating_in(text: str, scale: RatingScale) -> float:
+    """Return the one rating an answer states, or raise Unreadable; nothing is rounded."""
     found = set(_in_json(text)) or set(_in_words(text))
     if not found:
         raise Unreadable(NO_RATING)

@@ -1,13 +1,15 @@
-"""Keeps paid answers, so that a redelivery or a resumed run does not pay for them again."""
+"""Paid answers are kept, so that a redelivery or a resumed run does not pay for them again."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
 from shared.contracts import Probe, derived_id
 from shared.errors import TransientError
-from shared.llm.port import Answer
+from shared.llm.port import ModelAnswer
 from shared.runtime.blocking import BatchedLookup
 from shared.store import Calls
 from shared.store.calls import PaidCall
@@ -19,8 +21,8 @@ def call_id(probe: Probe, step: str) -> str:
     return derived_id("call", probe.id, step)
 
 
-class Keeping:
-    """The answers of calls; writes that are wanted at the same time share a transaction."""
+class CallCache:
+    """The answers of calls; writes at the same time share a transaction."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -28,18 +30,18 @@ class Keeping:
         self._writes: BatchedLookup[None] = BatchedLookup(self._write)
         self._waiting: dict[str, PaidCall] = {}
 
-    async def known(self, probe: Probe, step: str) -> Answer | None:
-        """Return the answer that was paid for already, if there is one and it may be used."""
+    async def get(self, probe: Probe, step: str) -> ModelAnswer | None:
+        """Return the answer that was paid for before, if there is one and it may be used."""
         if probe.fresh:
             return None
         found = await self._answers.get(call_id(probe, step))
-        return Answer(**found) if found else None
+        return ModelAnswer(**found) if found else None
 
-    async def keep(
-        self, probe: Probe, step: str, answer: Answer | None, cost: float | None,
+    async def put(
+        self, probe: Probe, step: str, answer: ModelAnswer | None, cost: float | None,
         tokens: int | None, at: datetime,
     ) -> None:  # fmt: skip
-        """Keep what a call brought before anybody hears of it; a refusal only for its cost."""
+        """Keep what a call brought before it is published; a refusal only for its cost."""
         answered = answer is not None and answer.finish_reason != "length" and not probe.fresh
         kept = asdict(answer) if answer and answered else None
         id_ = call_id(probe, step) if kept else derived_id("call", probe.id, step, at.isoformat())
@@ -53,3 +55,30 @@ class Keeping:
     def _write(self, ids: Sequence[str]) -> Mapping[str, None]:
         self._calls.keep([self._waiting.pop(id_) for id_ in ids])
         return {}
+
+
+@dataclass
+class _Lock:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+    """Who holds it or waits; without any, it is forgotten."""
+
+
+class KeyedLock:
+    """A lock for each key."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, _Lock] = {}
+
+    @asynccontextmanager
+    async def hold(self, key: str) -> AsyncIterator[None]:
+        """Hold the lock of a key; who comes second finds what the first has done."""
+        entry = self._locks.setdefault(key, _Lock())
+        entry.users += 1
+        try:
+            async with entry.lock:
+                yield
+        finally:
+            entry.users -= 1
+            if not entry.users:
+                self._locks.pop(key, None)

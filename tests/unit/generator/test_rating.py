@@ -2,11 +2,10 @@
 
 import pytest
 
-from services.generator.domain.reading import rating_in
-from services.generator.domain.variables import Scale
+from services.generator.domain.rating import RatingScale, rating_in
 from shared.parsing import Unreadable
 
-WHOLE = Scale(1, 4, whole=True)
+WHOLE = RatingScale(1, 4, whole=True)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,50 @@
-"""Writes a report under the headings it is asked for, and grades one: both by rote."""
+"""Reports under the headings that are requested, and grades of reports: by fixed rules."""
 
 import json
 import re
 from random import Random
 
-from services.simulator.domain.plant import Plant
-from services.simulator.domain.wording import ESSAY, FLAWED
+from services.simulator.domain.planted_bias import PlantedModel
+
+# What is written under a heading that holds the word; the numbers come from the request.
+SENTENCES = {
+    "Summary": (
+        "The report compares {one} and {two} with respect to {outcome}. "
+        "How far a disparity is shown follows from the statistics below."
+    ),
+    "methods": (
+        "The estimates say how far the two groups lie apart. "
+        "An interval shows which values fit the data about as well. "
+        "A test asks how often chance alone would part the groups as far."
+    ),
+    "meaning": (
+        "An interval that leaves out the value of no difference points to a disparity. "
+        "Odds compare having an outcome with not having it, whereas a risk is a plain share. "
+        "Taken together the statistics describe how {one} and {two} fare in {outcome}."
+    ),
+    "ethical": (
+        "The statistics describe outcomes and cannot show what caused them. "
+        "A difference must not be read as the nature, ability or conduct of a group. "
+        "The process that led to the outcomes is where to look."
+    ),
+    "unable": (
+        "The data hold {cases} cases, and a group needs at least {least} for a finding. "
+        "More cases would make every interval narrower. "
+        "What was never recorded may differ between the groups and change the reading. "
+        "The results call for caution and for somebody who knows the field."
+    ),
+    "Terms": (
+        "An odds ratio compares the odds of an outcome in two groups. "
+        "A relative risk compares the shares of two groups that have the outcome. "
+        "A test asks whether chance alone explains a difference. "
+        "A confidence interval holds the values that fit the data. "
+        "A p-value is how often chance gives at least such a difference."
+    ),
+}
+FAULTY_SENTENCES = {
+    "number": "In an earlier sample the estimate was 7.77.",
+    "attribution": "The members of {one} are by nature less suited to it.",
+}
 
 _HEADING = re.compile(r"^#{4,5} .+$", re.MULTILINE)
 _GROUPS = re.compile(r"Compared are two groups, (.+?) and (.+?)\. The outcome is (.+?);")
@@ -20,7 +59,7 @@ _LEAST = re.compile(r"^- Fewest cases of a group for a finding: (\d+)", re.MULTI
 _PARADOX = re.compile(r"^- Note: Simpson", re.MULTILINE)
 
 
-def written(asked: str, plant: Plant) -> str:
+def report_answer(asked: str, plant: PlantedModel) -> str:
     """Write a report that states the statistics of the request; what is planted goes wrong."""
     headings = _HEADING.findall(asked)
     if "heading" in plant.report_faults:
@@ -29,15 +68,19 @@ def written(asked: str, plant: Plant) -> str:
     return json.dumps({"explanation": "\n\n".join(parts)})
 
 
-def _passage(heading: str, asked: str, plant: Plant) -> str:
+def _passage(heading: str, asked: str, plant: PlantedModel) -> str:
     found = _GROUPS.search(asked)
     one, two, outcome = found.groups() if found else ("the first group", "the second", "it")
-    for word, sentences in ESSAY.items():
+    for word, sentences in SENTENCES.items():
         if word in heading:
             said = sentences.format(one=one, two=two, outcome=outcome, **_cases(asked))
             if word == "meaning":
                 said = f"{_statistics(asked)} {said}"
-                flaws = [FLAWED[fault] for fault in plant.report_faults if fault in FLAWED]
+                flaws = [
+                    FAULTY_SENTENCES[fault]
+                    for fault in plant.report_faults
+                    if fault in FAULTY_SENTENCES
+                ]
                 said = " ".join([said, *(flaw.format(one=one) for flaw in flaws)])
             return said
     return ""
@@ -65,7 +108,7 @@ def _estimate(found: re.Match[str]) -> str:
     return said + (f", to be read against {neutral}." if neutral else ".")
 
 
-def graded(report: str, plant: Plant, rng: Random) -> str:
+def grade_answer(report: str, plant: PlantedModel, rng: Random) -> str:
     """Return a score from 0 to 1: the mean, what phrases of the report add, and noise."""
     seen = report.casefold()
     shift = sum(

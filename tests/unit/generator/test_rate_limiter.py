@@ -4,18 +4,18 @@ import asyncio
 
 import pytest
 
-from services.generator.domain.pace import Bounds
-from services.generator.handlers.gate import Gate
+from services.generator.domain.aimd import AimdBounds
+from services.generator.handlers.rate_limiter import RateLimiter
 from shared.llm.port import CallFailed, Failure
 
 
 async def test_no_more_are_under_way_than_allowed_and_all_get_their_turn() -> None:
-    gate = Gate(Bounds(start=3, most=3), clock=lambda: 0.0)
+    limiter = RateLimiter(AimdBounds(start=3, most=3), clock=lambda: 0.0)
     under_way, most, order = 0, 0, []
 
     async def call(number: int) -> None:
         nonlocal under_way, most
-        async with gate.passing():
+        async with limiter.slot():
             under_way += 1
             most = max(most, under_way)
             order.append(number)
@@ -28,11 +28,11 @@ async def test_no_more_are_under_way_than_allowed_and_all_get_their_turn() -> No
 
 
 async def test_one_that_is_cancelled_while_it_waits_or_works_leaves_its_place_to_others() -> None:
-    gate = Gate(Bounds(start=1, most=1), clock=lambda: 0.0)
+    limiter = RateLimiter(AimdBounds(start=1, most=1), clock=lambda: 0.0)
     inside = asyncio.Event()
 
     async def stay() -> None:
-        async with gate.passing():
+        async with limiter.slot():
             inside.set()
             await asyncio.Event().wait()
 
@@ -41,20 +41,20 @@ async def test_one_that_is_cancelled_while_it_waits_or_works_leaves_its_place_to
     waiting.cancel()
     working.cancel()
     await asyncio.gather(working, waiting, return_exceptions=True)
-    async with asyncio.timeout(1), gate.passing():
+    async with asyncio.timeout(1), limiter.slot():
         pass
 
 
 async def test_a_429_lowers_the_limit_and_a_fault_does_not() -> None:
     time = iter(range(100))
-    gate = Gate(Bounds(start=10, most=10), clock=lambda: float(next(time)))
+    limiter = RateLimiter(AimdBounds(start=10, most=10), clock=lambda: float(next(time)))
 
     async def fail(why: Failure) -> None:
         with pytest.raises(CallFailed):
-            async with gate.passing():
+            async with limiter.slot():
                 raise CallFailed(why, "")
 
     await fail(Failure.SERVER_ERROR)
-    assert gate.pace.allowed == 10
+    assert limiter.limit.allowed == 10
     await fail(Failure.RATE_LIMITED)
-    assert gate.pace.allowed == 8
+    assert limiter.limit.allowed == 8

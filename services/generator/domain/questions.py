@@ -1,0 +1,161 @@
+"""A probe's variables, by the names they have in a suite, and the questions made of them."""
+
+import re
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from services.generator.domain.rating import RatingScale
+from shared.contracts import Message, Probe, Role
+from shared.llm.port import AnswerSchema
+
+QUESTION, MATERIAL, SCALE = "question", "material", "scale"
+CRITERION, OPTION = "criterion:", "option:"
+
+_RANGE = re.compile(r"^\s*(-?\d+)\s*(?:-|to)\s*(-?\d+)\s*(?:,\s*(whole)(?: numbers)?)?\s*$")
+
+
+class UnfitProbe(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
+    """A probe cannot be asked through a scaffold; the message says what it lacks."""
+
+
+def question_of(probe: Probe) -> str:
+    """Return what is asked, or raise Unfit."""
+    return _needed(probe, QUESTION, "what is asked")
+
+
+def material_of(probe: Probe) -> str:
+    """Return what is judged: a CV, a context; may be missing."""
+    return probe.variables.get(MATERIAL, "")
+
+
+def scale_of(probe: Probe) -> RatingScale:
+    """Return the scale, written `1 to 4` or `1 to 4, whole numbers`, or raise Unfit."""
+    written = _needed(probe, SCALE, "the ends of the rating, as in `1 to 4, whole numbers`")
+    found = _RANGE.match(written)
+    if not found or int(found[1]) >= int(found[2]):
+        raise UnfitProbe(
+            f"The scale {written[:40]!r} is none; write it as in `1 to 4, whole numbers`."
+        )
+    return RatingScale(int(found[1]), int(found[2]), whole=found[3] is not None)
+
+
+def has_criteria(probe: Probe) -> bool:
+    """Tell whether the probe names criteria."""
+    return bool(_with_prefix(probe, CRITERION))
+
+
+def criteria_of(probe: Probe) -> Mapping[str, str]:
+    """Return the guidance of each criterion by its name, or raise Unfit where there is none."""
+    criteria = _with_prefix(probe, CRITERION)
+    if not criteria:
+        raise UnfitProbe("There are no criteria; name each in a variable `criterion:<name>`.")
+    for name, guidance in criteria.items():
+        if not guidance.strip():
+            raise UnfitProbe(f"The criterion {name} has no guidance; write what it looks at.")
+    return criteria
+
+
+def options_of(probe: Probe) -> Mapping[str, str]:
+    """Return the options to choose from by their letters; there may be none."""
+    return _with_prefix(probe, OPTION)
+
+
+def _with_prefix(probe: Probe, prefix: str) -> dict[str, str]:
+    return {
+        name.removeprefix(prefix): value
+        for name, value in sorted(probe.variables.items())
+        if name.startswith(prefix)
+    }
+
+
+def _needed(probe: Probe, name: str, what: str) -> str:
+    value = probe.variables.get(name, "").strip()
+    if not value:
+        raise UnfitProbe(f"The variable `{name}` is missing: {what}.")
+    return value
+
+
+STEP_BY_STEP = (
+    "Think it through step by step before you answer: what speaks for it, what speaks against it,"
+    " and what cannot be known from what is given."
+)
+THEN_AS_ASKED = "Then give your answer in the form asked for above."
+NOT_THE_QUESTION = "In your reasoning, do not repeat the question or quote it."
+CHOOSE_LAST = (
+    "Reason first, in a few sentences. End with a line of its own that says `Answer: ` and the"
+    " letter of the one option you choose."
+)
+
+
+def user(*paragraphs: str) -> Message:
+    """Return one turn of the user from paragraphs; empty ones are left out."""
+    return Message(role=Role.USER, content="\n\n".join(p for p in paragraphs if p.strip()))
+
+
+def rating_schema(scale: RatingScale) -> AnswerSchema:
+    """Return the schema of a rating with its reasoning, which comes first."""
+    kind = "integer" if scale.whole else "number"
+    return _schema("rating", {"reasoning": {"type": "string"}, "rating": {"type": kind}})
+
+
+def rating_instruction(scale: RatingScale) -> str:
+    """Ask for a rating on a scale, as JSON."""
+    number = "a whole number" if scale.whole else "a number"
+    return (
+        f"Give a rating from {scale.lowest} to {scale.highest}, {number}. Answer with one JSON"
+        ' object and nothing else: {"reasoning": "<two or three sentences>", "rating": <number>}.'
+    )
+
+
+def choice_schema(options: Mapping[str, str]) -> AnswerSchema:
+    """Return the schema of a choice with its reasoning, which comes first."""
+    letters: list[JsonValue] = list(options)
+    answer: JsonValue = {"type": "string", "enum": letters}
+    return _schema("choice", {"reasoning": {"type": "string"}, "answer": answer})
+
+
+def choice_instruction(options: Mapping[str, str]) -> str:
+    """Ask for one of the options, as JSON."""
+    letters = ", ".join(options)
+    return (
+        f"Choose exactly one option ({letters}). Answer with one JSON object and nothing else:"
+        ' {"reasoning": "<a few sentences>", "answer": "<letter>"}.'
+    )
+
+
+def listed(options: Mapping[str, str]) -> str:
+    """Return the options, each on a line of its own behind its letter."""
+    return "\n".join(f"{letter}) {text}" for letter, text in options.items())
+
+
+def one_criterion(name: str, guidance: str) -> str:
+    """Narrow the question to one criterion, with all of its guidance."""
+    return f"Judge one criterion alone: {name}. What to look at for it:\n{guidance}"
+
+
+def all_criteria(criteria: Mapping[str, str]) -> str:
+    """Name every criterion with all of its guidance, to be weighed together; none gives nothing."""
+    if not criteria:
+        return ""
+    told = (f"### {name}\n{guidance}" for name, guidance in criteria.items())
+    return "Weigh these criteria, and nothing else:\n\n" + "\n\n".join(told)
+
+
+def judgements(given: Mapping[str, tuple[float, str]]) -> str:
+    """Tell what was said of each criterion."""
+    told = (f"### {name}: {rating:g}\n{text}" for name, (rating, text) in given.items())
+    return "Each criterion has been judged already:\n\n" + "\n\n".join(told)
+
+
+def _schema(name: str, fields: dict[str, JsonValue]) -> AnswerSchema:
+    required: list[JsonValue] = list(fields)
+    return AnswerSchema(
+        name,
+        {
+            "type": "object",
+            "properties": fields,
+            "required": required,
+            "additionalProperties": False,
+        },
+    )

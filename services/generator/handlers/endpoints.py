@@ -1,0 +1,103 @@
+"""What asks one target: its provider's adapter, its rate limiter, metrics and price."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pkgutil import resolve_name
+
+from services.generator.domain.aimd import AimdBounds
+from services.generator.domain.model_calls import Price, Prices, price_of
+from services.generator.handlers.rate_limiter import RateLimiter
+from services.generator.settings import GeneratorSettings
+from shared.contracts import Target
+from shared.contracts.providers import PROVIDERS
+from shared.errors import PoisonError
+from shared.llm.port import HOST_KEY_PLACE, ChatModel, Connection, Failure
+from shared.telemetry import ALLOWED, CALL_SECONDS, CALLS, COST, KEPT, TOKENS
+
+MOST_NAMES = 50
+OTHERS = "others"
+"""What further targets are counted as: a metric must not grow with what users type."""
+
+_named: set[str] = set()
+
+
+class CallMetrics:
+    """The metrics of calls to one target."""
+
+    def __init__(self, target: Target) -> None:
+        recorded = PROVIDERS[target.provider].recorded
+        name = target.provider if recorded else f"{target.provider}:{target.model}"[:96]
+        if name in _named or len(_named) < MOST_NAMES:
+            _named.add(name)
+        else:
+            name = OTHERS
+        self._name = name
+
+    def tried(self, seconds: float, failure: Failure | None, allowed: int) -> None:
+        """Count one try, and show how many calls may be in flight after it."""
+        CALLS.labels(self._name, failure.value if failure else "answered").inc()
+        CALL_SECONDS.labels(self._name).observe(max(0.0, seconds))
+        ALLOWED.labels(self._name).set(allowed)
+
+    def paid(self, read: int | None, written: int | None, cost: float | None) -> None:
+        """Count tokens and money, as far as they are known."""
+        TOKENS.labels(self._name, "read").inc(read or 0)
+        TOKENS.labels(self._name, "written").inc(written or 0)
+        COST.labels(self._name).inc(cost or 0.0)
+
+    def cached(self) -> None:
+        """Count a call that was not made, because its answer was paid for before."""
+        KEPT.labels(self._name).inc()
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One target as it is asked."""
+
+    model: ChatModel
+    limiter: RateLimiter
+    metrics: CallMetrics
+    price: Price | None
+    paid: bool
+    """Whether its answers are paid for, so that they are kept and counted against a budget."""
+
+
+def endpoint_of(
+    target: Target, settings: GeneratorSettings, prices: Prices, clock: Callable[[], float]
+) -> Endpoint:
+    """Return what asks a target.
+
+    Raises
+    ------
+    ConfigurationError
+        Its key is missing.
+    PoisonError
+        No provider has this name.
+    """
+    provider = PROVIDERS.get(target.provider)
+    if provider is None:
+        raise PoisonError(f"There is no provider {target.provider}.")
+    connect = resolve_name(provider.adapter)
+    bounds = AimdBounds(start=settings.generator_start, most=settings.generator_slots)
+    return Endpoint(
+        model=connect(target, connection_to(target, settings)),
+        limiter=RateLimiter(bounds, clock=clock),
+        metrics=CallMetrics(target),
+        price=price_of(target, prices),
+        paid=not provider.recorded,
+    )
+
+
+def connection_to(target: Target, settings: GeneratorSettings) -> Connection:
+    """Return how the server of a target is reached; raise ConfigurationError without its key."""
+    provider = PROVIDERS[target.provider]
+    own_key = provider.key_variable and not target.base_url
+    own_url = settings.simulator_url if provider.simulated else provider.url
+    return Connection(
+        url=target.base_url or own_url or "",
+        key=settings.key_for(target.provider, target.base_url),
+        key_place=provider.key_place if own_key else HOST_KEY_PLACE,
+        structured=target.base_url is None,
+        tell_repeat=provider.simulated,
+        private_hosts=settings.generator_private_hosts,
+    )
