@@ -171,7 +171,7 @@ def _asked(effect: float, number: int, suite: Suite, rounds: int) -> dict[str, o
 
 
 def _row(store: "Store", effect: float, suite: Suite) -> "Row":
-    from biaswatch.render.calibration import row_of
+    from biaswatch.render.calibration import effect_row
 
     sets = len({probe.set for probe in suite.probes})
     alarmed_at: list[int | None] = []
@@ -188,7 +188,7 @@ def _row(store: "Store", effect: float, suite: Suite) -> "Row":
         evidence += [
             e for e in found if e.round == last and e.comparison.watched.feature == "rating"
         ]
-    return row_of(effect, alarmed_at, evidence, _of(store, effect)[0].plan)
+    return effect_row(effect, alarmed_at, evidence, _of(store, effect)[0].plan)
 
 
 def _of(store: "Store", effect: float) -> list[Monitor]:

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from biaswatch.cli.extractors import app
 from biaswatch.cli.options import Json
 from biaswatch.local.bus_connection import bus_connection, bus_url
 from biaswatch.render.columns import estimate_text
-from biaswatch.render.tables import escape
+from biaswatch.render.tables import escape, terminal_table
 from shared.bus.jetstream import Requester
 from shared.contracts import Estimate, OwnGap
 from shared.contracts.dropin import endpoint
 from shared.errors import ConfigurationError, UsageError
-from shared.formatting import p_value
+from shared.formatting import coverage, p_value
 from shared.runtime.settings import load_settings
 from shared.store import Store, migrate
 
@@ -162,24 +161,17 @@ def _as_dict(name: str, found: "ExtractorCalibration") -> dict[str, Any]:
 
 def _show(name: str, found: "ExtractorCalibration") -> None:
     console = Console()
-    level = f"[{100 * (1 - ALPHA):g} %]"
-    means = _table("feature", "group", f"mean {level}", "missing")
+    level = f"[{coverage(ALPHA)}]"
+    means = terminal_table(("feature", "group", f"mean {level}", "missing"))
     for each in found.means:
         group = f"{each.dimension} {each.group}"
         means.add_row(
             *map(escape, (each.feature, group, estimate_text(asdict(each.mean)), str(each.missing)))
         )
-    gaps = _table("feature", "groups", f"gap {level}", "p (Holm)")
+    gaps = terminal_table(("feature", "groups", f"gap {level}", "p (Holm)"))
     for gap in found.gaps:
         who = f"{gap.a} - {gap.b}"
         shown = (gap.feature, who, estimate_text(asdict(gap.gap)), p_value(gap.p_adjusted))
         gaps.add_row(*map(escape, shown))
     console.print(f"[bold]{escape(name)}[/] on the same sentences, with only the group changed")
     console.print(means, "", gaps)
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
-    for column in columns:
-        table.add_column(escape(column), overflow="fold")
-    return table

@@ -19,6 +19,7 @@ from shared.bus.jetstream import JetStreamPublisher, Requester, serve_endpoints
 from shared.bus.permissions import DROP_IN
 from shared.contracts import ExtractorStatus, Purpose, Response
 from shared.errors import ConfigurationError, UsageError
+from shared.formatting import number as number_text
 from shared.runtime.settings import Settings, load_settings
 from shared.store import Store
 
@@ -146,7 +147,7 @@ def _show(there: list[ExtractorStatus]) -> None:
     )
     for each in there:
         lag = "-" if each.lag is None else str(each.lag)
-        rate = "-" if each.rate_per_s is None else f"{each.rate_per_s:.3g}"
+        rate = number_text(each.rate_per_s)
         said = (each.refused and f"refused: {each.refused}") or each.last_error or ""
         names = ", ".join(each.features)
         cells = [

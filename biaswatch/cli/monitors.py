@@ -201,4 +201,4 @@ def plan(
     assumed = Assumptions(effect, sd, level, feature, answer_tokens, prices, new_users, binary)
     rows = planned(plan_of(asked, suite), upkeep_of(asked), suite, assumed)
     said = explained(rows, traffic=suite is None)
-    print_rows(rows, said, as_json=as_json, always=("units",), explained_apart=("effect", "why"))
+    print_rows(rows, said, as_json=as_json, always=("units",), left_out=("effect", "why"))

@@ -1,4 +1,4 @@
-"""What a calibration shows of one planted effect: alarms, delay, and the price of looking."""
+"""One row of a calibration: how often and how late monitors find a planted effect."""
 
 from collections.abc import Sequence
 from math import ceil, sqrt
@@ -12,7 +12,7 @@ Row = dict[str, float | int | None]
 POWER = 0.8
 
 
-def row_of(
+def effect_row(
     effect: float, alarmed_at: Sequence[int | None], evidence: Sequence[Evidence], plan: MonitorPlan
 ) -> Row:
     """Return the row of one effect.

@@ -1,4 +1,4 @@
-"""Where what a verb has made goes: a document into a file or onto the screen, rows into a table."""
+"""The output of verbs: a document in a file or on the screen, rows as JSON or as a table."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -10,6 +10,7 @@ from rich.table import Table
 
 from biaswatch.render.tables import escape
 from shared.errors import UsageError
+from shared.formatting import UNDEFINED
 
 
 def write_document(document: str, output: Path | None) -> None:
@@ -36,34 +37,34 @@ def print_rows(
     *,
     as_json: bool,
     always: Collection[str] = (),
-    explained_apart: Collection[str] = (),
+    left_out: Collection[str] = (),
 ) -> None:
     """Print rows with the sentence that explains them, or as JSON; their keys are the columns.
 
-    A column that is empty in every row is not shown, unless it is always to be seen; nor is one
-    that the sentence tells.
+    A table shows no column that is empty in every row, unless it is in `always`, and none in
+    `left_out`.
     """
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
-    told = [name for name in _told(rows, always) if name not in explained_apart]
+    shown = [name for name in _filled(rows, always) if name not in left_out]
     table = Table()
-    for name in told:
+    for name in shown:
         cells = [_cell(row[name]) for row in rows]
         numbers = all(isinstance(row[name], int | float | None) for row in rows)
         # No number may be cut off; words fold instead, and headings wrap.
         whole = max(map(len, cells)) if numbers else None
         table.add_column(name.replace("_", " "), min_width=whole, overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(row[name]) for name in told))
+        table.add_row(*(_cell(row[name]) for name in shown))
     Console().print(table)
     typer.echo(explained)
 
 
-def _told(rows: Sequence[Mapping[str, object]], always: Collection[str]) -> list[str]:
-    """Name the columns in which any row has something, and those that are always to be seen."""
+def _filled(rows: Sequence[Mapping[str, object]], always: Collection[str]) -> list[str]:
+    """Return the columns in which any row has something, and those in `always`."""
     return [n for n in rows[0] if n in always or any(row[n] is not None for row in rows)]
 
 
 def _cell(value: object) -> str:
-    return "-" if value is None else escape(str(value))
+    return UNDEFINED if value is None else escape(str(value))

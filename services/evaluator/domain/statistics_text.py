@@ -1,4 +1,7 @@
-"""The statistics of a subject as writers and judges are told them, digit by digit."""
+"""The statistics of a subject as prompts state them: to fixed decimals, not as pages show them.
+
+Reports are checked against these very digits, so numbers do not follow `shared.formatting`.
+"""
 
 from collections.abc import Iterator
 

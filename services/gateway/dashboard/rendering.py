@@ -11,9 +11,8 @@ from markupsafe import Markup, escape
 
 from services.gateway.auth import PAGE_HEADERS
 from shared.contracts import Verdict
+from shared.formatting import UNDEFINED, number, p_value
 
-NO_VALUE = "-"
-WHOLE_NUMBERS_FROM = 999.5
 BREAK_AFTER = re.compile("([:./])")
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 UNITS = ((DAY_S, "d"), (HOUR_S, "h"), (MINUTE_S, "min"), (1, "s"))
@@ -34,14 +33,6 @@ def style_sheet() -> str:
     )
 
 
-def number(value: float | None) -> str:
-    """Return three digits, or all before the point."""
-    if value is None:
-        return NO_VALUE
-    value += 0.0  # nobody reads -0
-    return f"{value:,.0f}" if abs(value) >= WHOLE_NUMBERS_FROM else f"{value:.3g}"
-
-
 def words(name: str | Verdict) -> str:
     """Return a name as people write it."""
     return str(name).replace("_", " ")
@@ -49,13 +40,13 @@ def words(name: str | Verdict) -> str:
 
 def ago(at: datetime | None, now: datetime) -> str:
     """Return how long ago something was."""
-    return NO_VALUE if at is None else f"{_duration(now - at)} ago"
+    return UNDEFINED if at is None else f"{_duration(now - at)} ago"
 
 
 def due(at: datetime | None, now: datetime) -> str:
     """Return in how long something is due, or for how long it has been."""
     if at is None:
-        return NO_VALUE
+        return UNDEFINED
     return f"in {_duration(at - now)}" if at >= now else f"overdue by {_duration(now - at)}"
 
 
@@ -90,6 +81,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for use in (number, words, ago, due, breakable, moment, capitalize_first):
+    for use in (number, p_value, words, ago, due, breakable, moment, capitalize_first):
         made.filters[use.__name__] = use
     return made

@@ -1,28 +1,13 @@
-"""What stands on the dashboard's pages: numbers and moments as people read them."""
+"""What the dashboard's pages show: moments and names as people read them."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from services.gateway.auth import local_path
-from services.gateway.dashboard.rendering import ago, breakable, due, number, page, words
+from services.gateway.dashboard.rendering import ago, breakable, due, page, words
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (None, "-"),
-        (0.0, "0"),
-        (-0.0, "0"),
-        (-0.12345, "-0.123"),
-        (12345.6, "12,346"),
-        (999.9, "1,000"),
-    ],
-)
-def test_numbers_have_three_digits_or_all_before_the_point(value: float | None, said: str) -> None:
-    assert number(value) == said
 
 
 @pytest.mark.parametrize(
