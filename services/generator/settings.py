@@ -69,11 +69,11 @@ class GeneratorSettings(ProviderKeys):
         ConfigurationError
             A provider's own server needs a key and there is none, or a file cannot be read.
         """
+        provider = PROVIDERS[name]
         if base_url:
             return self.host_key(base_url)
-        provider = PROVIDERS[name]
         if provider.key_variable is None:
-            return None
+            return self.host_key(provider.url or "")
         if path := getattr(self, f"{provider.key_variable.lower()}_file"):
             return _read(path)
         secret: SecretStr | None = getattr(self, provider.key_variable.lower())

@@ -21,7 +21,8 @@ class Provider:
     takes_address: bool = False
     """Whether `@base_url` may name another server that speaks the same format."""
     key_variable: str | None = None
-    """The variable with the key of the provider's own server; no other server gets that key."""
+    """The variable with the key of the provider's own server, which no other server gets; without
+    one, the key lies in BIASWATCH_KEYS_DIR under the name of the server's host."""
     takes_cache_key: bool = False
     """Whether requests have `user` and `prompt_cache_key`."""
     request_model: type[BaseModel] | None = None
