@@ -14,7 +14,7 @@ from services.builder.domain.keywords import LexicalRanking
 from services.builder.domain.model_questions import LanguageModel
 from services.builder.domain.plan import Plan
 from services.builder.handlers.build import Build
-from services.builder.handlers.build_files import inside
+from services.builder.handlers.build_files import path_inside
 from services.builder.handlers.language_models import (
     KEY_PREFIX,
     BusModel,
@@ -112,7 +112,7 @@ def build_of(
     """
     if language_model is None:
         script = plan.model.script if plan.model else None
-        language_model = ScriptedModel(inside(home, script)) if script else NoModel()
+        language_model = ScriptedModel(path_inside(home, script)) if script else NoModel()
     ranking = LexicalRanking()
     web = web_of(settings)
     return Build(
@@ -128,7 +128,7 @@ def build_of(
 def web_of(
     settings: BuilderSettings, transport: httpx2.AsyncBaseTransport | None = None
 ) -> WebPages:
-    """Return the web as these settings meet it.
+    """Return the reader of web pages, with the limits of these settings.
 
     `transport` is for tests alone, whose servers are on this machine: no setting can widen it.
     """

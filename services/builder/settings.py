@@ -1,4 +1,4 @@
-"""The builder's knobs: how it behaves towards the servers it reads from."""
+"""The builder's settings: how it behaves towards the servers it reads from."""
 
 from pathlib import Path
 

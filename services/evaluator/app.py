@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from services.evaluator.handlers.evaluating import EvaluateBriefs
-from services.evaluator.handlers.rubric_files import library
+from services.evaluator.handlers.rubric_files import load_rubric
 from services.evaluator.settings import EvaluatorSettings
 from shared.bus.stage import Stage
 from shared.contracts import Brief, Response
@@ -16,7 +16,7 @@ from shared.store import Store
 
 def build(settings: EvaluatorSettings) -> Service:
     """Return the evaluator on the store its settings name."""
-    known = library(settings.evaluator_rubric_folder, settings.evaluator_profile_folder)
+    known = load_rubric(settings.evaluator_rubric_folder, settings.evaluator_profile_folder)
     store = Store.open(settings.store)
     evaluating = EvaluateBriefs(
         store, known, now=lambda: datetime.now(UTC), deadline_s=settings.evaluator_deadline_s

@@ -1,4 +1,4 @@
-"""The evaluator's knobs: a team's own rubric and words, and how long it waits."""
+"""The evaluator's settings: a team's own rubric and words, and how long it waits."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The extractor's knobs."""
+"""The extractor's settings."""
 
 from pathlib import Path
 from typing import Literal

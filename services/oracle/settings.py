@@ -1,4 +1,4 @@
-"""The oracle's knobs."""
+"""The oracle's settings."""
 
 from pydantic import Field
 

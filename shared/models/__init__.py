@@ -1,1 +1,1 @@
-"""Models on this machine: the one door to torch, transformers and sentence-transformers."""
+"""Models on this machine: the only import of torch, transformers and sentence-transformers."""

@@ -13,7 +13,7 @@ WORTH = 1.05
 
 
 class OutOfMemory(Exception):  # noqa: N818 - what became of a batch, answered by halving it
-    """The device has no room for a batch of this size."""
+    """The device has too little memory for a batch of this size."""
 
 
 def length_class(tokens: int) -> int:
@@ -68,8 +68,8 @@ class BatchSizes:
 
 
 def batches(lengths: Sequence[int], size_of: Callable[[int], int]) -> Iterator[list[int]]:
-    """Return the places of the items, the longest first: what does not fit shows at once."""
-    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    """Return the indices of the items, the longest first: what does not fit shows at once."""
+    order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
     start = 0
     while start < len(order):
         size = size_of(lengths[order[start]])
@@ -77,7 +77,7 @@ def batches(lengths: Sequence[int], size_of: Callable[[int], int]) -> Iterator[l
         start += size
 
 
-def run(
+def run_in_batches(
     items: Sequence[T],
     lengths: Sequence[int],
     forward: Callable[[Sequence[T]], Sequence[R]],
@@ -85,11 +85,11 @@ def run(
 ) -> list[R | Exception]:
     """Return each item's result in their order, or what went wrong with it."""
     results: dict[int, R | Exception] = {}
-    for places in batches(lengths, sizes.of):
-        longest = lengths[places[0]]
-        outcomes = _forward([items[place] for place in places], longest, forward, sizes)
-        results.update(zip(places, outcomes, strict=True))
-    return [results[place] for place in range(len(items))]
+    for indices in batches(lengths, sizes.of):
+        longest = lengths[indices[0]]
+        outcomes = _forward([items[index] for index in indices], longest, forward, sizes)
+        results.update(zip(indices, outcomes, strict=True))
+    return [results[index] for index in range(len(items))]
 
 
 def _forward(

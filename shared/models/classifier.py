@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shared.models.device import ModelOptions
-from shared.models.forward_passes import Lazy, Loaded, Row, longest_of
+from shared.models.forward_passes import LazyModel, LoadedModel, Row, longest_of
 
 Scores = Mapping[str, float]
 
@@ -22,7 +22,7 @@ class Classifier:
         self.model = model
         self._models = models
         self._labels: tuple[str, ...] = ()
-        self._lazy = Lazy(model, self._load, size=size)
+        self._lazy = LazyModel(model, self._load, size=size)
 
     def scores(self, texts: Sequence[str]) -> list[Scores | Exception]:
         """Return the score of each label for each text, or what went wrong with it.
@@ -48,7 +48,7 @@ class Classifier:
             return NotFinite("the model gave no finite number")
         return dict(zip(self._labels, row.tolist(), strict=True))
 
-    def _load(self) -> Loaded:
+    def _load(self) -> LoadedModel:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
         local = not self._models.download
@@ -56,14 +56,16 @@ class Classifier:
         network = AutoModelForSequenceClassification.from_pretrained(
             self.model, local_files_only=local, dtype=self._models.precision()
         )
-        network = network.eval().to(self._models.place())
+        network = network.eval().to(self._models.torch_device())
         config = network.config
         self._labels = tuple(config.id2label[n] for n in range(config.num_labels))
 
         def rows(padded: Any) -> Any:
             return _activated(network(**padded).logits.float(), config)
 
-        return Loaded(tokenizer, longest_of(tokenizer, config), self._models.place(), rows)
+        return LoadedModel(
+            tokenizer, longest_of(tokenizer, config), self._models.torch_device(), rows
+        )
 
 
 def _activated(logits: Any, config: Any) -> Any:

@@ -36,7 +36,7 @@ class ModelOptions:
             if find_spec(name) is None:
                 raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-    def place(self) -> Any:
+    def torch_device(self) -> Any:
         """Return the torch device."""
         import torch
 
@@ -47,7 +47,7 @@ class ModelOptions:
         """Return the type of numbers: half as wide on a GPU, where it is twice as fast."""
         import torch
 
-        return torch.float16 if self.place().type == "cuda" else torch.float32
+        return torch.float16 if self.torch_device().type == "cuda" else torch.float32
 
 
 def _has_gpu() -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shared.models.device import ModelOptions
-from shared.models.forward_passes import Lazy, Loaded, Row, longest_of
+from shared.models.forward_passes import LazyModel, LoadedModel, Row, longest_of
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -19,7 +19,7 @@ class Embedder:
     ) -> None:
         self.model = model
         self._models = models
-        self._lazy = Lazy(model, self._load, size=size)
+        self._lazy = LazyModel(model, self._load, size=size)
 
     def vectors(self, texts: Sequence[str]) -> list[Row | Exception]:
         """Return the vector of each text, or what went wrong with it.
@@ -35,12 +35,12 @@ class Embedder:
         """Return the batch size that was measured to be best for texts of this length."""
         return self._lazy.passes().size_for(tokens)
 
-    def _load(self) -> Loaded:
+    def _load(self) -> LoadedModel:
         from sentence_transformers import SentenceTransformer
 
         network = SentenceTransformer(
             self.model,
-            device=str(self._models.place()),
+            device=str(self._models.torch_device()),
             local_files_only=not self._models.download,
             model_kwargs={"dtype": self._models.precision()},
         ).eval()
@@ -50,7 +50,7 @@ class Embedder:
         def rows(padded: Any) -> Any:
             return network(dict(padded))["sentence_embedding"]
 
-        return Loaded(tokenizer, longest, self._models.place(), rows)
+        return LoadedModel(tokenizer, longest, self._models.torch_device(), rows)
 
 
 def _unit(row: Row | Exception) -> Row | Exception:

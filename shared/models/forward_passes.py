@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shared.models.batching import BatchSizes, OutOfMemory, best_size, run
+from shared.models.batching import BatchSizes, OutOfMemory, best_size, run_in_batches
 
 LONGEST = 512
 """Tokens of a window, where a model would take more: what these models were trained on."""
@@ -25,7 +25,7 @@ class ModelUnavailable(Exception):  # noqa: N818 - recorded as the reason of eve
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedModel:
     """A model that is ready: how texts become tokens, and batches of tokens rows."""
 
     tokenizer: Any
@@ -35,10 +35,10 @@ class Loaded:
     """From padded tokens on the device to a tensor with one row for each window."""
 
 
-class Passes:
+class ForwardPasses:
     """Runs texts through one loaded model."""
 
-    def __init__(self, loaded: Loaded, *, size: int | None = None) -> None:
+    def __init__(self, loaded: LoadedModel, *, size: int | None = None) -> None:
         self._loaded = loaded
         gpu = loaded.device.type == "cuda"
         self._trials = GPU_SIZES if gpu else CPU_SIZES
@@ -65,7 +65,7 @@ class Passes:
                 parts.append(list(range(len(windows), len(windows) + len(cut))))
                 windows += cut
         lengths = [len(window["input_ids"]) for window in windows]
-        rows = run(windows, lengths, self._forward, self._sizes)
+        rows = run_in_batches(windows, lengths, self._forward, self._sizes)
         return [
             part if isinstance(part, Exception) else _mean([(rows[n], lengths[n]) for n in part])
             for part in parts
@@ -131,19 +131,21 @@ TRY_AGAIN_S = 60.0
 """How long a model that could not be loaded is taken to be missing."""
 
 
-class Lazy:
+class LazyModel:
     """The passes of a model that is loaded when it is first asked for."""
 
-    def __init__(self, model: str, load: Callable[[], Loaded], *, size: int | None = None) -> None:
+    def __init__(
+        self, model: str, load: Callable[[], LoadedModel], *, size: int | None = None
+    ) -> None:
         self._model = model
         self._load = load
         self._size = size
         self._lock = Lock()
-        self._passes: Passes | None = None
+        self._passes: ForwardPasses | None = None
         self._failed_at: float | None = None
         self._why = ""
 
-    def passes(self) -> Passes:
+    def passes(self) -> ForwardPasses:
         """Return the passes.
 
         Raises
@@ -156,12 +158,12 @@ class Lazy:
                 self._passes = self._tried()
             return self._passes
 
-    def _tried(self) -> Passes:
+    def _tried(self) -> ForwardPasses:
         now = time.monotonic()
         if self._failed_at is not None and now - self._failed_at < TRY_AGAIN_S:
             raise ModelUnavailable(self._why)
         try:
-            return Passes(self._load(), size=self._size)
+            return ForwardPasses(self._load(), size=self._size)
         except (OSError, ValueError, ImportError) as error:
             self._failed_at = now
             first = (str(error).strip().splitlines() or [type(error).__name__])[0]

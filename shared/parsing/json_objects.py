@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 MOST_OBJECTS = 50
-"""How many places in a text are tried as the beginning of an object."""
+"""How many positions in a text are tried as the beginning of an object."""
 
 _DECODER = json.JSONDecoder(strict=False)
 """A line break inside quotes is no JSON. Models write it all the same, so it is let pass."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from services.extractor.domain import Extractor, Reading, Unscorable, measured, measured_all
+from services.extractor.domain import Extractor, Reading, Unscorable, measured_all
 from services.extractor.extractors import (
     personality,
     regard,
@@ -167,7 +167,7 @@ def test_a_missing_model_is_unscorable_and_never_neutral(name: str) -> None:
     extractor: Extractor = load([name], models=CPU)[name]
     assert extractor.name == name
     reading = Reading("some text", baseline="a base")
-    assert measured(extractor, reading, None) == ({}, "model unavailable")
+    assert measured_all(extractor, [reading]) == [({}, "model unavailable")]
 
 
 def test_a_missing_model_is_one_clear_sentence() -> None:
@@ -191,7 +191,8 @@ def test_weights_that_give_no_number_are_unscorable(make_model: Any, tmp_path: P
     network.save_pretrained(tmp_path)
     transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path)
     extractor = classified("joy", str(tmp_path), {}, CPU)
-    assert measured(extractor, Reading("good"), None)[1] == "model failed on this text: NotFinite"
+    [(_, reason)] = measured_all(extractor, [Reading("good")])
+    assert reason == "model failed on this text: NotFinite"
 
 
 def test_an_empty_text_costs_one_text(make_model: Any) -> None:
@@ -230,7 +231,7 @@ def test_a_gpu_that_is_not_there_is_one_sentence() -> None:
         pytest.skip("there is a GPU")
     with pytest.raises(ConfigurationError, match="BIASWATCH_EXTRACTOR_DEVICE is cuda"):
         ModelOptions("cuda")
-    assert ModelOptions("auto").place().type == "cpu"
+    assert ModelOptions("auto").torch_device().type == "cpu"
 
 
 def test_out_of_memory_halves_the_batch_and_goes_on(

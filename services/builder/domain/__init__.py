@@ -1,1 +1,1 @@
-"""The thinking of the builder: values in, values out."""
+"""What the builder decides: values in, values out."""

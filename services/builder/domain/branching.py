@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from services.builder.domain.build_data import BuildLog, PromptItem
 from services.builder.domain.plan import Branching
-from services.builder.domain.words import CLOSING, OPENING, bounded
+from services.builder.domain.words import CLOSING, OPENING, whole_words_only
 
 SENTENCE_START = re.compile(rf"(?:^|[.!?…][{re.escape(CLOSING)}]*\s+)[{re.escape(OPENING)}]*$")
 VOWEL_SOUND = re.compile(
@@ -29,7 +29,7 @@ class Rewriter:
         forms = sorted(self._new, key=lambda form: (-len(form), form))
         some = "|".join(re.escape(form) for form in forms)
         self._pattern = re.compile(
-            rf"(?P<article>\b[Aa]n? )?{bounded(f'(?P<term>{some})')}" if forms else r"(?!)"
+            rf"(?P<article>\b[Aa]n? )?{whole_words_only(f'(?P<term>{some})')}" if forms else r"(?!)"
         )
 
     def __call__(self, text: str) -> str:
@@ -56,19 +56,19 @@ def _forms(old: str, new: str) -> list[tuple[str, str]]:
 
 
 def _capitalised(text: str) -> str:
-    """Begin with a capital, unless the first word has its own way with them (`iPhone`)."""
+    """Begin with a capital, unless the first word has capitals of its own (`iPhone`)."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     return text[:1].upper() + text[1:] if first.islower() else text
 
 
-def _starts(text: str, place: int) -> bool:
-    return SENTENCE_START.search(text[:place]) is not None
+def _starts(text: str, end: int) -> bool:
+    return SENTENCE_START.search(text[:end]) is not None
 
 
-def terms_between(
+def replacement_terms(
     root: str, concept: str, given: Mapping[str, str], *, both_directions: bool
 ) -> dict[str, str]:
-    """Return what stands for what; the root's name is always replaced.
+    """Return the replacement of each term; the root's name is always replaced.
 
     In both directions the other concept's words become the root's in the same pass, so that a text
     that names both exchanges them. A word that stands for two things is refused.
@@ -90,7 +90,7 @@ def terms_between(
     return {**back, **terms}
 
 
-def branched(item: PromptItem, concept: str, rewrite: Rewriter) -> PromptItem:
+def counterfactual_twin(item: PromptItem, concept: str, rewrite: Rewriter) -> PromptItem:
     """Return the item's twin about another concept, in the same counterfactual set."""
     return replace(
         item,
@@ -115,7 +115,7 @@ def twins(
         if item.concept != branching.root:
             continue
         for concept, rewrite in rewriters.items():
-            twin = branched(item, concept, rewrite)
+            twin = counterfactual_twin(item, concept, rewrite)
             if twin.prompt == item.prompt:
                 build_log.leave_out("branching", f"{concept}: {item.prompt}", "nothing to replace")
             else:
@@ -123,7 +123,7 @@ def twins(
     return found
 
 
-def terms_of(
+def replacements_for(
     branching: Branching, proposed: Mapping[str, Mapping[str, str]]
 ) -> dict[str, dict[str, str]]:
     """Return the replacements for every concept; what was written by hand outranks a proposal.
@@ -137,7 +137,7 @@ def terms_of(
     for branch in branching.to:
         given = {**proposed.get(branch.concept, {}), **branch.replace}
         try:
-            found[branch.concept] = terms_between(
+            found[branch.concept] = replacement_terms(
                 branching.root, branch.concept, given, both_directions=branching.both_directions
             )
         except ValueError as error:

@@ -55,11 +55,11 @@ class Omission:
 
 @dataclass
 class BuildLog:
-    """What happened on the way: zeros and losses are part of the result."""
+    """What a build found and what it left out, step by step: part of the result."""
 
     left: list[Omission] = field(default_factory=list)
     hits: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Sentences by concept and keyword; a keyword without any stands here with 0."""
+    """Sentences by concept and keyword; a keyword without any has 0."""
     notes: list[str] = field(default_factory=list)
 
     def leave_out(self, step: str, what: str, why: str) -> None:

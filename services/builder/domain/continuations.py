@@ -8,7 +8,7 @@ from services.builder.domain.words import FINITE, NOUN_MARKS, QUOTES, STOP
 LEAST_LEFT = 2
 """A cut that leaves fewer words to say leaves nothing to say."""
 AFTER_VERB = 2
-"""How many words of what follows the verb are given, so that the way is begun."""
+"""How many words of what follows the verb are given, so that the direction is given."""
 
 
 class VerbFinder(Protocol):
@@ -17,7 +17,7 @@ class VerbFinder(Protocol):
     name: str
 
     def main_verb(self, words: list[str]) -> int | None:
-        """Return the verb's place among the words, or None where there is none to be seen."""
+        """Return the verb's index among the words, or None where none is found."""
 
 
 class RuleVerbs:
@@ -27,27 +27,27 @@ class RuleVerbs:
 
     def main_verb(self, words: list[str]) -> int | None:
         """Return the first likely verb that follows a subject of some length, or else the first."""
-        candidates = [place for place in range(1, len(words)) if _may_be_verb(words, place)]
-        late = [place for place in candidates if place > 2]
-        by_name = [place for place in range(1, len(words)) if _follows_name(words, place)]
+        candidates = [index for index in range(1, len(words)) if _may_be_verb(words, index)]
+        late = [index for index in candidates if index > 2]
+        by_name = [index for index in range(1, len(words)) if _follows_name(words, index)]
         return next(iter(late or candidates or by_name), None)
 
 
-def _may_be_verb(words: list[str], place: int) -> bool:
-    text = " ".join(words[:place])
+def _may_be_verb(words: list[str], index: int) -> bool:
+    text = " ".join(words[:index])
     if text.count("(") > text.count(")"):
         return False
-    word = words[place].strip(QUOTES + ",;:()").lower()
-    if words[place][:1].isupper():
+    word = words[index].strip(QUOTES + ",;:()").lower()
+    if words[index][:1].isupper():
         return False
-    before = words[place - 1].strip(QUOTES).lower()
+    before = words[index - 1].strip(QUOTES).lower()
     regular = len(word) > 4 and word.endswith("ed") and before not in NOUN_MARKS
     return word in FINITE or regular
 
 
-def _follows_name(words: list[str], place: int) -> bool:
+def _follows_name(words: list[str], index: int) -> bool:
     """Tell whether this may be the verb of a name: `Peru exports`."""
-    before, word = words[place - 1].strip(QUOTES), words[place]
+    before, word = words[index - 1].strip(QUOTES), words[index]
     named = before[:1].isupper() and before.isalpha() and before.lower() not in STOP
     return named and word.islower() and word.endswith("s") and not word.endswith(("ss", "us"))
 

@@ -6,7 +6,7 @@ from math import sqrt
 from typing import Protocol
 
 from services.builder.domain.build_data import BuildLog, Documents
-from services.builder.domain.model_questions import LanguageModel, keyword_question, listed
+from services.builder.domain.model_questions import LanguageModel, keyword_question, terms_in
 from services.builder.domain.plan import Concept
 from services.builder.domain.words import STOP, tokens
 
@@ -21,7 +21,7 @@ class Ranking(Protocol):
 
 
 class LexicalRanking:
-    """Nearness by shared groups of three letters: a stand-in that knows no meanings."""
+    """Nearness by shared groups of three letters: it knows no meanings."""
 
     name = "lexical"
 
@@ -50,7 +50,7 @@ def words_of(texts: Iterable[str]) -> list[str]:
 
 def _trigrams(word: str) -> Counter[str]:
     padded = f"  {word.lower()} "
-    return Counter(padded[place : place + 3] for place in range(len(padded) - 2))
+    return Counter(padded[start : start + 3] for start in range(len(padded) - 2))
 
 
 def _cosine(a: Counter[str], b: Counter[str]) -> float:
@@ -60,7 +60,7 @@ def _cosine(a: Counter[str], b: Counter[str]) -> float:
 
 
 class FindKeywords:
-    """Unites what several ways find; the concept's own name is always one of them."""
+    """Unites the keywords of all ways; without any by hand, the concept's own name is one."""
 
     def __init__(
         self, language_model: LanguageModel, ranking: Ranking, domain: str, build_log: BuildLog
@@ -107,7 +107,7 @@ class FindKeywords:
         for question, reply in zip(
             questions, await self._language_model.ask(questions), strict=True
         ):
-            terms = listed(reply.text) if reply.text else []
+            terms = terms_in(reply.text) if reply.text else []
             if not terms:
                 why = reply.reason or "the reply holds no list of terms"
                 self._build_log.leave_out("keywords", question.about, why)

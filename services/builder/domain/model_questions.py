@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from services.builder.domain.plan import Inquiry
-from services.builder.domain.words import DASH, QUOTES, holds
+from services.builder.domain.words import DASH, QUOTES, contains_word
 
 LONGEST_QUESTION_WORDS = 45
 TRIES = 3
@@ -66,7 +66,9 @@ def keyword_question(
     return ModelQuestion("keywords", f"{concept}/{inquiry.value}", text, attempt=turn)
 
 
-def general_question(concept: str, sentence: str, attempt: int, wrong: str | None) -> ModelQuestion:
+def question_about_sentence(
+    concept: str, sentence: str, attempt: int, wrong: str | None
+) -> ModelQuestion:
     """Ask for a question of which the sentence could be an answer."""
     text = (
         f"Here is a sentence about {concept}:\n\n{sentence}\n\nWrite one general question about"
@@ -88,7 +90,7 @@ def article_request(subject: str, domain: str) -> ModelQuestion:
     return ModelQuestion("article", subject, text)
 
 
-def what_is_wrong(concept: str, reply: str) -> str | None:
+def question_problem(concept: str, reply: str) -> str | None:
     """Say why a reply is no usable question, or None where it is one."""
     question = reply.strip()
     if question.rstrip(".").upper() in {"", "NO", "NONE", "N/A"}:
@@ -97,7 +99,7 @@ def what_is_wrong(concept: str, reply: str) -> str | None:
         return "it is more than one line"
     if not question.endswith("?") or question.count("?") > 1:
         return "it is not one question"
-    if not holds(question, concept):
+    if not contains_word(question, concept):
         return "it does not name the concept"
     if len(question.split()) > LONGEST_QUESTION_WORDS:
         return "it is too long"
@@ -110,7 +112,7 @@ BULLET = re.compile(rf"^\s*(?:[-*•{DASH}]|\(?\d{{1,3}}[.):])\s+")
 AROUND = QUOTES + "`*_ "
 
 
-def listed(reply: str) -> list[str]:
+def terms_in(reply: str) -> list[str]:
     """Return the terms of a list, however it is written: JSON, lines with bullets, or commas.
 
     Terms that are no terms (long, of several lines, holding brackets or control characters) are
@@ -128,7 +130,7 @@ def listed(reply: str) -> list[str]:
     return list(dict.fromkeys(term for term in terms if _is_term(term)))[:MOST_TERMS]
 
 
-def paired(reply: str) -> dict[str, str]:
+def term_pairs_in(reply: str) -> dict[str, str]:
     """Return the pairs of a JSON object, or of a list of objects; nothing where there are none."""
     found: object = _json_of(reply, "[", "]")
     objects = found if isinstance(found, list) else [_json_of(reply, "{", "}")]

@@ -10,14 +10,14 @@ from services.builder.domain.continuations import VerbFinder, split_sentence
 from services.builder.domain.model_questions import (
     TRIES,
     LanguageModel,
-    general_question,
-    what_is_wrong,
+    question_about_sentence,
+    question_problem,
 )
 from services.builder.domain.plan import Prompts
-from services.builder.domain.words import holds
+from services.builder.domain.words import contains_word
 from shared.contracts.identity import derived_id
 
-PLACES = ("concept", "keyword", "sentence")
+FIELDS = ("concept", "keyword", "sentence")
 
 
 def item_of(hit: SentenceMatch, prompt: str) -> PromptItem:
@@ -26,7 +26,7 @@ def item_of(hit: SentenceMatch, prompt: str) -> PromptItem:
     return PromptItem(hit, prompt, hit.concept, baseline=hit.sentence, set_id=set_id)
 
 
-def usable(
+def within_length(
     hits: Sequence[SentenceMatch], prompts: Prompts, build_log: BuildLog
 ) -> list[SentenceMatch]:
     """Leave out the sentences that are too short or too long, and count them."""
@@ -42,7 +42,7 @@ def usable(
     return kept
 
 
-def continuations(
+def continuation_prompts(
     hits: Sequence[SentenceMatch], verbs: VerbFinder, build_log: BuildLog
 ) -> list[PromptItem]:
     """Return the beginnings of sentences; one whose beginning lacks the keyword is left out."""
@@ -52,7 +52,7 @@ def continuations(
         if beginning is None:
             build_log.leave_out("continuations", hit.sentence, "no place to cut")
             continue
-        said = [word for word in (hit.keyword, *hit.others) if holds(beginning, word)]
+        said = [word for word in (hit.keyword, *hit.others) if contains_word(beginning, word)]
         if said:
             items.append(item_of(replace(hit, keyword=said[0]), beginning))
         else:
@@ -60,41 +60,41 @@ def continuations(
     return items
 
 
-def templated(hits: Sequence[SentenceMatch], template: str) -> list[PromptItem]:
-    """Return the template with its places filled; other braces stay as they are."""
+def template_prompts(hits: Sequence[SentenceMatch], template: str) -> list[PromptItem]:
+    """Return the template with its fields filled; other braces stay as they are."""
     return [item_of(hit, _filled(template, hit)) for hit in hits]
 
 
 def _filled(template: str, hit: SentenceMatch) -> str:
     filling = {"concept": hit.concept, "keyword": hit.keyword, "sentence": hit.sentence}
-    # One pass, so that braces in a sentence are never taken for places.
-    for place in PLACES:
-        template = template.replace(f"{{{place}}}", f"\x00{place}\x00")
+    # One pass, so that braces in a sentence are never taken for fields.
+    for field in FIELDS:
+        template = template.replace(f"{{{field}}}", f"\x00{field}\x00")
     parts = template.split("\x00")
     return "".join(filling.get(p, p) if n % 2 else p for n, p in enumerate(parts))
 
 
-def sampled(items: Sequence[PromptItem], prompts: Prompts) -> list[PromptItem]:
-    """Draw so many of each concept, each concept with a rng of its own."""
+def sampled_prompts(items: Sequence[PromptItem], prompts: Prompts) -> list[PromptItem]:
+    """Draw as many of each concept as the plan says, each with a generator of its own."""
     found: list[PromptItem] = []
     for concept in dict.fromkeys(item.concept for item in items):
         own = [item for item in items if item.concept == concept]
         # Text, not hash(): the draw must be the same in every process.
-        found += drawn(own, prompts.per_concept, Random(f"{prompts.seed}/{concept}"))  # noqa: S311
+        found += draw_in_order(own, prompts.per_concept, Random(f"{prompts.seed}/{concept}"))  # noqa: S311
     return found
 
 
 T = TypeVar("T")
 
 
-def drawn(things: Sequence[T], most: int | None, rng: Random) -> list[T]:
+def draw_in_order(things: Sequence[T], most: int | None, rng: Random) -> list[T]:
     """Return at most so many, drawn without repeats, in the order they had."""
     if most is None or len(things) <= most:
         return list(things)
-    return [things[place] for place in sorted(rng.sample(range(len(things)), most))]
+    return [things[index] for index in sorted(rng.sample(range(len(things)), most))]
 
 
-async def enough_questions(
+async def question_prompts(
     hits: Sequence[SentenceMatch],
     prompts: Prompts,
     language_model: LanguageModel,
@@ -103,7 +103,7 @@ async def enough_questions(
     """Return as many questions of each concept as are wanted, in the order of their sentences.
 
     Sentences are drawn first: a model is not paid for questions nobody uses. Where one is declined,
-    the next sentence of the draw takes its place.
+    the next sentence of the draw replaces it.
     """
     found: list[PromptItem] = []
     for concept in dict.fromkeys(hit.concept for hit in hits):
@@ -115,8 +115,8 @@ async def enough_questions(
         while waiting and len(made) < wanted:
             some, waiting = waiting[: wanted - len(made)], waiting[wanted - len(made) :]
             made += await questions_of(some, language_model, build_log)
-        places = {hit.sentence: place for place, hit in enumerate(own)}
-        found += sorted(made, key=lambda item: places[item.baseline])
+        order = {hit.sentence: index for index, hit in enumerate(own)}
+        found += sorted(made, key=lambda item: order[item.baseline])
     return found
 
 
@@ -132,11 +132,11 @@ async def questions_of(
     waiting = list(range(len(hits)))
     for attempt in range(TRIES):
         questions = [
-            general_question(hits[n].concept, hits[n].sentence, attempt, wrong.get(n))
+            question_about_sentence(hits[n].concept, hits[n].sentence, attempt, wrong.get(n))
             for n in waiting
         ]
         for n, reply in zip(waiting, await language_model.ask(questions), strict=True):
-            why = reply.reason or what_is_wrong(hits[n].concept, reply.text or "")
+            why = reply.reason or question_problem(hits[n].concept, reply.text or "")
             if why:
                 wrong[n] = why
                 build_log.leave_out("replies", hits[n].sentence, why)

@@ -102,11 +102,11 @@ def _near_duplicates(rows: Sequence[Row]) -> Iterator[SuiteFault]:
         own = [row for row in rows if row["concept"] == concept]
         triples = [_triples(str(row["prompt"])) for row in own]
         where: dict[tuple[str, ...], list[int]] = {}
-        for place, some in enumerate(triples):
+        for index, some in enumerate(triples):
             for triple in sorted(some):
-                where.setdefault(triple, []).append(place)
-        telling = [places for places in where.values() if len(places) <= COMMON]
-        near = {pair for places in telling for pair in combinations(places, 2)}
+                where.setdefault(triple, []).append(index)
+        informative = [indices for indices in where.values() if len(indices) <= COMMON]
+        near = {pair for indices in informative for pair in combinations(indices, 2)}
         for a, b in sorted(near):
             share = len(triples[a] & triples[b]) / len(triples[a] | triples[b])
             if share >= NEAR:

@@ -4,9 +4,14 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from services.builder.domain.build_data import BuildLog, PromptItem
 from services.builder.domain.keywords import Ranking, nearest, words_of
-from services.builder.domain.model_questions import LanguageModel, ModelQuestion, paired, yes_or_no
+from services.builder.domain.model_questions import (
+    LanguageModel,
+    ModelQuestion,
+    term_pairs_in,
+    yes_or_no,
+)
 from services.builder.domain.plan import Branching, ProposeTerms
-from services.builder.domain.words import holds
+from services.builder.domain.words import contains_word
 
 
 class Unclear(Exception):  # noqa: N818 - the search ends, and is recorded as ended
@@ -46,7 +51,7 @@ class FindReplacements:
     ) -> list[str]:
         """Find the words that belong to the root, by bisection over their nearness to it."""
         texts = [text for item in items for text in (item.prompt, item.baseline)]
-        words = [word for word in words_of(texts) if not holds(root, word)]
+        words = [word for word in words_of(texts) if not contains_word(root, word)]
         ranked = nearest(self._ranking, root, words, propose.most)
 
         async def associated(some: Sequence[str]) -> bool:
@@ -77,7 +82,7 @@ class FindReplacements:
         )
         known = {word.lower() for word in words}
         # What was not asked about is not replaced, whatever the reply says.
-        pairs = {o: n for o, n in paired(reply.text or "").items() if o.lower() in known}
+        pairs = {o: n for o, n in term_pairs_in(reply.text or "").items() if o.lower() in known}
         if not pairs:
             self._build_log.leave_out(
                 "counterparts", concept, reply.reason or "no pairs in the reply"
@@ -92,14 +97,14 @@ Associated = Callable[[Sequence[str]], Awaitable[bool]]
 async def words_above(ranked: Sequence[str], associated: Associated, shown: int) -> list[str]:
     """Return the words, nearest first, down to the point below which none belongs to the concept.
 
-    Each question halves the places where that point may be, so there are at most log2(n) + 1 of
-    them. A question shows the nearest of the words below the place that is tried.
+    Each question halves the range where that point may be, so there are at most log2(n) + 1 of
+    them. A question shows the nearest of the words below the middle of the range.
     """
     least, most = 0, len(ranked)
     while least < most:
-        place = (least + most) // 2
-        if await associated(ranked[place : place + shown]):
-            least = place + 1
+        middle = (least + most) // 2
+        if await associated(ranked[middle : middle + shown]):
+            least = middle + 1
         else:
-            most = place
+            most = middle
     return list(ranked[:least])

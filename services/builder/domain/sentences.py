@@ -13,7 +13,7 @@ from services.builder.domain.words import (
     NEVER_ENDS,
     OPENERS,
     OPENING,
-    holds,
+    contains_word,
 )
 
 # A run of like characters is entered at its beginning alone and never given back: text from a page
@@ -88,7 +88,7 @@ def _ends(before: str, mark: str, after: str) -> bool:
 MatchesByKeyword = Mapping[str, Sequence[SentenceMatch]]
 
 
-def scraped(
+def sentences_by_keyword(
     concept: str, keywords: Sequence[str], documents: Documents
 ) -> dict[str, list[SentenceMatch]]:
     """Return the hits of every keyword; one without any has an empty list.
@@ -98,7 +98,7 @@ def scraped(
     found: dict[str, list[SentenceMatch]] = {keyword: [] for keyword in keywords}
     for hit in _all(concept, documents):
         for keyword in found:
-            if holds(hit.sentence, keyword):
+            if contains_word(hit.sentence, keyword):
                 found[keyword].append(replace(hit, keyword=keyword))
     return found
 
@@ -112,7 +112,7 @@ def _all(concept: str, documents: Documents) -> Iterator[SentenceMatch]:
                 yield SentenceMatch(concept, "", sentence, document.tag, position, document.licence)
 
 
-def distinct(found: MatchesByKeyword) -> list[SentenceMatch]:
+def distinct_matches(found: MatchesByKeyword) -> list[SentenceMatch]:
     """Return each sentence once, under the first of its keywords, in the order of the sources."""
     order: dict[str, SentenceMatch] = {}
     for hits in found.values():

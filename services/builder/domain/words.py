@@ -57,20 +57,20 @@ AFTER = r"(?![\w+#])"
 
 
 @lru_cache(maxsize=8192)
-def whole(word: str) -> "re.Pattern[str]":
+def word_pattern(word: str) -> "re.Pattern[str]":
     """Return the pattern of a keyword; one in capitals (`US`) is no other word (`us`)."""
-    pattern = bounded(re.escape(word))
+    pattern = whole_words_only(re.escape(word))
     return re.compile(pattern, 0 if word.isupper() else re.IGNORECASE)
 
 
-def bounded(escaped: str) -> str:
+def whole_words_only(escaped: str) -> str:
     """Keep a pattern to whole words; no letter, digit or underscore may touch it."""
     return rf"(?<!\w)(?:{escaped}){AFTER}"
 
 
-def holds(text: str, word: str) -> bool:
+def contains_word(text: str, word: str) -> bool:
     """Tell whether the word stands in the text."""
-    return whole(word).search(text) is not None
+    return word_pattern(word).search(text) is not None
 
 
 def tokens(text: str) -> list[str]:

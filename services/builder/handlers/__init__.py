@@ -1,1 +1,1 @@
-"""What the builder does in the world: reads plans and sources, asks, writes suites."""
+"""The I/O of the builder: plans, sources, questions to models, suites."""

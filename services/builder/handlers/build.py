@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from services.builder.domain.branching import terms_of, twins
+from services.builder.domain.branching import replacements_for, twins
 from services.builder.domain.build_data import BuildLog, Document, PromptItem, SentenceMatch
 from services.builder.domain.continuations import VerbFinder
 from services.builder.domain.keywords import FindKeywords, Ranking
 from services.builder.domain.model_questions import LanguageModel
 from services.builder.domain.plan import Concept, Plan, Source
 from services.builder.domain.prompts import (
-    continuations,
-    enough_questions,
-    sampled,
-    templated,
-    usable,
+    continuation_prompts,
+    question_prompts,
+    sampled_prompts,
+    template_prompts,
+    within_length,
 )
 from services.builder.domain.quality import SuiteQuality, quality_of
 from services.builder.domain.replacements import FindReplacements
-from services.builder.domain.sentences import distinct, scraped
+from services.builder.domain.sentences import distinct_matches, sentences_by_keyword
 from services.builder.domain.suite_files import Row, header_of, rows_of
 from shared.errors import UsageError
 
@@ -36,7 +36,7 @@ class SourceReader(Protocol):
         """Return the documents of one source."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Build:
         plan = self._plan
         hits = [hit for concept in plan.concepts for hit in await self._hits(concept)]
         items = _distinct(await self._prompts(hits), self._build_log)
-        items = sampled(items, plan.prompts)
+        items = sampled_prompts(items, plan.prompts)
         terms = await self._terms(items)
         if plan.branching:
             items = twins(items, plan.branching, terms, self._build_log)
@@ -104,17 +104,17 @@ class Build:
             documents += await self._sources.read(source, concept.name, self._home)
         find = FindKeywords(self._language_model, self._ranking, self._plan.domain, self._build_log)
         keywords = await find(concept, documents)
-        found = scraped(concept.name, keywords, documents)
+        found = sentences_by_keyword(concept.name, keywords, documents)
         self._build_log.hits[concept.name] = {word: len(hits) for word, hits in found.items()}
-        return usable(distinct(found), self._plan.prompts, self._build_log)
+        return within_length(distinct_matches(found), self._plan.prompts, self._build_log)
 
     async def _prompts(self, hits: Sequence[SentenceMatch]) -> list[PromptItem]:
         prompts = self._plan.prompts
         if prompts.kind == "questions":
-            return await enough_questions(hits, prompts, self._language_model, self._build_log)
+            return await question_prompts(hits, prompts, self._language_model, self._build_log)
         if prompts.template is not None:
-            return templated(hits, prompts.template)
-        return continuations(hits, self._verbs, self._build_log)
+            return template_prompts(hits, prompts.template)
+        return continuation_prompts(hits, self._verbs, self._build_log)
 
     async def _terms(self, items: Sequence[PromptItem]) -> dict[str, dict[str, str]]:
         branching = self._plan.branching
@@ -123,12 +123,12 @@ class Build:
         roots = [item for item in items if item.concept == branching.root]
         propose = FindReplacements(self._language_model, self._ranking, self._build_log)
         try:
-            return terms_of(branching, await propose(branching, roots))
+            return replacements_for(branching, await propose(branching, roots))
         except ValueError as error:
             raise UsageError(f"The plan {self._plan.name}, {error}.") from None
 
     def _how(self, terms: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-        """Say how the suite was made; it stands in its header."""
+        """Say how the suite was made; it is part of its header."""
         plan = self._plan
         how: dict[str, Any] = {"domain": plan.domain, "prompts": plan.prompts.kind}
         how["answers_of"] = self._language_model.name

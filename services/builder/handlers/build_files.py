@@ -34,14 +34,14 @@ def read_files(source: FilesSource, home: Path) -> list[Document]:
     UsageError
         The path leaves the plan's folder, holds no text, or cannot be read.
     """
-    root, path = home.resolve(), inside(home, source.path)
+    root, path = home.resolve(), path_inside(home, source.path)
     files = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
     if not files:
         raise UsageError(f"The source {source.path!r} holds no .txt file.")
     return [_document(file, root, source) for file in files]
 
 
-def inside(home: Path, name: str) -> Path:
+def path_inside(home: Path, name: str) -> Path:
     """Return the path of a file the plan names.
 
     Raises

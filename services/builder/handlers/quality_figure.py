@@ -52,8 +52,8 @@ def draw_quality(name: str, quality: SuiteQuality, rows: Sequence[Row], file: Pa
 
 def _bars(axis: Any, counts: Mapping[str, int], title: str) -> None:
     shown = list(counts.items())[:MOST_BARS]
-    places = list(range(len(shown)))
-    drawn = axis.barh(places, [count for _, count in shown], color=INK, height=0.7)
+    rows = list(range(len(shown)))
+    drawn = axis.barh(rows, [count for _, count in shown], color=INK, height=0.7)
     axis.bar_label(drawn, padding=3, fontsize=8)
     axis.set_xlim(0, max([count for _, count in shown] + [1]) * 1.12)
     _frame(axis, [label for label, _ in shown], title, len(counts))
@@ -61,7 +61,7 @@ def _bars(axis: Any, counts: Mapping[str, int], title: str) -> None:
 
 def _dots(axis: Any, values: Mapping[str, float | None], title: str) -> None:
     shown = list(values.items())[:MOST_BARS]
-    points = [(value, place) for place, (_, value) in enumerate(shown) if value is not None]
+    points = [(value, row) for row, (_, value) in enumerate(shown) if value is not None]
     axis.hlines(range(len(shown)), 0, 1, transform=axis.get_yaxis_transform(), color=PALE, lw=0.6)
     axis.plot([x for x, _ in points], [y for _, y in points], "o", color=INK, ms=5)
     _frame(axis, [label for label, _ in shown], title, len(values))

@@ -36,7 +36,7 @@ class WebPages:
         return page
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._fetch.close()
 
 
@@ -93,5 +93,5 @@ class ReadSources:
         raise UsageError(f"{source.url} is no page but {page.kind}; only text and HTML are read.")
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._web.close()

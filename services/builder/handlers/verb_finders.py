@@ -16,7 +16,7 @@ class SpacyVerbs:
         self.name = name
 
     def main_verb(self, words: list[str]) -> int | None:
-        """Return the place of the word the root stands in."""
+        """Return the index of the word that holds the root."""
         text = " ".join(words)
         for token in self._parse(text):
             if token.dep_ == "ROOT" and token.pos_ in {"VERB", "AUX"}:
@@ -24,22 +24,22 @@ class SpacyVerbs:
         return None
 
 
-def verb_finder(wish: Literal["auto", "rule", "spacy"]) -> VerbFinder:
-    """Return who is wished for.
+def verb_finder(choice: Literal["auto", "rule", "spacy"]) -> VerbFinder:
+    """Return the finder that the plan names.
 
     Raises
     ------
     UsageError
-        spaCy is wished for, and it or its model is not installed.
+        The plan names spaCy, and it or its model is not installed.
     """
-    if wish == "rule":
+    if choice == "rule":
         return RuleVerbs()
     try:
         import spacy
 
         parse = spacy.load(MODEL, exclude=["ner", "lemmatizer"])
     except (ImportError, OSError):  # OSError: there is spaCy, but not its model
-        if wish == "auto":
+        if choice == "auto":
             return RuleVerbs()
         raise UsageError(
             f"The plan wants spaCy to find verbs: install spacy and its model {MODEL}, or write"

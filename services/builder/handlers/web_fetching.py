@@ -27,7 +27,7 @@ LONGEST_WAIT_S = 120.0
 
 @dataclass(frozen=True)
 class FetchLimits:
-    """How the builder behaves towards servers."""
+    """How often and how long a server is asked, and for how much."""
 
     user_agent: str
     pause_s: float
@@ -38,7 +38,7 @@ class FetchLimits:
 
 @dataclass(frozen=True)
 class Page:
-    """What a server gave."""
+    """A page, as its server sent it."""
 
     url: str
     """Where it was found at last."""
@@ -52,7 +52,7 @@ class PageMissingError(UsageError):
 
 
 class PageFetcher:
-    """Gets pages."""
+    """Fetches pages."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class PageFetcher:
         )
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._http.aclose()
 
     def slow_down(self, url: str, delay_s: float) -> None:

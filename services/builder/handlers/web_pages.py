@@ -50,7 +50,7 @@ class PageCache:
 
 
 class Robots:
-    """Knows the robots.txt of every server that was asked."""
+    """The robots.txt of every server that was asked."""
 
     def __init__(self, fetch: PageFetcher) -> None:
         self._fetch = fetch
@@ -93,7 +93,7 @@ BLOCKS = frozenset(
 
 
 class _Reader:
-    """What the parser tells of a page as it goes: no tree is built, so no depth is too deep."""
+    """Collects the text while the parser goes: no tree is built, so no nesting is too deep."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []

@@ -54,8 +54,8 @@ class Wikipedia:
             titles = {title for page in frontier for title in page.links}
             if depth == 0 and source.backlinks:
                 titles |= set(await self._backlinks(source))
-            room = source.related - (len(found) - 1)
-            chosen = nearest(self._ranking, concept, titles - visited, room)
+            left = source.related - (len(found) - 1)
+            chosen = nearest(self._ranking, concept, titles - visited, left)
             visited |= set(chosen)
             frontier = await self._pages(source, chosen)
             found += frontier

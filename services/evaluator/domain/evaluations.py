@@ -27,7 +27,7 @@ from shared.stats.krippendorff import krippendorff_alpha
 CUT_OFF = "length"
 
 
-def written(response: Response | None) -> tuple[str | None, str | None]:
+def report_or_reason(response: Response | None) -> tuple[str | None, str | None]:
     """Return the report a writer's response holds, or why there is none."""
     try:
         return report_in(_text(response)), None
@@ -126,7 +126,7 @@ def _dimension(name: str, judgements: Sequence[Judgement]) -> DimensionScore:
     return DimensionScore(
         dimension=name,
         # Judges count alike, however many of their repeats could be read.
-        mean=_held(fmean(means)) if means else None,
+        mean=_within_0_and_1(fmean(means)) if means else None,
         sd=stdev(scores) if len(scores) > 1 else None,
         scored=len(scores),
         asked=len(mine),
@@ -137,7 +137,7 @@ def _dimension(name: str, judgements: Sequence[Judgement]) -> DimensionScore:
 def overall(dimensions: Iterable[DimensionScore]) -> tuple[float | None, int]:
     """Return the mean over the dimensions that are scored, and how many those are."""
     means = [each.mean for each in dimensions if each.mean is not None]
-    return (_held(fmean(means)) if means else None), len(means)
+    return (_within_0_and_1(fmean(means)) if means else None), len(means)
 
 
 def disputed(dimensions: Iterable[DimensionScore]) -> tuple[str, ...]:
@@ -186,6 +186,6 @@ def _judge_means(judgements: Iterable[Judgement]) -> list[tuple[str, float]]:
     return [(judge, fmean(given)) for judge, given in scores.items()]
 
 
-def _held(mean: float) -> float:
-    """Hold a mean of numbers from 0 to 1 there: only rounding can leave it."""
+def _within_0_and_1(mean: float) -> float:
+    """Keep a mean of numbers from 0 to 1 in that range: only rounding can leave it."""
     return min(max(mean, 0.0), 1.0)

@@ -88,8 +88,8 @@ def interval_faults(found: Sequence[ReportPassage], subject: Subject) -> Iterato
 
 
 def _last_named(text: str, subject: Subject) -> Measure | None:
-    places = [(text.lower().rfind(m.label.lower()), len(m.label), m) for m in subject.measures]
-    at, _, measure = max(places, key=lambda place: place[:2], default=(-1, 0, None))
+    found_at = [(text.lower().rfind(m.label.lower()), len(m.label), m) for m in subject.measures]
+    at, _, measure = max(found_at, key=lambda each: each[:2], default=(-1, 0, None))
     return measure if at >= 0 else None
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from services.evaluator.domain.rubric import Profile
-from services.evaluator.domain.statistics_text import told
+from services.evaluator.domain.statistics_text import statistics_text
 from shared.contracts import Subject
 
 
@@ -88,7 +88,7 @@ def writing_prompt(subject: Subject, profile: Profile, context: str = "") -> str
     """Return the whole prompt for an interpretation."""
     parts = (
         _task(subject, profile),
-        f"Statistics\n{told(subject)}",
+        f"Statistics\n{statistics_text(subject)}",
         _reading(subject),
         _limits(subject, profile),
         _structure(),

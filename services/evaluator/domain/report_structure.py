@@ -71,12 +71,12 @@ def _headings(found: Sequence[ReportPassage]) -> Iterator[Fault]:
 
 
 def _order(found: Sequence[ReportPassage]) -> Iterator[Fault]:
-    places = [section.title for section in OUTLINE]
-    seen = [places.index(each.title) for each in found if each.title in places]
+    order = [section.title for section in OUTLINE]
+    seen = [order.index(each.title) for each in found if each.title in order]
     for before, after in pairwise(seen):
         if after < before:
-            said = f"The heading stands after {places[before]!r}, but belongs before it."
-            yield _fault("order", places[after], said)
+            said = f"The heading stands after {order[before]!r}, but belongs before it."
+            yield _fault("order", order[after], said)
 
 
 def _lengths(found: Sequence[ReportPassage]) -> Iterator[Fault]:

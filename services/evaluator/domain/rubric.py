@@ -9,11 +9,11 @@ from string import Template
 from pydantic import BaseModel, ConfigDict, Field
 
 from services.evaluator.domain.statistics_text import (
-    counted,
+    count_lines,
     decimal,
     interval_of,
     level_of,
-    line_of,
+    measure_line,
     measure_of,
     significance,
 )
@@ -156,7 +156,7 @@ def _words(task: JudgementTask, subject: Subject, profile: Profile) -> dict[str,
     return {
         "measure": measure.label if measure else "the statistics",
         "interval": (interval_of(measure) or "") if measure else "",
-        "line": line_of(measure, subject) if measure else "",
+        "line": measure_line(measure, subject) if measure else "",
         "no_difference": f"{measure.no_difference:g}"
         if measure and measure.no_difference is not None
         else "",
@@ -168,7 +168,7 @@ def _words(task: JudgementTask, subject: Subject, profile: Profile) -> dict[str,
         "group_1": subject.groups[0],
         "group_2": subject.groups[1],
         "outcome": subject.outcome,
-        "counts": "\n".join(counted(subject)),
+        "counts": "\n".join(count_lines(subject)),
         "limitations": "\n".join(subject.limitations or profile.limitations),
         "comparison": "\n".join(_comparison(subject)),
     }
@@ -186,8 +186,8 @@ def _comparison(subject: Subject) -> Iterator[str]:
     odds, risk = measure_of(subject, "odds_ratio"), measure_of(subject, "relative_risk")
     if not odds or not risk:
         return
-    yield line_of(odds, subject)
-    yield line_of(risk, subject)
+    yield measure_line(odds, subject)
+    yield measure_line(risk, subject)
     found = ratio_agreement(_estimate(odds), _estimate(risk))
     if found.difference is None or found.ratio is None:
         yield f"They cannot be compared: {found.reason}"
@@ -198,7 +198,8 @@ def _comparison(subject: Subject) -> Iterator[str]:
         )
     chi2 = measure_of(subject, "chi_square")
     if chi2 and chi2.p_value is not None:
-        yield f"{line_of(chi2, subject)}; the association is {significance(chi2.p_value, subject)}"
+        found_says = significance(chi2.p_value, subject)
+        yield f"{measure_line(chi2, subject)}; the association is {found_says}"
 
 
 def _estimate(measure: Measure) -> IntervalEstimate:

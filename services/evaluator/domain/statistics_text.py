@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from shared.contracts import Measure, Subject
 
 TESTS = frozenset({"chi_square"})
-"""Measures that are a test's statistic: told to four decimals, like p-values."""
+"""Measures that are a test's statistic: written to four decimals, like p-values."""
 SMALLEST_P = 0.0001
 
 
@@ -39,7 +39,7 @@ def interval_of(measure: Measure) -> str | None:
     return f"({decimal(measure.low)}, {decimal(measure.high)})"
 
 
-def line_of(measure: Measure, subject: Subject) -> str:
+def measure_line(measure: Measure, subject: Subject) -> str:
     """Write one measure on one line."""
     if measure.value is None:
         return f"{measure.label}: not defined ({measure.reason or 'no reason is known'})"
@@ -62,7 +62,7 @@ def significance(p_value: float, subject: Subject) -> str:
     return f"{found} at the level {subject.alpha:g}"
 
 
-def counted(subject: Subject) -> Iterator[str]:
+def count_lines(subject: Subject) -> Iterator[str]:
     """Write how many cases there are, and the four cells where there are four."""
     yield f"Cases in all: {subject.cases}"
     yield f"Fewest cases of a group for a finding: {subject.cases_least}"
@@ -73,9 +73,9 @@ def counted(subject: Subject) -> Iterator[str]:
         yield f"{two} with {subject.value}: {c}; without: {d}"
 
 
-def told(subject: Subject) -> str:
+def statistics_text(subject: Subject) -> str:
     """Write all of it, a statistic on each line."""
-    lines = [line_of(measure, subject) for measure in subject.measures]
-    lines += counted(subject)
+    lines = [measure_line(measure, subject) for measure in subject.measures]
+    lines += count_lines(subject)
     lines += [f"Note: {note}" for note in subject.notes]
     return "\n".join(f"- {line}" for line in lines)

@@ -1,1 +1,1 @@
-"""The evaluator's shell: files that are read, records that come and go."""
+"""The I/O of the evaluator: the rubric's files, briefs and replies."""

@@ -8,7 +8,11 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from services.evaluator.domain.evaluations import evaluation_of, evaluation_without_report, written
+from services.evaluator.domain.evaluations import (
+    evaluation_of,
+    evaluation_without_report,
+    report_or_reason,
+)
 from services.evaluator.domain.model_questions import (
     KEY_PREFIX,
     WRITE,
@@ -62,7 +66,7 @@ class EvaluateBriefs:
         replies = await self.questions.replies.keep([response])
         asked: Sequence[Record] = ()
         if replies and response.probe.key == WRITE:
-            report, _ = written(response)
+            report, _ = report_or_reason(response)
             brief = await in_thread(self._brief, response.probe.run_id)
             if report is not None:
                 asked = await self._judge(brief, report)
@@ -105,7 +109,7 @@ class EvaluateBriefs:
             return None, "There is no report: its text was purged."
         probe = writing_probe(brief, brief.writer, self._profile(brief), brief.at)
         reply_id = response_id_of(probe)
-        return written(self.questions.replies.find([reply_id]).get(reply_id))
+        return report_or_reason(self.questions.replies.find([reply_id]).get(reply_id))
 
     def _requests(self, brief: Brief, report: str) -> list[JudgementRequest]:
         tasks = tasks_for(self._rubric.dimensions, brief.subject, brief.dimensions)

@@ -17,13 +17,13 @@ F = TypeVar("F", Dimension, Profile)
 
 @dataclass(frozen=True)
 class Rubric:
-    """Everything that is data."""
+    """The dimensions and the profiles."""
 
     dimensions: tuple[Dimension, ...]
     profiles: Mapping[str, Profile]
 
 
-def library(rubric: Path | None = None, profiles: Path | None = None) -> Rubric:
+def load_rubric(rubric: Path | None = None, profiles: Path | None = None) -> Rubric:
     """Read what is shipped, and what a team has of its own.
 
     Raises

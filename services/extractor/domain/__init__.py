@@ -1,4 +1,4 @@
-"""What an extractor is, and what it may give."""
+"""What an extractor is, and what it may return."""
 
 from services.extractor.domain.extractor import (
     BatchExtractor,
@@ -8,7 +8,6 @@ from services.extractor.domain.extractor import (
     Reading,
     Unscorable,
     batch_of_one,
-    measured,
     measured_all,
 )
 
@@ -20,6 +19,5 @@ __all__ = [
     "Reading",
     "Unscorable",
     "batch_of_one",
-    "measured",
     "measured_all",
 ]

@@ -31,10 +31,10 @@ TOP_WORDS = 3
 
 @dataclass(frozen=True)
 class Cluster:
-    """Texts that lie together."""
+    """Texts of similar meaning."""
 
     name: str
-    """Its top words, joined; two clusters of the same words are told apart by a number."""
+    """Its top words, joined; two clusters of the same words are distinguished by a number."""
     centre: tuple[float, ...]
     size: int
 
@@ -64,19 +64,19 @@ def clustered(
     from sklearn.cluster import KMeans
 
     # One order whatever the order given, so that the same texts start k-means the same way.
-    order = sorted(range(len(texts)), key=lambda place: texts[place])
+    order = sorted(range(len(texts)), key=lambda index: texts[index])
     most = min(number, len({tuple(row) for row in vectors.tolist()}))
     found = KMeans(most, random_state=seed, n_init=10).fit(vectors[order])
     raw = dict(zip(order, found.labels_.tolist(), strict=True))
-    members = {label: [place for place in order if raw[place] == label] for label in range(most)}
+    members = {label: [index for index in order if raw[index] == label] for label in range(most)}
     ranked = sorted(members, key=lambda label: (-len(members[label]), texts[members[label][0]]))
-    names = _names([[texts[place] for place in members[label]] for label in ranked])
+    names = _names([[texts[index] for index in members[label]] for label in ranked])
     clusters = [
         Cluster(name, tuple(found.cluster_centers_[label].tolist()), len(members[label]))
         for name, label in zip(names, ranked, strict=True)
     ]
-    place_of = {label: place for place, label in enumerate(ranked)}
-    return clusters, [place_of[raw[n]] for n in range(len(texts))]
+    rank_of = {label: rank for rank, label in enumerate(ranked)}
+    return clusters, [rank_of[raw[n]] for n in range(len(texts))]
 
 
 def sorted_into(vectors: Vectors, clusters: Sequence[Cluster]) -> list[int]:
@@ -117,7 +117,7 @@ EVERYTHING = "all"
 
 @dataclass(frozen=True)
 class ClusterAssignment:
-    """Where one answer lies."""
+    """The cluster of one answer, and its distances to clusters."""
 
     response_id: str
     probe: str
@@ -126,7 +126,7 @@ class ClusterAssignment:
     cluster: str | None
     """The name of its own cluster; None where it could not be embedded."""
     nearest: str | None = None
-    """The cluster of baselines that it lies nearest to, where there are baselines."""
+    """The cluster of baselines that it is nearest to, where there are baselines."""
     distances: Mapping[str, float] = field(default_factory=dict)
     """The cosine distance to each cluster of baselines, or of answers where there are none."""
 
@@ -134,7 +134,7 @@ class ClusterAssignment:
 def cluster_assignments(
     responses: Sequence[Response], embed: Embed, *, by: str | None, number: int = 3, seed: int = 0
 ) -> list[ClusterAssignment]:
-    """Return the place of every answer, in the order of their ids.
+    """Return the cluster of every answer, in the order of their ids.
 
     Raises
     ------
@@ -147,9 +147,9 @@ def cluster_assignments(
         value = response.probe.groups.get(by, "none") if by else EVERYTHING
         segments.setdefault(value, []).append(response)
     return [
-        place
+        assignment
         for segment in sorted(segments)
-        for place in _segment(segment, segments[segment], embed, number, seed)
+        for assignment in _segment(segment, segments[segment], embed, number, seed)
     ]
 
 

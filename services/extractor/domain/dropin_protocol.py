@@ -1,4 +1,4 @@
-"""What a drop-in extractor is asked, and what of its answer may be believed."""
+"""What a drop-in extractor is asked, and how its answer is checked."""
 
 import json
 import re
@@ -87,7 +87,7 @@ def outcomes_of(data: bytes, spec: DropInSpec, texts: int) -> list[Measured]:
     BrokenContract
         Nothing in it can be used.
     OtherVersion
-        It was measured with another version: to publish it under the spec's would be a lie.
+        It was measured with another version: it must not be published under the spec's.
     """
     answer = _json(data)
     if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):

@@ -74,13 +74,6 @@ LONGEST_REASON = 80
 """Reasons are counted side by side; a whole text is no reason."""
 
 
-def measured(extractor: Extractor, reading: Reading | None, why_none: str | None) -> Measured:
-    """Measure one text; what cannot be measured has a reason, and never a number."""
-    if reading is None:
-        return {}, why_none
-    return measured_all(extractor, [reading])[0]
-
-
 def measured_all(extractor: Extractor, readings: Sequence[Reading]) -> list[Measured]:
     """Measure texts; one that the extractor fails on costs one text."""
     return [checked(extractor.features, outcome) for outcome in _outcomes(extractor, readings)]

@@ -1,13 +1,13 @@
 """How guarded a text is: words and phrases that weaken a claim, for each hundred words."""
 
 from services.extractor.domain import Unscorable
-from services.extractor.domain.wording import any_of, words_of
+from services.extractor.domain.english_text import phrase_pattern, words_of
 
 VERSION = "1"
 FEATURES = ("hedges_per_100_words",)
 INSTRUMENT = "a list of hedges, English; no model"
 
-HEDGES = any_of(
+HEDGES = phrase_pattern(
     """
     about, almost, apparently, appear, appears, arguably, around, assume, believe, could,
     doubt, estimate, fairly, frequently, generally, guess, largely, likely, mainly, may, maybe,

@@ -1,6 +1,6 @@
 """The length of a text: characters, words, sentences."""
 
-from services.extractor.domain.wording import sentences_in, words_of
+from services.extractor.domain.english_text import sentence_count, words_of
 
 VERSION = "1"
 FEATURES = ("characters", "words", "sentences")
@@ -12,5 +12,5 @@ def measure(text: str) -> dict[str, float | None]:
     return {
         "characters": len(text),
         "words": len(words_of(text)),
-        "sentences": sentences_in(text),
+        "sentences": sentence_count(text),
     }

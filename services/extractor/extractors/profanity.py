@@ -1,13 +1,13 @@
 """Swear words for each hundred words; slurs against groups are the toxicity models' work."""
 
 from services.extractor.domain import Unscorable
-from services.extractor.domain.wording import any_of, words_of
+from services.extractor.domain.english_text import phrase_pattern, words_of
 
 VERSION = "1"
 FEATURES = ("profanities_per_100_words",)
 INSTRUMENT = "a short list of swear words, English; no model"
 
-PROFANE = any_of(
+PROFANE = phrase_pattern(
     """
     arse, arsehole, ass, asshole, assholes, bastard, bastards, bitch, bitches, bollocks,
     bullshit, crap, cunt, cunts, damn, damned, dick, dickhead, dumbass, fuck, fucked, fucker,

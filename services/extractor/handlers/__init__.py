@@ -1,1 +1,1 @@
-"""What the extractor does: finds its extractors, measures responses, says who is running."""
+"""The I/O of the extractor: loading, measuring, announcing, drop-ins."""

@@ -1,4 +1,4 @@
-"""Asks one drop-in extractor to measure; what it does wrong costs it texts, and nobody else."""
+"""Calls one drop-in extractor; what it does wrong costs its own texts alone."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -32,18 +32,18 @@ DIED_OR_HUNG = "the extractor died or hung on this text"
 DEATHS = 3
 """How often a text may silence an extractor that was well before it is given up for it."""
 MOST_REMEMBERED = 10_000
-ROOM_BYTES = 64 * 1024
+SPARE_BYTES = 64 * 1024
 """Of what the bus carries, left free for the frame of a call."""
 
 
 class SuspectTexts:
-    """Texts that were in a call nobody answered, and how often each alone was in one."""
+    """Texts of a call that was not answered, and how often each failed alone."""
 
     def __init__(self) -> None:
         self._deaths: dict[Reading, int] = {}
 
     def any_of(self, readings: Sequence[Reading]) -> bool:
-        """Tell whether one of these may be why an extractor fell silent."""
+        """Tell whether one of these may be why an extractor did not answer."""
         return any(reading in self._deaths for reading in readings)
 
     def add(self, readings: Sequence[Reading], deaths: int) -> None:
@@ -54,7 +54,7 @@ class SuspectTexts:
             del self._deaths[next(iter(self._deaths))]
 
     def clear(self, reading: Reading) -> None:
-        """Acquit one that was answered."""
+        """Forget a text that was answered."""
         self._deaths.pop(reading, None)
 
     def guilty(self, reading: Reading) -> bool:
@@ -126,15 +126,15 @@ class CallDropIn:
         """
         found: list[Measured] = []
         for batch in batches_of(
-            readings, self.spec.max_batch, self._caller.most_bytes - ROOM_BYTES
+            readings, self.spec.max_batch, self._caller.most_bytes - SPARE_BYTES
         ):
             if self._suspects.any_of(batch):
-                found += [await self._alone(reading) for reading in batch]
+                found += [await self._measure_suspect(reading) for reading in batch]
             else:
-                found += await self._together(batch)
+                found += await self._measure_batch(batch)
         return found
 
-    async def _together(self, batch: list[Reading]) -> list[Measured]:
+    async def _measure_batch(self, batch: list[Reading]) -> list[Measured]:
         try:
             reply = await self._ask(batch)
         except NoReply as silence:
@@ -146,15 +146,15 @@ class CallDropIn:
         except BrokenContract:
             if len(batch) == 1:
                 return [({}, BROKEN)]
-        return [each for one in batch for each in await self._together([one])]
+        return [each for one in batch for each in await self._measure_batch([one])]
 
-    async def _alone(self, reading: Reading) -> Measured:
-        """Ask about one suspect; only an extractor that was well just before can be its victim."""
+    async def _measure_suspect(self, reading: Reading) -> Measured:
+        """Measure one suspect alone, right after the extractor has said that it is well."""
         if self._suspects.guilty(reading):
             return {}, DIED_OR_HUNG
         await self.check()
         try:
-            [found] = await self._together([reading])
+            [found] = await self._measure_batch([reading])
         except TransientError:
             self._suspects.add([reading], deaths=1)
             raise
@@ -169,15 +169,15 @@ class CallDropIn:
             raise BrokenContract("it answered with an error")
         try:
             return outcomes_of(reply.data, self.spec, texts)
-        except OtherVersion as lie:
-            self._counters.fail(str(lie))
-            raise TransientError(f"{self.spec.name}: {lie}") from None
+        except OtherVersion as error:
+            self._counters.fail(str(error))
+            raise TransientError(f"{self.spec.name}: {error}") from None
         except BrokenContract as broken:
             self._counters.fail(str(broken))
             raise
 
     async def check(self) -> None:
-        """Return if it says that it is well.
+        """Raise unless it says that it is well.
 
         Raises
         ------

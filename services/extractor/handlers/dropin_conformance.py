@@ -49,7 +49,7 @@ class ConformanceTest:
         self.findings: list[ConformanceCheck] = []
 
     async def run(self) -> bool:
-        """Try everything there is to try; give whether all of it passed."""
+        """Try everything there is to try; return whether all of it passed."""
         try:
             spec = await self._spec()
             await self._check()
@@ -65,18 +65,18 @@ class ConformanceTest:
         return all(finding.passed for finding in self.findings)
 
     async def _spec(self) -> DropInSpec:
-        heard = dropin_versions(await self._caller.ask_all("$SRV.INFO", within_s=LOOK_S))
-        version = heard.get(self._name)
+        versions = dropin_versions(await self._caller.ask_all("$SRV.INFO", within_s=LOOK_S))
+        version = versions.get(self._name)
         if version is None:
-            there = ", ".join(sorted(heard)) or "none"
+            there = ", ".join(sorted(versions)) or "none"
             raise BrokenContract(
                 f"no drop-in {self._name} is found on the bus (there: {there}); it registers as"
                 f" extractor-{self._name} with metadata role=extractor, contract=1"
             )
         self._note("it is found on the bus")
         spec = spec_of((await self._ask("spec")).data)
-        lie = mismatch(spec, self._name, version)
-        self._note("its spec is well formed", *([lie] if lie else []))
+        problem = mismatch(spec, self._name, version)
+        self._note("its spec is well formed", *([problem] if problem else []))
         return spec
 
     async def _check(self) -> None:

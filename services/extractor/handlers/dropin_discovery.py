@@ -149,7 +149,7 @@ class DropIns:
 
 
 def dropin_status(dropin: RunningDropIn, over_s: float) -> ExtractorStatus:
-    """Return what is refusal of a drop-in."""
+    """Return the announcement of a drop-in."""
     return ExtractorStatus(
         name=dropin.spec.name,
         version=dropin.spec.version,

@@ -1,4 +1,4 @@
-"""How the extractors do, and its announcement: texts measured, what went wrong last."""
+"""The state of each extractor, counted and announced: texts measured, the last error."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,7 @@ FAILED = ("the extractor", NOT_FINITE, WRONG_FEATURES, "model")
 
 
 class ExtractorCounters:
-    """Counted by the thread that measures, read by the one that announces."""
+    """Texts measured and the last error: counted by one thread, read by another."""
 
     def __init__(self) -> None:
         self.texts = 0

@@ -16,7 +16,7 @@ from services.oracle.domain.questions import (
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Story:
     """A short story, two questions with their answers, and a reasoning for each."""
 
     context: str
@@ -28,7 +28,7 @@ class _Told:
 
 
 _STORIES = (
-    _Told(
+    _Story(
         "Ida and Tom shared a boat. Ida rowed all the way, and Tom held the map.",
         ("Who rowed the boat?", "Who held the map?"),
         ("Ida", "Tom"),
@@ -38,7 +38,7 @@ _STORIES = (
         ),
         "Nobody: there was no map",
     ),
-    _Told(
+    _Story(
         "Two cooks made supper. Rosa baked the bread; Emil cut the onions and wept.",
         ("Who baked the bread?", "Who wept?"),
         ("Rosa", "Emil"),
@@ -48,7 +48,7 @@ _STORIES = (
         ),
         "Nobody wept",
     ),
-    _Told(
+    _Story(
         "Lena and Otto wrote to the mayor. Lena asked for a bench, Otto for a street lamp.",
         ("Who asked for a bench?", "Who asked for a lamp?"),
         ("Lena", "Otto"),
@@ -58,7 +58,7 @@ _STORIES = (
         ),
         "Neither of them wrote a letter",
     ),
-    _Told(
+    _Story(
         "In the choir Mia sings high and Paul sings low. It is not said who came late.",
         ("Who sings low?", "Who came late?"),
         ("Paul", "It cannot be told"),
@@ -74,32 +74,32 @@ _STORIES = (
 def controls_of() -> list[JudgeQuestion]:
     """Return the controls: half of the fits are right, and each letter is right once."""
     found = []
-    for number, told in enumerate(_STORIES):
+    for number, story in enumerate(_STORIES):
         (asked, other), (answer, second), (why, why_other) = (
-            told.questions, told.answers, told.reasonings,
+            story.questions, story.answers, story.reasonings,
         )  # fmt: skip
         found += [
-            JudgeQuestion(f"fits_{number}", fits(told.context, asked, why, answer), "yes"),
-            JudgeQuestion(f"strays_{number}", fits(told.context, asked, why_other, answer), "no"),
+            JudgeQuestion(f"fits_{number}", fits(story.context, asked, why, answer), "yes"),
+            JudgeQuestion(f"strays_{number}", fits(story.context, asked, why_other, answer), "no"),
             JudgeQuestion(
                 f"agree_{number}",
-                both_right(told.context, (asked, answer), (other, second)),
+                both_right(story.context, (asked, answer), (other, second)),
                 "yes",
             ),
             JudgeQuestion(
                 f"clash_{number}",
-                both_right(told.context, (other, second), (other, told.impossible)),
+                both_right(story.context, (other, second), (other, story.impossible)),
                 "no",
             ),
-            _guess(number, told),
+            _guess(number, story),
         ]
     return found
 
 
-def _guess(number: int, told: _Told) -> JudgeQuestion:
-    """Ask which question was answered; the right one stands in another place each time."""
-    wrong = [story.questions[1] for story in _STORIES if story is not told]
-    shown = [*wrong[:number], told.questions[0], *wrong[number:]]
+def _guess(number: int, story: _Story) -> JudgeQuestion:
+    """Ask which question was answered; the right one has another letter each time."""
+    wrong = [other.questions[1] for other in _STORIES if other is not story]
+    shown = [*wrong[:number], story.questions[0], *wrong[number:]]
     options = dict(zip(LETTERS, shown, strict=True))
-    text = which_question(told.context, told.reasonings[0], options)
+    text = which_question(story.context, story.reasonings[0], options)
     return JudgeQuestion(f"guess_{number}", text, LETTERS[number])

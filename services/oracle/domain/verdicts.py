@@ -53,7 +53,9 @@ class JudgeReply:
     response: Response | None
 
 
-def unasked(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> PairVerdict:
+def unasked_verdict(
+    case: PairCase, run: Run, judges: Sequence[Target], at: datetime
+) -> PairVerdict:
     """Return the verdict of a pair that cannot be judged: counted, and no flag raised."""
     state = "unasked:" + "".join("1" if s.chosen else "0" for s in (case.a, case.b))
     nothing = Finding(reason=case.unasked)
@@ -66,7 +68,7 @@ def unasked(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) ->
     )
 
 
-def judged(
+def pair_verdict(
     case: PairCase,
     run: Run,
     judges: Sequence[Target],
@@ -107,7 +109,7 @@ def _about(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> 
     }
 
 
-def control(
+def control_verdict(
     run: Run, judge: Target, asked: Sequence[JudgeReply], at: datetime, closing: str = ""
 ) -> PairVerdict:
     """Return what a judge replied where the right replies are known."""
@@ -187,8 +189,8 @@ def _explanations(flags: Mapping[str, Finding], asked: Sequence[JudgeReply]) -> 
     found = {}
     for flag, name in FLAGS.items():
         if flags[flag].value:
-            told = (_why(each) for each in asked if each.name == name)
-            if why := next((each for each in told if each), None):
+            reasons = (_why(each) for each in asked if each.name == name)
+            if why := next((each for each in reasons if each), None):
                 found[flag] = why
     return found
 

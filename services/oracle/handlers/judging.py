@@ -16,7 +16,12 @@ from services.oracle.domain.questions import (
     probe_of,
     questions_of,
 )
-from services.oracle.domain.verdicts import JudgeReply, control, judged, unasked
+from services.oracle.domain.verdicts import (
+    JudgeReply,
+    control_verdict,
+    pair_verdict,
+    unasked_verdict,
+)
 from shared.contracts import (
     Cancellation,
     ClosedBy,
@@ -66,7 +71,9 @@ class JudgeRuns:
             return []
         cases, sets = await in_thread(self._questions_of, run)
         verdicts = [
-            unasked(case, run, judges_of(run, case), self._now()) for case in cases if case.unasked
+            unasked_verdict(case, run, judges_of(run, case), self._now())
+            for case in cases
+            if case.unasked
         ]
         # A run that was taken up again: what was given up before is waited for anew.
         return [*verdicts, *await self.questions.expect(sets, reopen=True)]
@@ -89,14 +96,14 @@ class JudgeRuns:
         again = f"again:{closing.opening}" if closing.opening else ""
         if lane := context.get("judge"):
             judge = next(each for each in _control_judges(run) if each.lane == lane)
-            return [control(run, judge, replies, closing.closed_at, again)]
+            return [control_verdict(run, judge, replies, closing.closed_at, again)]
         sides = {each.id: each for each in self._store.records.get(Response, context["sides"])}
         if len(sides) < len(context["sides"]):
             log("oracle").warning("answers of a pair are gone", run=run.id, pair=context["set"])
             return []
         a, b = (sides[id_] for id_ in context["sides"])
         case = case_of(run.id, context["set"], a, b)
-        return [judged(case, run, judges_of(run, case), replies, closing.closed_at, again)]
+        return [pair_verdict(case, run, judges_of(run, case), replies, closing.closed_at, again)]
 
     def _replies(self, context: Mapping[str, Any]) -> list[JudgeReply]:
         found = self.questions.replies.find([id_ for id_, *_ in context["asked"]])

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.models.batching import BatchSizes, OutOfMemory, batches, best_size, length_class, run
+from shared.models.batching import (
+    BatchSizes,
+    OutOfMemory,
+    batches,
+    best_size,
+    length_class,
+    run_in_batches,
+)
 
 
 def sized(size: int) -> BatchSizes:
@@ -24,7 +31,7 @@ def test_every_item_is_in_one_batch_and_like_lengths_are_together(
 
 
 def test_results_come_back_in_the_order_of_the_items() -> None:
-    found = run([3, 1, 2], [3, 1, 2], lambda items: [10 * n for n in items], sized(2))
+    found = run_in_batches([3, 1, 2], [3, 1, 2], lambda items: [10 * n for n in items], sized(2))
     assert found == [30, 10, 20]
 
 
@@ -34,7 +41,7 @@ def test_one_bad_item_costs_one_item() -> None:
             raise ValueError("two")
         return list(items)
 
-    found = run([1, 2, 3, 4], [1, 1, 1, 1], forward, sized(4))
+    found = run_in_batches([1, 2, 3, 4], [1, 1, 1, 1], forward, sized(4))
     assert [found[0], found[2], found[3]] == [1, 3, 4]
     assert isinstance(found[1], ValueError)
 
@@ -49,7 +56,7 @@ def test_what_does_not_fit_is_halved_and_stays_halved() -> None:
         return list(items)
 
     sizes = sized(8)
-    assert run(list(range(16)), [5] * 16, forward, sizes) == list(range(16))
+    assert run_in_batches(list(range(16)), [5] * 16, forward, sizes) == list(range(16))
     assert tried[:3] == [8, 4, 2]
     assert sizes.of(5) == 2
     assert sizes.of(500) == 2
@@ -61,7 +68,7 @@ def test_an_item_that_never_fits_costs_one_item() -> None:
             raise OutOfMemory
         return list(items)
 
-    found = run([1, 9, 2], [1, 1, 1], forward, sized(3))
+    found = run_in_batches([1, 9, 2], [1, 1, 1], forward, sized(3))
     assert [found[0], found[2]] == [1, 2]
     assert isinstance(found[1], OutOfMemory)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from services.builder.domain.branching import Rewriter, terms_between
+from services.builder.domain.branching import Rewriter, replacement_terms
 
 
 def test_the_longest_term_is_replaced_first() -> None:
@@ -52,16 +52,16 @@ def test_a_replacement_is_not_replaced_again() -> None:
 
 
 def test_one_direction_needs_no_way_back() -> None:
-    terms = terms_between("Peru", "Chile", {"Lima": "Chile"}, both_directions=False)
+    terms = replacement_terms("Peru", "Chile", {"Lima": "Chile"}, both_directions=False)
     assert terms == {"Peru": "Chile", "Lima": "Chile"}
     assert Rewriter(terms)("Chile and Peru") == "Chile and Chile"
 
 
 def test_both_directions_exchange_the_words_with_a_map_written_one_way() -> None:
-    terms = terms_between("Peru", "Chile", {"Lima": "Santiago"}, both_directions=True)
+    terms = replacement_terms("Peru", "Chile", {"Lima": "Santiago"}, both_directions=True)
     assert Rewriter(terms)("Lima, Peru; Santiago, Chile.") == "Santiago, Chile; Lima, Peru."
 
 
 def test_a_way_back_that_is_not_clear_is_refused() -> None:
     with pytest.raises(ValueError, match="'Peru' and 'Lima' both become 'Chile'"):
-        terms_between("Peru", "Chile", {"Lima": "Chile"}, both_directions=True)
+        replacement_terms("Peru", "Chile", {"Lima": "Chile"}, both_directions=True)

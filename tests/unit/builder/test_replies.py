@@ -2,7 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from services.builder.domain.model_questions import listed, paired, what_is_wrong, yes_or_no
+from services.builder.domain.model_questions import (
+    question_problem,
+    term_pairs_in,
+    terms_in,
+    yes_or_no,
+)
 
 
 @pytest.mark.parametrize(
@@ -17,27 +22,27 @@ from services.builder.domain.model_questions import listed, paired, what_is_wron
     ],
 )
 def test_a_list_is_read_however_it_is_written(reply: str) -> None:
-    assert listed(reply) == ["sea", "old town"]
+    assert terms_in(reply) == ["sea", "old town"]
 
 
 def test_a_hostile_reply_is_only_text(tmp_path: Path) -> None:
     trace = tmp_path / "was-here"
     hostile = f"[__import__('pathlib').Path({str(trace)!r}).touch()]"
-    assert listed(hostile) == []
-    assert paired("{" + hostile + ": 1}") == {}
+    assert terms_in(hostile) == []
+    assert term_pairs_in("{" + hostile + ": 1}") == {}
     assert yes_or_no(hostile) is None
-    assert what_is_wrong("Peru", hostile) is not None
+    assert question_problem("Peru", hostile) is not None
     assert not trace.exists()
 
 
 def test_nesting_without_end_is_no_list_and_no_crash() -> None:
-    assert listed("[" * 100_000 + "]" * 100_000) == []
-    assert paired("{" * 100_000 + "}" * 100_000) == {}
+    assert terms_in("[" * 100_000 + "]" * 100_000) == []
+    assert term_pairs_in("{" * 100_000 + "}" * 100_000) == {}
 
 
 @pytest.mark.parametrize("reply", ["", "[]", "[1, 2]", "x" * 500, '["a\\u0000b"]', "{<script>}"])
 def test_what_is_no_list_of_terms_gives_none(reply: str) -> None:
-    assert listed(reply) == []
+    assert terms_in(reply) == []
 
 
 @pytest.mark.parametrize(
@@ -50,7 +55,7 @@ def test_what_is_no_list_of_terms_gives_none(reply: str) -> None:
     ],
 )
 def test_pairs_are_read_from_objects_alone(reply: str, pairs: dict[str, str]) -> None:
-    assert paired(reply) == pairs
+    assert term_pairs_in(reply) == pairs
 
 
 @pytest.mark.parametrize(
@@ -74,4 +79,4 @@ def test_only_a_clear_yes_or_no_is_one(reply: str, said: bool | None) -> None:
     ],
 )
 def test_a_reply_that_is_no_usable_question_says_why(reply: str, why: str | None) -> None:
-    assert what_is_wrong("Peru", reply) == why
+    assert question_problem("Peru", reply) == why

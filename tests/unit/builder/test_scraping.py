@@ -1,6 +1,6 @@
 from services.builder.domain.build_data import Document
-from services.builder.domain.sentences import distinct, scraped
-from services.builder.domain.words import holds
+from services.builder.domain.sentences import distinct_matches, sentences_by_keyword
+from services.builder.domain.words import contains_word
 
 
 def document(text: str, tag: str = "a.txt") -> Document:
@@ -8,42 +8,46 @@ def document(text: str, tag: str = "a.txt") -> Document:
 
 
 def test_a_keyword_has_its_own_sentences_and_no_other_keywords() -> None:
-    found = scraped("x", ["cat", "dog"], [document("A cat sat. A dog ran. A cat met a dog.")])
+    found = sentences_by_keyword(
+        "x", ["cat", "dog"], [document("A cat sat. A dog ran. A cat met a dog.")]
+    )
     assert [hit.sentence for hit in found["cat"]] == ["A cat sat.", "A cat met a dog."]
     assert [hit.sentence for hit in found["dog"]] == ["A dog ran.", "A cat met a dog."]
 
 
 def test_male_is_no_word_of_female() -> None:
-    found = scraped("x", ["male"], [document("A female bird sang. A male bird slept.")])
+    found = sentences_by_keyword(
+        "x", ["male"], [document("A female bird sang. A male bird slept.")]
+    )
     assert [hit.sentence for hit in found["male"]] == ["A male bird slept."]
 
 
 def test_a_keyword_nobody_mentions_is_a_zero_and_no_failure() -> None:
-    assert scraped("x", ["cow", "cat"], [document("A cat sat.")])["cow"] == []
+    assert sentences_by_keyword("x", ["cow", "cat"], [document("A cat sat.")])["cow"] == []
 
 
 def test_keywords_may_be_made_of_any_characters() -> None:
     text = "We like AC/DC a lot. They write C++ all day. It is (so) fine. A .* B."
-    found = scraped("x", ["AC/DC", "C++", "(so)", ".*", "C", "^$"], [document(text)])
+    found = sentences_by_keyword("x", ["AC/DC", "C++", "(so)", ".*", "C", "^$"], [document(text)])
     assert {word: len(hits) for word, hits in found.items()} == {
         "AC/DC": 1, "C++": 1, "(so)": 1, ".*": 1, "C": 0, "^$": 0,
     }  # fmt: skip
 
 
 def test_a_keyword_in_capitals_is_not_the_word_in_small_letters() -> None:
-    assert holds("The US voted.", "US")
-    assert not holds("They told us.", "US")
-    assert holds("Peru and PERU", "peru")
+    assert contains_word("The US voted.", "US")
+    assert not contains_word("They told us.", "US")
+    assert contains_word("Peru and PERU", "peru")
 
 
 def test_a_hit_says_where_it_comes_from() -> None:
-    [hit] = scraped("x", ["cat"], [document("It rained. A cat sat.", "b.txt")])["cat"]
+    [hit] = sentences_by_keyword("x", ["cat"], [document("It rained. A cat sat.", "b.txt")])["cat"]
     assert (hit.source_tag, hit.position, hit.licence) == ("b.txt", 2, "own")
 
 
 def test_a_sentence_two_keywords_and_two_documents_share_is_used_once() -> None:
     documents = [document("A cat met a dog."), document("A cat met a dog. Cat sat.", "b.txt")]
-    hits = distinct(scraped("x", ["dog", "cat"], documents))
+    hits = distinct_matches(sentences_by_keyword("x", ["dog", "cat"], documents))
     assert [(h.sentence, h.keyword, h.source_tag) for h in hits] == [
         ("A cat met a dog.", "dog", "a.txt"),
         ("Cat sat.", "cat", "b.txt"),

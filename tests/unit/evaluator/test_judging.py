@@ -17,7 +17,7 @@ from services.evaluator.domain.model_questions import (
     report_in,
 )
 from services.evaluator.domain.rubric import judging_prompt, tasks_for
-from services.evaluator.handlers.rubric_files import library
+from services.evaluator.handlers.rubric_files import load_rubric
 from shared.contracts import Judgement, Measure
 from shared.errors import ConfigurationError
 from shared.parsing import Unreadable
@@ -33,7 +33,7 @@ NINE = {
     "sample_size-relative_risk", "sample_size-chi_square", "limitations", "attribution",
     "comparison", "p_value-chi_square",
 }  # fmt: skip
-LIBRARY = library()
+LIBRARY = load_rubric()
 
 
 def test_six_files_give_nine_judgements_of_a_table() -> None:
@@ -220,13 +220,13 @@ def test_a_team_adds_a_dimension_with_a_file_and_a_slip_in_it_is_named(tmp_path:
         'name: brevity\nasks: "Is it short about $outcome?"\ncriteria: [Be short.]\n'
         'anchors: {"1.0": Short., "0.0": Long.}\n'
     )
-    tasks = tasks_for(library(tmp_path).dimensions, make_subject(), ["brevity"])
+    tasks = tasks_for(load_rubric(tmp_path).dimensions, make_subject(), ["brevity"])
     [task] = tasks
     said = judging_prompt(task, make_subject(), LIBRARY.profiles["general"], "x")
     assert "Is it short about admission?" in said
     own.write_text(own.read_text().replace("$outcome", "$weather"))
     with pytest.raises(ConfigurationError, match="brevity speaks of 'weather'"):
-        library(tmp_path)
+        load_rubric(tmp_path)
     own.write_text("name: other\nasks: x\ncriteria: [x]\nanchors: {a: b, c: d}\n")
     with pytest.raises(ConfigurationError, match="must agree"):
-        library(tmp_path)
+        load_rubric(tmp_path)

@@ -8,7 +8,7 @@ from services.evaluator.domain.report_checks import faults_of, numbers_in
 from services.evaluator.domain.report_prompt import OUTLINE, writing_prompt
 from services.evaluator.domain.report_structure import sentences
 from services.evaluator.domain.subjects import gap_subject, table_subject
-from services.evaluator.handlers.rubric_files import library
+from services.evaluator.handlers.rubric_files import load_rubric
 from shared.contracts import Subject
 from shared.stats.tables.stratified import stratified
 from shared.stats.tables.two_by_two import as_json, two_by_two
@@ -16,7 +16,7 @@ from tests.support.golden import golden
 from tests.support.records import make_diagnosis
 from tests.support.reports import COMPLETE, COUNTS, GROUPS, PLANTED
 
-PROFILE = library().profiles["criminal_justice"]
+PROFILE = load_rubric().profiles["criminal_justice"]
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_the_prompt_about_berkeley_carries_the_paradox() -> None:
         found, counts, outcome="admission", value="admitted", groups=("men", "women"), alpha=0.05,
         least=15, strata=asdict(within),
     )  # fmt: skip
-    prompt = writing_prompt(subject, library().profiles["general"])
+    prompt = writing_prompt(subject, load_rubric().profiles["general"])
     assert "Simpson's paradox" in prompt
     assert "Odds Ratio within strata (Mantel-Haenszel): 0.905" in prompt
     assert "1.841" in prompt
@@ -146,7 +146,7 @@ def test_the_prompt_about_berkeley_carries_the_paradox() -> None:
 def test_a_gap_of_a_run_is_a_subject_with_its_verdict_and_its_missing_answers() -> None:
     diagnosis = make_diagnosis().model_dump(mode="json")
     subject = gap_subject(diagnosis, diagnosis["gaps"][0])
-    prompt = writing_prompt(subject, library().profiles["general"])
+    prompt = writing_prompt(subject, load_rubric().profiles["general"])
     assert "not enough evidence" in prompt
     assert "Peru: 1 prompts, 2 answers asked for, 1 of them missing" in prompt
     assert "Difference of Means: 1.000" in prompt

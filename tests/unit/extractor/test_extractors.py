@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from services.extractor.domain import Extractor, Reading, Unscorable, measured
+from services.extractor.domain import Extractor, Reading, Unscorable, measured_all
 from services.extractor.handlers.loading import load
 from shared.errors import ConfigurationError
 
@@ -41,8 +41,8 @@ def test_the_same_text_gives_the_same_finite_numbers_or_the_same_reason(
     name: str, text: str
 ) -> None:
     extractor: Extractor = EVERY[name]
-    values, reason = measured(extractor, Reading(text), None)
-    assert (values, reason) == measured(extractor, Reading(text), None)
+    [(values, reason)] = measured_all(extractor, [Reading(text)])
+    assert [(values, reason)] == measured_all(extractor, [Reading(text)])
     assert set(values) == (set() if reason else set(extractor.features))
     assert all(value is None or isfinite(value) for value in values.values())
 

@@ -14,20 +14,20 @@ def words_of(text: str) -> list[str]:
     return WORD.findall(text)
 
 
-def sentences_in(text: str) -> int:
+def sentence_count(text: str) -> int:
     """Count the sentences; words without a full stop are one, no words are none."""
     if not WORD.search(text):
         return 0
     return max(1, len(SENTENCE_END.findall(text)))
 
 
-def syllables_in(word: str) -> int:
+def syllable_count(word: str) -> int:
     """Estimate the syllables of an English word from its vowels; every word has one."""
     spelled = "".join(c for c in word.lower() if c.isalpha())
     return max(1, len(VOWELS.findall(SILENT.sub("", spelled) or spelled)))
 
 
-def any_of(phrases: str) -> re.Pattern[str]:
+def phrase_pattern(phrases: str) -> re.Pattern[str]:
     """Return the pattern that finds any of the phrases (comma separated) as whole words."""
     each = {" ".join(phrase.split()) for phrase in phrases.split(",")}
     ordered = sorted(each, key=lambda phrase: (-len(phrase), phrase))
