@@ -23,7 +23,7 @@ def build(settings: OracleSettings) -> Service:
     judging = JudgeRuns(store, now=lambda: datetime.now(UTC), deadline_s=settings.oracle_deadline_s)
 
     async def reconcile(publisher: Publisher) -> None:
-        await judging.reconciliation.keep_on(publisher, settings.oracle_reconcile_s)
+        await judging.reconciliation.run(publisher, settings.oracle_reconcile_s)
 
     stages: list[Stage[Any]] = [
         Stage("oracle", Completion, judging.begin, slots=1),

@@ -30,7 +30,7 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
     rounds = Rounds(store, now=clock, wall=now)
 
     async def reconcile(publisher: Publisher) -> None:
-        await plans.reconciliation.keep_on(publisher, settings.planner_reconcile_s)
+        await plans.reconciliation.run(publisher, settings.planner_reconcile_s)
 
     async def schedule(publisher: Publisher) -> None:
         await rounds.watch(publisher, settings.planner_look_s)

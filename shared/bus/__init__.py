@@ -1,1 +1,1 @@
-"""The bus: transport of records between services; the store is the record."""
+"""The bus: NATS JetStream carries records between services; the store keeps them."""

@@ -1,4 +1,4 @@
-"""Dead letters: the original bytes with the reason in the headers; listed, replayed, discarded."""
+"""Dead letters: the original bytes, with the reason in the headers; list, replay, discard."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ MESSAGE_ID = "Biaswatch-Message-Id"
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """A record that was given up, as it lies in the dead letters."""
+    """A record that was given up, with the reason."""
 
     number: int
-    """Its place in the dead letters; names it in commands."""
+    """Its sequence in the stream of dead letters; commands name it by this."""
     at: datetime
     durable: str
     subject: str
@@ -58,9 +58,9 @@ class MessageStore(Protocol):
 def dead_letter_headers(
     delivery: Delivery, *, stream: str, durable: str, error: str, reason: str, at: float
 ) -> dict[str, str]:
-    """Say in headers what was given up, by whom, when and why; the bytes stay as they came."""
+    """Return headers that say what was given up, by which durable, when and why."""
     return {
-        # The time tells the message from one with its number in a stream made anew.
+        # The time tells this message from one with the same sequence in a recreated stream.
         "Nats-Msg-Id": f"dead/{durable}/{delivery.sequence}/{delivery.published_at_ns}",
         SUBJECT: delivery.subject,
         STREAM: stream,
@@ -86,10 +86,10 @@ async def dead_letters(
 
 
 async def replay(letter: DeadLetter, shelf: MessageStore, publisher: Publisher) -> None:
-    """Publish the record again where it came from, then remove the letter.
+    """Publish the record again on its subject, then remove the dead letter.
 
-    It carries the next publication's number: its old one would be dropped as a duplicate while the
-    bus still remembers it. Every reader of its stream sees it again; keyed writes absorb that.
+    It gets the next publication number: JetStream would drop the old one as a duplicate. Every
+    reader of the stream sees the record again; keyed writes absorb that.
     """
     record_id, _, publication = letter.message_id.rpartition("/")
     number = int(publication) + 1 if publication.isdecimal() else letter.number
@@ -99,7 +99,7 @@ async def replay(letter: DeadLetter, shelf: MessageStore, publisher: Publisher) 
 
 
 async def discard(letter: DeadLetter, shelf: MessageStore) -> None:
-    """Remove a letter for good."""
+    """Remove a dead letter for good."""
     await shelf.delete_message(DEAD_LETTERS, letter.number)
 
 

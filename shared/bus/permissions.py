@@ -1,4 +1,4 @@
-"""Who may do what on the bus: derived from the address book, least privilege for each service."""
+"""Permissions on the bus, derived from the routes: least privilege for each service."""
 
 import json
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from shared.contracts import ROUTES, Exchange, Response, Route, route_of
 from shared.contracts.dropin import ROOT, service_name
 
 OPERATOR = "operator"
-"""Who provisions, lists and replays: a person or a job, never a service."""
+"""The key of a person or a job that provisions, lists and replays; never a service."""
 HOST = "extractor"
-"""Which service reads and asks for drop-in extractors."""
+"""The service that reads records for drop-in extractors and calls them."""
 DROP_IN = "dropin"
-"""The key all drop-in extractors share; `dropin-<name>` is one of its own."""
+"""The key that all drop-in extractors share; `dropin-<name>` belongs to one alone."""
 INGEST = "ingest"
-"""Who sends production answers in over the bus, instead of over HTTP; it can do nothing else."""
+"""The key of a system that sends production answers over the bus, and can do nothing else."""
 CALLS = (f"{ROOT}.>", "$SRV.PING", "$SRV.INFO", "$SRV.STATS")
-"""How drop-ins are found and asked."""
+"""The subjects on which drop-ins are discovered and called."""
 
 
 @dataclass(frozen=True)
@@ -27,28 +27,28 @@ class Permissions:
 
     publish: tuple[str, ...]
     subscribe: tuple[str, ...]
-    never: tuple[str, ...] = ()
-    """Subjects it may not publish to although a wider one is granted."""
+    deny: tuple[str, ...] = ()
+    """Subjects it may not publish to although a wider grant covers them."""
     replies: bool = False
-    """Whether it may answer whoever asked it something."""
+    """Whether it may publish on the reply subject of a request."""
 
 
 def service_names() -> tuple[str, ...]:
-    """Return every service that stands in the address book."""
+    """Return every service that a route names."""
     names = {name for route in ROUTES for name in (*route.producers, *route.consumers)}
     return tuple(sorted(names))
 
 
 def key_names() -> list[str]:
-    """Return everybody who has a key from the start."""
+    """Return the names that get a key from the start."""
     return [*service_names(), OPERATOR, DROP_IN, INGEST]
 
 
 def permissions_of(service: str) -> Permissions:
-    """Return what one service needs: to write its records, to read and settle its own durables.
+    """Return what one service needs: publish its records, read and acknowledge its durables.
 
-    A service may make its own durables anew (and no others), so that it recovers by itself when
-    one is deleted; the filter stands in the subject, so it cannot widen what it reads.
+    A service may recreate its own durables and no others, so that it recovers when one is deleted.
+    The filter is part of the subject, so a service cannot widen what it reads.
     """
     written = [route.subjects for route in ROUTES if service in route.producers]
     read = [
@@ -56,55 +56,54 @@ def permissions_of(service: str) -> Permissions:
     ]
     dead = [f"{DEAD_ROOT}.{service}.>"] if read else []
     asks = CALLS if service == HOST else ()
-    never = _of_others() if service == HOST else ()
+    deny = _other_readers() if service == HOST else ()
     return Permissions(
         publish=(*written, *read, *dead, *asks, *(_drop_in_grants() if service == HOST else ())),
         subscribe=(f"_INBOX_{service}.>",),
-        never=never,
+        deny=deny,
     )
 
 
 def drop_in_permissions(name: str) -> Permissions:
-    """Return what a drop-in extractor needs: to be found, asked and to answer; no JetStream.
+    """Return what a drop-in extractor needs: discovery, calls and replies; no JetStream.
 
-    `dropin` is the key all of them share; `dropin-<name>` is one extractor's own, which hears no
-    question to another.
+    `dropin-<name>` is one extractor's own key, which receives no call to another.
     """
     mine = name.removeprefix(DROP_IN).removeprefix("-")
-    heard: tuple[str, ...]
+    subscribed: tuple[str, ...]
     if not mine:
-        heard = (f"{ROOT}.>", "$SRV.>")
+        subscribed = (f"{ROOT}.>", "$SRV.>")
     else:
         service = service_name(mine)
         verbs = ("PING", "INFO", "STATS")
         about = [
             f"$SRV.{verb}{end}" for verb in verbs for end in ("", f".{service}", f".{service}.*")
         ]
-        heard = (f"{ROOT}.{mine}.>", *about)
-    return Permissions(publish=(), subscribe=(*heard, f"_INBOX_{name}.>"), replies=True)
+        subscribed = (f"{ROOT}.{mine}.>", *about)
+    return Permissions(publish=(), subscribe=(*subscribed, f"_INBOX_{name}.>"), replies=True)
 
 
 def ingest_permissions() -> Permissions:
-    """Return what a live system needs that sends its answers in: to publish them, and hear that."""
+    """Return what a live system needs to send its answers: publish them, read the replies."""
     return Permissions(publish=(route_of(Exchange).subjects,), subscribe=(f"_INBOX_{INGEST}.>",))
 
 
 def _drop_in_grants() -> tuple[str, ...]:
-    """Return the durables of drop-ins, whose names nobody knows beforehand."""
+    """Return the grants on drop-ins' durables, whose names are not known beforehand."""
     return _grants(route_of(Response), "*")
 
 
-def _of_others() -> tuple[str, ...]:
-    """Return the durables of the other readers of responses, which no guest may be named like."""
+def _other_readers() -> tuple[str, ...]:
+    """Return the grants on other readers of responses; no drop-in may take such a name."""
     route = route_of(Response)
     others = [each for each in route.consumers if each != HOST]
     return tuple(grant for each in others for grant in _grants(route, route.durable(each)))
 
 
 def operator_permissions() -> Permissions:
-    """Return what provisioning, the care of dead letters, and purging need.
+    """Return what provisioning, dead letters and purging need.
 
-    Records are read only where they carry texts: to purge them, one must see whose they are.
+    The operator reads only records that carry texts: a purge must see whose they are.
     """
     streams = [*(route.stream for route in ROUTES), DEAD_LETTERS]
     readable = [*(route.stream for route in text_routes()), DEAD_LETTERS]
@@ -130,7 +129,7 @@ def operator_permissions() -> Permissions:
 
 
 def _read(route: Route, service: str) -> tuple[str, ...]:
-    # A durable per lane has a name nobody knows beforehand; its stream has this one reader anyway.
+    # The names of lanes' durables are not known beforehand; the stream has this one reader.
     durable = "*" if route.by_lane else route.durable(service)
     return (
         *_grants(route, durable),
@@ -139,7 +138,7 @@ def _read(route: Route, service: str) -> tuple[str, ...]:
 
 
 def _grants(route: Route, durable: str) -> tuple[str, ...]:
-    """Return the subjects with which one durable is made, looked at, read and settled."""
+    """Return the subjects to create, inspect, read and acknowledge one durable."""
     own_filter = route.filter()
     return (
         f"$JS.API.CONSUMER.CREATE.{route.stream}.{durable}.{own_filter}",
@@ -153,7 +152,7 @@ def server_config(public_keys: Mapping[str, str]) -> str:
     """Return the `authorization` block of nats-server for these keys, by service name."""
     users = []
     for name, key in sorted(public_keys.items()):
-        grants = json.dumps(_granted(_allowed(name)))
+        grants = json.dumps(_as_config(_allowed(name)))
         users.append(f"  # {name}\n  {{ nkey: {key}, permissions: {grants} }}")
     return "authorization {\n users: [\n" + ",\n".join(users) + "\n ]\n}\n"
 
@@ -166,11 +165,11 @@ def _allowed(name: str) -> Permissions:
     return drop_in_permissions(name) if name.startswith(DROP_IN) else permissions_of(name)
 
 
-def _granted(allowed: Permissions) -> dict[str, object]:
-    """Return permissions in the server's words; who may publish nothing is denied everything."""
+def _as_config(allowed: Permissions) -> dict[str, object]:
+    """Return the permissions in nats-server's format; no grant to publish means deny all."""
     publish: dict[str, list[str]] = {"allow": list(allowed.publish)}
-    if allowed.never:
-        publish["deny"] = list(allowed.never)
+    if allowed.deny:
+        publish["deny"] = list(allowed.deny)
     return {
         "publish": publish if allowed.publish else {"deny": [">"]},
         "subscribe": {"allow": list(allowed.subscribe)},

@@ -1,4 +1,4 @@
-"""What the worker needs of a bus, whoever carries the messages."""
+"""The interface of the bus that a worker uses: publisher and consumer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Protocol
 from shared.contracts import Record
 
 MAX_RECORD_BYTES = 512 * 1024
-"""The largest record the bus carries; bigger things travel by reference."""
+"""The largest record the bus carries; anything bigger travels by reference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Delivery:
-    """One message in hand, not settled yet."""
+    """One message that is delivered and not acknowledged yet."""
 
     subject: str
     data: bytes
@@ -21,19 +21,20 @@ class Delivery:
     attempt: int
     """1 for the first delivery of this message to this durable."""
     sequence: int
-    """The message's place in its stream."""
+    """The message's sequence in its stream."""
     published_at_ns: int
     """When the stream took it."""
     pending: int
-    """How many more wait for this durable behind it."""
+    """How many more messages wait for this durable."""
     ack_subject: str
-    """Where its settlement is sent."""
+    """The subject of its acknowledgement."""
 
     @property
     def publication(self) -> int:
-        """Which publication of the record this is; what is made from it carries the same number.
+        """The number of this publication; the handler's outputs carry the same one.
 
-        Otherwise a record made again on purpose would be swallowed as a duplicate one hop later.
+        Otherwise a record that is repeated on purpose would be dropped as a duplicate one hop
+        later.
         """
         number = self.message_id.rpartition("/")[2]
         return int(number) if number.isdecimal() else 0
@@ -56,16 +57,16 @@ class Publisher(Protocol):
         """
 
     async def publish_copy(self, subject: str, data: bytes, headers: Mapping[str, str]) -> None:
-        """Put bytes on a subject as they are: dead letters and their replay."""
+        """Publish bytes unchanged: dead letters and their replay."""
 
 
 class Consumer(Protocol):
-    """One durable's messages, as many at a time as were asked for."""
+    """The messages of one durable, pulled in batches."""
 
     async def take(self, most: int, linger_s: float = 0) -> Sequence[Delivery]:
-        """Wait for at least one message, then `linger_s` for others; give at most `most`.
+        """Wait for at least one message, then `linger_s` for others; return at most `most`.
 
-        Once the consumer is closed there is nothing to give.
+        A closed consumer returns nothing.
 
         Raises
         ------
@@ -74,25 +75,25 @@ class Consumer(Protocol):
         """
 
     async def restore(self) -> None:
-        """Make the durable anew where it is gone, and go on; raises TransientError if it cannot."""
+        """Recreate the durable if it is gone; raise TransientError if that fails."""
 
     async def ack(self, delivery: Delivery) -> None:
-        """Settle: done, never deliver again."""
+        """Acknowledge: done, never deliver again."""
 
     async def nak(self, delivery: Delivery, delay_s: float) -> None:
-        """Settle: deliver again to anyone, not before the delay has passed."""
+        """Refuse: deliver again to any worker once the delay has passed."""
 
     async def term(self, delivery: Delivery, reason: str) -> None:
-        """Settle: never deliver again, for this reason."""
+        """Terminate: never deliver again, for this reason."""
 
     async def in_progress(self) -> None:
-        """Say of every message in hand that work on it goes on."""
+        """Extend the ack wait of every message in hand."""
 
     async def lag(self) -> int:
-        """Count the records that wait for this durable and are in nobody's hands."""
+        """Count the records that wait for this durable and are not delivered."""
 
     async def close(self) -> Sequence[Delivery]:
-        """Ask for no more, let `take` end with nothing, give what was waiting to be taken."""
+        """Pull no more, end `take` with nothing, return what was not taken yet."""
 
 
 class ConsumerLost(Exception):  # noqa: N818 - it is an event the worker answers, not a failure

@@ -1,4 +1,4 @@
-"""Purging the bus: messages that carry texts nobody may keep are removed from every stream."""
+"""Purging the bus: remove messages with purged texts from every stream."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -14,16 +14,16 @@ Covers = Callable[[Record], bool]
 
 @dataclass
 class PurgedMessages:
-    """What was removed from the bus, and what could not be judged."""
+    """What was removed from the bus, and what could not be read."""
 
     messages: Counter[str] = field(default_factory=Counter)
     """Removed messages, by stream."""
     unreadable: int = 0
-    """Dead letters that are no record: they were left, because nobody can tell whose they are."""
+    """Dead letters that hold no record: they were left, because their owner is unknown."""
 
 
 def carries_texts(record: type[Record]) -> bool:
-    """Tell whether such a record holds texts, itself or in a record inside it."""
+    """Tell whether this kind of record holds texts, itself or in an embedded record."""
     inside = [
         each.annotation
         for each in record.model_fields.values()
@@ -38,7 +38,7 @@ def text_routes() -> tuple[Route, ...]:
 
 
 async def purge_messages(shelf: MessageStore, covers: Covers) -> PurgedMessages:
-    """Remove every message whose record is covered, also where it lies as a dead letter."""
+    """Remove every message whose record is covered, dead letters included."""
     removed = PurgedMessages()
     for route in text_routes():
         await _purge_stream(shelf, route, covers, removed)

@@ -1,4 +1,4 @@
-"""What becomes of a record after its handler: decided here and nowhere else."""
+"""What happens to a record whose handling failed: retry, dead letter, or exit."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ MAX_REASON_LENGTH = 500
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often and how slowly a record is tried again."""
+    """How often and after which delays a record is delivered again."""
 
     transient_attempts: int = 20
     """Deliveries while something outside is unavailable: about a quarter of an hour."""
     unexpected_attempts: int = 8
-    """Deliveries when the handler raises what nobody foresaw."""
+    """Deliveries when the handler raises an unexpected error."""
     first_delay_s: float = 1.0
     """The delay after the first failure; it doubles with every further one."""
     longest_delay_s: float = 60.0
-    """No delay is longer, unless the other side asked for more."""
+    """The longest delay, unless the other side asked for more."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class GiveUp:
 
 @dataclass(frozen=True)
 class Exit:
-    """Return the record back and end the process: a person must change something first."""
+    """Return the record to the bus and end the process: a person must change something first."""
 
     error: BiaswatchError
 
@@ -72,11 +72,11 @@ def decision_of(error: Exception, attempt: int, policy: RetryPolicy, jitter: flo
 
 
 def exhausted(attempt: int, policy: RetryPolicy) -> GiveUp | None:
-    """Decide, before handling, about a record that was handed out too often and never settled."""
+    """Return GiveUp, before handling, for a record that was delivered too often."""
     if attempt <= policy.transient_attempts:
         return None
     return GiveUp(
-        f"Handed out {attempt - 1} times and never settled: its worker dies or hangs on it.",
+        f"Delivered {attempt - 1} times and never acknowledged: its worker crashes or hangs on it.",
         "NeverSettled",
     )
 
@@ -89,7 +89,7 @@ def _delay_s(error: Exception, attempt: int, policy: RetryPolicy, jitter: float)
 
 
 def _sentence(error: Exception) -> str:
-    """Return the error on one line: a reason travels in a header, which a line break would end."""
+    """Return the error on one line: a line break would end the header that carries it."""
     text = " ".join(str(error).split())
     named = text if isinstance(error, BiaswatchError) else f"{type(error).__name__}: {text}"
     return named if len(named) <= MAX_REASON_LENGTH else named[: MAX_REASON_LENGTH - 1] + "…"

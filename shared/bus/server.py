@@ -1,4 +1,4 @@
-"""The embedded NATS server: started on a free port, awaited, stopped cleanly, one per directory."""
+"""The embedded NATS server: one per directory, on a free port, stopped cleanly."""
 
 import contextlib
 import fcntl
@@ -17,17 +17,17 @@ from shared.errors import ConfigurationError
 START_PATIENCE_S = 10.0
 STOP_PATIENCE_S = 10.0
 MAX_FILE_STORE_BYTES = 1024**4
-"""More than streams ever reserve. JetStream's own limit follows the disk, and where the disk has
-shrunk below what the streams reserve, even making them smaller would be refused. So the sizes of
-the streams alone bound what the server fills."""
+"""More than streams ever reserve. JetStream's default limit follows the free disk; on a disk that
+has shrunk below what the streams reserve it would refuse even to make them smaller. So the limits
+of the streams alone bound the disk usage."""
 
 
 class EmbeddedServer:
     """A nats-server process with JetStream, keeping its data in one directory.
 
-    The directory is locked for as long as the server process lives, even if it outlives us: two
+    The directory is locked while the server process lives, even if it outlives this one: two
     servers on the same files would destroy each other's streams. A server whose starter was killed
-    is ended by the next one that wants the directory.
+    is stopped by the next one that needs the directory.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class EmbeddedServer:
         return self._process.pid
 
     def start(self) -> "EmbeddedServer":
-        """Start and wait until it answers; a port once chosen is kept over restarts.
+        """Start and wait until the server answers; a restart keeps the port.
 
         Raises
         ------
@@ -79,7 +79,7 @@ class EmbeddedServer:
                     stderr=subprocess.STDOUT,
                     stdin=subprocess.DEVNULL,
                     pass_fds=(lock.fileno(),),
-                    start_new_session=True,  # Ctrl-C in a terminal is for us, who then stop it
+                    start_new_session=True,  # Ctrl-C must reach this process alone
                 )
             self._owners.write_text(
                 json.dumps({"server": self._process.pid, "starter": os.getpid()})
@@ -90,7 +90,7 @@ class EmbeddedServer:
         return self
 
     def stop(self) -> None:
-        """Ask the server to end and wait until it has; its data stays."""
+        """Stop the server and wait until it has ended; its data stays."""
         if self._process is None:
             return
         self._process.terminate()
@@ -102,7 +102,7 @@ class EmbeddedServer:
         self._process = None
 
     def kill(self) -> None:
-        """End the server as a power cut would; for tests of recovery."""
+        """Kill the server, as a power cut would; for tests of recovery."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -128,17 +128,17 @@ class EmbeddedServer:
             return lock
         lock.close()
         raise ConfigurationError(
-            f"Another NATS server already works in {self._directory}. Stop it, or choose"
+            f"Another NATS server already uses {self._directory}. Stop it, or choose"
             " another directory with BIASWATCH_STATE_DIR."
         )
 
     @property
     def _owners(self) -> Path:
-        """The file that says which process is the server, and which one started it."""
+        """The file with the process ids of the server and of its starter."""
         return self._directory / "owners.json"
 
     def _end_orphan(self) -> bool:
-        """Ask the server here to end, if whoever started it is dead; tell whether it was asked."""
+        """Stop a server whose starter is dead; tell whether there was one."""
         try:
             owners = json.loads(self._owners.read_text())
             if alive(owners["starter"]):
@@ -162,7 +162,7 @@ class EmbeddedServer:
         return path
 
     def _await_port(self) -> int:
-        """Wait for the file in which the server says where it listens."""
+        """Wait for the file in which the server writes its port."""
         process, deadline = self._process, time.monotonic() + START_PATIENCE_S
         assert process is not None  # noqa: S101 - for mypy; start has just made it
         ports = self._directory / f"nats-server_{process.pid}.ports"
@@ -175,7 +175,7 @@ class EmbeddedServer:
             time.sleep(0.005)
         self.kill()
         raise ConfigurationError(
-            f"The NATS server did not come up in {START_PATIENCE_S:g} s; its log is"
+            f"The NATS server did not start in {START_PATIENCE_S:g} s; its log is"
             f" {self._directory / 'nats-server.log'}."
         )
 
@@ -186,20 +186,20 @@ class EmbeddedServer:
             return f"The port {self._port} is in use. Choose another, or leave it to be chosen."
         complaints = [line for line in text.splitlines() if "[FTL]" in line or "[ERR]" in line]
         last = complaints[-1].rpartition("] ")[2] if complaints else "it gave no reason"
-        return f"The NATS server ended at once: {last}. Its log is {log_path}."
+        return f"The NATS server failed to start: {last}. Its log is {log_path}."
 
 
 def disk_usage_bytes(directory: Path) -> int:
-    """Return how much of the disk the streams in a server's directory fill."""
-    held = 0
+    """Return the disk usage of the streams in a server's directory."""
+    size = 0
     for path in (directory / "jetstream").rglob("*"):
         with contextlib.suppress(FileNotFoundError):  # the server may have removed it meanwhile
-            held += path.lstat().st_size
-    return held
+            size += path.lstat().st_size
+    return size
 
 
 def alive(pid: int) -> bool:
-    """Tell whether a process of this number runs; one that only waits to be buried does not."""
+    """Tell whether this process runs; a zombie does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -209,12 +209,12 @@ def alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (OSError, IndexError):
-        return True  # not a system that tells
+        return True  # no /proc on this system
     return state != "Z"
 
 
 def _locked(lock: IO[bytes], patience_s: float = 0.0) -> bool:
-    """Take the lock, if it comes free in time."""
+    """Take the lock if it becomes free in time."""
     deadline = time.monotonic() + patience_s
     while True:
         try:

@@ -1,4 +1,4 @@
-"""A stage: which records one part of a service reads, and what it does with them."""
+"""A stage: the records that one part of a service reads, and their handler."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class Stage(Generic[R]):
     A handler takes a record and returns records; it never touches the bus, so its test is one call
     and one comparison. A plain function (`def`) is run in a thread, off the event loop: that is the
     form for whatever computes. A coroutine function (`async def`) is for what waits. With `batch`,
-    the handler takes as many records as are there, up to that number; if it fails on several, each
-    is tried alone, so that one bad record costs one record.
+    the handler takes up to that many records at once; if it fails on several, each is tried alone,
+    so that one bad record costs one record.
     """
 
     service: str
@@ -32,15 +32,15 @@ class Stage(Generic[R]):
     batch: int | None = None
     """The most records in one call, or None for a handler of single records."""
     linger_s: float = 0
-    """How long a batch waits for company: a transaction costs the same for one and for many."""
+    """How long a batch waits for more records, so that one transaction serves many."""
     lane: str | None = None
     """The lane, where this record has one durable per lane."""
     drop_in: str | None = None
-    """A drop-in that the service reads for, with a durable of its own that begins now."""
+    """The drop-in whose durable this is; a new one starts at the next record."""
     ack_wait_s: float = 30
-    """How long the bus waits for a sign of life before it delivers to somebody else."""
+    """How long the bus waits for an acknowledgement before it delivers again."""
     most_in_hand: int | None = None
-    """The most records in the hands of all replicas together; without it, plenty."""
+    """The most unacknowledged records over all replicas; by default at least 1,000."""
 
     @property
     def durable(self) -> str:
@@ -49,10 +49,10 @@ class Stage(Generic[R]):
 
     @property
     def name(self) -> str:
-        """The stage's name in metrics and logs: bounded, so without lane or guest."""
+        """The stage's name in metrics and logs: bounded, so without lane or drop-in."""
         return route_of(self.reads).durable(self.service)
 
     @property
     def capacity(self) -> int:
-        """How many records may be in this process's hands; never more than it can work on."""
+        """The most records this process holds; never more than it can work on."""
         return self.slots * (self.batch or 1)

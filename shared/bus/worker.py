@@ -1,4 +1,4 @@
-"""The loop of every stage: take, decode, handle, publish, settle."""
+"""The loop of every stage: take, decode, handle, publish, acknowledge."""
 
 import asyncio
 import inspect
@@ -15,7 +15,7 @@ from shared.errors import BiaswatchError, Outcome, TransientError
 from shared.telemetry import SECONDS, log
 
 RESTORE_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
-"""Between attempts to get a lost durable back; the last one repeats."""
+"""The pauses between attempts to recreate a lost durable; the last one repeats."""
 PUBLISHED_AT_ONCE = 64
 LAG_EVERY_S = 5.0
 
@@ -24,7 +24,7 @@ Call = Callable[[Sequence[Record]], Awaitable[Outputs]]
 
 
 class Worker:
-    """Runs one stage until it is stopped; every message it takes, it settles."""
+    """Runs one stage until it is stopped; it acknowledges every message that it takes."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class Worker:
         self.ready = False
         """Whether the durable can be read."""
         self.fatal: BiaswatchError | None = None
-        """What a person must change before this stage can work, once it has ended for that."""
+        """The error that ended this stage and that a person must fix."""
         self.lag: int | None = None
-        """How many records wait for this stage, as far as is known."""
+        """How many records wait for this stage; None while unknown."""
         self._consumer = consumer
         self._publisher = publisher
         self._policy = policy or RetryPolicy()
@@ -57,23 +57,23 @@ class Worker:
 
     @property
     def last_success_at(self) -> float | None:
-        """When a record was last settled well (Unix time), or None before the first."""
+        """When a record was last handled (Unix time), or None before the first."""
         return self._acknowledger.last_success_at
 
     async def run(self) -> None:
-        """Work until `stop` is called, or until `fatal` says why it cannot go on."""
+        """Work until `stop` is called or `fatal` is set."""
         await self._restore()
-        alive = asyncio.create_task(self._show_life())
+        heartbeat = asyncio.create_task(self._heartbeat())
         try:
-            while lot := await self._take():
-                self._begin(lot)
+            while batch := await self._take():
+                self._start(batch)
         finally:
-            alive.cancel()
+            heartbeat.cancel()
 
     async def stop(self, grace_s: float = 25.0) -> None:
-        """Take no more, give back what was not begun, let what was begun finish.
+        """Take no more, return what was not started, let what was started finish.
 
-        What has not finished after `grace_s` is given back as well: somebody else does it again.
+        What has not finished after `grace_s` is returned as well; another worker does it again.
         """
         self.ready = False
         self._stopped.set()
@@ -87,7 +87,7 @@ class Worker:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def _take(self) -> Sequence[Delivery]:
-        """Wait for a free slot and then for records; an empty lot means that work has ended."""
+        """Wait for a free slot and then for records; an empty batch means that work has ended."""
         await self._free.acquire()
         while not self._stopped.is_set():
             try:
@@ -98,7 +98,7 @@ class Worker:
         return ()
 
     async def _restore(self) -> None:
-        """Try to get the durable back until it is there; unready meanwhile."""
+        """Recreate the durable, trying until it works; unready meanwhile."""
         self.ready = False
         tries = 0
         while not self._stopped.is_set():
@@ -126,8 +126,8 @@ class Worker:
         self.fatal = error
         self._stopped.set()
 
-    def _begin(self, lot: Sequence[Delivery]) -> None:
-        task = asyncio.create_task(self._work(lot))
+    def _start(self, batch: Sequence[Delivery]) -> None:
+        task = asyncio.create_task(self._work(batch))
         self._at_work.add(task)
         task.add_done_callback(self._finished)
 
@@ -135,24 +135,24 @@ class Worker:
         self._at_work.discard(task)
         self._free.release()
         if not task.cancelled() and (error := task.exception()):
-            # Settling itself failed: what was in hand comes again after its ack wait.
-            log(self.stage.name).error("a lot could not be settled", error=str(error))
+            # The acknowledgement failed: the records are delivered again after their ack wait.
+            log(self.stage.name).error("a batch could not be acknowledged", error=str(error))
 
-    async def _work(self, lot: Sequence[Delivery]) -> None:
+    async def _work(self, batch: Sequence[Delivery]) -> None:
         with self._seconds.time():
             try:
-                jobs = [job for delivery in lot if (job := await self._job(delivery))]
+                jobs = [job for delivery in batch if (job := await self._job(delivery))]
                 if jobs:
                     await self._handle(jobs)
             except asyncio.CancelledError:
-                for delivery in lot:
+                for delivery in batch:
                     await self._consumer.nak(delivery, 0)
                 raise
 
     async def _job(self, delivery: Delivery) -> Job | None:
-        """Decode; settle at once what cannot be decoded or was handed out too often."""
-        if worn := exhausted(delivery.attempt, self._policy):
-            await self._acknowledger.carry_out(worn, delivery)
+        """Decode; give up at once what cannot be decoded or was delivered too often."""
+        if decision := exhausted(delivery.attempt, self._policy):
+            await self._acknowledger.carry_out(decision, delivery)
             return None
         try:
             return delivery, self.stage.reads.decode(delivery.data)
@@ -161,7 +161,7 @@ class Worker:
             return None
 
     async def _handle(self, jobs: Sequence[Job]) -> None:
-        """Handle and publish; a lot that fails for its content is tried again one by one."""
+        """Handle and publish; a batch that fails for its content is tried again one by one."""
         try:
             outputs = await self._call([record for _, record in jobs])
             await self._publish(outputs, max(delivery.publication for delivery, _ in jobs))
@@ -190,7 +190,7 @@ class Worker:
             await self._consumer.close()
 
     async def _publish(self, outputs: Outputs, publication: int) -> None:
-        """Publish all; return when every one is acknowledged, or raise the first refusal."""
+        """Publish all; return once every one is acknowledged, or raise the first error."""
         if len(outputs) == 1:
             await self._publisher.publish(outputs[0], publication=publication)
             return
@@ -201,8 +201,8 @@ class Worker:
                 if isinstance(result, BaseException):
                     raise result
 
-    async def _show_life(self) -> None:
-        """Tell the bus that work goes on, and look how much is waiting."""
+    async def _heartbeat(self) -> None:
+        """Extend the ack wait of what is in hand, and read the lag."""
         every_s = min(self.stage.ack_wait_s / 3, LAG_EVERY_S)
         while True:
             try:
@@ -214,22 +214,22 @@ class Worker:
 
 
 def _call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
-    """Return the handler one form: records in, awaitable outputs; what computes leaves the loop."""
+    """Return the handler as a coroutine of records; plain functions run in the thread pool."""
     handler: Any = stage.handler
     waits = inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(
         getattr(handler, "__call__", None)  # noqa: B004 - asks how it is defined, not whether
     )
 
     async def call(records: Sequence[Record]) -> Outputs:
-        given = records if stage.batch else records[0]
+        argument = records if stage.batch else records[0]
         if waits:
-            outputs: Outputs = await handler(given)
+            outputs: Outputs = await handler(argument)
             return outputs
-        return await asyncio.get_running_loop().run_in_executor(pool, handler, given)
+        return await asyncio.get_running_loop().run_in_executor(pool, handler, argument)
 
     return call
 
 
 def _content_may_be_why(error: Exception) -> bool:
-    """Tell whether one record of the lot may have spoiled it for the others."""
+    """Tell whether one record of the batch may have made the others fail."""
     return not isinstance(error, BiaswatchError) or error.outcome is Outcome.DEAD_LETTER

@@ -1,1 +1,1 @@
-"""What makes a process out of stages: settings, lifecycle, health, and waiting for records."""
+"""The process around the stages: settings, lifecycle, health, and waiting for records."""

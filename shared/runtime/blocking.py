@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking call in a thread; when cancelled, wait for it to end, then be cancelled."""
+    """Run a blocking call in a thread; on cancellation, wait for its end first."""
     running = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
     try:
         return await asyncio.shield(running)
@@ -22,9 +22,9 @@ V = TypeVar("V")
 
 
 class BatchedLookup(Generic[V]):
-    """Finds values by key; while one query is under way, the next one gathers what is wanted.
+    """Finds values by key; keys requested while a query runs are looked up together in the next.
 
-    `find` blocks and is run in a thread; it gives the values of those keys that have one.
+    `find` blocks and runs in a thread; it returns the values of those keys that have one.
     """
 
     def __init__(self, find: Callable[[Sequence[str]], Mapping[str, V]]) -> None:
@@ -45,12 +45,12 @@ class BatchedLookup(Generic[V]):
             raise
 
     async def _idle(self) -> None:
-        """Wait for the query under way: what it reads must not be closed under it."""
+        """Wait for the running query: what it reads must not be closed under it."""
         if self._looking is not None:
             await asyncio.wait([self._looking])
 
     async def _look(self) -> None:
-        await asyncio.sleep(0)  # whoever else is about to ask in this turn asks along
+        await asyncio.sleep(0)  # requests of this turn of the event loop join the query
         while self._wanted:
             asked, self._wanted = self._wanted, []
             try:

@@ -17,7 +17,12 @@ OnClose = Callable[[Closing], Sequence[Record]]
 
 
 class Gather:
-    """The one mechanism with which a stage waits: for a run, a pair, a rubric, a round."""
+    """Waits for the records of a run, a pair, a rubric or a round.
+
+    The state is in the store, so a process may end at any moment: arrivals are keyed, a closing is
+    frozen in the transaction that closes it, and it stays due until its records are on the bus. If
+    two processes emit a closing, its records have the same ids.
+    """
 
     def __init__(
         self,
@@ -42,8 +47,8 @@ class Gather:
         context: Mapping[str, JsonValue] | None = None,
         already: Iterable[str] = (),
     ) -> bool:
-        """Begin to wait, before anything asks for the records; see `Gathers.expect`."""
-        begun = await in_thread(
+        """Start to wait, before anything asks for the records; see `Gathers.expect`."""
+        started = await in_thread(
             self._gathers.expect,
             key,
             ids,
@@ -53,15 +58,15 @@ class Gather:
             already=already,
         )
         self._look.set()
-        return begun
+        return started
 
     async def arrive(self, ids: Iterable[str]) -> None:
-        """Note arrivals; what they complete is emitted by the job, not by the caller."""
+        """Note arrivals; the job emits what they complete."""
         await in_thread(self._gathers.arrive, ids, self._now())
         self._look.set()
 
     async def cancel(self, key: str) -> bool:
-        """Close now, with what is there."""
+        """Close now, with what has arrived."""
         closed = await in_thread(self._gathers.cancel, key, self._now())
         self._look.set()
         return closed
@@ -71,12 +76,12 @@ class Gather:
         self._look.set()
 
     async def emit(self, publisher: Publisher) -> None:
-        """Be the service's job: close what is overdue, emit what is closed, for ever."""
+        """Close what is overdue and emit what is closed, for ever: a job of the service."""
         while True:
             try:
                 await self._emit_due(publisher)
             except TransientError as error:
-                log("gather").warning("closings wait to be emitted", why=str(error))
+                log("gather").warning("closings cannot be emitted now", why=str(error))
             try:
                 async with asyncio.timeout(self._look_every_s):
                     await self._look.wait()
@@ -87,7 +92,7 @@ class Gather:
     async def _emit_due(self, publisher: Publisher) -> None:
         await in_thread(self._gathers.expire, self._now())
         for closing in await in_thread(self._gathers.due):
-            # In a thread: what a closing becomes may have to be read from the store.
+            # In a thread: it may read from the store.
             for record in await in_thread(self._on_close, closing):
                 await publisher.publish(record)
             await in_thread(self._gathers.emitted, closing.key, self._now())
@@ -95,13 +100,16 @@ class Gather:
 
 BACK_PRESSURE_S = 0.5
 Waiting = Callable[[], Mapping[str, set[str]]]
-"""Returns the ids that are waited for, by run; it blocks."""
+"""Return the missing ids by run; it blocks."""
 Remedy = Callable[[str, set[str]], Sequence[Record]]
-"""Returns what brings the missing ids of one run about; it blocks."""
+"""Return the records that lead to the missing ids of one run; it blocks."""
 
 
 class Reconciliation:
-    """Looks every while; a run whose missing records are as many as before is stuck."""
+    """Publishes again what a stage waits for, where nothing has arrived since the last look.
+
+    The bus acknowledges before it has synced to disk, so a power cut may lose a record.
+    """
 
     def __init__(self, waiting: Waiting, remedy: Remedy, *, now: Callable[[], datetime]) -> None:
         self._waiting = waiting
@@ -109,18 +117,18 @@ class Reconciliation:
         self._now = now
         self._before: dict[str, int] = {}
 
-    async def keep_on(self, publisher: Publisher, every_s: float) -> None:
-        """Be the service's job: look, and publish again, for ever."""
+    async def run(self, publisher: Publisher, every_s: float) -> None:
+        """Look for stuck runs and publish again, for ever: a job of the service."""
         while True:
             await asyncio.sleep(every_s)
             try:
                 for record in await in_thread(self.stuck):
                     await self._publish(publisher, record)
             except TransientError as error:
-                log("reconciliation").warning("nothing is repaired for now", why=str(error))
+                log("reconciliation").warning("no repair now", why=str(error))
 
     def stuck(self) -> list[Record]:
-        """Return what must be published again for runs without news since the last look."""
+        """Return what to publish again for runs that miss as many records as at the last look."""
         missing = self._waiting()
         before, self._before = self._before, {run: len(ids) for run, ids in missing.items()}
         return [
@@ -131,7 +139,7 @@ class Reconciliation:
         ]
 
     async def _publish(self, publisher: Publisher, record: Record) -> None:
-        # Another publication: under its old number it would be swallowed as a duplicate.
+        # A new publication number: under its old one it would be dropped as a duplicate.
         while True:
             try:
                 await publisher.publish(record, publication=int(self._now().timestamp()))

@@ -1,7 +1,6 @@
-"""Health, readiness and metrics on a port of their own, served from a thread.
+"""Health, readiness and metrics on a port of their own.
 
-From a thread, because an answer must come even while the event loop is busy: then /healthz can say
-that it is.
+A thread serves them, so that /healthz can say that the event loop is busy.
 """
 
 import json
@@ -17,12 +16,12 @@ from prometheus_client import REGISTRY, make_wsgi_app
 from shared.errors import ConfigurationError
 
 STALLED_AFTER_S = 30.0
-"""An event loop that has not turned for this long will not turn again by itself."""
+"""An event loop that is blocked for this long does not recover by itself."""
 
 
 @dataclass(frozen=True)
 class StageHealth:
-    """What one stage says of itself."""
+    """The health of one stage."""
 
     stage: str
     ready: bool
@@ -32,7 +31,7 @@ class StageHealth:
 
 @dataclass(frozen=True)
 class ServiceHealth:
-    """What a service says of itself."""
+    """The health of one service."""
 
     service: str
     ready: bool
@@ -49,7 +48,7 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 class _Handler(WSGIRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing: probes come every few seconds."""
+        """Log nothing: probes come every few seconds."""
 
 
 class HealthServer:
@@ -86,7 +85,7 @@ class HealthServer:
         if path == "/readyz":
             return _reply(start, healthy=state.ready, state=state)
         start("404 Not Found", [("Content-Type", "text/plain")])
-        return [b"Here are /healthz, /readyz and /metrics.\n"]
+        return [b"This port serves /healthz, /readyz and /metrics.\n"]
 
 
 def _reply(start: Callable[..., Any], *, healthy: bool, state: ServiceHealth) -> list[bytes]:

@@ -16,15 +16,15 @@ LOOK_FOR_PARENT_S = 1.0
 
 
 def serve(kind: type[S], build: Callable[[S], Service]) -> int:
-    """Run one service until it is told to stop; give the exit code.
+    """Run one service until it is told to stop; return the exit code.
 
-    0: stopped as asked. 1: ended by something that may pass; start it again. 2: a person must
-    change something first, said in one sentence.
+    0: stopped by a signal. 1: failed, and may work when started again. 2: a person must change
+    something first; standard error says what.
     """
     try:
         settings = load_settings(kind)
         configure_logs(settings.log_level)
-        _collect_less()
+        _collect_garbage_less()
         asyncio.run(_until_signalled(build, settings))
     except BiaswatchError as error:
         sys.stderr.write(f"biaswatch: {error}\n")
@@ -32,10 +32,10 @@ def serve(kind: type[S], build: Callable[[S], Service]) -> int:
     return 0
 
 
-def _collect_less() -> None:
-    """Look for cyclic garbage more rarely: records are many, short-lived and hold no cycles.
+def _collect_garbage_less() -> None:
+    """Collect cyclic garbage less often: records are many, short-lived and hold no cycles.
 
-    `make bench` shows a tenth less CPU a response for it.
+    It saves a tenth of the CPU per response (`make bench`).
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

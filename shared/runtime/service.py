@@ -24,7 +24,7 @@ BEAT_S = 0.5
 LOOK_FOR_LANES_S = 0.5
 
 Job = Callable[[Publisher], Awaitable[None]]
-"""Work that no record starts: a schedule, a watch. It goes on until the service cancels it."""
+"""Work that no record starts, such as a schedule; it runs until the service cancels it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ StageSupervisor = Callable[[StageHost], Awaitable[None]]
 
 
 class Service:
-    """Stages and jobs that live and end together, on one connection to the bus."""
+    """Stages and jobs that start and end together, on one connection to the bus."""
 
     def __init__(
         self,
@@ -74,16 +74,16 @@ class Service:
         self._beat_at = time.monotonic()
         self._phase = "starting"
         self.health_port: int | None = None
-        """Where health and metrics are served, once they are."""
+        """The port of health and metrics, once it is open."""
         self.started = asyncio.Event()
         """Set once the service is connected and its stages run."""
 
     def stop(self) -> None:
-        """Ask the service to end in good order."""
+        """End the service after draining its stages."""
         self._stop.set()
 
     def state(self) -> ServiceHealth:
-        """Tell how the service is; called from the health server's thread."""
+        """Return the health of the service; the health server's thread calls this."""
         now = time.time()
         stages = tuple(
             StageHealth(
@@ -151,7 +151,7 @@ class Service:
         log(self.name).info("working", stages=[stage.durable for stage in self._stages])
         ended = await self._until_it_ends(connection, jobs)
         await self._shut_down(connection, jobs)
-        self._raise_why(ended)
+        self._raise_cause(ended)
 
     def _start(self, stage: Stage[Any], connection: Connection, publisher: Publisher) -> Worker:
         stage = replace(stage, ack_wait_s=self._settings.ack_wait_s)
@@ -195,7 +195,7 @@ class Service:
     async def _until_it_ends(
         self, connection: Connection, jobs: Sequence[asyncio.Future[None]]
     ) -> set[asyncio.Future[None]]:
-        """Wait for the first thing that ends the service; give what ended by itself."""
+        """Wait for the first thing that ends the service; return the jobs and stages that ended."""
         asked: asyncio.Future[Any] = asyncio.ensure_future(self._stop.wait())
         lost: asyncio.Future[Any] = asyncio.ensure_future(connection.lost.wait())
         ends: set[asyncio.Future[Any]] = set()
@@ -206,7 +206,7 @@ class Service:
             ends, _ = await asyncio.wait(
                 {asked, lost, more, *ours}, return_when=asyncio.FIRST_COMPLETED
             )
-            ends &= {asked, lost, *self._working, *jobs}  # not a stage that was ended meanwhile
+            ends &= {asked, lost, *self._working, *jobs}  # not a stage that was stopped meanwhile
             more.cancel()
         asked.cancel()
         lost.cancel()
@@ -215,7 +215,7 @@ class Service:
     async def _shut_down(
         self, connection: Connection, jobs: Sequence[asyncio.Future[None]]
     ) -> None:
-        """Unready first, so that nobody sends more; then drain; then close."""
+        """Become unready, so that no more requests come; then drain; then close."""
         self._phase = "stopping"
         READY.labels(self.name).set(0)
         await asyncio.sleep(self._settings.unready_s)
@@ -228,7 +228,7 @@ class Service:
         self._phase = "stopped"
         log(self.name).info("stopped")
 
-    def _raise_why(self, ended: set[asyncio.Future[None]]) -> None:
+    def _raise_cause(self, ended: set[asyncio.Future[None]]) -> None:
         for worker in self._workers:
             if worker.fatal:
                 raise worker.fatal
@@ -236,10 +236,10 @@ class Service:
             if not future.cancelled() and (error := future.exception()):
                 raise error
         if not self._stop.is_set():
-            raise TransientError(f"{self.name} has lost the bus for good; start it again.")
+            raise TransientError(f"{self.name} has lost its connection to the bus; start it again.")
 
     async def _beat(self) -> None:
-        """Show that the event loop turns."""
+        """Export the health of the service while the event loop runs."""
         while True:
             self._beat_at = time.monotonic()
             READY.labels(self.name).set(self.state().ready)

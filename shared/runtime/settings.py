@@ -15,7 +15,7 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 
 
 class Settings(BaseSettings):
-    """The knobs of every service; a service's own settings add to them."""
+    """The settings of every service; a service adds its own."""
 
     model_config = SettingsConfigDict(
         env_prefix="BIASWATCH_",
@@ -30,40 +30,40 @@ class Settings(BaseSettings):
         default="nats://127.0.0.1:4222",
         validation_alias=AliasChoices("BIASWATCH_NATS_URL", "NATS_URL"),
     )
-    """Where the bus is."""
+    """The address of the bus."""
     nats_seed_file: Path | None = None
-    """The file with this service's nkey seed, where the bus asks for one."""
+    """The file with this service's nkey seed, if the bus uses keys."""
     nats_ca_file: Path | None = None
-    """The certificate the bus's own is checked with, where the bus speaks TLS."""
+    """The file with the certificate authority of the bus, if the bus uses TLS."""
     secrets_dir: Path | None = None
-    """A folder of files named as settings are (`biaswatch_store_url`), instead of variables."""
+    """A folder with one file per setting (`biaswatch_store_url`), instead of variables."""
     store_url: str | None = None
     """`postgresql://...` or `sqlite:///...`; without it, SQLite in the state directory."""
     state_dir: Path = Path.home() / ".biaswatch"
-    """Where a laptop keeps the bus's data and the store."""
+    """The folder of the bus's data and the store on a laptop."""
     health_host: str = "0.0.0.0"  # noqa: S104 - probes and Prometheus come from other machines
     """The address health and metrics are served on."""
     health_port: Port = 9797
     """The port health and metrics are served on; 0 takes a free one."""
     unready_s: float = Field(default=0.0, ge=0)
-    """How long to stand unready before draining; on Kubernetes, longer than a probe's period."""
+    """How long to be unready before draining; on Kubernetes, longer than a probe's period."""
     grace_s: float = Field(default=25.0, ge=0)
-    """How long what was begun may take to finish; less than the pod's termination grace."""
+    """How long running work may take to finish; less than the pod's termination grace period."""
     ack_wait_s: float = Field(default=30.0, gt=0)
-    """How long the bus waits for a sign of life before it gives a record to another process."""
+    """How long the bus waits for an acknowledgement before it delivers a record again."""
     stop_with_parent: bool = False
-    """Whether to end when the process that started this one has died."""
+    """Whether to end when the parent process has died."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """The least severe entries that are logged."""
 
     @property
     def store(self) -> str:
-        """The store's URL, whether it was given or not."""
+        """The URL of the store: `store_url`, or SQLite in the state directory."""
         return self.store_url or f"sqlite:///{self.state_dir / 'store.db'}"
 
 
 class _Secrets(BaseSettings):
-    """Where the files are that hold settings; it must be known before they are read."""
+    """The folder of setting files, which must be known before they are read."""
 
     model_config = SettingsConfigDict(env_prefix="BIASWATCH_", env_ignore_empty=True)
 
@@ -82,7 +82,7 @@ def load_settings(kind: type[S]) -> S:
     folder = _Secrets().secrets_dir
     if folder and not folder.is_dir():
         raise ConfigurationError(
-            f"The folder {folder} is not there. Mount the secrets there, or correct"
+            f"The folder {folder} does not exist. Mount the secrets there, or correct"
             " BIASWATCH_SECRETS_DIR."
         )
     try:
@@ -94,6 +94,6 @@ def load_settings(kind: type[S]) -> S:
 
 
 def _variable(kind: type[Settings], field: str) -> str:
-    """Return the variable's name: an error names the field, or its alias where it has one."""
+    """Return the variable's name from what an error names: the field or its alias."""
     prefix = str(kind.model_config.get("env_prefix", ""))
     return field if field.isupper() else f"{prefix}{field}".upper()

@@ -9,12 +9,12 @@ from typing import Any
 from shared.errors import ConfigurationError
 
 GRACE_S = 2
-"""How long an answer under way may take to end; whoever follows a run would never let us go."""
+"""How long open responses may take to end; clients that follow a run would never close theirs."""
 
 
 @asynccontextmanager
 async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
-    """Serve an application while the context lasts; give the port it is served on.
+    """Serve an application while the context lasts; yield its port.
 
     Raises
     ------
@@ -24,12 +24,12 @@ async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
     import uvicorn
 
     listening = _listen(host, port)
-    listening.listen()  # who connects before the server has started waits, and is not refused
+    listening.listen()  # a client that connects before the server has started waits
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE_S
     )
     server = uvicorn.Server(config)
-    # Signals belong to the process, which stops everything in its order.
+    # The process handles signals: it stops everything in order.
     server.capture_signals = nullcontext  # type: ignore[method-assign,assignment]
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:
@@ -41,7 +41,7 @@ async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
 
 
 def free_port(host: str) -> int:
-    """Return a port nobody listens on now; for a process that is to open it in a moment."""
+    """Return a free port, for a process that opens it in a moment."""
     with _listen(host, 0) as listening:
         return int(listening.getsockname()[1])
 

@@ -15,7 +15,7 @@ from shared.errors import BiaswatchError, ConfigurationError, TransientError
 
 STREAM_NOT_FOUND = 10059
 MESSAGE_NOT_FOUND = 10037
-NO_ROOM = 10047
+NO_STORAGE = 10047
 SECOND_NS = 1_000_000_000
 
 
@@ -36,27 +36,27 @@ class JetStreamRefusal(BiaswatchError):  # noqa: N818 - the server's answer, tur
 
 
 class Admin:
-    """The JetStream API, as far as the platform needs it."""
+    """The part of the JetStream API that the platform uses."""
 
     def __init__(self, connection: Connection, *, timeout_s: float = 5.0) -> None:
         self._connection = connection
         self._timeout_s = timeout_s
 
     async def ensure_stream(self, spec: StreamSpec) -> None:
-        """Make the stream, or bring an existing one into line.
+        """Create the stream, or update an existing one.
 
         Raises
         ------
         ConfigurationError
-            There is a stream of another kind, or the server has no room for what it reserves.
+            A stream of another kind has this name, or the server has no space for what it reserves.
         """
         try:
             await self._ensure_stream(spec)
         except JetStreamRefusal as refusal:
-            if refusal.code != NO_ROOM:
+            if refusal.code != NO_STORAGE:
                 raise
             raise ConfigurationError(
-                f"The bus has no room left for the stream {spec.name}, which reserves"
+                f"The bus has no space left for the stream {spec.name}, which reserves"
                 f" {spec.max_bytes / 1024**3:g} GiB: {refusal} Raise max_file_store in the"
                 " server's configuration, and its volume with it."
             ) from refusal
@@ -66,32 +66,32 @@ class Admin:
         try:
             await self._api(f"STREAM.UPDATE.{spec.name}", config)
         except JetStreamRefusal as refusal:
-            if refusal.code == NO_ROOM:
+            if refusal.code == NO_STORAGE:
                 raise
             if refusal.code != STREAM_NOT_FOUND:
                 raise ConfigurationError(
-                    f"The stream {spec.name} cannot be brought into line: {refusal} Look at it with"
-                    f" `nats stream info {spec.name}`; a stream of another kind must be renamed."
+                    f"The stream {spec.name} cannot be updated: {refusal} Look at it with"
+                    f" `nats stream info {spec.name}`; rename a stream of another kind."
                 ) from refusal
             await self._api(f"STREAM.CREATE.{spec.name}", config)
 
     async def ensure_durable(self, spec: DurableSpec) -> None:
-        """Make the durable, or bring an existing one into line.
+        """Create the durable, or update an existing one.
 
-        A durable made anew starts at the oldest record its stream still holds: whatever was not
-        handled is handled, and keyed writes absorb the rest. One that is `from_now` starts there.
+        A new durable starts at the oldest record of its stream: what was not handled is handled,
+        and keyed writes absorb the rest. With `from_now` it starts at the next record.
         """
         request = {"stream_name": spec.stream, "config": durable_config(spec)}
         try:
             await self._api(f"CONSUMER.CREATE.{spec.stream}.{spec.name}.{spec.filter}", request)
         except JetStreamRefusal as refusal:
             raise TransientError(
-                f"The durable {spec.name} cannot be made on {spec.stream}: {refusal} Run `biaswatch"
-                " provision` on this server."
+                f"The durable {spec.name} cannot be created on {spec.stream}: {refusal} Run"
+                " `biaswatch provision` on this server."
             ) from refusal
 
     async def lag(self, stream: str, name: str) -> Lag:
-        """Tell how many records wait for a durable, and how many are in somebody's hands."""
+        """Return how many records wait for a durable, and how many are delivered to workers."""
         info = await self._api(f"CONSUMER.INFO.{stream}.{name}")
         return Lag(waiting=info["num_pending"], in_hand=info["num_ack_pending"])
 
@@ -131,7 +131,7 @@ class Admin:
         return answer
 
     async def _ask(self, subject: str, body: bytes) -> bytes:
-        """Ask, and once more if nothing came: all of these requests can be repeated."""
+        """Send a request, and again if no reply came: all of these requests can be repeated."""
         for last in (False, True):
             try:
                 reply = await self._connection.client.request(
@@ -159,7 +159,7 @@ async def provision(admin: Admin, limits: StreamLimits | None = None) -> None:
 
 
 def stream_config(spec: StreamSpec) -> dict[str, object]:
-    """Return the stream in JetStream's words."""
+    """Return the stream's configuration for JetStream."""
     return {
         "name": spec.name,
         "subjects": list(spec.subjects),
@@ -179,10 +179,10 @@ def stream_config(spec: StreamSpec) -> dict[str, object]:
 
 
 def durable_config(spec: DurableSpec) -> dict[str, object]:
-    """Return the durable in JetStream's words.
+    """Return the durable's configuration for JetStream.
 
-    No `backoff`: it would silently replace the ack wait. No `max_deliver`: the worker itself
-    dead-letters what is worn out, so that nothing is ever stuck on the server.
+    No `backoff`: it would silently replace the ack wait. No `max_deliver`: the worker moves what
+    fails too often to the dead letters, so that nothing gets stuck on the server.
     """
     return {
         "name": spec.name,

@@ -1,4 +1,4 @@
-"""One connection to the bus: made, watched, and closed; it outlives restarts of the server."""
+"""One connection to the bus, which survives restarts of the server."""
 
 import asyncio
 import ssl
@@ -16,18 +16,18 @@ from shared.telemetry import log
 DEFAULT_PORT = 4222
 RECONNECT_WAIT_S = 1
 CONNECT_S = 10.0
-KNOCK_AGAIN_S = 0.1
+CONNECT_RETRY_S = 0.1
 DIED = (ConnectionError, UnexpectedEOF)
 
 
 class Connection:
-    """A nats client and who wants to know when it comes back."""
+    """A nats client, and callbacks for its reconnection."""
 
     def __init__(self, client: Client, name: str) -> None:
         self.client = client
         self.name = name
         self.lost = asyncio.Event()
-        """Set when the client has given up for good: the process must end and be started again."""
+        """Set when the client has given up: the process must end and be started again."""
         self._on_reconnect: list[Callable[[], None]] = []
 
     @classmethod
@@ -40,36 +40,36 @@ class Connection:
         ca_file: Path | None = None,
         patience_s: float = 10,
     ) -> "Connection":
-        """Connect to the server at `url`, waiting up to `patience_s` for it to come up.
+        """Connect to the server at `url`, waiting up to `patience_s` for it to start.
 
         Raises
         ------
         ConfigurationError
-            Nobody answers, or the server refuses the key.
+            No server answers, or the server refuses the key.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience_s
         while True:
-            await _answers(url, max(0.0, deadline - loop.time()))
+            await _await_listener(url, max(0.0, deadline - loop.time()))
             connection = cls(Client(), name)
             try:
                 await connection._connect(url, seed_file, ca_file)
             except ConfigurationError as refusal:
-                # A server that dies between the knock and the handshake has refused nobody.
+                # A server that dies before the handshake has not refused this client.
                 if not _died(refusal.__cause__) or loop.time() >= deadline:
                     raise
-                await asyncio.sleep(KNOCK_AGAIN_S)
+                await asyncio.sleep(CONNECT_RETRY_S)
             else:
                 return connection
 
     async def _connect(self, url: str, seed_file: Path | None, ca_file: Path | None) -> None:
-        complaint: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        failure: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         async def on_error(error: Exception) -> None:
-            why = str(error) or type(error).__name__  # time-outs say nothing of themselves
+            why = str(error) or type(error).__name__  # a time-out has no text
             log("bus").warning("the bus reports an error", error=why, client=self.name)
-            if not complaint.done():
-                complaint.set_result(error)
+            if not failure.done():
+                failure.set_result(error)
 
         connecting: asyncio.Future[Any] = asyncio.ensure_future(
             self.client.connect(
@@ -86,16 +86,16 @@ class Connection:
                 tls=_tls(ca_file),
             )
         )
-        # A refused client tries for ever by itself, so the first complaint ends the attempt.
+        # A refused client would retry for ever, so the first error ends the attempt.
         await asyncio.wait(
-            [connecting, complaint], timeout=CONNECT_S, return_when=asyncio.FIRST_COMPLETED
+            [connecting, failure], timeout=CONNECT_S, return_when=asyncio.FIRST_COMPLETED
         )
         if connecting.done() and not connecting.exception():
             return
         connecting.cancel()
         await asyncio.gather(connecting, return_exceptions=True)
         await self.close()
-        cause = complaint.result() if complaint.done() else None
+        cause = failure.result() if failure.done() else None
         why = str(cause) if cause else f"no answer in {CONNECT_S:g} s"
         raise ConfigurationError(
             f"The NATS server at {address_of(url)} refuses {self.name}: {why}. Check the key"
@@ -103,7 +103,7 @@ class Connection:
         ) from cause
 
     def on_reconnect(self, call: Callable[[], None]) -> None:
-        """Have `call` called each time the connection has come back."""
+        """Call this each time the connection has come back."""
         self._on_reconnect.append(call)
 
     async def _reconnected(self) -> None:
@@ -124,17 +124,17 @@ class Connection:
             return
         try:
             await self.client.close()
-        except ConnectionError as error:  # the server went first; nothing waits to be sent
+        except ConnectionError as error:  # the server is gone; nothing waits to be sent
             log("bus").warning("the bus was gone at the end", error=str(error), client=self.name)
 
 
 def _died(error: BaseException | None) -> bool:
-    """Tell whether this is what a client hears of a server that goes away as it says hello."""
+    """Tell whether the server went away during the handshake."""
     return isinstance(error, DIED) or "empty response from server" in str(error)
 
 
 def inbox_prefix(name: str) -> str:
-    """Return the subjects on which a service receives replies; nobody else may listen there."""
+    """Return the prefix of a service's own reply subjects; no other service may listen there."""
     return f"_INBOX_{name}"
 
 
@@ -144,8 +144,8 @@ def address_of(url: str) -> str:
     return f"{parts.hostname}:{parts.port or DEFAULT_PORT}"
 
 
-async def _answers(url: str, patience_s: float) -> None:
-    """Wait until somebody listens: a first attempt of the client itself would never give up."""
+async def _await_listener(url: str, patience_s: float) -> None:
+    """Wait until the port is open: the client's own first attempt would never give up."""
     host, _, port = address_of(url).rpartition(":")
     loop = asyncio.get_running_loop()
     deadline = loop.time() + patience_s
@@ -158,14 +158,14 @@ async def _answers(url: str, patience_s: float) -> None:
                     f"No NATS server answers at {host}:{port}. Start one with `biaswatch up`, or"
                     " set NATS_URL to the address of yours."
                 ) from None
-            await asyncio.sleep(KNOCK_AGAIN_S)
+            await asyncio.sleep(CONNECT_RETRY_S)
         else:
             writer.close()
             return
 
 
 def _tls(ca_file: Path | None) -> ssl.SSLContext | None:
-    """Return what TLS trusts; without a certificate of our own, the system's, if the bus asks."""
+    """Return what TLS trusts; without a file, the system's certificates, if the bus uses TLS."""
     if ca_file is None:
         return None
     try:

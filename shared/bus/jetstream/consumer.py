@@ -1,4 +1,4 @@
-"""Pulling: asks a durable for exactly as many messages as there are free hands."""
+"""A pull consumer that asks for exactly as many messages as it has free capacity for."""
 
 import asyncio
 import json
@@ -16,16 +16,16 @@ from shared.bus.topology import DurableSpec
 from shared.telemetry import log
 
 PULL_EXPIRES_S = 10.0
-"""An idle pull ends after this and is asked again; also the longest a lost pull goes unnoticed."""
+"""The time after which an idle pull is repeated, and a lost one is noticed."""
 EXPIRED = ("404", "408")
-"""Statuses of a pull that ended as it should: no message was there, or its time is over."""
+"""Statuses of a pull that ended normally: no message was there, or its time is over."""
 
 
 class JetStreamConsumer:
     """One durable's messages.
 
     The client's own `fetch` waits on one pull at a time and loses track of those that end early;
-    this keeps one running count of what is still owed.
+    this class counts what is still owed.
     """
 
     def __init__(self, connection: Connection, durable: DurableSpec, capacity: int) -> None:
@@ -71,7 +71,7 @@ class JetStreamConsumer:
             self._forget_pulls()
 
     async def _pull(self) -> None:
-        """Ask for as many as there are free hands, once enough of them are free to be worth it."""
+        """Pull as many as there is capacity for, once half of it is free."""
         free = self._capacity - len(self._in_hand) - self._owed
         if self._closed or free <= 0 or (self._owed and free * 2 < self._capacity):
             return
@@ -85,7 +85,7 @@ class JetStreamConsumer:
                 )
             await self._client.publish(self._next, json.dumps(request).encode(), self._replies)
         except NatsError as error:
-            self._lose(str(error))
+            self._mark_lost(str(error))
 
     async def _received(self, message: Msg) -> None:
         if message.reply.startswith("$JS.ACK."):
@@ -103,14 +103,14 @@ class JetStreamConsumer:
             self.expired_pulls += 1
             self._owed = max(0, self._owed - int(headers.get("Nats-Pending-Messages", self._owed)))
         elif status != "100":
-            self._lose(f"{status} {headers.get('Description', 'no such durable')}")
+            self._mark_lost(f"{status} {headers.get('Description', 'no such durable')}")
 
-    def _lose(self, why: str) -> None:
+    def _mark_lost(self, why: str) -> None:
         self._lost = f"{self._durable.stream}/{self._durable.name}: {why}"
         self._wake.set()
 
     def _forget_pulls(self) -> None:
-        """Count on nothing asked before: the server that owed it may have been another life."""
+        """Forget what was asked before: the server may have restarted since."""
         self._owed = 0
         self._wake.set()
 
@@ -122,25 +122,25 @@ class JetStreamConsumer:
 
     async def ack(self, delivery: Delivery) -> None:
         """See `Consumer.ack`."""
-        await self._settle(delivery, b"+ACK")
+        await self._acknowledge(delivery, b"+ACK")
 
     async def nak(self, delivery: Delivery, delay_s: float) -> None:
         """See `Consumer.nak`."""
         delay = json.dumps({"delay": int(delay_s * 1e9)})
-        await self._settle(delivery, f"-NAK {delay}".encode() if delay_s > 0 else b"-NAK")
+        await self._acknowledge(delivery, f"-NAK {delay}".encode() if delay_s > 0 else b"-NAK")
 
     async def term(self, delivery: Delivery, reason: str) -> None:
         """See `Consumer.term`."""
-        await self._settle(delivery, f"+TERM {reason}".encode())
+        await self._acknowledge(delivery, f"+TERM {reason}".encode())
 
-    async def _settle(self, delivery: Delivery, answer: bytes) -> None:
-        """Answer and let go; a lost answer brings a redelivery, which keyed writes absorb."""
+    async def _acknowledge(self, delivery: Delivery, answer: bytes) -> None:
+        """Acknowledge and forget; if this is lost, keyed writes absorb the redelivery."""
         self._in_hand.pop(delivery.ack_subject, None)
         try:
             await self._client.publish(delivery.ack_subject, answer)
         except NatsError as error:
             log("bus").warning(
-                "a settlement was lost", durable=self._durable.name, error=str(error)
+                "an acknowledgement was lost", durable=self._durable.name, error=str(error)
             )
         await self._pull()
 

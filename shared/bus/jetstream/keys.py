@@ -1,4 +1,4 @@
-"""Keys of services: an nkey pair each; the seed stays with the service."""
+"""Keys of services: one nkey pair each; only the service itself holds the seed."""
 
 import os
 import secrets
@@ -11,37 +11,36 @@ from shared.errors import ConfigurationError
 
 
 def new_seed() -> str:
-    """Return the seed of a new user key; it is a secret."""
+    """Return the seed of a new user key: a secret."""
     seed: bytes = nkeys.encode_seed(secrets.token_bytes(32), nkeys.PREFIX_BYTE_USER)
     return seed.decode()
 
 
 def public_key(seed: str) -> str:
-    """Return the public half, which the server's configuration names."""
+    """Return the public key, which the server's configuration names."""
     key: bytes = nkeys.from_seed(bytearray(seed.encode())).public_key
     return key.decode()
 
 
 def ensure_keys(directory: Path, names: Iterable[str]) -> dict[str, str]:
-    """Make `<name>.seed` for each name that has none yet, readable by its owner alone.
+    """Create `<name>.seed` for each name that has none, readable by its owner alone.
 
-    Existing keys stay as they are: delete a file to have that key changed. Gives the public key of
-    each name.
+    Existing keys stay: delete a file to replace its key. Return the public key of each name.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return {name: public_key(_kept(directory / f"{name}.seed")) for name in names}
+        return {name: public_key(_seed_at(directory / f"{name}.seed")) for name in names}
     except OSError as error:
         raise ConfigurationError(
-            f"Keys cannot be kept in {directory} ({error.strerror}). Choose another directory."
+            f"Keys cannot be written to {directory} ({error.strerror}). Choose another directory."
         ) from None
     except nkeys.NkeysError:
         raise ConfigurationError(
-            f"A key file in {directory} does not hold an nkey seed. Delete it to have it made anew."
+            f"A key file in {directory} does not hold an nkey seed. Delete it to create a new one."
         ) from None
 
 
-def _kept(path: Path) -> str:
+def _seed_at(path: Path) -> str:
     if path.exists():
         return path.read_text().strip()
     seed = new_seed()

@@ -18,22 +18,22 @@ from shared.contracts.dropin import CONTRACT, ENDPOINTS, ROLE, endpoint, service
 from shared.errors import BiaswatchError, TransientError
 
 
-class NoReply(TransientError):  # noqa: N818 - what became of a call
-    """Nobody listens there, or the answer did not come in time."""
+class NoReply(TransientError):  # noqa: N818 - an outcome of a call
+    """No service listens on the subject, or the reply did not come in time."""
 
 
 @dataclass(frozen=True)
 class ServiceReply:
-    """What came back."""
+    """The reply of a service."""
 
     data: bytes
     error_code: str | None = None
-    """What the service itself says went wrong, if it does."""
+    """The error code that the service reports, if any."""
     error: str = ""
 
 
 class Requester:
-    """Asks services that registered with NATS micro."""
+    """Sends requests to services that registered with NATS micro."""
 
     def __init__(self, connection: Connection) -> None:
         self._client = connection.client
@@ -44,45 +44,45 @@ class Requester:
         return self._client.max_payload
 
     async def ask(self, subject: str, body: bytes = b"", *, timeout_s: float) -> ServiceReply:
-        """Ask one of those who listen.
+        """Send a request to one of the services that listen.
 
         Raises
         ------
         NobodyAnswers
-            Nobody listens, or nobody answered in time.
+            No service listens, or none replied in time.
         TransientError
-            The bus cannot carry the question now.
+            The bus cannot carry the request now.
         """
         try:
             message = await self._client.request(subject, body, timeout=timeout_s)
         except NoRespondersError:
-            raise NoReply(f"Nobody listens on {subject}.") from None
+            raise NoReply(f"No service listens on {subject}.") from None
         except (NatsTimeoutError, TimeoutError):
-            raise NoReply(f"No answer came on {subject} in {timeout_s:g} s.") from None
+            raise NoReply(f"No reply came on {subject} in {timeout_s:g} s.") from None
         except NatsError as error:
-            raise TransientError(f"The bus cannot carry a call now: {error}.") from error
+            raise TransientError(f"The bus cannot carry a request now: {error}.") from error
         headers = message.headers or {}
         return ServiceReply(
             message.data, headers.get(ERROR_CODE_HEADER), headers.get(ERROR_HEADER, "")
         )
 
     async def ask_all(self, subject: str, *, within_s: float) -> list[bytes]:
-        """Ask everybody who listens; give what came in this time."""
-        heard: list[bytes] = []
+        """Send a request to every service that listens; return the replies of this time."""
+        replies: list[bytes] = []
 
-        async def hear(message: Msg) -> None:
-            if "Status" not in (message.headers or {}):  # else: the server says nobody listens
-                heard.append(message.data)
+        async def collect(message: Msg) -> None:
+            if "Status" not in (message.headers or {}):  # else: the server's "no responders"
+                replies.append(message.data)
 
         inbox = self._client.new_inbox()
         try:
-            subscription = await self._client.subscribe(inbox, cb=hear)
+            subscription = await self._client.subscribe(inbox, cb=collect)
             await self._client.publish(subject, b"", inbox)
             await asyncio.sleep(within_s)
             await subscription.unsubscribe()
         except NatsError as error:
-            raise TransientError(f"The bus cannot carry a call now: {error}.") from error
-        return heard
+            raise TransientError(f"The bus cannot carry a request now: {error}.") from error
+        return replies
 
 
 Answer = Callable[[bytes], bytes]
@@ -92,7 +92,7 @@ Answer = Callable[[bytes], bytes]
 async def serve_endpoints(
     connection: Connection, name: str, version: str, answers: Mapping[str, Answer]
 ) -> AsyncIterator[None]:
-    """Answer on `ext.v1.<name>.*` while the context lasts; computing runs in a thread."""
+    """Serve `ext.v1.<name>.*` while the context lasts; answers are computed in a thread."""
     about = {"role": ROLE, "contract": CONTRACT}
     service: Any = await nats.micro.add_service(
         connection.client, name=service_name(name), version=version, metadata=about

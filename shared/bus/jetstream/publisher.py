@@ -1,4 +1,4 @@
-"""Publishing: a record counts as published when its stream has answered."""
+"""Publishing: a record is published once its stream has acknowledged it."""
 
 import asyncio
 import json
@@ -15,17 +15,17 @@ from shared.errors import BackPressureError, BiaswatchError, OversizeError, Tran
 from shared.telemetry import PUBLISHED
 
 STREAM_FULL = {10077, 10122}
-"""JetStream's codes for: maximum messages exceeded, maximum bytes exceeded."""
+"""JetStream's codes for "maximum messages exceeded" and "maximum bytes exceeded"."""
 MESSAGE_TOO_LARGE = 10054
 HEADER_ALLOWANCE_BYTES = 4 * 1024
-"""The client does not count headers; a server sent too much drops the connection for good."""
+"""The client does not count headers, and a server that gets too much closes the connection."""
 
 
 class JetStreamPublisher:
     """Publishes with one reply subscription for all acknowledgements.
 
-    The client's own request costs a timer and a token for each message; one counter, one
-    dictionary and one sweep for all of them cost a third of it.
+    The client's own request costs a timer and a token for each message; one counter and one
+    dictionary for all of them cost a third of that.
     """
 
     def __init__(self, connection: Connection, *, timeout_s: float = 5.0, tries: int = 3) -> None:
@@ -53,7 +53,7 @@ class JetStreamPublisher:
 
     async def publish_copy(self, subject: str, data: bytes, headers: Mapping[str, str]) -> None:
         """See `Publisher.publish_copy`."""
-        self._guard(data, headers)
+        self._check_size(data, headers)
         for _ in range(self._tries):
             reply = await self._ask(subject, data, headers)
             if reply is not None:
@@ -64,7 +64,7 @@ class JetStreamPublisher:
             f" {self._timeout_s:g} s."
         )
 
-    def _guard(self, data: bytes, headers: Mapping[str, str]) -> None:
+    def _check_size(self, data: bytes, headers: Mapping[str, str]) -> None:
         size = len(data) + sum(len(key) + len(value.encode()) + 4 for key, value in headers.items())
         most = self._connection.client.max_payload - HEADER_ALLOWANCE_BYTES
         if size > most:
@@ -73,7 +73,7 @@ class JetStreamPublisher:
             )
 
     async def _ask(self, subject: str, data: bytes, headers: Mapping[str, str]) -> bytes | None:
-        """Send once; give the stream's reply, or None when there was none in time."""
+        """Send once; return the stream's reply, or None if none came in time."""
         if not self._subscribed:
             await self._subscribe()
         loop = asyncio.get_running_loop()
@@ -93,15 +93,15 @@ class JetStreamPublisher:
     async def _subscribe(self) -> None:
         async with self._started:
             if not self._subscribed:
-                await self._connection.client.subscribe(f"{self._replies}.*", cb=self._answered)
+                await self._connection.client.subscribe(f"{self._replies}.*", cb=self._received)
                 self._subscribed = True
 
     def _send_again(self) -> None:
-        """End every wait: what was sent before the connection broke may never have arrived."""
+        """End every wait, to send again: what was sent before the connection broke may be lost."""
         for future in list(self._waiting.values()):
             _give_up(future)
 
-    async def _answered(self, message: Msg) -> None:
+    async def _received(self, message: Msg) -> None:
         future = self._waiting.get(message.subject)
         if future is not None and not future.done():
             future.set_result(message.data)
@@ -113,7 +113,7 @@ def _give_up(future: "asyncio.Future[bytes | None]") -> None:
 
 
 def _raise_refusal(reply: bytes, subject: str) -> None:
-    """Raise if the reply is a refusal; an empty one means that no stream listens."""
+    """Raise if the reply is a refusal, or empty because no stream has this subject."""
     if not reply:
         raise TransientError(
             f"No stream takes messages on {subject}. Run `biaswatch provision` on this server."

@@ -35,7 +35,7 @@ async def test_records_survive_a_stop_and_a_kill_on_the_same_port(bus: Provision
 def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
     with (
         EmbeddedServer(tmp_path / "nats"),
-        pytest.raises(ConfigurationError, match=r"already works in .*BIASWATCH_STATE_DIR"),
+        pytest.raises(ConfigurationError, match=r"already uses .*BIASWATCH_STATE_DIR"),
     ):
         EmbeddedServer(tmp_path / "nats").start()
 
@@ -75,7 +75,7 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_a_broken_configuration_is_told_with_the_servers_own_words(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"ended at once: .*Its log is"):
+    with pytest.raises(ConfigurationError, match=r"failed to start: .*Its log is"):
         EmbeddedServer(tmp_path / "nats", extra_config="nonsense: {").start()
 
 

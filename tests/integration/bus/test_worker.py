@@ -197,7 +197,7 @@ async def test_a_record_handed_out_too_often_is_dead_lettered_without_being_hand
     await bus.settled(MEASURING)
     [letter] = await bus.dead()
     assert letter.reason == (
-        "Handed out 3 times and never settled: its worker dies or hangs on it."
+        "Delivered 3 times and never acknowledged: its worker crashes or hangs on it."
     )
     assert handled.records == []
 

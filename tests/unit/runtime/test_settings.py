@@ -52,5 +52,5 @@ def test_a_folder_of_secrets_that_is_not_there_is_said(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("BIASWATCH_SECRETS_DIR", str(tmp_path / "none"))
-    with pytest.raises(ConfigurationError, match="is not there"):
+    with pytest.raises(ConfigurationError, match="does not exist"):
         load_settings(Settings)
