@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding, diagnose
+from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
 from shared.contracts import Claim, Gap, Verdict
 from shared.stats.comparisons import permutation_test
 
@@ -159,6 +160,13 @@ def test_on_a_bank_answers_are_units_and_the_sets_stand_beside() -> None:
     assert gap.by_set.method == "paired t over sets"
     test = stats.mannwhitneyu(*(values[shift == s] for s in (0.0, 0.6)))
     assert gap.mann_whitney_p == pytest.approx(test.pvalue)
+
+
+def test_every_statistic_of_the_registry_is_in_the_record_of_a_gap() -> None:
+    values = np.random.default_rng(9).normal(size=60).tolist()
+    gap = gap_of(cases_of(values, ["a", "b"] * 30)).model_dump()
+    named = GAP_STATISTICS.keys() - {"permutation_p"}  # shown for tables alone
+    assert {name for name in named if gap[name] is None} == set()
 
 
 def gap_of(cases: Sequence[MeasuredResponse], plan: AnalysisPlan = PLAN) -> Gap:
