@@ -11,9 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shared.stats.anytime.batches import Batch
-from shared.stats.anytime.histogram_bets import log_es, log_es_beyond
-from shared.stats.anytime.odds import CommonOdds
+from shared.stats.anytime.bets import log_es, log_es_beyond
+from shared.stats.anytime.odds import Batch, CommonOdds
 from shared.stats.anytime.odds import log_es as log_es_of_odds
 from shared.stats.anytime.pairs import PairHistogram
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
-from services.diagnoser.handlers import Watch
+from services.diagnoser.handlers import CloseRounds
 from shared.contracts import Probe, Suite, SuiteProbe, WatchedFeature, WatchedPair
 from shared.store import Store, migrate
 from tests.support.monitored import answered, closing, round_run
@@ -47,7 +47,7 @@ def main() -> int:
             run = round_run(monitor, 0)
             records = answered(store, run, values)
             store.records.write([monitor, run, *records])
-            watch = Watch(store, now=lambda: datetime.now(UTC))
+            watch = CloseRounds(store, now=lambda: datetime.now(UTC))
             start = time.process_time()
             watch(closing(run, records), run)
             took = time.process_time() - start

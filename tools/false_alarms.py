@@ -8,14 +8,14 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from services.diagnoser.domain.monitors.changing import (
+from services.diagnoser.domain.monitors.change_detection import (
+    LEVEL,
     SHARES,
     change_bound,
     next_change,
     reference_of,
 )
-from services.diagnoser.domain.monitors.counting import Counts, added
-from services.diagnoser.domain.monitors.matching import LEVEL
+from services.diagnoser.domain.monitors.round_data import Counts, summed
 from shared.contracts import (
     Change,
     MonitorPlan,
@@ -113,7 +113,7 @@ def _rounds(still: Still, rng: np.random.Generator, rounds: int) -> Iterator[Cou
 
 
 def _reference(rounds: list[Counts], plan: MonitorPlan, detector: str, *, doubted: bool) -> Change:
-    whole = reduce(added, rounds[: plan.reference_rounds])
+    whole = reduce(summed, rounds[: plan.reference_rounds])
     found = reference_of(whole, plan, level=detector == LEVEL)
     if found is None:
         raise ValueError("the reference rounds of a simulated monitor show nothing")

@@ -94,11 +94,16 @@ def _check_methods(assumed: Assumptions, methods: set[Method]) -> None:
             f"{given} does not apply: what is selected has no deviation but that of --level."
             " Leave it out."
         )
-    if assumed.level is not None and methods == {Method.PAIRS} and not assumed.binary:
+    if assumed.level is not None and all(map(_of_gaps, methods)) and not assumed.binary:
         raise UsageError(
             "--level does not apply: the method `pairs` looks at gaps alone. Leave it out, or give"
             " --binary where answers are low or high and nothing between."
         )
+
+
+def _of_gaps(method: Method) -> bool:
+    """Tell whether only the differences of twins matter, not the level of either side."""
+    return method.facts.needs_twins and not method.of_selections
 
 
 def values_of(watched: WatchedFeature, assumed: Assumptions) -> AssumedValues:
@@ -117,11 +122,11 @@ def values_of(watched: WatchedFeature, assumed: Assumptions) -> AssumedValues:
     if watched.method.of_selections:
         return _share(assumed)
     _check_effect(watched, assumed.effect)
-    if watched.method is Method.PAIRS and not assumed.binary:
+    if _of_gaps(watched.method) and not assumed.binary:
         return AssumedValues(_sd_of_gaps(watched, assumed))
     first, second = _sds(watched, assumed)
     level = _means(watched, assumed)[1]
-    if watched.method is Method.PAIRS:
+    if _of_gaps(watched.method):
         return AssumedValues(sqrt(first**2 + second**2), level=level)
     return AssumedValues(second, first, level)
 

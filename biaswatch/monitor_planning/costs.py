@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 
-from shared.contracts import Comparison, Method, MonitorPlan, Suite, SuiteProbe, WatchedPair
+from shared.contracts import Comparison, MonitorPlan, Suite, SuiteProbe, WatchedPair
 from shared.contracts.expansion import set_of
 
 CHARS_PER_TOKEN = 4
@@ -67,7 +67,7 @@ class SuiteRound:
         Sides of different sizes tell as much as two of their harmonic mean: 4 / (1/n1 + 1/n2).
         """
         first, second = self._sets(comparison.pair)
-        if comparison.watched.method is Method.TWO_GROUPS:
+        if not comparison.watched.method.facts.needs_twins:
             return 4 / (1 / len(first) + 1 / len(second))
         return len(first & second)
 

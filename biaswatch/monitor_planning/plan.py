@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.special import expit, logit
 
 from biaswatch.monitor_planning.assumptions import (
     AssumedValues,
@@ -13,10 +12,10 @@ from biaswatch.monitor_planning.assumptions import (
 )
 from biaswatch.monitor_planning.costs import CallPrices, PlannedRounds, SuiteRound, TrafficWindow
 from biaswatch.render.tables import printable
-from shared.contracts import Comparison, Method, MonitorPlan, Suite, Upkeep, WatchedFeature
+from services.diagnoser.domain.monitors.method import PlannedGap, method_of
+from shared.contracts import Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
 from shared.errors import UsageError
-from shared.stats.anytime.planning import Plan, plan_gap, plan_rates
-from shared.stats.anytime.unpaired_planning import plan_two_groups
+from shared.stats.anytime.planning import PlannedUnits
 
 Row = dict[str, str | int | float | None]
 ANSWER_TOKENS = 200
@@ -83,49 +82,24 @@ def _brought(
 
 def _simulated(
     plan: MonitorPlan, features: Sequence[WatchedFeature], assumed: Assumptions
-) -> Iterator[tuple[WatchedFeature, Plan, AssumedValues]]:
+) -> Iterator[tuple[WatchedFeature, PlannedUnits, AssumedValues]]:
     for watched in features:
-        simulate = _selections if watched.method.of_selections else _gap
         try:
             values = values_of(watched, assumed)
-            yield watched, simulate(watched, plan, assumed, values), values
+            gap = PlannedGap(
+                assumed.effect, values.sd, values.sd_first, values.level, assumed.binary,
+                alpha=plan.alpha / 2, family=len(plan.watched),  # half of alpha is for gaps
+            )  # fmt: skip
+            # The same seed each time, so that the same question has the same answer.
+            rng = np.random.default_rng(1)
+            yield watched, method_of(watched.method).planned_units(watched, gap, rng), values
         except ValueError as error:
             raise UsageError(f"{_name(watched)}: {error}.") from None
 
 
-def _selections(
-    watched: WatchedFeature, plan: MonitorPlan, assumed: Assumptions, values: AssumedValues
-) -> Plan:
-    level = values.level or 0.0
-    first = float(expit(logit(level) + assumed.effect))
-    rng, alpha, family = _family(plan)
-    return plan_rates(first, level, rng, alpha=alpha, family=family, tolerance=watched.tolerance)
-
-
-def _gap(
-    watched: WatchedFeature, plan: MonitorPlan, assumed: Assumptions, values: AssumedValues
-) -> Plan:
-    span = watched.high - watched.low
-    effect, tolerance = assumed.effect / span, watched.tolerance / span
-    sd = (values.sd or 0.0) / span
-    rng, alpha, family = _family(plan)
-    if watched.method is Method.PAIRS:
-        return plan_gap(
-            effect, sd, rng,
-            alpha=alpha, family=family, tolerance=tolerance, binary=assumed.binary,
-        )  # fmt: skip
-    level, sds = ((values.level or 0.0) - watched.low) / span, ((values.sd_first or 0.0) / span, sd)
-    return plan_two_groups(effect, sds, level, rng, alpha=alpha, family=family, tolerance=tolerance)
-
-
-def _family(plan: MonitorPlan) -> tuple[np.random.Generator, float, int]:
-    """Return luck, always the same, the half of alpha that is for gaps, and what shares it."""
-    return np.random.default_rng(1), plan.alpha / 2, len(plan.watched)
-
-
 def _row(
     comparison: Comparison,
-    found: Plan,
+    found: PlannedUnits,
     values: AssumedValues,
     effect: float,
     brought: SuiteRound | TrafficWindow,
@@ -143,7 +117,7 @@ def _row(
 
 
 def _needed(
-    comparison: Comparison, found: Plan, brought: SuiteRound | TrafficWindow
+    comparison: Comparison, found: PlannedUnits, brought: SuiteRound | TrafficWindow
 ) -> PlannedRounds:
     if found.units is not None:
         return brought.until(found.units, comparison)

@@ -6,7 +6,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers import DiagnoseRun, Gauges, OnCompletion, Tell, Watch
+from services.diagnoser.handlers import (
+    CloseRounds,
+    DiagnoseRun,
+    MonitorMetrics,
+    OnCompletion,
+    PostAlarm,
+)
 from services.diagnoser.settings import DiagnoserSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
@@ -26,9 +32,9 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
     store = Store.open(settings.store)
     plan = AnalysisPlan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
     diagnose = DiagnoseRun(store, now=clock, plan=plan)
-    complete = OnCompletion(store, diagnose, Watch(store, now=clock))
-    tell = Tell(settings.diagnoser_private_hosts, settings.diagnoser_dashboard_url, now=clock)
-    gauges = Gauges(store)
+    complete = OnCompletion(store, diagnose, CloseRounds(store, now=clock))
+    tell = PostAlarm(settings.diagnoser_private_hosts, settings.diagnoser_dashboard_url, now=clock)
+    gauges = MonitorMetrics(store)
 
     async def show(publisher: Publisher) -> None:
         await gauges.show(publisher, settings.diagnoser_gauge_s)

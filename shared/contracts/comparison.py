@@ -1,5 +1,6 @@
 """What a monitor compares: a number of two groups, and how evidence about it is gathered."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
@@ -31,9 +32,36 @@ class Method(StrEnum):
     """Two histograms, where there are no twins."""
 
     @property
+    def facts(self) -> "MethodFacts":
+        """What monitors must know of it."""
+        return METHOD_FACTS[self]
+
+    @property
     def of_selections(self) -> bool:
         """Tell whether it compares selections, in log odds."""
-        return self in {Method.ODDS, Method.DISCORDANT}
+        return self.facts.of_selections
+
+
+@dataclass(frozen=True)
+class MethodFacts:
+    """What a monitor's plan must know of a method."""
+
+    of_selections: bool = False
+    """It compares selections, in log odds."""
+    needs_twins: bool = True
+    """It compares groups within their set."""
+    of_a_bank: bool = False
+    """It can speak of a bank whose prompts are asked again every round."""
+    of_traffic: bool = False
+    """It can watch production traffic, which has no twins."""
+
+
+METHOD_FACTS = {
+    Method.PAIRS: MethodFacts(of_a_bank=True),
+    Method.ODDS: MethodFacts(of_selections=True),
+    Method.DISCORDANT: MethodFacts(of_selections=True),
+    Method.TWO_GROUPS: MethodFacts(needs_twins=False, of_traffic=True),
+}
 
 
 class WatchedFeature(Part):

@@ -79,7 +79,7 @@ class MonitorPlan(Part):
                 " `population`, and there is no sets_per_round"
             )
         for each in self.features:
-            if each.method is not Method.TWO_GROUPS:
+            if not each.method.facts.of_traffic:
                 raise ValueError(
                     f"{each.feature}: traffic has no twins, so the method is `two_groups`"
                 )
@@ -93,7 +93,7 @@ class MonitorPlan(Part):
                 " asked whole every round"
             )
         for each in self.features:
-            if self.claim is Claim.BANK and each.method is not Method.PAIRS:
+            if self.claim is Claim.BANK and not each.method.facts.of_a_bank:
                 raise ValueError(
                     f"{each.feature}: a claim about a bank takes the method `pairs` alone; `odds`,"
                     " `discordant` and `two_groups` need the claim `population`"

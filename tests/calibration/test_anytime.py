@@ -8,12 +8,10 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.batches import Batch
 from shared.stats.anytime.change import Baseline, Detector
 from shared.stats.anytime.four_fifths import SelectionPairs
-from shared.stats.anytime.odds import CommonOdds
+from shared.stats.anytime.odds import Batch, CommonOdds
 from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.universal import log_e_of_rates
 from tests.support import evidence_looks as looks
 from tests.support.evidence_checks import (
     CLAIMS,
@@ -111,8 +109,6 @@ def test_what_is_simulated_is_what_the_states_say() -> None:
     counts = [int(((first == x) & (second == y)).sum()) for x in (1, 0) for y in (1, 0)]
     pairs = SelectionPairs(*counts)
     assert looks.four_fifths_evidence(first, second)[-1] == pytest.approx(pairs.log_e())
-    universal = log_e_of_rates([int(first.sum()), int(second.sum())], [UNITS, UNITS])
-    assert looks.universal_evidence(first, second)[-1] == pytest.approx(universal)
 
     n_1, totals = np.full(20, 8), first[:20] * 5 + 3
     selected = np.minimum(totals, 3)

@@ -5,9 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.counting import added
-from services.diagnoser.domain.monitors.reading import state_of
-from services.diagnoser.domain.monitors.traffic import Entrants, Heard, observe, users_of
+from services.diagnoser.domain.monitors.method import method_of
+from services.diagnoser.domain.monitors.round_data import summed
+from services.diagnoser.domain.monitors.traffic import (
+    Entrants,
+    TrafficAnswer,
+    count_window,
+    groups_by_user,
+)
 from shared.contracts import Method
 from tests.support.records import make_traffic_monitor
 
@@ -35,14 +40,14 @@ def users(rng: np.random.Generator, names: Iterator[int], number: int, gap: floa
     ]
 
 
-def windows(rng: np.random.Generator, gap: float) -> Iterator[list[Heard]]:
+def windows(rng: np.random.Generator, gap: float) -> Iterator[list[TrafficAnswer]]:
     """Return windows in which the regulars come every time, and others once."""
     names = iter(range(10_000))
     regulars = users(rng, names, REGULARS, gap)
     for _ in range(WINDOWS):
         there = [*regulars, *users(rng, names, NEW_A_WINDOW, gap)]
         yield [
-            Heard(
+            TrafficAnswer(
                 key=f"{user.name}-{n}",
                 user=user.name,
                 groups={"gender": user.group},
@@ -60,12 +65,12 @@ def alarms(seed: int, gap: float, *, again: bool = False) -> bool:
     known: set[str] = set()
     counts = None
     for heard in windows(rng, gap):
-        there = users_of(heard, "gender").keys()
+        there = groups_by_user(heard, "gender").keys()
         who = Entrants(new=there if again else there - known, known=known, mixed=())
         known |= there
-        found = observe(WORDS, heard, who).counted.counts
-        counts = found if counts is None else added(counts, found)
-        if state_of(Method.TWO_GROUPS, counts).log_e_beyond(0.0) >= BOUND:
+        found = count_window(WORDS, heard, who).counted.counts
+        counts = found if counts is None else summed(counts, found)
+        if method_of(Method.TWO_GROUPS).evidence(counts).log_e_beyond(0.0) >= BOUND:
             return True
     return False
 

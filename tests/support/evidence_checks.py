@@ -5,9 +5,9 @@ from math import ceil, inf, sqrt
 
 import numpy as np
 
+from shared.stats.anytime.bets import Floats
 from shared.stats.anytime.change import Baseline
 from shared.stats.anytime.planning import fixed_size
-from shared.stats.anytime.stakes import Floats
 from tests.support import evidence_looks as looks
 from tests.support.evidence_claims import bank, population
 from tests.support.evidence_streams import (
@@ -18,13 +18,11 @@ from tests.support.evidence_streams import (
     bets_on_rates,
     discordant,
     family,
-    five_groups,
     four_fifths,
     odds_at_the_tolerance,
     odds_in_batches,
     odds_one_and_one,
     odds_under_drift,
-    universal,
     unpaired,
 )
 
@@ -76,14 +74,9 @@ FALSE_ALARMS = [
         for shape, a, b in (("bell-shaped", 2, 5), ("skewed", 0.1, 2), ("U-shaped", 0.5, 0.5))
     ),
     *(
-        FalseAlarmCheck(f"five groups, {shape} features", five_groups(a, b))
-        for shape, a, b in (("skewed", 0.1, 2), ("U-shaped", 0.5, 0.5))
-    ),
-    *(
         FalseAlarmCheck(f"four fifths, {p} of {q}", four_fifths(p, q))
         for p, q in ((0.4, 0.5), (0.04, 0.05))
     ),
-    *(FalseAlarmCheck(f"universal inference, rates of {p}", universal(p)) for p in (0.02, 0.3)),
 ]
 """Two rates or features without a difference, 20,000 observations, a look after every unit."""
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from shared.stats.anytime import pairs, two_groups
+from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
 from shared.stats.anytime.change import Baseline
 from shared.stats.anytime.four_fifths import FOUR_FIFTHS
 from shared.stats.anytime.odds_grid import GRID, NULL, UNIT, beyond, mixed, normalisers
-from shared.stats.anytime.stakes import STAKES, Floats, both_ways, log_mean_exp
 from shared.stats.anytime.two_groups import TwoHistograms
 
 Ints = NDArray[np.int64]
@@ -123,31 +123,10 @@ def two_group_alarm(
     return inf
 
 
-def k_group_evidence(values: Floats, luck: Floats) -> Floats:
-    """Return the log of the average e-value of one against the rest after each set."""
-    k = values.shape[1]
-    rest = (values.sum(axis=1, keepdims=True) - values) / (k - 1)
-    each = [pair_evidence((values - rest)[:, place], luck[:, place]) for place in range(k)]
-    return log_mean_exp(np.stack(each, axis=1))
-
-
 def four_fifths_evidence(first: Ints, second: Ints) -> Floats:
     """Return the log e-value against four fifths after each pair of selections."""
     payoffs = FOUR_FIFTHS * second - first
     return log_mean_exp(np.log1p(np.multiply.outer(payoffs, np.array(STAKES))).cumsum(axis=0))
-
-
-def universal_evidence(first: Ints, second: Ints) -> Floats:
-    """Return the log e-value of universal inference after each pair of selections."""
-    n = np.arange(1, len(first) + 1)
-    mixture = np.zeros(len(n))
-    for group in (first, second):
-        cases = group.cumsum()
-        mixture += betaln(0.5 + cases, 0.5 + n - cases) - betaln(0.5, 0.5)
-    total = np.cumsum(first + second)
-    rate = np.clip(total / (2 * n), 1e-300, 1 - 1e-16)
-    pooled = total * np.log(rate) + (2 * n - total) * np.log1p(-rate)
-    return np.asarray(mixture - pooled, dtype=np.float64)
 
 
 def detector_alarms(gaps: Floats, baseline: Baseline, threshold: float) -> Floats:

@@ -137,32 +137,11 @@ def unpaired(a: float, b: float) -> Alarm:
     return alarm
 
 
-def five_groups(a: float, b: float) -> Alarm:
-    """Watch five groups, each against the rest."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        sets = length * 2 // 5
-        evidence = looks.k_group_evidence(rng.beta(a, b, (sets, 5)), rng.random((sets, 5)))
-        return looks.first_over(evidence, ALPHA)
-
-    return alarm
-
-
 def four_fifths(p_1: float, p_2: float) -> Alarm:
     """Watch an impact ratio of exactly .8."""
 
     def alarm(rng: np.random.Generator, length: int) -> float:
         evidence = looks.four_fifths_evidence(*rates(rng, length, p_1, p_2))
-        return looks.first_over(evidence, ALPHA)
-
-    return alarm
-
-
-def universal(p: float) -> Alarm:
-    """Watch two rates by universal inference."""
-
-    def alarm(rng: np.random.Generator, length: int) -> float:
-        evidence = looks.universal_evidence(*rates(rng, length, p, p))
         return looks.first_over(evidence, ALPHA)
 
     return alarm

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from services.diagnoser.handlers.monitoring import Watch
+from services.diagnoser.handlers.monitor_rounds import CloseRounds
 from services.diagnoser.handlers.runs import DiagnoseRun
 from shared.contracts import Completion, Features, Record, Run
 from shared.errors import TransientError
@@ -14,7 +14,7 @@ SOON_S = 0.2
 class OnCompletion:
     """The handler of completions; it computes, so it runs in a thread."""
 
-    def __init__(self, store: Store, diagnose: DiagnoseRun, watch: Watch) -> None:
+    def __init__(self, store: Store, diagnose: DiagnoseRun, watch: CloseRounds) -> None:
         self._store = store
         self._diagnose = diagnose
         self._watch = watch

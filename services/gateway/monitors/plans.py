@@ -16,7 +16,6 @@ from shared.contracts import (
     TRAFFIC,
     Budget,
     Claim,
-    Method,
     MonitorPlan,
     Suite,
     SuiteProbe,
@@ -83,7 +82,7 @@ def _check_comparison(
                 f" {', '.join(known) or 'nothing of that dimension'}."
             )
     paired = {probe.set for probe in first if probe.set} & {p.set for p in second if p.set}
-    if not paired and any(each.method is not Method.TWO_GROUPS for each in features):
+    if not paired and any(each.method.facts.needs_twins for each in features):
         raise UsageError(
             f"No set of the suite {suite.name} has both {pair.dimension} {pair.a} and"
             f" {pair.b or 'another'}: twins need the same `set`; without twins the method is"

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.anytime.histogram_bets import middles
+from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, middles
 from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.stakes import STAKES, Floats, both_ways, log_mean_exp
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from math import exp, log
 import numpy as np
 from scipy.special import betaln, expit
 
+from shared.stats.anytime.bets import Floats
 from shared.stats.anytime.inversion import invert
 from shared.stats.anytime.odds_grid import GRID, beyond
-from shared.stats.anytime.stakes import Floats
 
 LIMIT = 30.0
 """Of the logarithm of the odds ratio of pairs."""

@@ -5,8 +5,8 @@ from math import inf
 
 import numpy as np
 
+from shared.stats.anytime.bets import STAKES, log_mean_exp
 from shared.stats.anytime.inversion import threshold
-from shared.stats.anytime.stakes import STAKES, log_mean_exp
 
 FOUR_FIFTHS = 0.8
 

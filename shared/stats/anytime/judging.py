@@ -26,7 +26,7 @@ class Projection(Protocol):
         ...
 
 
-class Evidence(Projection, Protocol):
+class GapEvidence(Projection, Protocol):
     """A state of evidence about one gap."""
 
     @property
@@ -54,7 +54,7 @@ class Forecast:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class CurrentDecision:
     """A verdict at one moment, the evidence for it, and what a decision still needs."""
 
     conclusion: Conclusion
@@ -68,13 +68,13 @@ class Judgement:
 
 
 def judge(
-    evidence: Evidence,
+    evidence: GapEvidence,
     *,
     tolerance: float,
     alpha: float,
     family: int = 1,
     log_supremum: float = 0.0,
-) -> Judgement:
+) -> CurrentDecision:
     """Conclude from evidence that may have been looked at any number of times.
 
     - Disparity beyond the tolerance: the evidence against every gap within it has at some look
@@ -111,11 +111,11 @@ def judge(
     forecast = Forecast()
     if conclusion.verdict is Decision.NOT_ENOUGH:
         forecast = outlook(evidence, tolerance=tolerance, bound=bound)
-    return Judgement(conclusion, now, supremum, forecast)
+    return CurrentDecision(conclusion, now, supremum, forecast)
 
 
 def _concluded(
-    evidence: Evidence, log_supremum: float, tolerance: float, bound: float
+    evidence: GapEvidence, log_supremum: float, tolerance: float, bound: float
 ) -> Conclusion:
     if not evidence.units:
         return Conclusion(Decision.NOT_ENOUGH, "there are no units yet")
@@ -132,7 +132,7 @@ def _concluded(
     )
 
 
-def outlook(evidence: Evidence, *, tolerance: float, bound: float) -> Forecast:
+def outlook(evidence: GapEvidence, *, tolerance: float, bound: float) -> Forecast:
     """Forecast a decision: what is to come is taken to be like what is there.
 
     The smallest multiple of the units at which the evidence reaches the bound or the confidence

@@ -5,10 +5,9 @@ from math import sqrt
 
 import numpy as np
 
-from shared.stats.anytime.histogram_bets import against, log_es_beyond, middles
+from shared.stats.anytime.bets import STAKES, Floats, against, log_es_beyond, middles
 from shared.stats.anytime.inversion import invert
 from shared.stats.anytime.rounding import binned
-from shared.stats.anytime.stakes import STAKES, Floats
 
 BINS = 129
 """Odd, so that no difference at all is a bin of its own."""

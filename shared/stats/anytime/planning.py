@@ -7,9 +7,9 @@ from math import ceil
 import numpy as np
 from scipy.stats import norm
 
+from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
 from shared.stats.anytime.inversion import threshold
 from shared.stats.anytime.odds_grid import GRID, beyond
-from shared.stats.anytime.stakes import STAKES, Floats, both_ways, log_mean_exp
 
 RUNS = 400
 LOOKS = 400
@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedUnits:
     """Units until a monitor has alarmed, if the effect is what was said."""
 
     units: int | None
@@ -75,7 +75,7 @@ def plan_gap(
     family: int = 1,
     power: float = 0.8,
     binary: bool = False,
-) -> Plan:
+) -> PlannedUnits:
     """Plan for a mean difference of bounded pairs, monitored by fixed bets.
 
     Parameters
@@ -112,7 +112,7 @@ def plan_rates(
     tolerance: float = 0.0,
     family: int = 1,
     power: float = 0.8,
-) -> Plan:
+) -> PlannedUnits:
     """Plan for two selection rates, monitored as an odds ratio over batches of one and one.
 
     The tolerance is that of the logarithm of the odds ratio; the fixed size knows of none.
@@ -139,7 +139,7 @@ def _plan(
     rng: np.random.Generator,
     bound: float,
     power: float,
-) -> Plan:
+) -> PlannedUnits:
     """Let runs go on, with more looks the longer they last, until enough of them have alarmed.
 
     The sizes are the fixed one, and the furthest that is looked at.
@@ -155,7 +155,7 @@ def _plan(
         over = (evidence(counts) >= bound) & np.isinf(alarmed)
         alarmed[over] = units
     needed, median = (reached(alarmed, share) for share in (power, 0.5))
-    return Plan(needed, median, fixed, units)
+    return PlannedUnits(needed, median, fixed, units)
 
 
 def reached(alarmed: Floats, share: float) -> int | None:

@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from shared.stats.anytime.stakes import Floats
+from shared.stats.anytime.bets import Floats
 
 SIZE = 8
 DENOMINATOR = 2.0**53

@@ -6,10 +6,9 @@ from math import log, sqrt
 
 import numpy as np
 
-from shared.stats.anytime.inversion import invert
-from shared.stats.anytime.lowest import lowest
+from shared.stats.anytime.bets import Floats, log_mean_exp
+from shared.stats.anytime.inversion import invert, lowest
 from shared.stats.anytime.rounding import binned
-from shared.stats.anytime.stakes import Floats, log_mean_exp
 
 BINS = 65
 STAKES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)

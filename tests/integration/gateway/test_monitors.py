@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from services.diagnoser.handlers import Watch
+from services.diagnoser.handlers import CloseRounds
 from services.gateway.app import web_app
 from services.gateway.settings import GatewaySettings
 from shared.contracts import ExtractorStatus, Monitor, Suite, SuiteProbe
@@ -174,7 +174,7 @@ async def test_a_plan_that_was_watched_before_goes_on_with_its_evidence(
     await api.post("/v1/monitors", json=ASKED)
     [monitor] = store.records.all(Monitor)
     store.schedule.want(monitor)
-    watch = Watch(store, now=lambda: datetime.now(UTC))
+    watch = CloseRounds(store, now=lambda: datetime.now(UTC))
     for number in range(4):
         play(store, watch, monitor, number, lambda *_: {"words": 5.0})
     for fields, anew in (({"alpha": 0.01}, True), ({}, False)):
@@ -191,7 +191,7 @@ async def test_evidence_and_alarms_are_shown_with_the_answers_side_by_side(
 ) -> None:
     await api.post("/v1/monitors", json=ASKED)
     [monitor] = store.records.all(Monitor)
-    watch = Watch(store, now=lambda: datetime.now(UTC))
+    watch = CloseRounds(store, now=lambda: datetime.now(UTC))
     for number in range(6):
         play(
             store, watch, monitor, number,

@@ -11,7 +11,7 @@ import pytest
 from lxml import html
 from pydantic import SecretStr
 
-from services.diagnoser.handlers import Watch
+from services.diagnoser.handlers import CloseRounds
 from services.gateway.app import web_app
 from services.gateway.settings import GatewaySettings
 from shared.contracts import Alarm, ExtractorStatus, Monitor, Suite, SuiteProbe
@@ -71,7 +71,7 @@ async def watch(api: httpx2.AsyncClient, store: Store, rounds: int) -> None:
     }
     (await api.post("/v1/monitors", json=asked)).raise_for_status()
     [monitor] = store.records.all(Monitor)
-    closes = Watch(store, now=lambda: datetime.now(UTC))
+    closes = CloseRounds(store, now=lambda: datetime.now(UTC))
     for number in range(rounds):
         play(
             store, closes, monitor, number,

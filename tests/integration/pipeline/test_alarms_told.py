@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from fastapi import FastAPI, Request, Response
 
-from services.diagnoser.handlers import Tell
+from services.diagnoser.handlers import PostAlarm
 from shared.errors import PoisonError, TransientError
 from tests.support.model_server import model_server
 from tests.support.records import AT, make_alarm
@@ -36,8 +36,8 @@ def receiver() -> Iterator[Receiver]:
         yield found
 
 
-def tell(*hosts: str) -> Tell:
-    return Tell(hosts, now=lambda: AT)
+def tell(*hosts: str) -> PostAlarm:
+    return PostAlarm(hosts, now=lambda: AT)
 
 
 async def test_an_alarm_is_posted_with_its_numbers_and_an_escaped_sentence(
@@ -54,7 +54,7 @@ async def test_an_alarm_is_posted_with_its_numbers_and_an_escaped_sentence(
 
 async def test_a_posted_alarm_leads_to_the_answers_behind_it(receiver: Receiver) -> None:
     alarm = make_alarm(webhook=receiver.url)
-    await Tell(["127.0.0.1"], "https://bias.example/", now=lambda: AT)(alarm)
+    await PostAlarm(["127.0.0.1"], "https://bias.example/", now=lambda: AT)(alarm)
     [body] = receiver.told
     link = f"https://bias.example/monitors/{alarm.monitor}/alarms#{alarm.id}"
     assert json.loads(body)["link"] == link
@@ -92,6 +92,6 @@ async def test_nobody_there_is_tried_again_later() -> None:
 
 async def test_without_a_webhook_or_long_afterwards_nothing_is_posted(receiver: Receiver) -> None:
     assert await tell("127.0.0.1")(make_alarm()) == ()
-    late = Tell(["127.0.0.1"], now=lambda: AT + timedelta(days=8))
+    late = PostAlarm(["127.0.0.1"], now=lambda: AT + timedelta(days=8))
     assert await late(make_alarm(webhook=receiver.url)) == ()
     assert receiver.told == []

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from services.diagnoser.domain.monitors.counting import added
-from services.diagnoser.handlers import Watch
+from services.diagnoser.domain.monitors.round_data import summed
+from services.diagnoser.handlers import CloseRounds
 from shared.contracts import (
     Alarm,
     AlarmKind,
@@ -58,10 +58,10 @@ def monitor_of(**fields: object) -> Monitor:
     return make_monitor(plan=plan)
 
 
-def prepared(store: Store, monitor: Monitor) -> Watch:
+def prepared(store: Store, monitor: Monitor) -> CloseRounds:
     store.suites.keep(SUITE, AT)
     store.records.write([monitor])
-    return Watch(store, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
+    return CloseRounds(store, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
 
 
 def kept(store: Store, monitor: Monitor) -> list[str]:
@@ -89,7 +89,7 @@ def test_evidence_is_exactly_the_sum_of_the_increments(store: Store, monitor: Mo
     for evidence in latest(store, monitor).values():
         mine = [each.counts for each in increments if each.comparison == evidence.comparison]
         assert len(mine) == 6
-        assert reduce(added, mine) == evidence.counts
+        assert reduce(summed, mine) == evidence.counts
         assert evidence.units == 6 * 30
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from services.diagnoser.handlers import Watch
+from services.diagnoser.handlers import CloseRounds
 from shared.contracts import Alarm, AlarmKind, Probe, Suite, SuiteProbe, WatchedFeature, WatchedPair
 from shared.store import Store, migrate
 from tests.support.monitored import play
@@ -69,7 +69,7 @@ def test_an_exchange_of_unifiedqa_race_for_arc_is_reported_and_none_where_there_
     monitor = make_monitor(plan=plan)
     store.suites.keep(suite, AT)
     store.records.write([monitor])
-    watch = Watch(store, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
+    watch = CloseRounds(store, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
 
     def values(probe: Probe, round_: int) -> dict[str, float | None]:
         model = ARC if swapped and round_ >= SWAPPED_AT else RACE

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from services.diagnoser.handlers import Watch
+from services.diagnoser.handlers import CloseRounds
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import (
@@ -112,7 +112,7 @@ def compare(store: Store, folder: Path, suite: Suite, monitor: Monitor) -> int:
     with Store.open(url) as apart:
         apart.suites.keep(suite, AT)
         apart.records.write([monitor])
-        watch = Watch(apart, now=lambda: AT)
+        watch = CloseRounds(apart, now=lambda: AT)
         for each in rounds:
             [run] = store.records.get(Run, [each.run_id])
             records = answered(apart, run, said, MODEL)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers import DiagnoseRun, OnCompletion, Watch
+from services.diagnoser.handlers import CloseRounds, DiagnoseRun, OnCompletion
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.planner.handlers import Plans, Rounds, completion_of
 from shared.contracts import (
@@ -46,7 +46,7 @@ class TrafficPlatform:
         self.rounds = Rounds(store, now=self.now, wall=self.now)
         self.plans = Plans(store, now=self.now, deadline_s=60)
         diagnose = DiagnoseRun(store, now=self.now, plan=AnalysisPlan(alpha=0.05, tolerance=0))
-        self.complete = OnCompletion(store, diagnose, Watch(store, now=self.now))
+        self.complete = OnCompletion(store, diagnose, CloseRounds(store, now=self.now))
         self.announce()
 
     def now(self) -> datetime:

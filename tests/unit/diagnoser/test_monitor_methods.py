@@ -5,15 +5,28 @@ from random import Random
 
 import pytest
 
-from services.diagnoser.domain.monitors.answers import Answer, sorted_for
-from services.diagnoser.domain.monitors.changing import change_bound, next_change, reference_of
-from services.diagnoser.domain.monitors.counting import Counts, Place, added, count
-from services.diagnoser.domain.monitors.matching import at_random
-from services.diagnoser.domain.monitors.reading import read
+from services.diagnoser.domain.monitors.change_detection import (
+    change_bound,
+    next_change,
+    random_pairs,
+    reference_of,
+)
+from services.diagnoser.domain.monitors.evidence import summary_of
+from services.diagnoser.domain.monitors.method import method_of
+from services.diagnoser.domain.monitors.round_answers import (
+    ComparedSets,
+    MeasuredAnswer,
+    compared_sets,
+)
+from services.diagnoser.domain.monitors.round_data import Counts, RoundCounts, RoundScope, summed
 from shared.contracts import Change, Claim, Comparison, Method, Verdict, WatchedFeature, WatchedPair
 from tests.support.records import make_plan
 
 PAIR = WatchedPair(dimension="g", a="a", b="b")
+
+
+def count(comparison: Comparison, seen: ComparedSets, scope: RoundScope) -> RoundCounts:
+    return method_of(comparison.watched.method).count(comparison, seen, scope)
 
 
 def comparison_of(method: Method) -> Comparison:
@@ -24,13 +37,17 @@ def comparison_of(method: Method) -> Comparison:
     return Comparison(watched=watched, pair=PAIR)
 
 
-def answers(luck: Random, round_: int, rates: dict[str, float], twins: bool) -> list[Answer]:
+def answers(
+    luck: Random, round_: int, rates: dict[str, float], twins: bool
+) -> list[MeasuredAnswer]:
     found = []
     for number in range(40):
         for group, rate in rates.items():
             set_ = f"{round_}-{number}" + ("" if twins else group)
             value = float(luck.random() < rate)
-            found.append(Answer(set_, f"{set_}{group}", {"g": group}, "x", "0" * 32, {"f": value}))
+            found.append(
+                MeasuredAnswer(set_, f"{set_}{group}", {"g": group}, "x", "0" * 32, {"f": value})
+            )
     return found
 
 
@@ -44,23 +61,25 @@ def test_a_planted_gap_is_found_with_its_sign(method: Method) -> None:
     rounds: list[Counts] = []
     for number in range(25):
         seen = answers(luck, number, {"a": 0.7, "b": 0.3}, method is not Method.TWO_GROUPS)
-        counted = count(comparison, sorted_for(comparison, seen), Place(Claim.POPULATION, number))
+        counted = count(
+            comparison, compared_sets(comparison, seen), RoundScope(Claim.POPULATION, number)
+        )
         assert counted.missing == 0
         rounds.append(counted.counts)
-    found = read(comparison, reduce(added, rounds), plan, 0.0)
+    found = summary_of(comparison, reduce(summed, rounds), plan, 0.0)
     assert found.verdict is Verdict.DISPARITY
     assert found.gap.value is not None
     assert found.gap.low is not None
     assert 0 < found.gap.low < found.gap.value
-    assert reduce(added, rounds) == reduce(added, reversed(rounds))
+    assert reduce(summed, rounds) == reduce(summed, reversed(rounds))
 
 
 def rounds_of(comparison: Comparison, rates: list[dict[str, float]], seed: int) -> list[Counts]:
     luck, found = Random(seed), []
     for number, rate in enumerate(rates):
         seen = answers(luck, number, rate, comparison.watched.method is not Method.TWO_GROUPS)
-        place = Place(Claim.POPULATION, number)
-        found.append(count(comparison, sorted_for(comparison, seen), place).counts)
+        place = RoundScope(Claim.POPULATION, number)
+        found.append(count(comparison, compared_sets(comparison, seen), place).counts)
     return found
 
 
@@ -71,7 +90,7 @@ def changed(comparison: Comparison, rates: list[dict[str, float]], level: bool, 
         comparisons=(PAIR,),
     )  # fmt: skip
     rounds = rounds_of(comparison, rates, seed)
-    change = reference_of(reduce(added, rounds[: plan.reference_rounds]), plan, level=level)
+    change = reference_of(reduce(summed, rounds[: plan.reference_rounds]), plan, level=level)
     assert change is not None
     for counts in rounds[plan.reference_rounds :]:
         change = next_change(change, counts, level=level)
@@ -109,35 +128,66 @@ def test_a_round_that_keeps_no_pairs_moves_no_detector() -> None:
 def test_units_without_twins_are_paired_once_and_those_of_a_set_with_each_other() -> None:
     first = {"x": 0.1, "y": 0.2, "p": 0.9}
     second = {"u": 0.3, "v": 0.4, "w": 0.5, "p": 0.8}
-    pairs = at_random(first, second, "salt")
+    pairs = random_pairs(first, second, "salt")
     assert pairs["p p"] == (0.9, 0.8)
     assert len(pairs) == 3
     assert {a for a, _ in pairs.values()} == {0.1, 0.2, 0.9}
     assert len({b for _, b in pairs.values()}) == 3
-    assert pairs == at_random(dict(reversed(first.items())), second, "salt")
-    assert any(at_random(first, second, f"{n}").keys() != pairs.keys() for n in range(9))
+    assert pairs == random_pairs(dict(reversed(first.items())), second, "salt")
+    assert any(random_pairs(first, second, f"{n}").keys() != pairs.keys() for n in range(9))
 
 
 def test_one_group_is_compared_with_all_others_each_weighing_the_same() -> None:
     watched = WatchedFeature(extractor="x", feature="f")
     comparison = Comparison(watched=watched, pair=WatchedPair(dimension="g", a="a"))
     given = [("a", 1.0), ("b", 0.0), ("b", 0.0), ("b", 0.0), ("c", 1.0)]
-    seen = sorted_for(
+    seen = compared_sets(
         comparison,
-        [Answer("s", f"u{i}", {"g": g}, "x", "0" * 32, {"f": v}) for i, (g, v) in enumerate(given)],
+        [
+            MeasuredAnswer("s", f"u{i}", {"g": g}, "x", "0" * 32, {"f": v})
+            for i, (g, v) in enumerate(given)
+        ],
     )
     assert seen.sets["s"].gap == 0.5
 
 
 def test_a_set_with_any_missing_answer_has_no_gap() -> None:
     comparison = comparison_of(Method.PAIRS)
-    seen = sorted_for(
+    seen = compared_sets(
         comparison,
         [
-            Answer("s", "u1", {"g": "a"}, "x", "0" * 32, {"f": 1.0}),
-            Answer("s", "u2", {"g": "b"}, "x", "0" * 32, {"f": 1.0}),
-            Answer("s", "u2", {"g": "b"}, "x", "1" * 32, None),
+            MeasuredAnswer("s", "u1", {"g": "a"}, "x", "0" * 32, {"f": 1.0}),
+            MeasuredAnswer("s", "u2", {"g": "b"}, "x", "0" * 32, {"f": 1.0}),
+            MeasuredAnswer("s", "u2", {"g": "b"}, "x", "1" * 32, None),
         ],
     )
-    counted = count(comparison, seen, Place(Claim.BANK, 0))
+    counted = count(comparison, seen, RoundScope(Claim.BANK, 0))
     assert (counted.missing, counted.counts["absent"]) == (1, (1,))
+
+
+def bank_of(gaps: dict[str, float | None]) -> ComparedSets:
+    """Return sets of two groups with these gaps; None is a set with a missing answer."""
+    values = [
+        MeasuredAnswer(name, name + group, {"g": group}, "x", "0" * 32, given)
+        for name, gap in gaps.items()
+        for group, given in (("a", None if gap is None else {"f": gap}), ("b", {"f": 0.0}))
+    ]
+    return compared_sets(comparison_of(Method.PAIRS), values)
+
+
+def test_a_bank_counts_what_is_missing_as_the_worst_case_in_any_order() -> None:
+    gaps = {f"set-{i}": 0.3 if i else None for i in range(20)}
+    bank, comparison = bank_of(gaps), comparison_of(Method.PAIRS)
+    closed = count(comparison, bank, RoundScope(Claim.BANK, 1))
+    assert (closed.missing, closed.counts["absent"], sum(closed.counts["counts"])) == (1, (1,), 19)
+    again = bank_of(dict(reversed(gaps.items())))
+    assert count(comparison, again, RoundScope(Claim.BANK, 1)) == closed
+    # A unit of a bank is a set in a round, so it is rounded anew in each.
+    assert count(comparison, bank, RoundScope(Claim.BANK, 2)) != closed
+
+
+def test_a_population_leaves_out_what_is_missing_and_knows_no_rounds() -> None:
+    drawn, comparison = bank_of({"b": 0.3, "c": None, "d": 0.125}), comparison_of(Method.PAIRS)
+    closed = count(comparison, drawn, RoundScope(Claim.POPULATION, 1))
+    assert (closed.missing, closed.counts["absent"], sum(closed.counts["counts"])) == (1, (0,), 2)
+    assert count(comparison, drawn, RoundScope(Claim.POPULATION, 2)) == closed

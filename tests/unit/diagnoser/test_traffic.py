@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 
-from services.diagnoser.domain.monitors.describing import described
-from services.diagnoser.domain.monitors.traffic import Entrants, Heard, observe, users_of
+from services.diagnoser.domain.monitors.traffic import (
+    Entrants,
+    TrafficAnswer,
+    count_window,
+    groups_by_user,
+    window_descriptions,
+)
 from shared.contracts import GroupSummary
 from tests.support.records import make_traffic_monitor
 
@@ -14,7 +19,7 @@ PLAN = make_traffic_monitor().plan
 WORDS, MISSING = PLAN.watched
 
 
-def heard(user: str | None, group: str | None, value: float | None, **fields: Any) -> Heard:
+def heard(user: str | None, group: str | None, value: float | None, **fields: Any) -> TrafficAnswer:
     given = {
         "key": f"{user}-{value}",
         "user": user,
@@ -23,27 +28,29 @@ def heard(user: str | None, group: str | None, value: float | None, **fields: An
         "values": None if value is None else {"words": value},
         "unscorable": "no answer: timeout" if value is None else None,
     }
-    return Heard(**{**given, **fields})
+    return TrafficAnswer(**{**given, **fields})
 
 
 def entrants(new: Collection[str], mixed: Collection[str] = ()) -> Entrants:
     return Entrants(new=new, known=(), mixed=mixed)
 
 
-def sides(seen: list[Heard], who: Entrants) -> tuple[int, int]:
-    counts = observe(WORDS, seen, who).counted.counts
+def sides(seen: list[TrafficAnswer], who: Entrants) -> tuple[int, int]:
+    counts = count_window(WORDS, seen, who).counted.counts
     return sum(counts["first"]), sum(counts["second"])
 
 
-def means(seen: list[Heard], feature: int = 0) -> list[GroupSummary]:
-    return list(described(PLAN, seen)[feature].groups)
+def means(seen: list[TrafficAnswer], feature: int = 0) -> list[GroupSummary]:
+    return list(window_descriptions(PLAN, seen)[feature].groups)
 
 
 def test_a_user_is_one_unit_however_many_answers_there_are() -> None:
     seen = [heard("ann", "female", value) for value in (2, 4, 6)] + [heard("bob", "male", 5)]
     assert sides(seen, entrants({"ann", "bob"})) == (1, 1)
-    first = observe(WORDS, seen, entrants({"ann", "bob"})).counted.counts["first"]
-    only = observe(WORDS, [heard("ann", "female", 4)], entrants({"ann"})).counted.counts["first"]
+    first = count_window(WORDS, seen, entrants({"ann", "bob"})).counted.counts["first"]
+    only = count_window(WORDS, [heard("ann", "female", 4)], entrants({"ann"})).counted.counts[
+        "first"
+    ]
     assert first == only
 
 
@@ -56,7 +63,7 @@ def test_users_that_entered_before_or_are_in_two_groups_or_have_no_name_do_not_e
         heard("none", None, 4),
         heard("new", "male", 4),
     ]
-    assert users_of(seen, "gender") == {
+    assert groups_by_user(seen, "gender") == {
         "old": {"female"}, "both": {"female", "male"}, "new": {"male"}
     }  # fmt: skip
     assert sides(seen, entrants({"both", "new"}, mixed={"both"})) == (0, 1)
@@ -64,18 +71,18 @@ def test_users_that_entered_before_or_are_in_two_groups_or_have_no_name_do_not_e
 
 def test_a_user_without_any_number_is_missing_and_one_with_some_is_not() -> None:
     seen = [heard("ann", "female", None), heard("eve", "female", 3), heard("eve", "female", None)]
-    found = observe(WORDS, seen, entrants({"ann", "eve"}))
+    found = count_window(WORDS, seen, entrants({"ann", "eve"}))
     assert (sum(found.counted.counts["first"]), found.counted.missing) == (1, 1)
 
 
 def test_that_answers_are_missing_is_a_number_of_every_user() -> None:
     seen = [heard("ann", "female", None), heard("bob", "male", 3)]
-    counts = observe(MISSING, seen, entrants({"ann", "bob"})).counted.counts
+    counts = count_window(MISSING, seen, entrants({"ann", "bob"})).counted.counts
     assert (counts["first"][-1], counts["second"][0]) == (1, 1)
 
 
 def test_a_value_beyond_the_declared_range_is_counted_and_not_used() -> None:
-    found = observe(WORDS, [heard("ann", "female", 11)], entrants({"ann"}))
+    found = count_window(WORDS, [heard("ann", "female", 11)], entrants({"ann"}))
     assert (found.outside, found.counted.missing) == (1, 1)
 
 

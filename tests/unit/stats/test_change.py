@@ -5,9 +5,9 @@ from math import exp, log
 import numpy as np
 import pytest
 
+from shared.stats.anytime.bets import STAKES
 from shared.stats.anytime.change import Baseline, Detector, likeliest_start
 from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.stakes import STAKES
 
 
 def stepwise(gaps: list[float], gap: float, tolerance: float) -> float:

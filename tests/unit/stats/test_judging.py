@@ -5,16 +5,9 @@ from math import log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.batches import Batch
-from shared.stats.anytime.claims import (
-    Claim,
-    close_bank_round,
-    close_population_round,
-    unit_id,
-)
 from shared.stats.anytime.discordant import DiscordantPairs
-from shared.stats.anytime.judging import Evidence, judge
-from shared.stats.anytime.odds import CommonOdds
+from shared.stats.anytime.judging import GapEvidence, judge
+from shared.stats.anytime.odds import Batch, CommonOdds
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.two_groups import TwoHistograms
 from shared.stats.comparisons.verdicts import Decision
@@ -31,7 +24,7 @@ def groups(shift: float, units: int) -> TwoHistograms:
     return TwoHistograms.of(first, rng.beta(4, 4, units), rng.random(units), rng.random(units))
 
 
-STATES: list[tuple[Evidence, float, Decision]] = [
+STATES: list[tuple[GapEvidence, float, Decision]] = [
     (gaps(0.1, 2000), 0.02, Decision.DISPARITY),
     (gaps(0.0, 20_000), 0.02, Decision.NO_DISPARITY),
     (gaps(0.02, 50), 0.02, Decision.NOT_ENOUGH),
@@ -50,7 +43,7 @@ STATES: list[tuple[Evidence, float, Decision]] = [
 
 @pytest.mark.parametrize(("evidence", "tolerance", "verdict"), STATES)
 def test_a_verdict_follows_from_the_evidence(
-    evidence: Evidence, tolerance: float, verdict: Decision
+    evidence: GapEvidence, tolerance: float, verdict: Decision
 ) -> None:
     found = judge(evidence, tolerance=tolerance, alpha=0.05)
     assert found.conclusion.verdict == verdict
@@ -99,27 +92,6 @@ def test_equality_is_forecast_too_and_a_gap_at_the_tolerance_is_not() -> None:
     assert judge(even, tolerance=0.02, alpha=0.05).forecast.more_units is None
     assert "too near" in (judge(even, tolerance=0.02, alpha=0.05).forecast.reason or "")
     assert "no units" in (judge(CommonOdds(), tolerance=0.2, alpha=0.05).forecast.reason or "")
-
-
-def test_a_banks_unit_is_a_set_in_a_round_and_a_populations_the_set() -> None:
-    assert unit_id(Claim.BANK, "s", 1) != unit_id(Claim.BANK, "s", 2)
-    assert unit_id(Claim.POPULATION, "s", 1) == unit_id(Claim.POPULATION, "s", 2)
-
-
-def test_a_banks_round_counts_what_is_missing_as_the_worst_case() -> None:
-    bank = {f"set-{i}": 0.3 if i else None for i in range(20)}
-    closed = close_bank_round(bank, round_number=1, salt="words: a/b")
-    assert (closed.missing, closed.increment.absent, closed.increment.units) == (1, 1, 19)
-    again = close_bank_round(dict(reversed(bank.items())), round_number=1, salt="words: a/b")
-    assert again == closed
-    assert close_bank_round(bank, round_number=2, salt="words: a/b") != closed
-
-
-def test_a_set_of_a_population_enters_once() -> None:
-    drawn: dict[str, float | None] = {"a": 0.5, "b": -0.25, "c": None, "d": 0.125}
-    closed = close_population_round(drawn, entered=frozenset({"a"}), salt="words")
-    assert (closed.increment.units, closed.missing, closed.repeated) == (2, 1, 1)
-    assert closed.increment.absent == 0
 
 
 def test_what_is_no_tolerance_or_family_is_refused() -> None:

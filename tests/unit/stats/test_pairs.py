@@ -6,11 +6,10 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.histogram_bets import log_es, log_es_beyond
+from shared.stats.anytime.bets import STAKES, log_es, log_es_beyond, stakes_for
 from shared.stats.anytime.inversion import Bracket, bracket
 from shared.stats.anytime.pairs import STEPS_PER_SE, PairHistogram
 from shared.stats.anytime.rounding import binned, uniforms
-from shared.stats.anytime.stakes import STAKES, stakes_for
 from tests.support.golden import golden_cases
 
 GAPS = (-1, 0, 1)

@@ -8,7 +8,7 @@ import pytest
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.planning import fixed_size, plan_gap, plan_rates
 from shared.stats.anytime.two_groups import TwoHistograms
-from shared.stats.anytime.unpaired_planning import plan_two_groups
+from shared.stats.anytime.two_groups_planning import plan_two_groups
 
 
 def rng() -> np.random.Generator:

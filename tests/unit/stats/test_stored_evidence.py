@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shared.stats.anytime.batches import Batch
 from shared.stats.anytime.discordant import DiscordantPairs
 from shared.stats.anytime.four_fifths import SelectionPairs
-from shared.stats.anytime.odds import CommonOdds
+from shared.stats.anytime.odds import Batch, CommonOdds
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.two_groups import TwoHistograms
 

@@ -6,7 +6,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.lowest import GAP
+from shared.stats.anytime.inversion import GAP
 from shared.stats.anytime.two_groups import BINS, STAKES, TwoHistograms
 
 

@@ -1,24 +1,19 @@
-"""What a window of production traffic adds to the evidence: each user once, with a mean."""
+"""A window of production traffic: what it adds to the evidence, and what it looked like."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from statistics import fmean
 
-import numpy as np
-
-from services.diagnoser.domain.monitors.answers import Values, value_of
-from services.diagnoser.domain.monitors.counting import Counted
-from shared.contracts import Comparison, WatchedPair
-from shared.stats.anytime.rounding import uniforms
-from shared.stats.anytime.stakes import Floats
-from shared.stats.anytime.two_groups import TwoHistograms
-
-SIDES = ("first", "second")
+from services.diagnoser.domain.monitors.methods.two_groups import SIDES, share_of_range, side_counts
+from services.diagnoser.domain.monitors.round_answers import Values, value_of
+from services.diagnoser.domain.monitors.round_data import RoundCounts
+from shared.contracts import Comparison, Described, Estimate, GroupSummary, MonitorPlan, WatchedPair
+from shared.stats.comparisons.means_and_rates import mean_of
 
 
 @dataclass(frozen=True)
-class Heard:
+class TrafficAnswer:
     """One production answer as measured by one extractor."""
 
     key: str
@@ -45,14 +40,14 @@ class Entrants:
 
 
 @dataclass(frozen=True)
-class Observed:
+class WindowCounts:
     """What one comparison takes from a window."""
 
-    counted: Counted
+    counted: RoundCounts
     outside: int
 
 
-def users_of(heard: Iterable[Heard], dimension: str) -> dict[str, set[str]]:
+def groups_by_user(heard: Iterable[TrafficAnswer], dimension: str) -> dict[str, set[str]]:
     """Return the groups of every user who has any in this dimension; of nobody without a name."""
     found: dict[str, set[str]] = defaultdict(set)
     for each in heard:
@@ -69,7 +64,9 @@ def side_of(pair: WatchedPair, groups: Mapping[str, str]) -> str | None:
     return SIDES[1] if group is not None and pair.b in (None, group) else None
 
 
-def observe(comparison: Comparison, heard: Iterable[Heard], who: Entrants) -> Observed:
+def count_window(
+    comparison: Comparison, heard: Iterable[TrafficAnswer], who: Entrants
+) -> WindowCounts:
     """Count one comparison: the mean of each new user, on the side of the user's group.
 
     A user has the mean of those answers that have a number, and is missing where none has: users
@@ -80,15 +77,13 @@ def observe(comparison: Comparison, heard: Iterable[Heard], who: Entrants) -> Ob
     for name in SIDES:
         means = {user: fmean(values) for user, values in sides[name].items() if values}
         missing += len(sides[name]) - len(means)
-        luck = uniforms(list(means), f"{comparison.key}/{name}")
-        nobody = np.array([], dtype=np.float64)
-        shares = _shares(comparison, list(means.values()))
-        counts[name] = TwoHistograms.of(shares, nobody, luck, nobody).first
-    return Observed(Counted(counts, missing), outside)
+        shares = {user: share_of_range(comparison.watched, mean) for user, mean in means.items()}
+        counts[name] = side_counts(comparison, name, shares)
+    return WindowCounts(RoundCounts(counts, missing), outside)
 
 
 def _sides(
-    comparison: Comparison, heard: Iterable[Heard], who: Entrants
+    comparison: Comparison, heard: Iterable[TrafficAnswer], who: Entrants
 ) -> tuple[dict[str, dict[str, list[float]]], int]:
     watched, outside = comparison.watched, 0
     sides: dict[str, dict[str, list[float]]] = {name: {} for name in SIDES}
@@ -111,7 +106,65 @@ def _enters(user: str | None, who: Entrants) -> bool:
     return user is not None and user in who.new and user not in who.mixed
 
 
-def _shares(comparison: Comparison, means: list[float]) -> Floats:
-    low, span = comparison.watched.low, comparison.watched.high - comparison.watched.low
-    # Rounding errors may put a mean a hair beyond the ends.
-    return np.clip((np.array(means, dtype=np.float64) - low) / span, 0.0, 1.0)
+NAMELESS = (
+    "{} of the answers name no user or conversation: whether they are independent of one another"
+    " is not known"
+)
+UNEXPLAINED = "no such number"
+
+
+def window_descriptions(
+    plan: MonitorPlan, heard: Collection[TrafficAnswer]
+) -> tuple[Described, ...]:
+    """Describe every number that is watched in every comparison that is declared."""
+    return tuple(_described(each, heard, plan.alpha) for each in plan.watched)
+
+
+def _described(comparison: Comparison, heard: Iterable[TrafficAnswer], alpha: float) -> Described:
+    watched, pair = comparison.watched, comparison.pair
+    mine = [each for each in heard if each.extractor == watched.extractor]
+    return Described(
+        extractor=watched.extractor,
+        feature=watched.feature,
+        dimension=pair.dimension,
+        groups=tuple(_groups(pair, mine, watched.feature, alpha)),
+    )
+
+
+def _groups(
+    pair: WatchedPair, heard: Collection[TrafficAnswer], feature: str, alpha: float
+) -> Iterator[GroupSummary]:
+    names = (pair.a, pair.b or f"any but {pair.a}")
+    for side, name in zip(SIDES, names, strict=True):
+        there = [each for each in heard if side_of(pair, each.groups) == side]
+        yield _summary(name, there, feature, alpha)
+
+
+def _summary(
+    name: str, heard: Collection[TrafficAnswer], feature: str, alpha: float
+) -> GroupSummary:
+    units: dict[tuple[str | None, str], list[float]] = defaultdict(list)
+    missing: Counter[str] = Counter()
+    for each in heard:
+        value = value_of(each.values, feature)
+        if value is None:
+            missing[each.unscorable or UNEXPLAINED] += 1
+        else:
+            # Who is not named is taken for nobody else.
+            units[each.user, "" if each.user else each.key].append(value)
+    means = [fmean(values) for _, values in sorted(units.items(), key=lambda item: str(item[0]))]
+    nameless = sum(len(values) for (user, _), values in units.items() if user is None)
+    return GroupSummary(
+        group=name,
+        responses=len(heard),
+        missing=missing.total(),
+        missing_reasons=dict(sorted(missing.items())),
+        units=len(means),
+        mean=_mean(means, nameless, alpha),
+    )
+
+
+def _mean(means: list[float], nameless: int, alpha: float) -> Estimate:
+    if nameless:
+        return Estimate(value=fmean(means), method="mean", reason=NAMELESS.format(nameless))
+    return Estimate(**asdict(mean_of(means, alpha)))

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from services.diagnoser.domain.monitors.answers import Sorted
-from services.diagnoser.domain.monitors.changing import change_bound
+from services.diagnoser.domain.monitors.change_detection import change_bound
+from services.diagnoser.domain.monitors.round_answers import ComparedSets
 from shared.contracts import (
     Alarm,
     AlarmKind,
@@ -24,7 +24,7 @@ Raised = Mapping[tuple[str, AlarmKind], Alarm]
 
 
 @dataclass(frozen=True)
-class News:
+class AlarmChange:
     """What is to be told of one comparison."""
 
     key: str
@@ -39,7 +39,7 @@ def alarms(
     monitor: Monitor,
     closed: Round,
     evidence: Collection[Evidence],
-    seen: Mapping[str, Sorted],
+    seen: Mapping[str, ComparedSets],
     history: Collection[Alarm],
 ) -> list[Alarm]:
     """Return the alarms of a round: each is raised once in an epoch, and cleared by rule."""
@@ -63,16 +63,18 @@ def _standing(history: Collection[Alarm]) -> Raised:
     }
 
 
-def _raised(evidence: Evidence, monitor: Monitor) -> Iterator[News]:
+def _raised(evidence: Evidence, monitor: Monitor) -> Iterator[AlarmChange]:
     key = evidence.comparison_key
     if evidence.verdict is Verdict.DISPARITY:
         reason = f"{evidence.reason}: its logarithm reached {evidence.log_supremum:.2f} of the"
         told = f"{reason} {evidence.bound:.2f} needed"
-        yield News(key, AlarmKind.DISPARITY, AlarmState.RAISED, told, evidence, evidence.epoch)
+        yield AlarmChange(
+            key, AlarmKind.DISPARITY, AlarmState.RAISED, told, evidence, evidence.epoch
+        )
     yield from _changed(evidence, monitor.plan)
 
 
-def _changed(evidence: Evidence, plan: MonitorPlan) -> Iterator[News]:
+def _changed(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:
     bound = change_bound(plan)
     for what, change in _changes(evidence).items():
         if change and change.log_evidence is not None and change.log_evidence >= bound:
@@ -82,14 +84,14 @@ def _changed(evidence: Evidence, plan: MonitorPlan) -> Iterator[News]:
                 f" epoch: the log evidence is {change.log_evidence:.2f} of the {bound:.2f} needed"
             )
             key = evidence.comparison_key
-            yield News(key, what, AlarmState.RAISED, reason, evidence, evidence.epoch)
+            yield AlarmChange(key, what, AlarmState.RAISED, reason, evidence, evidence.epoch)
 
 
 def _changes(evidence: Evidence) -> dict[AlarmKind, Change | None]:
     return {AlarmKind.CHANGE: evidence.change, AlarmKind.LEVEL: evidence.level_change}
 
 
-def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[News]:
+def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[AlarmChange]:
     """Clear what a new epoch makes out of date, and a disparity whose evidence is gone again."""
     for what in AlarmKind:
         alarm = standing.get((evidence.comparison_key, what))
@@ -102,10 +104,12 @@ def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[Ne
         else:
             continue
         key = evidence.comparison_key
-        yield News(key, what, AlarmState.CLEARED, reason, evidence, alarm.epoch)
+        yield AlarmChange(key, what, AlarmState.CLEARED, reason, evidence, alarm.epoch)
 
 
-def _alarm(news: News, monitor: Monitor, closed: Round, seen: Mapping[str, Sorted]) -> Alarm:
+def _alarm(
+    news: AlarmChange, monitor: Monitor, closed: Round, seen: Mapping[str, ComparedSets]
+) -> Alarm:
     evidence = news.evidence
     raised = news.state is AlarmState.RAISED
     change = _changes(evidence).get(news.what)
@@ -131,7 +135,7 @@ def _alarm(news: News, monitor: Monitor, closed: Round, seen: Mapping[str, Sorte
     )
 
 
-def _twins(seen: Sorted, gap: float | None) -> Iterator[SentTwins]:
+def _twins(seen: ComparedSets, gap: float | None) -> Iterator[SentTwins]:
     """Return the sets whose gaps point the furthest the way the whole gap does."""
     sign = -1.0 if gap is not None and gap < 0 else 1.0
     gaps = {name: twins.gap for name, twins in seen.sets.items() if twins.compared}

@@ -35,7 +35,7 @@ VERDICTS = {Verdict.DISPARITY: 1, Verdict.NOT_ENOUGH: 0, Verdict.NO_DISPARITY: -
 Key = tuple[Gauge, tuple[str, ...]]
 
 
-class Gauges:
+class MonitorMetrics:
     """Sets the gauges of all monitors, and takes away those of monitors that are gone."""
 
     def __init__(self, store: Store) -> None:

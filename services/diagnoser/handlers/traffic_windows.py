@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping
 
-from services.diagnoser.domain.monitors.describing import described
-from services.diagnoser.domain.monitors.seen import Seen
-from services.diagnoser.domain.monitors.traffic import Entrants, Heard, observe, users_of
+from services.diagnoser.domain.monitors.round_data import RoundData
+from services.diagnoser.domain.monitors.traffic import (
+    Entrants,
+    TrafficAnswer,
+    count_window,
+    groups_by_user,
+    window_descriptions,
+)
 from shared.contracts import Description, Features, Monitor, Response, Round, Run
 from shared.errors import PoisonError
 from shared.store import Store
 
 
-class Windows:
+class TrafficWindows:
     """Reads what was said in a window and measured by the versions that its run pins.
 
     What was not measured when the window closed is left out: that an extractor was down says
@@ -20,7 +25,7 @@ class Windows:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def read(self, run: Run, monitor: Monitor, closed: Round) -> Seen:
+    def read(self, run: Run, monitor: Monitor, closed: Round) -> RoundData:
         """Return what a closed window adds.
 
         Who reads it again, after a death, finds the same users new.
@@ -32,24 +37,24 @@ class Windows:
             for dimension in sorted({pair.dimension for pair in monitor.plan.comparisons})
         }
         observed = {
-            each.key: observe(each, heard, entrants[each.pair.dimension])
+            each.key: count_window(each, heard, entrants[each.pair.dimension])
             for each in monitor.plan.watched
         }
-        return Seen(
+        return RoundData(
             counted={key: each.counted for key, each in observed.items()},
             outside={key: each.outside for key, each in observed.items()},
             described=(_description(run, monitor, closed, said, heard, entrants),),
         )
 
-    def _entrants(self, closed: Round, dimension: str, heard: list[Heard]) -> Entrants:
-        users = users_of(heard, dimension)
+    def _entrants(self, closed: Round, dimension: str, heard: list[TrafficAnswer]) -> Entrants:
+        users = groups_by_user(heard, dimension)
         new = self._store.enrolled_units.enroll(
             closed.monitor_id, closed.epoch, dimension, users, closed.round
         )
         mixed = {user for user, groups in users.items() if len(groups) > 1}
         return Entrants(new=new, known=users.keys() - new, mixed=mixed)
 
-    def _heard(self, run: Run, said: list[Response]) -> list[Heard]:
+    def _heard(self, run: Run, said: list[Response]) -> list[TrafficAnswer]:
         pins = {(pin.name, pin.version) for pin in run.extractors}
         responses = {response.id: response for response in said}
         return [
@@ -59,9 +64,9 @@ class Windows:
         ]
 
 
-def _heard(response: Response, features: Features) -> Heard:
+def _heard(response: Response, features: Features) -> TrafficAnswer:
     probe = response.probe
-    return Heard(
+    return TrafficAnswer(
         key=probe.key,
         user=probe.set_id,
         groups=probe.groups,
@@ -76,7 +81,7 @@ def _description(
     monitor: Monitor,
     closed: Round,
     said: list[Response],
-    heard: list[Heard],
+    heard: list[TrafficAnswer],
     entrants: Mapping[str, Entrants],
 ) -> Description:
     if run.window is None:
@@ -94,5 +99,5 @@ def _description(
         without_unit=sum(response.probe.set_id is None for response in said),
         known_units={name: len(each.known) for name, each in entrants.items()},
         mixed_units={name: len(each.mixed) for name, each in entrants.items()},
-        described=described(monitor.plan, heard),
+        described=window_descriptions(monitor.plan, heard),
     )

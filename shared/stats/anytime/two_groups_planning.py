@@ -6,9 +6,9 @@ from math import ceil, inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.stats.anytime.bets import Floats
 from shared.stats.anytime.inversion import threshold
-from shared.stats.anytime.planning import ROUNDING, Plan, check_size, fixed_size, reached
-from shared.stats.anytime.stakes import Floats
+from shared.stats.anytime.planning import ROUNDING, PlannedUnits, check_size, fixed_size, reached
 from shared.stats.anytime.two_groups import BINS, TwoHistograms
 
 Sizes = NDArray[np.int64]
@@ -33,7 +33,7 @@ def plan_two_groups(
     tolerance: float = 0.0,
     family: int = 1,
     power: float = 0.8,
-) -> Plan:
+) -> PlannedUnits:
     """Plan for two groups of the same size, monitored by two histograms.
 
     What it gives counts the units of both groups. Values are simulated as the group's mean, or
@@ -63,10 +63,10 @@ def plan_two_groups(
     # However little values vary, a unit brings no more than about its gap.
     sizes = _sizes(max(each, ceil(bound / (abs(effect) - tolerance))))
     if each > MOST or not len(sizes):
-        return Plan(None, None, 2 * each, 2 * MOST)
+        return PlannedUnits(None, None, 2 * each, 2 * MOST)
     alarmed = np.array([_alarmed(shares, sizes, tolerance, bound, rng) for _ in range(RUNS)])
     units, median = (reached(alarmed, share) for share in (power, 0.5))
-    return Plan(units, median, 2 * each, 2 * int(sizes[-1]))
+    return PlannedUnits(units, median, 2 * each, 2 * int(sizes[-1]))
 
 
 def _sizes(scale: int) -> Sizes:

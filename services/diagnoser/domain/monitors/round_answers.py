@@ -11,7 +11,7 @@ Values = Mapping[str, float | None] | None
 
 
 @dataclass(frozen=True)
-class Answer:
+class MeasuredAnswer:
     """One response as measured by one extractor."""
 
     set: str
@@ -23,7 +23,7 @@ class Answer:
 
 
 @dataclass
-class Side:
+class GroupAnswers:
     """The answers of one group within a set."""
 
     by_group: dict[str, dict[str, list[float]]] = field(default_factory=dict)
@@ -54,11 +54,11 @@ class Side:
 
 
 @dataclass
-class Twins:
+class SetAnswers:
     """A set as one comparison sees it."""
 
-    a: Side = field(default_factory=Side)
-    b: Side = field(default_factory=Side)
+    a: GroupAnswers = field(default_factory=GroupAnswers)
+    b: GroupAnswers = field(default_factory=GroupAnswers)
 
     @property
     def compared(self) -> bool:
@@ -79,18 +79,18 @@ class Twins:
 
 
 @dataclass(frozen=True)
-class Sorted:
+class ComparedSets:
     """Every set of a round that one comparison is about."""
 
-    sets: Mapping[str, Twins]
+    sets: Mapping[str, SetAnswers]
     outside: int
     """Values beyond the declared range."""
 
 
-def sorted_for(comparison: Comparison, answers: Iterable[Answer]) -> Sorted:
+def compared_sets(comparison: Comparison, answers: Iterable[MeasuredAnswer]) -> ComparedSets:
     """Sort the answers for one comparison; values beyond the range count as missing."""
     pair, watched = comparison.pair, comparison.watched
-    sets: dict[str, Twins] = defaultdict(Twins)
+    sets: dict[str, SetAnswers] = defaultdict(SetAnswers)
     outside = 0
     for answer in answers:
         group = answer.groups.get(pair.dimension)
@@ -103,7 +103,27 @@ def sorted_for(comparison: Comparison, answers: Iterable[Answer]) -> Sorted:
         if value is not None and not watched.low <= value <= watched.high:
             value, outside = None, outside + 1
         _add(side, group, answer, value)
-    return Sorted(dict(sorted(sets.items())), outside)
+    return ComparedSets(dict(sorted(sets.items())), outside)
+
+
+def selections_of_pairs(sets: Iterable[SetAnswers], limit: float) -> tuple[int, ...]:
+    """Count sets of one unit a side: both selected, first only, second only, neither."""
+    counts = [0, 0, 0, 0]
+    for twins in sets:
+        a, b = twins.a.units, twins.b.units
+        if twins.gap is not None and len(a) == len(b) == 1:
+            counts[(a[0] < limit) * 2 + (b[0] < limit)] += 1
+    return tuple(counts)
+
+
+def selected_shares(sets: Mapping[str, SetAnswers], limit: float) -> dict[str, tuple[float, float]]:
+    """Return the share of each group that a whole set selects."""
+
+    def share(units: list[float]) -> float:
+        return sum(value >= limit for value in units) / len(units)
+
+    whole = {name: each for name, each in sets.items() if each.gap is not None}
+    return {name: (share(each.a.units), share(each.b.units)) for name, each in whole.items()}
 
 
 def value_of(values: Values, feature: str) -> float | None:
@@ -113,7 +133,7 @@ def value_of(values: Values, feature: str) -> float | None:
     return values.get(feature) if values else None
 
 
-def _add(side: Side, group: str, answer: Answer, value: float | None) -> None:
+def _add(side: GroupAnswers, group: str, answer: MeasuredAnswer, value: float | None) -> None:
     side.responses.append(answer.response_id)
     if value is None:
         side.missing += 1

@@ -18,7 +18,7 @@ STALE_S = 7 * 24 * 3600
 """What is older is kept and shown, but not posted: who replays dead letters wakes nobody."""
 
 
-class Tell:
+class PostAlarm:
     """The handler of alarms: one POST each, again until it is taken."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Tell:
         log("diagnoser").warning("alarm", monitor=alarm.monitor, **_summary(alarm))
         too_old = (self._now() - alarm.at).total_seconds() > STALE_S
         if alarm.webhook is not None and not too_old:
-            await self._post(alarm.webhook, body_of(alarm, self._dashboard_url))
+            await self._post(alarm.webhook, webhook_body(alarm, self._dashboard_url))
         return ()
 
     async def _post(self, url: str, body: bytes) -> None:
@@ -75,7 +75,7 @@ class Tell:
             )
 
 
-def body_of(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
+def webhook_body(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
     """Return what is posted: the record's numbers, and a sentence that may stand in HTML.
 
     Texts of models and of users stay where they are; the sets that contributed most are named by

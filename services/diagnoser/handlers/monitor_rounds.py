@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from services.diagnoser.domain.monitors.adding import evidence_of, increment_of
-from services.diagnoser.domain.monitors.alarming import alarms
-from services.diagnoser.domain.monitors.answers import Answer, sorted_for
-from services.diagnoser.domain.monitors.counting import Place, count
+from services.diagnoser.domain.monitors.alarms import alarms
 from services.diagnoser.domain.monitors.epochs import closed_round, models_of
-from services.diagnoser.domain.monitors.seen import Seen
-from services.diagnoser.handlers.windows import Windows
+from services.diagnoser.domain.monitors.evidence import evidence_of, increment_of
+from services.diagnoser.domain.monitors.method import method_of
+from services.diagnoser.domain.monitors.round_answers import MeasuredAnswer, compared_sets
+from services.diagnoser.domain.monitors.round_data import RoundData, RoundScope
+from services.diagnoser.handlers.traffic_windows import TrafficWindows
 from shared.contracts import (
     Alarm,
     Completion,
@@ -32,7 +32,7 @@ from shared.store import Store
 SOON_S = 0.2
 
 
-class Watch:
+class CloseRounds:
     """Adds closed rounds to the evidence of their monitors, each once, in their order.
 
     All that a round leaves behind is written in one transaction, before anybody hears of it. Who
@@ -42,7 +42,7 @@ class Watch:
 
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
-        self._windows = Windows(store)
+        self._windows = TrafficWindows(store)
         self._now = now
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
@@ -120,14 +120,17 @@ class Watch:
         told = alarms(monitor, closed, evidence, seen.sets, history)
         return [*increments, *evidence, *told, *seen.described]
 
-    def _seen(self, run: Run, monitor: Monitor, closed: Round) -> Seen:
+    def _seen(self, run: Run, monitor: Monitor, closed: Round) -> RoundData:
         if run.window is not None:
             return self._windows.read(run, monitor, closed)
         answers = self._answers(run)
-        sets = {each.key: sorted_for(each, answers) for each in monitor.plan.watched}
-        place = Place(monitor.plan.claim, closed.round)
-        counted = {each.key: count(each, sets[each.key], place) for each in monitor.plan.watched}
-        return Seen(counted, {key: each.outside for key, each in sets.items()}, sets)
+        sets = {each.key: compared_sets(each, answers) for each in monitor.plan.watched}
+        scope = RoundScope(monitor.plan.claim, closed.round)
+        counted = {
+            each.key: method_of(each.watched.method).count(each, sets[each.key], scope)
+            for each in monitor.plan.watched
+        }
+        return RoundData(counted, {key: each.outside for key, each in sets.items()}, sets)
 
     def _last(self, before: Round | None) -> dict[str, Evidence]:
         if before is None:
@@ -135,14 +138,14 @@ class Watch:
         found = self._store.records.read(Evidence, run_id=before.run_id)
         return {each.comparison_key: each for each in found}
 
-    def _answers(self, run: Run) -> list[Answer]:
+    def _answers(self, run: Run) -> list[MeasuredAnswer]:
         """Return an answer for all that was planned, also where nothing came."""
         suite = self._store.suites.get(run.suite_hash)
         if suite is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
         found = {each.id: each for each in self._store.records.read(Features, run_id=run.id)}
         return [
-            Answer(
+            MeasuredAnswer(
                 set=probe.set_id or probe.unit_id,
                 unit=probe.unit_id,
                 groups=probe.groups,

@@ -1,0 +1,29 @@
+"""McNemar: twins of which one is selected."""
+
+from services.diagnoser.domain.monitors.change_detection import counted_pairs
+from services.diagnoser.domain.monitors.method import MonitorMethod
+from services.diagnoser.domain.monitors.methods.odds import planned_selections
+from services.diagnoser.domain.monitors.round_answers import (
+    ComparedSets,
+    selected_shares,
+    selections_of_pairs,
+)
+from services.diagnoser.domain.monitors.round_data import Counts, RoundCounts, RoundScope
+from shared.contracts import Comparison
+from shared.stats.anytime.discordant import DiscordantPairs
+
+
+def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) -> RoundCounts:
+    limit = comparison.watched.selected_at_least or 0.0
+    sets = {name: twins for name, twins in compared.sets.items() if twins.compared}
+    both, first, second, neither = selections_of_pairs(sets.values(), limit)
+    missing = len(sets) - (both + first + second + neither)
+    changes = counted_pairs(selected_shares(sets, limit), comparison.key)
+    return RoundCounts({"pairs": (first, second, both + neither), **changes}, missing)
+
+
+def _evidence(counts: Counts) -> DiscordantPairs:
+    return DiscordantPairs(*counts["pairs"])
+
+
+METHOD = MonitorMethod(_count, _evidence, planned_selections)
