@@ -3,7 +3,7 @@
 `--hypothesis-profile=default` looks for examples that nobody has tried.
 """
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     "pytester",
@@ -12,5 +12,8 @@ pytest_plugins = [
     "tests.support.recorded",
     "tests.support.skips",
 ]
-settings.register_profile("seeded", derandomize=True)
+# A busy machine is slow, and slowness is no counterexample.
+settings.register_profile(
+    "seeded", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("seeded")

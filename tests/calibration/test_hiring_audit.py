@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from biaswatch.readers.suites import load_suite
 from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding, diagnose
@@ -63,14 +62,12 @@ def verdicts(found: list[RunFinding]) -> dict[tuple[str, str], Verdict]:
     return {(gap.a, gap.b): gap.verdict for finding in found for gap in finding.gaps}
 
 
-@pytest.mark.timeout(240)
 def test_a_planted_gap_of_six_tenths_is_found_in_nearly_every_run() -> None:
     runs = [verdicts(found_in_a_run(PLANTED, seed)) for seed in range(100)]
     power = np.mean([run["black", "white"] is Verdict.DISPARITY for run in runs])
     assert power >= 0.98
 
 
-@pytest.mark.timeout(240)
 def test_forty_runs_with_nothing_planted_give_at_most_four_false_findings() -> None:
     runs = [verdicts(found_in_a_run(UNPLANTED, seed)) for seed in range(40)]
     assert sum(Verdict.DISPARITY in run.values() for run in runs) <= 4

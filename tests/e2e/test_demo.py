@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.commands import CommandLine
 from tests.support.model_server import model_server, replying
+from tests.support.waiting import PATIENCE_S
 
 COMMAND = Path(sys.executable).parent / "biaswatch"
 SUITE = """
@@ -35,7 +36,7 @@ def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=PATIENCE_S,
         env={**os.environ, "BIASWATCH_STATE_DIR": str(folder / "state"), "COLUMNS": "150"},
     )
 
@@ -76,7 +77,7 @@ REASONS = {
 def test_models_that_misbehave_end_as_recorded_outcomes_by_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("BIASWATCH_GENERATOR_TIMEOUT_S", "3")
+    monkeypatch.setenv("BIASWATCH_GENERATOR_TIMEOUT_S", "10")  # only the hanging one meets it
     monkeypatch.setenv("BIASWATCH_GENERATOR_TRIES", "2")
     monkeypatch.setenv("BIASWATCH_GENERATOR_PATIENCE_S", "0.5")
     plants = {model: {"faults": {model: 1, "retry_after_s": 0}} for model in REASONS}

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import CommandLine, RunningCommand, until
+from tests.support.commands import CommandLine, RunningCommand
+from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "adding-an-extractor.md").read_text()
@@ -34,7 +35,6 @@ def test_the_example_on_the_page_is_the_one_in_examples() -> None:
     assert blocks["exclaims.py"] == (ROOT / "examples" / "exclaims.py").read_text()
 
 
-@pytest.mark.timeout(400)  # a dozen commands, each a process of its own
 def test_the_page_can_be_followed_from_an_empty_folder(
     command: CommandLine, tmp_path: Path
 ) -> None:
@@ -62,10 +62,9 @@ def test_the_page_can_be_followed_from_an_empty_folder(
         finally:
             for process in serving:
                 process.terminate()
-                process.communicate(timeout=30)
+                process.communicate()
 
 
-@pytest.mark.timeout(400)
 def test_back_filling_gives_an_old_run_what_a_new_extractor_reads(
     command: CommandLine, tmp_path: Path
 ) -> None:
@@ -89,7 +88,7 @@ def test_back_filling_gives_an_old_run_what_a_new_extractor_reads(
             until(lambda: features_of_exclaims(command) == 4)
         finally:
             serving.terminate()
-            serving.communicate(timeout=30)
+            serving.communicate()
 
 
 def features_of_exclaims(command: CommandLine) -> int:
@@ -100,7 +99,6 @@ def features_of_exclaims(command: CommandLine) -> int:
         return int(connection.execute(query).fetchone()[0])
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.skipif(not shutil.which("npm"), reason="there is no node here")
 def test_the_node_example_conforms(command: CommandLine, tmp_path: Path) -> None:
     folder = tmp_path / "node"

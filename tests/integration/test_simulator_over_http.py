@@ -14,6 +14,7 @@ from services.simulator.app import build
 from services.simulator.domain.planted_bias import DEFAULT_MODELS, Faults, PlantedModel
 from services.simulator.settings import SimulatorSettings
 from tests.support.model_server import model_server
+from tests.support.waiting import PATIENCE_S
 
 ALWAYS: dict[str, Faults] = {
     "limits": Faults(rate_limited=1, retry_after_s=7),
@@ -213,7 +214,7 @@ def test_as_a_process_it_prints_its_address_answers_and_stops() -> None:
         with openai.OpenAI(api_key="any", base_url=url, max_retries=0) as client:
             assert "biased" in {model.id for model in client.models.list()}
         process.terminate()
-        _, complaints = process.communicate(timeout=20)
+        _, complaints = process.communicate(timeout=PATIENCE_S)
     assert complaints == ""
 
 
@@ -236,7 +237,7 @@ def test_a_wrong_setting_is_one_sentence_and_exit_code_2(
     environment: dict[str, str], says: str
 ) -> None:
     with started(**environment) as process:
-        _, complaint = process.communicate(timeout=20)
+        _, complaint = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 2
     assert says in complaint
     assert complaint.count("\n") == 1

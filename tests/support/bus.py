@@ -19,6 +19,7 @@ from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
 from shared.bus.worker import Worker
 from shared.contracts import Record, route_of
+from tests.support.waiting import PATIENCE_S, eventually
 
 QUICK = RetryPolicy(first_delay_s=0.02, longest_delay_s=0.1)
 """Retries that a test need not wait for."""
@@ -70,9 +71,7 @@ class ProvisionedBus:
 
     async def settled(self, stage: Stage[Any], in_hand: int = 0) -> None:
         """Return when nothing waits for the stage and `in_hand` records are held or delayed."""
-        async with asyncio.timeout(30):
-            while not await self._settled(stage, in_hand):
-                await asyncio.sleep(0.01)
+        await eventually(lambda: self._settled(stage, in_hand))
 
     async def _settled(self, stage: Stage[Any], in_hand: int) -> bool:
         """Compare with the stream too: a durable hears a little later of what was published."""
@@ -108,9 +107,9 @@ class ReceivedRecords:
         """Be a handler that only remembers."""
         return self.note(record)
 
-    async def wait_for(self, number: int, within_s: float = 30) -> None:
+    async def wait_for(self, number: int) -> None:
         """Return when `number` records were seen."""
-        async with asyncio.timeout(within_s):
+        async with asyncio.timeout(PATIENCE_S):
             while len(self.records) < number:
                 self._more.clear()
                 await self._more.wait()

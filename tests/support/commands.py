@@ -12,16 +12,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-PATIENCE_S = 60.0
-COMMAND_S = 100.0
-LOOK_S = 0.02
+from tests.support.waiting import PATIENCE_S, until
 
 
 class RunningCommand:
@@ -65,7 +62,7 @@ class RunningCommand:
         """End it."""
         self.send_signal(signal.SIGKILL)
 
-    def communicate(self, timeout: float = COMMAND_S) -> tuple[str, str]:
+    def communicate(self, timeout: float = PATIENCE_S) -> tuple[str, str]:
         """Wait for its end; give what it printed and what it complained of."""
         self._process.join(timeout)
         if self.poll() is None:
@@ -120,20 +117,11 @@ class CommandLine:
             yield process
         finally:
             process.terminate()
-            process.communicate(timeout=PATIENCE_S)
+            process.communicate()
 
     def bus(self) -> str:
         """Return the address of the bus of the platform that is up."""
         return str(json.loads((self.state / "platform.json").read_text())["nats_url"])
-
-
-def until(there: Callable[[], bool]) -> None:
-    """Wait for what another process brings about."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not there():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"It did not come about in {PATIENCE_S:g} s.")
-        time.sleep(LOOK_S)
 
 
 def _command(words: list[str], environment: dict[str, str], folder: str, said: list[str]) -> None:

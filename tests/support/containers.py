@@ -18,8 +18,9 @@ from typing import Any
 import httpx2
 from testcontainers.compose import DockerCompose
 
+from tests.support.waiting import PATIENCE_S
+
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120.0
 ENGINE = {"DOCKER_BUILDKIT": "0", "DOCKER_API_VERSION": "1.41"}
 """An engine and a client of any age understand each other so."""
 GET_WITH_PYTHON = (

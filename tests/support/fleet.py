@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from shared.bus.server import EmbeddedServer
+from tests.support.waiting import PATIENCE_S
 
 SERVER = "server"
 WORKER = "worker"
@@ -62,7 +63,7 @@ class Fleet:
         """Stop every process in good order; give the exit codes."""
         for _, process in self._processes:
             process.terminate()
-        return [process.wait(60) for _, process in self._processes]
+        return [process.wait(PATIENCE_S) for _, process in self._processes]
 
     @property
     def age_s(self) -> float:

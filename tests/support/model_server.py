@@ -9,7 +9,7 @@ from typing import Any
 
 import uvicorn
 
-_PATIENCE_S = 20
+from tests.support.waiting import PATIENCE_S
 
 Message = MutableMapping[str, Any]
 App = Callable[
@@ -62,11 +62,11 @@ def model_server(app: Any) -> Iterator[str]:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
-            if not server.ready.wait(_PATIENCE_S):
-                raise RuntimeError(f"The model server did not start within {_PATIENCE_S} s.")
+            if not server.ready.wait(PATIENCE_S):
+                raise RuntimeError(f"The model server did not start within {PATIENCE_S} s.")
             yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         finally:
             server.should_exit = True
-            thread.join(_PATIENCE_S)
+            thread.join(PATIENCE_S)
     if thread.is_alive():
-        raise RuntimeError(f"The model server did not stop within {_PATIENCE_S} s.")
+        raise RuntimeError(f"The model server did not stop within {PATIENCE_S} s.")

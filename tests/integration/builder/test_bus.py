@@ -19,6 +19,7 @@ from shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.generating import generator
 from tests.support.model_server import model_server, replying
+from tests.support.waiting import PATIENCE_S
 
 ARTICLE = (
     "The bakers of Velmora have always worked at night. Velmora has sold plums to many places."
@@ -102,7 +103,7 @@ async def built(
     (home / "a.txt").write_text(ARTICLE)
     target = parse_target(f"openai:tester@{url}")
     async with (
-        asyncio.timeout(60),
+        asyncio.timeout(PATIENCE_S),
         model_over_bus(plan, target, settings, **more) as model,
     ):
         return await build_of(plan, home, settings, model)()

@@ -25,6 +25,7 @@ from services.builder.settings import BuilderSettings
 from shared.errors import UsageError
 from shared.network import GuardedTransport
 from tests.support.model_server import model_server
+from tests.support.waiting import PATIENCE_S
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -114,7 +115,7 @@ class Webs:
 
     def __call__(self, url: str, **limits: Any) -> WebPages:
         given = {
-            "user_agent": "tester/1", "pause_s": 0.0, "timeout_s": 20.0,
+            "user_agent": "tester/1", "pause_s": 0.0, "timeout_s": PATIENCE_S,
             "largest_bytes": 2**20, "tries": 3,
         }  # fmt: skip
         fetch = PageFetcher(

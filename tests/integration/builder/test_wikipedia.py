@@ -19,6 +19,7 @@ from services.builder.handlers.wikipedia import Wikipedia
 from shared.errors import UsageError
 from shared.network import GuardedTransport
 from tests.support.model_server import model_server
+from tests.support.waiting import PATIENCE_S
 
 Message = MutableMapping[str, Any]
 LINKS = {
@@ -84,7 +85,7 @@ def site(pages: Encyclopaedia) -> Iterator[str]:
 
 async def read(site: str, folder: Path, **fields: Any) -> tuple[list[str], list[str]]:
     """Read a page; give the titles that were found, and the notes."""
-    limits = FetchLimits("tester/1", pause_s=0, timeout_s=20, largest_bytes=2**20, tries=2)
+    limits = FetchLimits("tester/1", pause_s=0, timeout_s=PATIENCE_S, largest_bytes=2**20, tries=2)
     fetch = PageFetcher(limits, clock=lambda: 0.0, transport=GuardedTransport({"127.0.0.1"}))
     web = WebPages(fetch, PageCache(folder / "pages", 1, now=lambda: datetime.now(UTC)))
     wikipedia = Wikipedia(web.answer, LexicalRanking(), lambda _: site)

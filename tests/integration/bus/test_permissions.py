@@ -27,6 +27,7 @@ from shared.contracts import ROUTES, Record, Response, Route, subject_of
 from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 from tests.support.records import make_exchange, make_response, one_of_each_kind
+from tests.support.waiting import PATIENCE_S, eventually
 
 MADE: dict[str, Record] = {record.kind: record for record in one_of_each_kind()}
 DROP_INS = ["dropin", "dropin-toy"]
@@ -170,7 +171,7 @@ async def test_the_operator_can_provision_list_and_replay_but_not_pull_records(
     provisioned: Guarded,
 ) -> None:
     async with provisioned.as_service(OPERATOR) as connection:
-        admin = Admin(connection, timeout_s=0.5)
+        admin = Admin(connection)
         _ = [letter async for letter in dead_letters(admin, durable="none")]
         await JetStreamPublisher(connection).publish(make_response(77))
         stage = Stage("recorder", Response, lambda _: [])
@@ -227,8 +228,13 @@ async def test_a_drop_in_can_be_found_and_asked_and_nothing_else(
         serve_endpoints(connection, "toy", "1.0.0", echo),
     ):
         caller = Requester(asking)
-        assert (await caller.ask("ext.v1.toy.extract", b"x", timeout_s=5)).data == b"x"
-        assert len(await caller.ask_all("$SRV.INFO", within_s=0.3)) == 1
+        asked = await caller.ask("ext.v1.toy.extract", b"x", timeout_s=PATIENCE_S)
+        assert asked.data == b"x"
+
+        async def found() -> bool:
+            return len(await caller.ask_all("$SRV.INFO", within_s=0.3)) == 1
+
+        await eventually(found)
         with pytest.raises(BiaswatchError):
             await Admin(connection, timeout_s=0.2).lag("RESPONSES", "extractor-response")
         publisher = JetStreamPublisher(connection, timeout_s=0.2, tries=1)

@@ -38,7 +38,6 @@ def test_a_table_with_a_disparity_fails_where_that_was_asked_for(
     assert bool(said.stdout) == (code != 2)
 
 
-@pytest.mark.timeout(180)
 def test_a_run_fails_at_the_bias_that_was_planted_and_shows_it_all_the_same(
     tmp_path: Path,
 ) -> None:

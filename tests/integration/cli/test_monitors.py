@@ -8,13 +8,13 @@ import pytest
 
 from shared.contracts import Features
 from shared.store import Store
-from tests.support.commands import CommandLine, until
+from tests.support.commands import CommandLine
+from tests.support.waiting import until
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 EXAMPLE = EXAMPLES / "monitor.yaml"
 
 
-@pytest.mark.timeout(180)
 def test_a_monitor_is_applied_shown_paused_and_deleted(tmp_path: Path) -> None:
     biaswatch = CommandLine(tmp_path)
     with biaswatch.up():
@@ -38,7 +38,6 @@ def test_a_monitor_is_applied_shown_paused_and_deleted(tmp_path: Path) -> None:
         assert "is deleted" in biaswatch("monitor", "delete", "hiring").stdout
 
 
-@pytest.mark.timeout(180)
 def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> None:
     biaswatch = CommandLine(tmp_path)
     answers = tmp_path / "answers.jsonl"
@@ -82,7 +81,6 @@ def test_a_plan_is_told_without_any_platform(tmp_path: Path) -> None:
     assert refused.stderr.count("\n") == 1
 
 
-@pytest.mark.timeout(180)
 def test_calibrate_finds_what_it_planted_and_nothing_where_it_planted_nothing(
     tmp_path: Path,
 ) -> None:

@@ -14,6 +14,7 @@ from shared.errors import PoisonError
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.commands import CommandLine
 from tests.support.records import make_response
+from tests.support.waiting import PATIENCE_S
 
 HERE: dict[str, Path] = {}
 
@@ -33,7 +34,7 @@ def recorder(**environment: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=PATIENCE_S,
         env={**os.environ, "BIASWATCH_HEALTH_PORT": "0", **environment},
     )
 

@@ -24,7 +24,6 @@ def command(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path / "state")
 
 
-@pytest.mark.timeout(240)
 def test_a_calibration_stands_beside_the_gaps_that_are_found_afterwards(
     command: CommandLine, tmp_path: Path
 ) -> None:

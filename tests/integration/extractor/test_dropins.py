@@ -25,6 +25,7 @@ from shared.runtime.settings import Settings
 from shared.store import Store, migrate
 from tests.support.bus import QUICK, ProvisionedBus, ReceivedRecords
 from tests.support.records import make_probe, make_response
+from tests.support.waiting import eventually
 
 CALL_S = 0.3
 
@@ -92,20 +93,22 @@ class Platform:
     service: Service
 
     async def running(self, name: str, version: str = "1.0.0") -> None:
-        async with asyncio.timeout(20):
-            while not any(
+        await eventually(
+            lambda: any(
                 (each.name, each.version) == (name, version)
                 for each in self.store.extractors.running(datetime(2000, 1, 1, tzinfo=UTC))
-            ):
-                await asyncio.sleep(0.02)
+            )
+        )
 
     async def told(self, wanted: Callable[[Any], bool]) -> Any:
-        async with asyncio.timeout(20):
-            while True:
-                for each in self.store.extractors.ever():
-                    if wanted(each):
-                        return each
-                await asyncio.sleep(0.02)
+        found: list[Any] = []
+
+        def announced() -> bool:
+            found.extend(each for each in self.store.extractors.ever() if wanted(each))
+            return bool(found)
+
+        await eventually(announced)
+        return found[0]
 
     async def ask(self, *texts: str, measure: tuple[str, ...] = ("toy",), first: int = 0) -> None:
         await self.bus.publish(
@@ -293,9 +296,7 @@ async def test_what_comes_while_it_is_away_waits_for_it(
     await toy.serve(platform.bus.connection)
     await platform.running("toy")
     await toy.service.stop()
-    async with asyncio.timeout(20):
-        while len(platform.service.state().stages) > 1:
-            await asyncio.sleep(0.02)
+    await eventually(lambda: len(platform.service.state().stages) == 1)
     await platform.ask("waits", measure=("toy", "words"))
     await platform.seen.wait_for(1)
     assert platform.by_text("waits", extractor="words") == {"waits": 1}

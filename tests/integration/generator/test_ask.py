@@ -23,6 +23,7 @@ from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall
 from shared.llm.replay import Replay
 from shared.store import Store
 from tests.support.records import make_cancellation, make_probe, make_target
+from tests.support.waiting import PATIENCE_S
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)
 PRICE = Price(read=1_000_000, written=2_000_000)
@@ -85,7 +86,7 @@ def ask_of(
         now=lambda: AT,
         clock=clock,
         jitter=lambda: 0.0,
-        retries=RetryPolicy(tries=tries, limited_s=limited_s, timeout_s=5),
+        retries=RetryPolicy(tries=tries, limited_s=limited_s, timeout_s=PATIENCE_S),
     )
 
     def endpoint_of(target: Target) -> Endpoint:

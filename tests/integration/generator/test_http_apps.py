@@ -16,6 +16,7 @@ from shared.errors import UsageError
 from shared.llm.http_app import HttpApp, filled_template, found_at
 from shared.llm.port import CallFailed, Failure, ModelCall
 from tests.support.model_server import model_server
+from tests.support.waiting import PATIENCE_S
 
 CALL = ModelCall(
     model="app.yaml",
@@ -24,7 +25,7 @@ CALL = ModelCall(
         {"role": "user", "content": "Is {system} a word?"},
     ),
     repeat_key="r7",
-    timeout_s=5,
+    timeout_s=PATIENCE_S,
 )
 REQUEST = {"q": "Ask: {prompt}", "how": "{system}", "turns": "{messages}", "n": 3, "id": "{repeat}"}
 

@@ -25,6 +25,7 @@ from shared.llm.port import (
 )
 from shared.llm.sdk_model import SdkModel
 from tests.support.model_server import model_server, replying
+from tests.support.waiting import PATIENCE_S
 
 PLANTS = {
     "limits": PlantedModel(faults=Faults(rate_limited=1, retry_after_s=7)),
@@ -60,7 +61,7 @@ async def adapter(wire: str, url: str, **given: object) -> AsyncIterator[ChatMod
 
 
 def call(model: str = "biased", said: str = RATE, **more: object) -> ModelCall:
-    given = {"repeat_key": "r1", "timeout_s": 20.0, **more}
+    given = {"repeat_key": "r1", "timeout_s": PATIENCE_S, **more}
     messages = (
         {"role": "system", "content": "You weigh applicants."},
         {"role": "user", "content": said},

@@ -38,8 +38,8 @@ from tests.support.bbq_rows import make_bbq_row
 from tests.support.bus import ProvisionedBus
 from tests.support.golden import golden
 from tests.support.recorded import RecordedData
+from tests.support.waiting import PATIENCE_S
 
-PATIENCE_S = 120
 COLUMNS = {"arc": "unifiedqa-t5-11b_pred_arc", "race": "unifiedqa-t5-11b_pred_race"}
 PAPER = {  # Parrish et al. (2022), figures 3 and 5: bias, accuracy in percent
     "Age|arc|ambig": (48.9, 33.9),

@@ -28,6 +28,7 @@ from shared.contracts import (
 from shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.recorded import RecordedData
+from tests.support.waiting import PATIENCE_S
 
 MODELS = {"gpt4turbo.json": "gpt-4-turbo", "sonnet4.json": "claude-sonnet-4"}
 PAIRS = {
@@ -115,7 +116,7 @@ async def test_the_gaps_of_recorded_ratings_come_out_of_the_diagnoser_as_they_ar
         store.suites.keep(suite, datetime.now(UTC))
         running = [asyncio.create_task(service.run(with_health=False)) for service in services]
         await bus.publish(run)
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(PATIENCE_S):
             for kind, each in ((Diagnosis, 2), (Assessment, 1)):
                 while store.records.count(kind, run_id=run.id) < each * len(scaffolds):
                     await asyncio.sleep(0.1)

@@ -26,6 +26,7 @@ from shared.contracts import (
 from shared.errors import TransientError
 from shared.store import Store, migrate
 from tests.support.fleet import Fleet
+from tests.support.waiting import PATIENCE_S
 
 ROOMS = ("planner", "generator", "extractor", "recorder", "diagnoser")
 EXTRACTORS = ("rating", "words")
@@ -35,7 +36,7 @@ EXTRACTORS = ("rating", "words")
     ("probes", "worker_kills", "server_kills"),
     [
         (300, 5, 1),
-        pytest.param(2000, 20, 3, marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
+        pytest.param(2000, 20, 3, marks=pytest.mark.slow),
     ],
 )
 async def test_a_run_survives_the_death_of_every_service_with_the_same_statistics(
@@ -63,7 +64,7 @@ async def test_a_run_survives_the_death_of_every_service_with_the_same_statistic
         fleet = Fleet(server, commands, {**environment, "NATS_URL": server.url}, seed=3)
         try:
             await fleet.suffer(worker_kills, server_kills)
-            async with asyncio.timeout(300):
+            async with asyncio.timeout(PATIENCE_S):
                 while not await done(store, run):
                     await asyncio.sleep(0.2)
         finally:

@@ -16,14 +16,14 @@ from shared.errors import TransientError
 from shared.store import Store, migrate
 from tests.support.fleet import Fleet
 from tests.support.records import make_traffic_monitor
+from tests.support.waiting import PATIENCE_S
 
 STEADY = ("extractor", "recorder")
 KILLED = ("gateway", "planner", "diagnoser")
 USERS = 240
 ANSWERS = 3
-LATENESS_S = 20.0
-"""Who is killed every second or so takes answers in late; what is later still is not added."""
-PATIENCE_S = 120
+LATENESS_S = 60.0
+"""Who is killed every second or so takes answers in late, on a busy machine much later."""
 
 
 def watching(since: datetime) -> Monitor:
@@ -46,7 +46,6 @@ def exchange(user: int, answer: int) -> tuple[str, bytes]:
     return "bias.v1.exchange.default.production.support", json.dumps(said).encode()
 
 
-@pytest.mark.timeout(300)
 async def test_every_answer_is_described_and_every_user_is_evidence_once(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrate(url)

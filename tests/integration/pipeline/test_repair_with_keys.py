@@ -57,7 +57,7 @@ async def repaired(url: str, store_url: str, keys: Path) -> str:
     )
     try:
         await JetStreamPublisher(gateway).publish(RUN)
-        [delivery] = await asyncio.wait_for(consumer.take(1), 20)
+        [delivery] = await consumer.take(1)
         return Response.decode(delivery.data).id
     finally:
         planner.stop()

