@@ -5,7 +5,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from services.planner.handlers import Plans, Rounds
+from services.planner.monitor_rounds import RoundScheduler
+from services.planner.runs import RunPlanner
 from services.planner.settings import PlannerSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
@@ -26,22 +27,22 @@ def now() -> datetime:
 def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Service:
     """Return the planner on the store of its settings; a test's clock makes monitors run faster."""
     store = Store.open(settings.store)
-    plans = Plans(store, now=clock, deadline_s=settings.planner_deadline_s)
-    rounds = Rounds(store, now=clock, wall=now)
+    planner = RunPlanner(store, now=clock, deadline_s=settings.planner_deadline_s)
+    scheduler = RoundScheduler(store, now=clock, wall=now)
 
     async def reconcile(publisher: Publisher) -> None:
-        await plans.reconciliation.run(publisher, settings.planner_reconcile_s)
+        await planner.reconciliation.run(publisher, settings.planner_reconcile_s)
 
     async def schedule(publisher: Publisher) -> None:
-        await rounds.watch(publisher, settings.planner_look_s)
+        await scheduler.publish_due(publisher, settings.planner_look_s)
 
     stages: list[Stage[Any]] = [
-        Stage("planner", Run, plans.plan, slots=2),
-        Stage("planner", Cancellation, plans.cancel, slots=1),
-        Stage("planner", Features, plans.note, slots=1, batch=256, linger_s=LINGER_S),
+        Stage("planner", Run, planner.plan, slots=2),
+        Stage("planner", Cancellation, planner.cancel, slots=1),
+        Stage("planner", Features, planner.count_features, slots=1, batch=256, linger_s=LINGER_S),
+        Stage("planner", Monitor, scheduler.define, slots=1),
     ]
-    stages.append(Stage("planner", Monitor, rounds.want, slots=1))
-    jobs = [plans.gather.emit, reconcile, schedule]
+    jobs = [planner.gather.emit, reconcile, schedule]
     return Service("planner", settings, stages=stages, jobs=jobs, close=[store.close])
 
 

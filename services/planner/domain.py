@@ -1,4 +1,4 @@
-"""The next round of a monitor: when it is due, what it asks, and when there are no more."""
+"""The next round of a monitor: when it is due, its run, and when there are no more."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -24,29 +24,29 @@ def next_due(due_at: datetime, cadence_s: float, now: datetime) -> datetime:
     return due_at + timedelta(seconds=cadence_s * (max(passed, 0) + 1))
 
 
-def all_run(monitor: Monitor, round_: int) -> str | None:
-    """Say that all rounds were run that were asked for."""
+def rounds_used_up(monitor: Monitor, round_: int) -> str | None:
+    """Return why no round is left: all that were requested were run; None otherwise."""
     most = monitor.upkeep.most_rounds
     if most is None or round_ < most:
         return None
     return "its one round was run" if most == 1 else f"all {most} rounds were run"
 
 
-def too_few_left(monitor: Monitor, suite: Suite, round_: int) -> str | None:
-    """Say that the suite has not enough sets for another round."""
+def sets_used_up(monitor: Monitor, suite: Suite, round_: int) -> str | None:
+    """Return why no round is left: the suite has too few new sets; None otherwise."""
     drawn = monitor.plan.sets_per_round
-    there = len(shuffled_sets(suite, monitor.monitor_id)) if drawn else 0
-    if drawn and (round_ + 1) * drawn > there:  # a smaller round would be another one
-        return f"of the suite's {there} sets too few are left that were not asked before"
+    available = len(shuffled_sets(suite, monitor.monitor_id)) if drawn else 0
+    if drawn and (round_ + 1) * drawn > available:  # a smaller round could not be compared
+        return f"of the suite's {available} sets too few are left that were not asked before"
     return None
 
 
-def round_of(place: ScheduledMonitor, pins: Sequence[ExtractorPin], at: datetime) -> Run:
+def round_of(scheduled: ScheduledMonitor, pins: Sequence[ExtractorPin], at: datetime) -> Run:
     """Return the run that is the next round of a monitor."""
-    monitor, round_ = place.monitor, place.next_round
-    plan, before = monitor.plan, place.run.id if place.run else None
+    monitor, round_ = scheduled.monitor, scheduled.next_round
+    plan, before = monitor.plan, scheduled.run.id if scheduled.run else None
     if plan.traffic is not None:
-        window = next_window(plan.traffic, monitor, place.run)
+        window = next_window(plan.traffic, monitor, scheduled.run)
         return window_run(monitor, window, at, round_=round_, pins=pins, before=before)
     return Run(
         tenant=monitor.tenant,
@@ -68,7 +68,7 @@ def round_of(place: ScheduledMonitor, pins: Sequence[ExtractorPin], at: datetime
 
 
 def pins_for(monitor: Monitor, running: Sequence[ExtractorStatus]) -> list[ExtractorPin] | str:
-    """Return what measures the round, at the latest version running; or what is not running."""
+    """Return the extractors of the round at their latest running versions, or what is missing."""
     found = []
     for name in monitor.plan.extractors:
         versions = [each.version for each in running if each.name == name]

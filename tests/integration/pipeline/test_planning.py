@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.planner.handlers import Plans, completion_of
+from services.planner.runs import RunPlanner, completion_of
 from shared.contracts import (
     RUN_GATHER,
     Cancellation,
@@ -59,7 +59,7 @@ def run_at(at: datetime) -> Run:
     )
 
 
-def plan(plans: Plans, run: Run) -> list[Probe]:
+def plan(plans: RunPlanner, run: Run) -> list[Probe]:
     return [record for record in asyncio.run(plans.plan(run)) if isinstance(record, Probe)]
 
 
@@ -70,15 +70,15 @@ def cancellation(run: Run, at: datetime) -> Cancellation:
 def test_a_plan_asks_every_question_of_every_target_in_every_repeat_with_the_same_ids(
     store: Store,
 ) -> None:
-    plans = Plans(store, now=Clock(), deadline_s=60)
+    plans = RunPlanner(store, now=Clock(), deadline_s=60)
     probes = plan(plans, run_at(NOON))
     assert len({probe.id for probe in probes}) == len(probes) == 3 * 2 * 2
-    later = Plans(store, now=lambda: NOON + timedelta(hours=3), deadline_s=60)
+    later = RunPlanner(store, now=lambda: NOON + timedelta(hours=3), deadline_s=60)
     assert {p.id for p in plan(later, run_at(NOON))} == {p.id for p in probes}
 
 
 def test_only_what_has_no_answer_is_asked_again(store: Store) -> None:
-    plans = Plans(store, now=Clock(), deadline_s=60)
+    plans = RunPlanner(store, now=Clock(), deadline_s=60)
     probes = plan(plans, run_at(NOON))
     store.records.write([make_response(probe=probe) for probe in probes[:5]])
     assert [p.id for p in plan(plans, run_at(NOON))] == [p.id for p in probes[5:]]
@@ -86,7 +86,7 @@ def test_only_what_has_no_answer_is_asked_again(store: Store) -> None:
 
 def test_a_cancelled_run_closes_with_what_is_there_and_can_be_taken_up_again(store: Store) -> None:
     clock = Clock()
-    plans = Plans(store, now=clock, deadline_s=60)
+    plans = RunPlanner(store, now=clock, deadline_s=60)
     run = run_at(NOON)
     probes = plan(plans, run)
     ids = list(expected_of(run, probes))
@@ -105,14 +105,14 @@ def test_a_cancelled_run_closes_with_what_is_there_and_can_be_taken_up_again(sto
 
 
 def test_a_start_that_was_cancelled_before_it_was_planned_asks_nothing(store: Store) -> None:
-    plans = Plans(store, now=Clock(), deadline_s=60)
+    plans = RunPlanner(store, now=Clock(), deadline_s=60)
     run = run_at(NOON)
     asyncio.run(plans.cancel(cancellation(run, NOON + timedelta(seconds=1))))
     assert plan(plans, run) == []
 
 
 def test_a_suite_that_is_not_there_is_said(store: Store) -> None:
-    plans = Plans(store, now=Clock(), deadline_s=60)
+    plans = RunPlanner(store, now=Clock(), deadline_s=60)
     with pytest.raises(PoisonError, match=r"is not in the store\. Upload it"):
         plan(plans, make_run(suite_hash="f" * 32))
 

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.planner.handlers import Plans, Rounds
+from services.planner.monitor_rounds import RoundScheduler
+from services.planner.runs import RunPlanner
 from shared.contracts import (
     RUN_GATHER,
     Claim,
@@ -54,12 +55,12 @@ class Planner:
     def __init__(self, store: Store, clock: Clock) -> None:
         self.store = store
         self.clock = clock
-        self.rounds = Rounds(store, now=clock, wall=clock)
-        self.plans = Plans(store, now=clock, deadline_s=60)
+        self.rounds = RoundScheduler(store, now=clock, wall=clock)
+        self.plans = RunPlanner(store, now=clock, deadline_s=60)
 
     def look(self) -> list[int | None]:
         """Begin what is due and plan it; give the numbers of the rounds."""
-        due = self.rounds.due()
+        due = self.rounds.start_due()
         for run in due:
             asyncio.run(self.plans.plan(run))
         return [run.round for run in due]
@@ -82,7 +83,7 @@ def planner(store: Store) -> Planner:
 def monitor_of(planner: Planner, moment: int = 1, **fields: object) -> Monitor:
     plan = make_plan(suite_hash=SUITE.hash, **fields)
     monitor = make_monitor(plan=plan, since=NOON, moment_ms=moment)
-    planner.rounds.want(monitor)
+    planner.rounds.define(monitor)
     return monitor
 
 
@@ -119,9 +120,9 @@ def test_a_planner_that_dies_before_publishing_leaves_the_same_round_to_the_next
     planner: Planner,
 ) -> None:
     monitor_of(planner)
-    [lost] = planner.rounds.due()
+    [lost] = planner.rounds.start_due()
     again = Planner(planner.store, planner.clock)
-    [found] = again.rounds.due()
+    [found] = again.rounds.start_due()
     assert (found.id, found.round) == (lost.id, 0)
     ids = {probe.id for probe in probes_of(lost, SUITE, NOON)}
     assert {probe.id for probe in probes_of(found, SUITE, planner.clock())} == ids
@@ -131,18 +132,18 @@ def test_of_two_planners_one_begins_the_round(planner: Planner) -> None:
     monitor = monitor_of(planner)
     place = planner.store.schedule.get(monitor.name)
     assert place is not None
-    assert len(planner.rounds.due()) == 1
+    assert len(planner.rounds.start_due()) == 1
     run = Run(at=NOON, suite="coasts", suite_hash=SUITE.hash, targets=())
     assert not planner.store.schedule.begin(place, run, NOON)
 
 
 def test_rounds_ask_anew_and_their_traffic_is_told_from_that_of_users(planner: Planner) -> None:
     monitor = monitor_of(planner)
-    [first] = planner.rounds.due()
+    [first] = planner.rounds.start_due()
     planner.look()
     planner.finish(monitor)
     planner.clock.pass_(hours=1)
-    [second] = planner.rounds.due()
+    [second] = planner.rounds.start_due()
     one, two = ({p.id for p in probes_of(run, SUITE, NOON)} for run in (first, second))
     assert len(one) == len(two) == 20
     assert not one & two
@@ -153,7 +154,7 @@ def test_a_population_draws_each_set_once_and_then_ends(planner: Planner) -> Non
     monitor = monitor_of(planner, claim=Claim.POPULATION, sets_per_round=3)
     drawn: list[str | None] = []
     for _ in range(5):
-        for run in planner.rounds.due():
+        for run in planner.rounds.start_due():
             drawn += {probe.set for probe in asked_of(run, SUITE)}
             asyncio.run(planner.plans.plan(run))
             planner.finish(monitor)
@@ -169,11 +170,11 @@ def test_a_paused_monitor_rests_and_another_cadence_keeps_its_rounds(planner: Pl
     planner.look()
     planner.finish(monitor)
     fields = {"plan": monitor.plan, "since": NOON}
-    planner.rounds.want(make_monitor(moment_ms=2, state=MonitorState.PAUSED, **fields))
+    planner.rounds.define(make_monitor(moment_ms=2, state=MonitorState.PAUSED, **fields))
     planner.clock.pass_(hours=5)
     assert planner.look() == []
     quick = Upkeep(cadence_s=60, most_rounds=2)
-    planner.rounds.want(make_monitor(moment_ms=3, upkeep=quick, **fields))
+    planner.rounds.define(make_monitor(moment_ms=3, upkeep=quick, **fields))
     assert planner.look() == [1]
     planner.finish(monitor)
     planner.clock.pass_(minutes=1)
@@ -185,7 +186,7 @@ def test_a_paused_monitor_rests_and_another_cadence_keeps_its_rounds(planner: Pl
 
 def test_what_was_asked_earlier_but_comes_later_is_ignored(planner: Planner) -> None:
     monitor = monitor_of(planner, moment=5)
-    planner.rounds.want(make_monitor(moment_ms=4, state=MonitorState.DELETED, plan=monitor.plan))
+    planner.rounds.define(make_monitor(moment_ms=4, state=MonitorState.DELETED, plan=monitor.plan))
     assert planner.look() == [0]
 
 
@@ -199,9 +200,9 @@ def test_another_plan_begins_with_round_0(planner: Planner) -> None:
 
 def test_without_its_extractor_a_round_waits_and_then_begins(planner: Planner) -> None:
     monitor = make_monitor(plan=make_plan(suite_hash=SUITE.hash), since=NOON)
-    planner.rounds.want(monitor)
+    planner.rounds.define(monitor)
     planner.clock.pass_(days=800)
     assert planner.look() == []
     planner.store.extractors.announce(ExtractorStatus("words", "2", ("words",), planner.clock()))
-    [run] = planner.rounds.due()
+    [run] = planner.rounds.start_due()
     assert [pin.version for pin in run.extractors] == ["2"]

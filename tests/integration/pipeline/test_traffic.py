@@ -9,7 +9,8 @@ import pytest
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.handlers import CloseRounds, DiagnoseRun, OnCompletion
 from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.planner.handlers import Plans, Rounds, completion_of
+from services.planner.monitor_rounds import RoundScheduler
+from services.planner.runs import RunPlanner, completion_of
 from shared.contracts import (
     RUN_GATHER,
     Description,
@@ -43,8 +44,8 @@ class TrafficPlatform:
         self.time = NOON
         self.version = "1"
         self.ingest = ExchangeIngestion(store, now=self.now)
-        self.rounds = Rounds(store, now=self.now, wall=self.now)
-        self.plans = Plans(store, now=self.now, deadline_s=60)
+        self.rounds = RoundScheduler(store, now=self.now, wall=self.now)
+        self.plans = RunPlanner(store, now=self.now, deadline_s=60)
         diagnose = DiagnoseRun(store, now=self.now, plan=AnalysisPlan(alpha=0.05, tolerance=0))
         self.complete = OnCompletion(store, diagnose, CloseRounds(store, now=self.now))
         self.announce()
@@ -74,7 +75,7 @@ class TrafficPlatform:
         """Let the planner look at this time, and close what it began; give the windows."""
         self.time = at
         windows = []
-        while runs := self.rounds.due():
+        while runs := self.rounds.start_due():
             for run in runs:
                 asyncio.run(self.plans.plan(run))
                 self.close(run)
@@ -106,7 +107,7 @@ class TrafficPlatform:
 @pytest.fixture
 def platform(store: Store) -> TrafficPlatform:
     platform = TrafficPlatform(store)
-    platform.rounds.want(MONITOR)
+    platform.rounds.define(MONITOR)
     return platform
 
 
@@ -192,14 +193,14 @@ def test_a_new_version_of_an_extractor_measures_the_window_again_and_begins_an_e
     platform.version = "2"
     platform.announce()
     platform.time = NOON + 2 * HOUR + LATE
-    [run] = platform.rounds.due()
+    [run] = platform.rounds.start_due()
     asyncio.run(platform.plans.plan(run))
     assert platform.close(run) == []  # nothing of version 2 is there yet
     asked = [platform.plans.reconciliation.stuck() for _ in range(2)][1]
     assert {each.id for each in asked} == {each.id for each in responses}
     features = [platform.measured(each) for each in responses]
     platform.store.records.write(features)
-    asyncio.run(platform.plans.note(features))
+    asyncio.run(platform.plans.count_features(features))
     assert platform.close(run)
     last = platform.store.records.of_monitor(Round, MONITOR.monitor_id)
     assert max(last, key=lambda each: each.round).epoch == 1
@@ -210,10 +211,10 @@ def test_windows_of_a_pause_are_not_read(platform: TrafficPlatform) -> None:
     platform.hear(*said(range(4), NOON))
     platform.read(NOON + HOUR + LATE)
     turned = {"moment_ms": MONITOR.moment_ms + 1, "state": MonitorState.PAUSED}
-    platform.rounds.want(again(turned))
+    platform.rounds.define(again(turned))
     assert platform.read(NOON + 5 * HOUR) == []
     back = {"moment_ms": MONITOR.moment_ms + 2, "since": NOON + 5 * HOUR + LATE}
-    platform.rounds.want(again(back))
+    platform.rounds.define(again(back))
     platform.hear(*said(range(4, 6), NOON + 5 * HOUR))
     [window] = platform.read(NOON + 6 * HOUR + LATE)
     assert window == Window(begins=NOON + 5 * HOUR, ends=NOON + 6 * HOUR)
@@ -222,7 +223,7 @@ def test_windows_of_a_pause_are_not_read(platform: TrafficPlatform) -> None:
 
 def test_two_monitors_of_one_system_both_hear_it(platform: TrafficPlatform) -> None:
     other = make_traffic_monitor(name="other", since=NOON)
-    platform.rounds.want(other)
+    platform.rounds.define(other)
     assert len(platform.hear(*said(range(3), NOON))) == 6
 
 

@@ -1,4 +1,4 @@
-"""Plans runs, notes what arrives for them, and repairs what the bus may have lost."""
+"""Plans runs: publishes their probes, counts what arrives, repairs what the bus may have lost."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -25,8 +25,8 @@ from shared.store import Closing, Store
 from shared.telemetry import log
 
 
-class Plans:
-    """What the planner knows of runs; all of it is in the store."""
+class RunPlanner:
+    """Plans runs; all state is in the store, so that any process may end at any moment."""
 
     def __init__(self, store: Store, *, now: Callable[[], datetime], deadline_s: float) -> None:
         self.gather = Gather(store.gathers(RUN_GATHER), completion_of, now=now)
@@ -34,10 +34,10 @@ class Plans:
         self._gathers = store.gathers(RUN_GATHER)
         self._now = now
         self._deadline_s = deadline_s
-        self.reconciliation = Reconciliation(self._missing, self._remedy, now=now)
+        self.reconciliation = Reconciliation(self._missing, self._repair, now=now)
 
     async def plan(self, run: Run) -> Sequence[Record]:
-        """Begin to wait for a run, or go on; give the probes that have no response yet."""
+        """Wait for a run, new or resumed, and return its probes that have no response yet."""
         return await in_thread(self._plan, run)
 
     def _plan(self, run: Run) -> Sequence[Probe]:
@@ -49,20 +49,20 @@ class Plans:
         missing = self._store.records.missing(Features, expected)
         deadline = now + timedelta(seconds=run.deadline_s or self._deadline_s)
         self._store.records.write([run])
-        self._store.calls.allow(run.id, run.budget)  # also when taken up again, perhaps with more
-        begun = self._gathers.expect(
+        self._store.calls.allow(run.id, run.budget)  # also when resumed, perhaps with more
+        new = self._gathers.expect(
             run.id, expected, deadline=deadline, now=now, already=expected.keys() - missing
         )
-        if not begun:
+        if not new:
             self._gathers.reopen(run.id, deadline=deadline, now=now)
         return self._unanswered(probes)
 
     def _probes(self, run: Run, now: datetime) -> list[Probe]:
-        """Return what a run asks; what a window of traffic holds was asked by users."""
+        """Return the probes of a run; those of a window of traffic were asked by users."""
         if run.window is None:
             return list(probes_of(run, self._suite(run), now))
-        said = self._store.records.read(Response, run_id=run.id, texts=False)
-        return [response.probe for response in said]
+        found = self._store.records.read(Response, run_id=run.id, texts=False)
+        return [response.probe for response in found]
 
     def _suite(self, run: Run) -> Suite:
         suite = self._store.suites.get(run.suite_hash)
@@ -82,14 +82,14 @@ class Plans:
         return [id_ for id_ in by_response if id_ in missing]
 
     async def cancel(self, cancellation: Cancellation) -> Sequence[Record]:
-        """Wait no more for a run: it closes with what is there."""
-        # Kept before anything else, so that a start of the run that is still under way finds it.
+        """Stop waiting for a run: it closes with what has arrived."""
+        # Stored first, so that a start of the run that is still being handled finds it.
         await in_thread(self._store.records.write, [cancellation])
         await self.gather.cancel(cancellation.run_id)
         return ()
 
-    async def note(self, batch: Sequence[Features]) -> Sequence[Record]:
-        """Note the arrival of features."""
+    async def count_features(self, batch: Sequence[Features]) -> Sequence[Record]:
+        """Count the arrival of features."""
         await self.gather.arrive([features.id for features in batch])
         return ()
 
@@ -97,27 +97,27 @@ class Plans:
         keys = self._gathers.open_keys()
         return {run_id: set(self._gathers.waiting_for(run_id)) for run_id in keys}
 
-    def _remedy(self, run_id: str, missing: set[str]) -> list[Record]:
+    def _repair(self, run_id: str, missing: set[str]) -> list[Record]:
         [run] = self._store.records.get(Run, [run_id])
         arrived = missing - self._store.records.missing(Features, missing)
-        if arrived:  # the features are there; only the news of them was lost
+        if arrived:  # the features are stored; only their message was lost
             self._gathers.arrive(arrived, self._now())
         expected = expected_of(run, self._probes(run, self._now()))
         probes = {probe.id: probe for id_, probe in expected.items() if id_ in missing - arrived}
         unasked = self._unanswered(list(probes.values()))
         asked = probes.keys() - {probe.id for probe in unasked}
         found = self._store.records.get(Response, [response_id_of(probes[id_]) for id_ in asked])
-        answers = [_to_measure(response, run) for response in found]
+        answers = [_measured_by_all(response, run) for response in found]
         log("planner").warning(
             "a run is stuck: publishing again", run=run_id, probes=len(unasked), answers=len(asked)
         )
         return [*unasked, *answers]
 
 
-def _to_measure(response: Response, run: Run) -> Response:
-    """Return a response as it is published again: to be measured by all that the run is.
+def _measured_by_all(response: Response, run: Run) -> Response:
+    """Return a response to publish again, for all extractors of the run.
 
-    What was sent in before somebody watched it was to be measured by less.
+    A production answer that came before a monitor watched it was for fewer of them.
     """
     measure = tuple(sorted({*response.probe.measure, *(pin.name for pin in run.extractors)}))
     probe = response.probe.model_copy(update={"measure": measure})
@@ -125,7 +125,7 @@ def _to_measure(response: Response, run: Run) -> Response:
 
 
 def completion_of(closing: Closing) -> list[Completion]:
-    """Return the record that says a run has closed."""
+    """Return the record that a run has closed."""
     return [
         Completion(
             at=closing.closed_at,

@@ -1,0 +1,122 @@
+"""Starts the rounds of monitors: each once, never two at a time, none for missed moments."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from services.planner.domain import next_due, pins_for, round_of, rounds_used_up, sets_used_up
+from shared.bus.port import Publisher
+from shared.contracts import (
+    RUN_GATHER,
+    ExtractorPin,
+    Monitor,
+    MonitorState,
+    Record,
+    Run,
+    ScheduledMonitor,
+    Suite,
+    read_at,
+)
+from shared.errors import TransientError
+from shared.runtime.blocking import in_thread
+from shared.store import Store
+from shared.telemetry import log
+
+MAX_EXTRACTOR_AGE = timedelta(seconds=60)
+"""How long ago a running extractor was last seen, by its own clock."""
+
+
+class RoundScheduler:
+    """Schedules rounds; all state is in the store, so that any process may end at any moment.
+
+    A round starts in three steps: the schedule moves on and keeps the run; the run is published;
+    the planner waits for its features. A process that dies in between leaves a run that nobody
+    waits for, and the next look at the schedule publishes the same run again.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        now: Callable[[], datetime],
+        wall: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._gathers = store.gathers(RUN_GATHER)
+        self._now = now
+        self._wall = wall
+        self._logged: dict[str, str] = {}
+
+    def define(self, monitor: Monitor) -> Sequence[Record]:
+        """Store a monitor's new definition and schedule it."""
+        self._store.records.write([monitor])  # before the diagnoser closes any round
+        self._store.schedule.want(monitor)
+        return ()
+
+    async def publish_due(self, publisher: Publisher, every_s: float) -> None:
+        """Publish the rounds that are due, for ever."""
+        while True:
+            try:
+                for run in await in_thread(self.start_due):
+                    # Its own publication number, or the bus would drop it as a duplicate.
+                    await publisher.publish(run, publication=int(self._wall().timestamp() * 1000))
+            except TransientError as error:
+                log("planner").warning("the rounds of monitors wait", why=str(error))
+            await asyncio.sleep(every_s)
+
+    def start_due(self) -> list[Run]:
+        """Start the rounds that are due; return their runs and those not yet waited for."""
+        return [run for each in self._store.schedule.monitors() for run in self._runs_of(each)]
+
+    def _runs_of(self, scheduled: ScheduledMonitor) -> Iterator[Run]:
+        if scheduled.run is not None:
+            gather = self._gathers.look(scheduled.run.id)
+            if gather is None:
+                yield scheduled.run
+                return
+            if gather.closed_by is None:
+                return  # the round before is under way
+        active = scheduled.monitor.state is MonitorState.ACTIVE and not scheduled.ended
+        if active and scheduled.due <= self._now():
+            yield from self._start(scheduled)
+
+    def _start(self, scheduled: ScheduledMonitor) -> Iterator[Run]:
+        monitor = scheduled.monitor
+        if why := self._finished(scheduled):
+            self._store.schedule.end(scheduled, why)
+            return
+        if isinstance(pins := self._pins(monitor), str):
+            self._log_once(monitor, pins)
+            return
+        self._logged.pop(monitor.name, None)
+        run = round_of(scheduled, pins, self._now())
+        if self._store.schedule.begin(scheduled, run, self._due_after(scheduled, run)):
+            yield run
+
+    def _due_after(self, scheduled: ScheduledMonitor, run: Run) -> datetime:
+        if run.window is not None:
+            return read_at(run.window.next, scheduled.monitor)
+        return next_due(scheduled.due_at, scheduled.monitor.upkeep.cadence_s, self._now())
+
+    def _finished(self, scheduled: ScheduledMonitor) -> str | None:
+        """Return why there will be no more rounds; None while there will be."""
+        why = rounds_used_up(scheduled.monitor, scheduled.next_round)
+        suite = self._suite(scheduled.monitor)
+        return why or (
+            sets_used_up(scheduled.monitor, suite, scheduled.next_round) if suite else None
+        )
+
+    def _pins(self, monitor: Monitor) -> list[ExtractorPin] | str:
+        """Return the extractors of the round, or what it waits for."""
+        if monitor.plan.traffic is None and self._suite(monitor) is None:
+            return f"the suite {monitor.plan.suite} is not in the store"
+        return pins_for(monitor, self._store.extractors.running(self._wall() - MAX_EXTRACTOR_AGE))
+
+    def _suite(self, monitor: Monitor) -> Suite | None:
+        return self._store.suites.get(monitor.plan.suite_hash)
+
+    def _log_once(self, monitor: Monitor, why: str) -> None:
+        """Log once why a round cannot start; it starts as soon as it can."""
+        if self._logged.get(monitor.name) != why:
+            log("planner").warning("a round cannot start", monitor=monitor.name, why=why)
+        self._logged[monitor.name] = why
