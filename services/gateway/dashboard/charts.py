@@ -13,6 +13,13 @@ STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 MARGIN = 0.06
 """Of the values shown: so that no line lies on the frame."""
 ROUNDING = 1e-9
+WIDTH, HEIGHT = 640, 220
+LEFT, RIGHT, TOP, BOTTOM = 64, 12, 10, 30
+MAX_ROUND_LABELS = 8
+LONE_BAND_HALF_WIDTH = 3
+"""Half the width of the band of a single round."""
+MAX_GAPS = 30
+VERDICT_ORDER = (Verdict.DISPARITY, Verdict.NO_DISPARITY, Verdict.NOT_ENOUGH)
 
 
 @dataclass(frozen=True)
@@ -25,20 +32,20 @@ class Axis:
     end: float
 
     def at(self, value: float) -> float:
-        """Return the place of a value; what lies outside is drawn at the edge."""
+        """Return the position of a value; what lies outside is drawn at the edge."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return round(self.start + share * (self.end - self.start), 1)
 
 
 def padded_axis(values: Sequence[float], start: float, end: float) -> Axis:
-    """Return a scale on which all values lie, with room at both ends."""
+    """Return an axis that holds all values, padded at both ends."""
     low, high = min(values), max(values)
     pad = (high - low) * MARGIN or 1.0
     return Axis(low - pad, high + pad, start, end)
 
 
 def ticks(low: float, high: float, most: int = MAX_TICKS) -> list[float]:
-    """Return round numbers between two ends, at most so many."""
+    """Return round numbers between two ends, at most `most`."""
     raw = (high - low) / most
     power = 10.0 ** floor(log10(raw))
     step = next(step * power for step in STEPS if step * power >= raw * (1 - ROUNDING))
@@ -46,16 +53,9 @@ def ticks(low: float, high: float, most: int = MAX_TICKS) -> list[float]:
     return [round(n * step, 12) + 0.0 for n in range(first, last + 1)]
 
 
-WIDTH, HEIGHT = 640, 220
-LEFT, RIGHT, TOP, BOTTOM = 64, 12, 10, 30
-MAX_ROUND_LABELS = 8
-LONE_BAND_HALF_WIDTH = 3
-"""Half the width of the band of a single round."""
-
-
 @dataclass(frozen=True)
 class Tick:
-    """A labelled place on an axis."""
+    """A labelled position on an axis."""
 
     at: float
     label: str
@@ -63,21 +63,20 @@ class Tick:
 
 @dataclass(frozen=True)
 class Chart:
-    """All a template needs to draw."""
+    """Everything the template needs to draw a chart."""
 
     title: str
     lines: list[str]
-    """Polylines, as the points of SVG; one an epoch."""
+    """Polylines as points of SVG."""
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+    levels: list[Tick]
+    """Horizontal lines with their meaning."""
+    epoch_starts: list[float]
     bands: list[str] = field(default_factory=list)
     """Polygons around the lines."""
-    levels: list[Tick] = field(default_factory=list)
-    """Horizontal lines that mean something, with what they mean."""
-    ends: tuple[float, float] | None = None
-    """Top and bottom of what does not matter."""
-    breaks: list[float] = field(default_factory=list)
-    """Where an epoch begins."""
-    across: list[Tick] = field(default_factory=list)
-    up: list[Tick] = field(default_factory=list)
+    tolerance: tuple[float, float] | None = None
+    """Top and bottom of what lies within the tolerance."""
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -87,105 +86,98 @@ class Chart:
 
 
 def gap_chart(history: History) -> Chart:
-    """Draw the gap with its confidence sequence, and what lies within the tolerance."""
-    moments = history.moments
-    tolerance = history.tolerance
-    up = _y_axis([*_values_to_show(moments), tolerance, -tolerance, 0.0])
-    across = _x_axis(moments)
-    epochs = _epochs(moments)
+    """Draw the gap with its confidence sequence, and the tolerance."""
+    points, tolerance = history.moments, history.tolerance
+    x, y = _x_axis(points), _y_axis([*_values_to_show(points), tolerance, -tolerance, 0.0])
+    epochs = _epochs(points)
     return Chart(
         title=f"Gap of {history.comparison} by round, with its confidence sequence",
-        lines=[line for epoch in epochs for line in _gap_lines(epoch, across, up)],
-        bands=[_band(epoch, across, up) for epoch in epochs],
-        levels=[Tick(up.at(0.0), "")],
-        ends=(up.at(tolerance), up.at(-tolerance)) if tolerance else None,
-        breaks=_breaks(epochs, across),
-        across=_x_labels(across),
-        up=_y_labels(up),
+        lines=[line for epoch in epochs for line in _gap_lines(epoch, x, y)],
+        x_ticks=_round_ticks(x),
+        y_ticks=_value_ticks(y),
+        levels=[Tick(y.at(0.0), "")],
+        epoch_starts=[x.at(epoch[0].round) for epoch in epochs[1:]],
+        bands=[_band(epoch, x, y) for epoch in epochs],
+        tolerance=(y.at(tolerance), y.at(-tolerance)) if tolerance else None,
     )
 
 
 def evidence_chart(history: History) -> Chart:
     """Draw the log evidence for a disparity and the bound at which it alarms."""
-    moments = history.moments
-    bound = moments[-1].bound
-    up = _y_axis([*(moment.log_e for moment in moments), bound, 0.0])
-    across = _x_axis(moments)
-    epochs = _epochs(moments)
+    points = history.moments
+    bound = points[-1].bound
+    x, y = _x_axis(points), _y_axis([*(point.log_e for point in points), bound, 0.0])
+    epochs = _epochs(points)
     return Chart(
         title=f"Evidence of a disparity in {history.comparison} by round",
-        lines=[_line([(m.round, m.log_e) for m in epoch], across, up) for epoch in epochs],
-        levels=[Tick(up.at(0.0), ""), Tick(up.at(bound), "alarm")],
-        breaks=_breaks(epochs, across),
-        across=_x_labels(across),
-        up=_y_labels(up),
+        lines=[_line([(point.round, point.log_e) for point in epoch], x, y) for epoch in epochs],
+        x_ticks=_round_ticks(x),
+        y_ticks=_value_ticks(y),
+        levels=[Tick(y.at(0.0), ""), Tick(y.at(bound), "alarm")],
+        epoch_starts=[x.at(epoch[0].round) for epoch in epochs[1:]],
     )
 
 
-def _values_to_show(moments: Sequence[HistoryPoint]) -> list[float]:
-    """Return what has to be seen: every gap, and the intervals of the later half.
+def _values_to_show(points: Sequence[HistoryPoint]) -> list[float]:
+    """Return every gap, and the intervals of the later half.
 
     The first intervals are so wide that nothing else would be seen; they are cut off.
     """
-    gaps = [moment.gap for moment in moments]
+    gaps = [point.gap for point in points]
     later = gaps[len(gaps) // 2 :]
     shown = [*(gap.value for gap in gaps), *(end for gap in later for end in (gap.low, gap.high))]
     return [value for value in shown if value is not None]
 
 
-def _y_axis(values: Iterable[float]) -> Axis:
-    return padded_axis(list(values), HEIGHT - BOTTOM, TOP)
+def _y_axis(values: Sequence[float]) -> Axis:
+    return padded_axis(values, HEIGHT - BOTTOM, TOP)
 
 
-def _x_axis(moments: Sequence[HistoryPoint]) -> Axis:
-    first, last = moments[0].round, moments[-1].round
-    room = 0.0 if last > first else 0.5
-    return Axis(first - room, last + room, LEFT, WIDTH - RIGHT)
+def _x_axis(points: Sequence[HistoryPoint]) -> Axis:
+    first, last = points[0].round, points[-1].round
+    pad = 0.0 if last > first else 0.5
+    return Axis(first - pad, last + pad, LEFT, WIDTH - RIGHT)
 
 
-def _epochs(moments: Iterable[HistoryPoint]) -> list[list[HistoryPoint]]:
-    return [list(epoch) for _, epoch in groupby(moments, key=lambda moment: moment.epoch)]
+def _epochs(points: Iterable[HistoryPoint]) -> list[list[HistoryPoint]]:
+    return [list(epoch) for _, epoch in groupby(points, key=lambda point: point.epoch)]
 
 
-def _breaks(epochs: Sequence[Sequence[HistoryPoint]], across: Axis) -> list[float]:
-    return [across.at(epoch[0].round) for epoch in epochs[1:]]
+def _gap_lines(epoch: Sequence[HistoryPoint], x: Axis, y: Axis) -> Iterator[str]:
+    """Return a line for each stretch of rounds with a gap; none crosses an undefined gap."""
+    gaps = ((point.round, point.gap.value) for point in epoch)
+    for defined, stretch in groupby(gaps, key=lambda gap: gap[1] is not None):
+        if defined:
+            yield _line([(at, value) for at, value in stretch if value is not None], x, y)
 
 
-def _gap_lines(epoch: Sequence[HistoryPoint], across: Axis, up: Axis) -> Iterator[str]:
-    """Return a line for each stretch of rounds with a gap: none goes over what is undefined."""
-    points = ((moment.round, moment.gap.value) for moment in epoch)
-    for there, stretch in groupby(points, key=lambda point: point[1] is not None):
-        if there:
-            yield _line([(x, y) for x, y in stretch if y is not None], across, up)
+def _line(points: Iterable[tuple[int, float]], x: Axis, y: Axis) -> str:
+    return " ".join(f"{x.at(at)},{y.at(value)}" for at, value in points)
 
 
-def _line(points: Iterable[tuple[int, float]], across: Axis, up: Axis) -> str:
-    return " ".join(f"{across.at(x)},{up.at(y)}" for x, y in points)
-
-
-def _band(epoch: Sequence[HistoryPoint], across: Axis, up: Axis) -> str:
-    """Go along the upper ends and back along the lower; no end is the edge of the picture."""
-    highs = [(m.round, up.high if m.gap.high is None else m.gap.high) for m in epoch]
-    lows = [(m.round, up.low if m.gap.low is None else m.gap.low) for m in epoch]
+def _band(epoch: Sequence[HistoryPoint], x: Axis, y: Axis) -> str:
+    """Return a polygon along the upper ends and back; an open end is the edge of the picture."""
+    highs = [(p.round, y.high if p.gap.high is None else p.gap.high) for p in epoch]
+    lows = [(p.round, y.low if p.gap.low is None else p.gap.low) for p in epoch]
     if len(epoch) > 1:
-        return _line([*highs, *reversed(lows)], across, up)
-    at, high, low = across.at(epoch[0].round), up.at(highs[0][1]), up.at(lows[0][1])
+        return _line([*highs, *reversed(lows)], x, y)
+    at, high, low = x.at(epoch[0].round), y.at(highs[0][1]), y.at(lows[0][1])
     left, right = at - LONE_BAND_HALF_WIDTH, at + LONE_BAND_HALF_WIDTH
     return f"{left},{high} {right},{high} {right},{low} {left},{low}"
 
 
-def _x_labels(across: Axis) -> list[Tick]:
-    whole = [n for n in ticks(across.low, across.high, MAX_ROUND_LABELS) if n == int(n)]
-    return [Tick(across.at(n), f"{n:.0f}") for n in whole]
+def _round_ticks(x: Axis) -> list[Tick]:
+    whole = [n for n in ticks(x.low, x.high, MAX_ROUND_LABELS) if n == int(n)]
+    return [Tick(x.at(n), f"{n:.0f}") for n in whole]
 
 
-def _y_labels(up: Axis) -> list[Tick]:
-    return [Tick(up.at(n), f"{n:g}") for n in ticks(up.low, up.high)]
+def _value_ticks(y: Axis) -> list[Tick]:
+    return [Tick(y.at(n), f"{n:g}") for n in ticks(y.low, y.high)]
 
 
 @dataclass(frozen=True)
 class Whisker:
-    """One estimate on a scale it shares with others."""
+    """One estimate on an axis it shares with others."""
 
     low: float
     value: float | None
@@ -195,27 +187,23 @@ class Whisker:
 
 
 def whiskers(estimates: Sequence[Estimate]) -> list[Whisker | None]:
-    """Place estimates with their intervals on one scale; None for one that has no number."""
+    """Draw estimates with their intervals on one axis; None for an estimate without a number."""
     values = [v for each in estimates for v in (each.value, each.low, each.high) if v is not None]
-    scale = padded_axis([*values, 0.0], 0, Whisker.width)
-    return [_whisker(each, scale) for each in estimates]
+    axis = padded_axis([*values, 0.0], 0, Whisker.width)
+    return [_whisker(each, axis) for each in estimates]
 
 
-def _whisker(estimate: Estimate, scale: Axis) -> Whisker | None:
+def _whisker(estimate: Estimate, axis: Axis) -> Whisker | None:
     if estimate.value is None and estimate.low is None and estimate.high is None:
         return None
-    low = scale.low if estimate.low is None else estimate.low
-    high = scale.high if estimate.high is None else estimate.high
-    value = None if estimate.value is None else scale.at(estimate.value)
-    return Whisker(scale.at(low), value, scale.at(high), scale.at(0.0))
-
-
-MAX_GAPS = 30
-VERDICT_ORDER = (Verdict.DISPARITY, Verdict.NO_DISPARITY, Verdict.NOT_ENOUGH)
+    low = axis.low if estimate.low is None else estimate.low
+    high = axis.high if estimate.high is None else estimate.high
+    value = None if estimate.value is None else axis.at(estimate.value)
+    return Whisker(axis.at(low), value, axis.at(high), axis.at(0.0))
 
 
 def most_notable_first(diagnosis: Diagnosis) -> Diagnosis:
-    """Return a diagnosis with its gaps in the order of what they say: disparities, then by p."""
+    """Return a diagnosis with its gaps sorted: disparities first, then by p."""
     return diagnosis.model_copy(update={"gaps": tuple(sorted(diagnosis.gaps, key=_notability))})
 
 

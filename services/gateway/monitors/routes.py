@@ -67,8 +67,8 @@ def _write_routes(commands: MonitorCommands, send: Send, tokens: Tokens) -> APIR
     router = APIRouter(dependencies=[Depends(tokens.may_run)])
 
     @router.post("/monitors")
-    async def apply_monitor(request: AnyMonitorRequest) -> AppliedMonitor:
-        applied = await in_thread(commands.apply, request)
+    async def apply_monitor(monitor_request: AnyMonitorRequest) -> AppliedMonitor:
+        applied = await in_thread(commands.apply, monitor_request)
         # Sent even if nothing changed: a gateway that died before sending is helped by the repeat.
         await send(applied.monitor)
         return applied

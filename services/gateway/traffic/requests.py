@@ -33,6 +33,7 @@ MAX_EXCHANGE_BYTES = 448 * 1024
 """Of one answer with its question: its response must fit on the bus, and says more."""
 MAX_CLOCK_SKEW = timedelta(minutes=10)
 """How much the caller's clock may be ahead of ours."""
+CARRIED = {"text", "reason", "model", "fingerprint", "finish_reason"}
 
 
 class SentResponse(BaseModel):
@@ -109,13 +110,13 @@ def exchange_of(source: str, sent: SentResponse, now: datetime) -> Exchange:
 
 
 def check_exchange(exchange: Exchange, now: datetime) -> Exchange:
-    """Return it back where it can be taken in.
+    """Return an exchange unchanged if it can be ingested.
 
     Raises
     ------
     ValueError
-        It has neither an answer nor a reason why there is none, or both; it lies in the future;
-        it claims a group that only we detect; or it is too large.
+        It has neither an answer nor a reason for having none, or both; it lies in the future;
+        it names a group that is only detected here; or it is too large.
     """
     if exchange.said_at > now + MAX_CLOCK_SKEW:
         raise ValueError(f"`at` lies in the future ({exchange.said_at.isoformat()})")
@@ -130,13 +131,13 @@ def check_exchange(exchange: Exchange, now: datetime) -> Exchange:
 
 
 def traffic_watched(monitor: Monitor, system: LiveSystem) -> Traffic | None:
-    """Return how a monitor watches a live system, or None where it does not."""
+    """Return how a monitor watches a live system; None if it does not."""
     mine = (monitor.tenant, monitor.plan.target.model) == system
     return monitor.plan.traffic if mine else None
 
 
 def is_late(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: datetime) -> bool:
-    """Tell whether the window of an exchange has been read: it is kept, and not added."""
+    """Return whether the window of an exchange was already read: it is stored, not counted."""
     return now > read_at(window_at(exchange.said_at, traffic.window_s), monitor)
 
 
@@ -152,7 +153,7 @@ def response_of(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: dat
         target=monitor.plan.target,
         messages=exchange.asked,
         groups={**exchange.groups, **mentioned_groups(traffic, exchange.asked)},
-        set_id=exchange.unit_id,  # nobody's, where no user or conversation is named
+        set_id=exchange.unit_id,  # None where no user or conversation is named
         unit_id=exchange.unit,
         measure=monitor.plan.extractors,
     )
@@ -166,11 +167,8 @@ def response_of(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: dat
     )
 
 
-CARRIED = {"text", "reason", "model", "fingerprint", "finish_reason"}
-
-
 def mentioned_groups(traffic: Traffic, asked: Sequence[Message]) -> dict[str, str]:
-    """Return the groups that are mentioned, in dimensions that say so by their names.
+    """Return the groups that users mention, in dimensions with a prefix of their own.
 
     A message that mentions two groups of a dimension has none of them.
     """
@@ -185,6 +183,6 @@ def _groups(groups: Mapping[str, Iterable[str]], said: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Return whole words, in any case; `she` is not in `shell`."""
+    """Return a pattern of whole words in any case; `she` is not in `shell`."""
     either = "|".join(re.escape(word) for word in words)
     return re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE)

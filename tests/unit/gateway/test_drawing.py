@@ -82,8 +82,8 @@ def test_a_larger_gap_is_drawn_higher_within_its_band_and_the_frame() -> None:
     for n, middle in enumerate(drawn):
         assert TOP <= around[n] < middle < around[-1 - n] <= HEIGHT - BOTTOM
     assert line.split(",")[0] == f"{LEFT:.1f}"
-    assert chart.ends is not None
-    assert chart.ends[0] < chart.levels[0].at < chart.ends[1]
+    assert chart.tolerance is not None
+    assert chart.tolerance[0] < chart.levels[0].at < chart.tolerance[1]
 
 
 def test_an_epoch_begins_a_line_of_its_own() -> None:
@@ -91,7 +91,7 @@ def test_an_epoch_begins_a_line_of_its_own() -> None:
     chart = gap_chart(history(gap, gap, gap, epochs=(0, 0, 1)))
     assert [len(line.split()) for line in chart.lines] == [2, 1]
     assert len(chart.bands) == 2
-    assert len(chart.breaks) == 1
+    assert len(chart.epoch_starts) == 1
 
 
 def test_gaps_without_a_number_are_left_out_and_ends_without_bound_reach_the_edge() -> None:
@@ -112,7 +112,7 @@ def test_the_interval_of_a_single_round_can_be_seen() -> None:
     corners = {float(point.split(",")[0]) for point in band.split()}
     assert max(corners) - min(corners) == 6
     assert max(heights(band)) - min(heights(band)) > 100
-    assert [tick.label for tick in chart.across] == ["0"]
+    assert [tick.label for tick in chart.x_ticks] == ["0"]
 
 
 def test_rounds_of_long_lives_have_labels_of_their_own() -> None:
@@ -121,11 +121,11 @@ def test_rounds_of_long_lives_have_labels_of_their_own() -> None:
         moment.model_copy(update={"round": moment.round + 1_000_000}) for moment in told.moments
     ]
     chart = gap_chart(told.model_copy(update={"moments": later}))
-    assert len({tick.label for tick in chart.across}) == len(chart.across) > 3
+    assert len({tick.label for tick in chart.x_ticks}) == len(chart.x_ticks) > 3
 
 
 def test_without_a_tolerance_nothing_is_shaded() -> None:
-    assert gap_chart(history(Estimate(value=0.0), tolerance=0.0)).ends is None
+    assert gap_chart(history(Estimate(value=0.0), tolerance=0.0)).tolerance is None
 
 
 def test_evidence_is_drawn_with_the_bound_that_alarms() -> None:
