@@ -173,10 +173,7 @@ class Service:
         await asyncio.gather(working, return_exceptions=True)
 
     async def _watch_lanes(
-        self,
-        lane_stage: Callable[[str], Stage[Any]],
-        connection: Connection,
-        publisher: Publisher,
+        self, lane_stage: Callable[[str], Stage[Any]], connection: Connection, publisher: Publisher
     ) -> None:
         """Start a stage for each lane in which something waits, as lanes appear."""
         route = route_of(lane_stage("").reads)

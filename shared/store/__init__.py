@@ -7,13 +7,4 @@ from shared.store.monitor_rounds import Schedule
 from shared.store.records import Records, WriteResult
 from shared.store.store import Store
 
-__all__ = [
-    "Calls",
-    "Closing",
-    "Gathers",
-    "Records",
-    "Schedule",
-    "Store",
-    "WriteResult",
-    "migrate",
-]
+__all__ = ["Calls", "Closing", "Gathers", "Records", "Schedule", "Store", "WriteResult", "migrate"]

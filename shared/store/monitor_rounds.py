@@ -6,15 +6,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, and_, func, select, update
 
-from shared.contracts import (
-    Description,
-    Monitor,
-    Purpose,
-    Round,
-    Run,
-    ScheduledMonitor,
-    derived_id,
-)
+from shared.contracts import Description, Monitor, Purpose, Round, Run, ScheduledMonitor, derived_id
 from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.records import Records
 from shared.store.tables import RECORDS, SCHEDULE

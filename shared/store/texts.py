@@ -43,10 +43,7 @@ def texts_of(record: Record) -> dict[str, str]:
 
 
 def assemble(
-    kind: type[Record],
-    body: str,
-    texts: Mapping[str, str],
-    embedded: Mapping[str, Record],
+    kind: type[Record], body: str, texts: Mapping[str, str], embedded: Mapping[str, Record]
 ) -> Record:
     """Put a record together; a text that was purged is absent, as if it had never been given."""
     if not embedded:  # all of it is JSON already, and the parser is quicker than Python
