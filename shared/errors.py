@@ -27,7 +27,7 @@ class BiaswatchError(Exception):
 
     outcome: Outcome = Outcome.RETRY
     exit_code: int = 3
-    """The work is not done, and the same command may do it; 1 is for findings, 2 for mistakes."""
+    """3: the same command may succeed later; 1 is for findings, 2 for a mistake of the user."""
 
 
 class TransientError(BiaswatchError):
@@ -54,7 +54,7 @@ class UndecodableError(PoisonError):
 
 
 class OversizeError(PoisonError):
-    """A record is larger than the bus carries; bigger things travel by reference."""
+    """A record is larger than the bus carries."""
 
 
 class ConfigurationError(BiaswatchError):

@@ -124,6 +124,6 @@ def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None
 
 
 def log(name: str) -> structlog.typing.FilteringBoundLogger:
-    """Return the log of one part of the house."""
+    """Return the logger of one part of the platform."""
     bound: structlog.typing.FilteringBoundLogger = structlog.get_logger(part=name)
     return bound

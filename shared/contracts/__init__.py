@@ -1,4 +1,4 @@
-"""The records that travel, one per file, and the address book of where they go."""
+"""The records on the bus, one per file, and the routes they take."""
 
 from shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins
 from shared.contracts.assessment import (

@@ -11,7 +11,7 @@ from shared.contracts.record import Part, Record
 
 
 class AlarmKind(StrEnum):
-    """What is the matter."""
+    """What the alarm is about."""
 
     DISPARITY = "disparity"
     CHANGE = "change"
@@ -20,7 +20,7 @@ class AlarmKind(StrEnum):
 
 
 class AlarmState(StrEnum):
-    """Whether it still is."""
+    """Whether the alarm is raised or cleared."""
 
     RAISED = "raised"
     CLEARED = "cleared"
@@ -40,7 +40,7 @@ class Twins(Part):
 
 
 class Alarm(Record):
-    """The news that evidence has reached its bound, or that an alarm is over."""
+    """Evidence has reached its bound, or an alarm is over."""
 
     kind: ClassVar[str] = "alarm"
     identity: ClassVar[tuple[str, ...]] = (
@@ -54,15 +54,15 @@ class Alarm(Record):
     epoch: NonNegativeInt
     """The epoch it was raised in."""
     round: NonNegativeInt
-    """The round that brought this news."""
+    """The round that raised or cleared it."""
     run_id: RecordId
     """The run of that round."""
     comparison_key: Name
     """The comparison."""
     what: AlarmKind
-    """What is the matter."""
+    """What the alarm is about."""
     state: AlarmState
-    """Whether it still is."""
+    """Whether the alarm is raised or cleared."""
     reason: str
     """One sentence for a person."""
     gap: Estimate
@@ -70,7 +70,7 @@ class Alarm(Record):
     log_evidence: float
     """The evidence at that moment."""
     owners: tuple[Name, ...] = ()
-    """Who is to hear of it."""
+    """Who is notified."""
     webhook: str | None = None
     """Where it is posted."""
     twins: tuple[Twins, ...] = ()

@@ -1,4 +1,4 @@
-"""What is to be interpreted: statistics, who writes about them, and who judges what was written."""
+"""A request to interpret statistics: who writes the report and who judges it."""
 
 from typing import Annotated, ClassVar
 
@@ -10,12 +10,12 @@ from shared.contracts.target import Target
 
 
 class Measure(Part):
-    """One statistic, as it is told to whoever writes or judges."""
+    """One statistic, as writers and judges get it."""
 
     name: Token
     """What it is: odds_ratio, relative_risk, chi_square, gap, ..."""
     label: Name
-    """How people call it."""
+    """Its name for people."""
     value: float | None = None
     """The estimate, or a test's statistic."""
     low: float | None = None
@@ -56,7 +56,7 @@ class Subject(Part):
 
 
 class Brief(Record):
-    """An interpretation that is wanted, with its judges."""
+    """A requested interpretation, with its judges."""
 
     kind: ClassVar[str] = "brief"
     identity: ClassVar[tuple[str, ...]] = ("wanted", "nonce")

@@ -1,4 +1,4 @@
-"""Somebody does not want a run any more."""
+"""The cancellation of a run."""
 
 from typing import ClassVar
 
@@ -9,9 +9,9 @@ from shared.contracts.record import Record
 
 
 class Cancellation(Record):
-    """The end of a run before its time; what is there is kept, and the run can be taken up again.
+    """The early end of a run; its results stay, and it can be started again.
 
-    It ends what was asked for before it. Probes made later, because the run was started again, are
+    It concerns probes made before it. Probes made later, because the run was started again, are
     asked.
     """
 
@@ -21,10 +21,10 @@ class Cancellation(Record):
     run_id: RecordId
     """The run that is to end."""
     moment_ms: NonNegativeInt
-    """When that was asked for (Unix time in milliseconds)."""
+    """When it was requested (Unix time in milliseconds)."""
     reason: Token | None = None
-    """Why, where it was not a person's wish: `budget_spent`, `usage_unknown`, `no_price`."""
+    """Why, where no person requested it: `budget_spent`, `usage_unknown`, `no_price`."""
 
     def ends(self, record: Record) -> bool:
-        """Tell whether a record of the run was made before this, and is not wanted any more."""
+        """Tell whether a record of the run was made before this, and so is cancelled."""
         return int(record.at.timestamp() * 1000) <= self.moment_ms

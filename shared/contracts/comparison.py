@@ -14,9 +14,9 @@ MISSING = "missing"
 
 
 FARTHEST = 1e12
-"""From 0: numbers farther away lose the digits that a share of the range needs."""
+"""The largest absolute value: larger numbers lose the digits that a share of the range needs."""
 WIDEST_LOG_ODDS = 4.0
-"""An odds ratio of 55: evidence reaches no farther."""
+"""An odds ratio of 55: evidence is computed up to it."""
 
 
 class Method(StrEnum):
@@ -80,10 +80,10 @@ class WatchedFeature(Part):
     method: Method = Method.PAIRS
     """How evidence is gathered."""
     selected_at_least: float | None = None
-    """From which value on an answer is a selection."""
+    """The lowest value that is a selection."""
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def _consistent(self) -> Self:
         if not self.low < self.high:
             raise ValueError(f"{self.feature}: low must be below high")
         if not max(abs(self.low), abs(self.high)) <= FARTHEST:
@@ -121,7 +121,7 @@ class WatchedPair(Part):
 
 
 class Comparison(Part):
-    """One feature of two groups: what has evidence, a verdict and perhaps an alarm of its own."""
+    """One feature of two groups, with its own evidence, verdict and alarms."""
 
     watched: WatchedFeature
     """The number."""
@@ -131,6 +131,7 @@ class Comparison(Part):
     @property
     def key(self) -> str:
         """Its name within the monitor: `vader.sentiment:race:black-white`."""
-        seen, pair = self.watched, self.pair
-        how = "" if seen.method is Method.PAIRS else f"/{seen.method}"
-        return f"{seen.extractor}.{seen.feature}{how}:{pair.dimension}:{pair.a}-{pair.b or 'rest'}"
+        watched, pair = self.watched, self.pair
+        method = "" if watched.method is Method.PAIRS else f"/{watched.method}"
+        name = f"{watched.extractor}.{watched.feature}{method}"
+        return f"{name}:{pair.dimension}:{pair.a}-{pair.b or 'rest'}"

@@ -1,4 +1,4 @@
-"""A run, a round or a pair has everything it expects, or will not wait any longer."""
+"""A run, a round or a pair has every record it expects, or waits no longer."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +12,7 @@ from shared.contracts.record import Record
 FEATURES = "features"
 """What a run waits for: every extractor's features of every response, also of a failed one."""
 RUN_GATHER = f"planner-{FEATURES}"
-"""Where the planner waits for runs, and others may look how far one is."""
+"""The planner's gathers of runs, by which others read the progress of a run."""
 
 
 class ClosedBy(StrEnum):
@@ -25,7 +25,7 @@ class ClosedBy(StrEnum):
 
 @dataclass(frozen=True)
 class GatherState:
-    """How a gather stands."""
+    """The state of a gather."""
 
     expected: int
     arrived: int
@@ -45,7 +45,7 @@ class Completion(Record):
     stage: Token
     """What was waited for: `responses` or `features`."""
     opening: NonNegativeInt = 0
-    """How often the waiting had been taken up again."""
+    """How often the gather was reopened."""
     closed_by: ClosedBy
     """Whether everything came."""
     expected: NonNegativeInt

@@ -1,4 +1,4 @@
-"""What a drop-in extractor says and is asked: three endpoints, the same in every language."""
+"""The contract of a drop-in extractor: three endpoints, the same in every language."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ class DropInSpec(Part):
     """What `ext.v1.<name>.spec` answers."""
 
     contract: str = CONTRACT
-    """Which contract it keeps: 1."""
+    """The version of the contract: 1."""
     name: Token
     """Its name: the extractor's, and the word in its subjects."""
     version: Version
@@ -31,7 +31,7 @@ class DropInSpec(Part):
     instrument: Phrase
     """What it measures with, in a few words."""
     max_batch: int = Field(default=32, ge=1, le=1000)
-    """The most texts it wants in one call."""
+    """The most texts of one call."""
 
 
 class Checked(Part):

@@ -1,4 +1,4 @@
-"""What a live system said to one of its users, as its owner tells it."""
+"""One question to a live system and its answer, as its owner sends them."""
 
 from typing import Annotated, ClassVar
 

@@ -1,4 +1,4 @@
-"""A run becomes its probes: the same plan always the same ones, each with an id of its own."""
+"""The probes of a run: the same plan always has the same probes, with the same ids."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime

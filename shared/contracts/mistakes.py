@@ -1,4 +1,4 @@
-"""The first thing that is wrong with what somebody wrote or sent: where it is, in plain words."""
+"""The first mistake in a file, request or setting: where it is, in plain words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,46 +41,46 @@ PLAIN_WORDS = {
     "string_pattern_mismatch": "this must be written like {pattern}",
     "json_invalid": "this is not JSON",
 }
-"""What is said instead of the checker's own words, with what it knows of its limits."""
+"""Plain words for pydantic's error types, with the limits it reports."""
 
 FEW_LETTERS = "this must be made of letters, digits, _ and - alone"
 AN_ID = "this must be an id: 32 digits and letters from a to f"
 ASKS, LISTENS = "<asks>", "<listens>"
 KINDS = {ASKS, LISTENS}
-"""Kinds of a thing, which the checker puts into the way and nobody wrote."""
+"""Tags of a union, which pydantic adds to the location."""
 
 OURS = "Value error, "
-"""What the checker puts before a sentence of ours."""
+"""What pydantic puts before the message of our own validators."""
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """One thing that is wrong; what was written there is never repeated."""
+    """One mistake; the value that was written is never repeated."""
 
     loc: tuple[int | str, ...]
-    """The way to it: fields, and places in lists counted from 0."""
+    """Its location: fields, and list positions counted from 0."""
     kind: str
-    """The checker's name for what is wrong."""
+    """Pydantic's error type."""
     said: str
     """What is wrong, to follow a colon."""
 
     @property
     def field(self) -> str:
-        """The way to it with dots; empty where all of it is wrong."""
+        """Its location with dots; empty where the whole value is wrong."""
         return ".".join(str(part) for part in self.loc if part not in KINDS)
 
     def in_words(self, whole: str) -> str:
-        """Say where it is and what is wrong; `whole` names all of it, without a way to it."""
+        """Return location and mistake; `whole` names the value as a whole."""
         return f"{self.field or whole}: {self.said}"
 
 
 def first_mistake(error: ValidationError) -> Mistake:
-    """Return the first mistake that was found."""
+    """Return the first mistake of a validation error."""
     return first_of(error.errors(include_url=False, include_input=False))
 
 
 def first_of(found: Sequence[Mapping[str, Any]]) -> Mistake:
-    """Return the first mistake of the checker's list; what is missing may only be misspelt."""
+    """Return the first of pydantic's errors; a missing field may only be misspelt."""
     loc, kind = tuple(found[0]["loc"]), str(found[0]["type"])
     said = _said(kind, found[0].get("ctx", {}), str(found[0]["msg"]))
     unknown = [each["loc"] for each in found if each["type"] == "extra_forbidden"]

@@ -1,4 +1,4 @@
-"""A monitor: what is watched, how often, and which gap matters; declared before the first look."""
+"""A monitor: what is watched, how often, and which gap matters; declared in advance."""
 
 from enum import StrEnum
 from math import log
@@ -28,7 +28,7 @@ LEAST_ALPHA = 1e-12
 
 
 class MonitorPlan(Part):
-    """What a monitor watches; another plan is another monitor, with evidence of its own."""
+    """What a monitor watches; another plan is another monitor, with its own evidence."""
 
     suite: Name | None = None
     """The suite's name; None where traffic is watched."""
@@ -106,12 +106,12 @@ class MonitorPlan(Part):
 
     @property
     def extractors(self) -> tuple[str, ...]:
-        """Name what has to measure."""
+        """Return the extractors that it needs."""
         return tuple(sorted({each.extractor for each in self.features}))
 
     @property
     def watched(self) -> tuple[Comparison, ...]:
-        """Return every comparison, with one of missing answers for each extractor."""
+        """Return every comparison, and one of missing answers for each extractor."""
         features = [*self.features, *(self._missing(name) for name in self.extractors)]
         return tuple(
             Comparison(watched=feature, pair=pair)
@@ -129,17 +129,17 @@ class MonitorPlan(Part):
 
     @property
     def bound(self) -> float:
-        """Return the log evidence that alarms: half of alpha is for gaps, half for changes."""
+        """Return the log evidence of an alarm: half of alpha is for gaps, half for changes."""
         return log(2 * len(self.watched) / self.alpha)
 
 
 def _host_of(address: str) -> str | None:
-    """Return the host as a name server would be asked for it; None where there is none."""
+    """Return the host in the form of DNS; None where there is none."""
     try:
         parts = urlsplit(address)
-        _ = parts.port  # refuses what is none
+        _ = parts.port  # raises for an invalid port
         return (parts.hostname or "").encode("idna").decode() or None
-    except ValueError:  # of which a wrong name is one
+    except ValueError:  # an invalid host name is one, too
         return None
 
 
@@ -149,28 +149,28 @@ class Upkeep(Part):
     cadence_s: PositiveFloat = Field(le=LONGEST_S)
     """From the start of one round to the start of the next."""
     deadline_s: PositiveFloat = Field(default=24 * 3600, le=LONGEST_S)
-    """How long a round waits for its answers; then it closes with what is there."""
+    """How long a round waits for its answers; then it closes with those that arrived."""
     lateness_s: NonNegativeFloat = Field(default=60.0, le=LONGEST_S)
     """How long after a window's end its answers may still be sent in."""
     budget: Budget = Budget()
     """What one round may spend."""
     most_rounds: PositiveInt | None = None
-    """After so many rounds it ends; without, it goes on until it is paused or deleted."""
+    """The number of rounds after which it ends; null: until it is paused or deleted."""
     owners: tuple[Name, ...] = ()
-    """Who is to hear of alarms."""
+    """Who is notified of alarms."""
     webhook: str | None = Field(default=None, pattern=r"^https?://[^\s@]+$")
     """Where alarms are posted."""
 
     @field_validator("webhook")
     @classmethod
-    def _leads_somewhere(cls, webhook: str | None) -> str | None:
+    def _has_host(cls, webhook: str | None) -> str | None:
         if webhook is not None and not _host_of(webhook):
             raise ValueError("this is no address with a host: write https://host/path")
         return webhook
 
 
 class MonitorState(StrEnum):
-    """What is wanted of a monitor."""
+    """The wanted state of a monitor."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -178,7 +178,7 @@ class MonitorState(StrEnum):
 
 
 class Monitor(Record):
-    """What is wanted of a monitor from a moment on; the last one counts."""
+    """The wanted state of a monitor from a moment on; the last one counts."""
 
     kind: ClassVar[str] = "monitor"
     identity: ClassVar[tuple[str, ...]] = ("name", "moment_ms")
@@ -188,7 +188,7 @@ class Monitor(Record):
     moment_ms: NonNegativeInt
     """When that was asked for (Unix time in milliseconds)."""
     state: MonitorState = MonitorState.ACTIVE
-    """Whether it goes on."""
+    """Whether it is active, paused or deleted."""
     plan: MonitorPlan
     """What it watches."""
     upkeep: Upkeep
@@ -199,7 +199,7 @@ class Monitor(Record):
     @property
     def monitor_id(self) -> str:
         """The monitor its evidence belongs to: another plan is another one."""
-        # Monitors from before there was traffic keep their evidence.
+        # Without it, monitors that are older than this field keep their id.
         without = {"traffic"} if self.plan.traffic is None else set()
         plan = self.plan.model_dump(mode="json", exclude=without)
         return derived_id("watch", self.tenant, self.name, plan)

@@ -1,4 +1,4 @@
-"""What every record has: an id derived from its inputs, a tenant, a purpose, a time."""
+"""The base of all records: an id derived from the inputs, a tenant, a purpose, a time."""
 
 from enum import StrEnum
 from functools import cached_property
@@ -12,14 +12,14 @@ from shared.errors import UndecodableError
 
 
 class Text:
-    """Marks a field of words people or models wrote: stored apart, so that it can be purged."""
+    """Marks a field that people or models wrote: it is stored apart, so that it can be purged."""
 
 
 TEXT = Text()
 
 
 class Purpose(StrEnum):
-    """Why a record travels; part of its subject, so that traffic can be told apart."""
+    """Why a record was made; a part of its subject."""
 
     STUDY = "study"
     MONITOR = "monitor"
@@ -36,7 +36,7 @@ class Part(BaseModel):
 
 
 class Record(Part):
-    """One message on the bus and one row in the store; never changed once made."""
+    """One message on the bus and one row in the store; it never changes."""
 
     kind: ClassVar[str]
     """The record's name in subjects, tables and metrics."""
@@ -47,7 +47,7 @@ class Record(Part):
     tenant: Token = "default"
     """Whose record it is."""
     purpose: Purpose = Purpose.STUDY
-    """Why it travels: study, monitor, judge or production."""
+    """Why it was made: study, monitor, judge or production."""
     at: AwareDatetime
     """When it was made; not part of the id."""
 
@@ -60,7 +60,7 @@ class Record(Part):
 
     @property
     def lane(self) -> str:
-        """The last word of the subject: what must not wait behind one another gets its own."""
+        """The last token of the subject: records in different lanes never wait for one another."""
         return "all"
 
     @property
@@ -75,21 +75,21 @@ class Record(Part):
 
     @property
     def embedded(self) -> "tuple[Record, ...]":
-        """Records that travel inside this one and are stored in their own right."""
+        """Records inside this one, which are stored in their own tables."""
         return ()
 
     @classmethod
     def text_fields(cls) -> tuple[str, ...]:
-        """Name the fields that hold text."""
+        """Return the names of the text fields."""
         return tuple(name for name, field in cls.model_fields.items() if TEXT in field.metadata)
 
     def encode(self) -> bytes:
-        """Return the JSON that travels."""
+        """Return the JSON of the message."""
         return self.model_dump_json(exclude_none=True).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> Self:
-        """Read the JSON that travelled; unknown fields are ignored, so that v1 can grow.
+        """Read the JSON of a message; unknown fields are ignored, so that v1 can grow.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What the target said to one probe, or why it said nothing."""
+"""The answer of the target to one probe, or why there is none."""
 
 from enum import StrEnum
 from typing import Annotated, ClassVar
@@ -11,7 +11,7 @@ from shared.contracts.record import TEXT, Part, Record
 
 
 class Ending(StrEnum):
-    """How the asking ended; every one of them is a recorded outcome."""
+    """How the call ended; each of these is recorded."""
 
     ANSWERED = "answered"
     REFUSED = "refused"
@@ -51,7 +51,7 @@ class Step(Part):
 
 
 class Response(Record):
-    """The answer to a probe; the probe travels inside, so that no later stage has to look it up."""
+    """The answer to a probe, with the probe inside, so that no later stage has to look it up."""
 
     kind: ClassVar[str] = "response"
     identity: ClassVar[tuple[str, ...]] = ("probe_id",)
@@ -101,5 +101,5 @@ class Response(Record):
 
     @property
     def embedded(self) -> tuple[Record, ...]:
-        """The probe: it rides its response into the store (ADR 0004)."""
+        """The probe, which is stored with its response (ADR 0004)."""
         return (self.probe,)

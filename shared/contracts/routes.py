@@ -1,4 +1,4 @@
-"""The address book: which record travels on which stream, who writes it and who reads it.
+"""The routes: the stream, the producers and the consumers of each kind of record.
 
 Streams, durables, permissions, tables and documents are all derived from this one table.
 """
@@ -29,7 +29,7 @@ ROOT = "bias.v1"
 
 @dataclass(frozen=True)
 class Route:
-    """One record's way through the house."""
+    """The stream, producers and consumers of one kind of record."""
 
     record: type[Record]
     stream: str
@@ -38,21 +38,21 @@ class Route:
     by_lane: bool = False
     """Whether each lane has a durable of its own, so that a slow one blocks no other."""
     queue: bool = False
-    """Whether a record leaves the bus once it is settled, and a full stream refuses new ones."""
+    """Whether an acknowledged record is removed, and a full stream refuses new ones."""
     many: bool = False
-    """Whether there is about one for every answer or comparison, so that the stream needs room."""
+    """Whether there is about one for every answer or comparison, so that the stream is large."""
 
     @property
     def subjects(self) -> str:
-        """Every subject of this record: tenant, purpose and lane are open."""
+        """The subjects of this record, for every tenant, purpose and lane."""
         return f"{ROOT}.{self.record.kind}.*.*.*"
 
     def durable(self, consumer: str, lane: str | None = None) -> str:
-        """Name the consumer's durable on this record."""
+        """Return the name of the consumer's durable."""
         return "-".join(filter(None, (consumer, self.record.kind, lane)))
 
     def filter(self, lane: str | None = None) -> str:
-        """Return the subjects a durable listens to: all, or one lane."""
+        """Return the subjects a durable reads: all, or one lane."""
         return f"{ROOT}.{self.record.kind}.*.*.{lane or '*'}"
 
 
@@ -120,7 +120,7 @@ def record_of(kind: str) -> type[Record]:
 
 
 def response_id_of(probe: Probe) -> str:
-    """Return the id the response to a probe has, before there is one."""
+    """Return the id that the response to a probe will have."""
     return derived_id(Response.kind, probe.tenant, probe.purpose, probe.id)
 
 

@@ -1,4 +1,4 @@
-"""The record of everything: SQLite by default, PostgreSQL in production."""
+"""The store of all records: SQLite by default, PostgreSQL in production."""
 
 from shared.store.calls import Calls
 from shared.store.gathers import Closing, Gathers

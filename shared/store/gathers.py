@@ -1,4 +1,4 @@
-"""Gathers: who waits for which records, until when; each is closed exactly once."""
+"""Gathers: which stage waits for which records until when; each closes exactly once."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from shared.store.tables import GATHER_ITEMS, GATHERS
 
 @dataclass(frozen=True)
 class Closing:
-    """A gather that is closed: what was waited for, and what of it came."""
+    """A closed gather: what was expected, and how much of it arrived."""
 
     stage: str
     key: str
@@ -26,11 +26,11 @@ class Closing:
     closed_by: ClosedBy
     closed_at: datetime
     opening: int
-    """How often the waiting had been taken up again."""
+    """How often the gather was reopened."""
 
 
 class Gathers:
-    """Waits of one stage for several records; all in the store, so that any process may end."""
+    """The gathers of one stage; all state is in the store, so that any process may end."""
 
     def __init__(self, engine: Engine, stage: str) -> None:
         self._engine = engine
@@ -46,7 +46,7 @@ class Gathers:
         context: Mapping[str, JsonValue] | None = None,
         already: Iterable[str] = (),
     ) -> bool:
-        """Begin to wait for these records; give False where that has begun before.
+        """Start to wait for these records; return False if that was started before.
 
         Call it before anything asks for the records, and name those that are `already` there.
         """
@@ -69,7 +69,7 @@ class Gathers:
         return True
 
     def arrive(self, ids: Iterable[str], now: datetime) -> int:
-        """Note that records have arrived; give how many of them nobody here waits for.
+        """Note that records have arrived; return how many of them this stage does not wait for.
 
         A record counts once, however often it arrives. One that comes after its gather was closed
         is counted as late and changes nothing else.
@@ -85,7 +85,7 @@ class Gathers:
         by_key: dict[str, set[str]] = {}
         for row in rows:
             by_key.setdefault(row.key, set()).add(row.item_id)
-        # Locked first, counted after: of two that bring the last two, one must see both.
+        # Lock first, count second: of two writers that bring the last two, one must see both.
         for gather in self._locked(connection, sorted(by_key)):
             came = connection.execute(
                 update(GATHER_ITEMS)
@@ -107,7 +107,7 @@ class Gathers:
             self._close(connection, gather["key"], ClosedBy.ARRIVAL, now)
 
     def expire(self, now: datetime) -> int:
-        """Close what has waited until its deadline; give how many that were."""
+        """Close the gathers whose deadline has passed; return how many."""
         overdue = and_(
             GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None), GATHERS.c.deadline <= now
         )
@@ -120,7 +120,7 @@ class Gathers:
             return closed.rowcount
 
     def cancel(self, key: str, now: datetime) -> bool:
-        """Close a gather because nobody wants it any more; give False if it is not open."""
+        """Close a gather that is not needed any more; return False if it is not open."""
         with write_transaction(self._engine) as connection:
             rows = self._locked(connection, [key])
             if not rows or rows[0]["closed_at"]:
@@ -129,9 +129,9 @@ class Gathers:
         return True
 
     def reopen(self, key: str, *, deadline: datetime, now: datetime) -> bool:
-        """Go on waiting for what never came; give False where all had come, or it is still open.
+        """Wait again for what is missing; return False if nothing is, or the gather is open.
 
-        Records that came late count from now on: they are there, whenever they came.
+        Records that came late count from now on.
         """
         with write_transaction(self._engine) as connection:
             rows = self._locked(connection, [key])
@@ -148,7 +148,7 @@ class Gathers:
         return True
 
     def open_keys(self) -> list[str]:
-        """Return what is still being waited for."""
+        """Return the keys of the open gathers."""
         mine = and_(GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None))
         with read_transaction(self._engine) as connection:
             return list(
@@ -156,7 +156,7 @@ class Gathers:
             )
 
     def due(self) -> list[Closing]:
-        """Return what is closed and whose closing has not been emitted yet, oldest first."""
+        """Return the closings that have not been emitted yet, oldest first."""
         query = (
             select(GATHERS)
             .where(GATHERS.c.stage == self._stage)
@@ -172,14 +172,14 @@ class Gathers:
             self._set(connection, key, emitted_at=now)
 
     def waiting_for(self, key: str) -> list[str]:
-        """Return the ids a gather still waits for, or never got."""
+        """Return the ids that a gather waits for, or did not get."""
         mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key)
         query = select(GATHER_ITEMS.c.item_id).where(mine, GATHER_ITEMS.c.arrived_at.is_(None))
         with read_transaction(self._engine) as connection:
             return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))
 
     def look(self, key: str) -> GatherState | None:
-        """Tell how a gather stands, or None where nobody has begun to wait."""
+        """Return the state of a gather, or None if there is none."""
         with read_transaction(self._engine) as connection:
             row = connection.execute(select(GATHERS).where(self._is(key))).mappings().first()
         if row is None:
@@ -200,7 +200,7 @@ class Gathers:
         return and_(GATHERS.c.stage == self._stage, GATHERS.c.key == key)
 
     def _locked(self, connection: Connection, keys: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-        """Read gathers so that nobody else changes them; SQLite has locked everything already."""
+        """Read and lock gathers; SQLite has locked everything already."""
         query = (
             select(GATHERS)
             .where(GATHERS.c.stage == self._stage, GATHERS.c.key.in_(keys))

@@ -12,11 +12,11 @@ from shared.errors import ConfigurationError
 from shared.store.engine import READS, engine_of, explain_open_errors
 
 MIGRATION_LOCK = 8_210_077
-"""Any number, the same in every version: who holds it migrates, the others wait."""
+"""The number of the advisory lock, the same in every version: its holder migrates."""
 
 
 def migrate(url: str) -> str:
-    """Bring the store at `url` to this version's shape; give the revision it has then.
+    """Migrate the store at `url` to this version; return its revision.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def migrate(url: str) -> str:
 
 
 def check(engine: Engine) -> None:
-    """Raise ConfigurationError unless the store has exactly this version's shape."""
+    """Raise ConfigurationError unless the store has exactly this version's revision."""
     with (
         explain_open_errors(engine),
         engine.connect().execution_options(**{READS: True}) as connection,

@@ -13,16 +13,16 @@ from shared.store.tables import RECORDS, SCHEDULE
 
 
 class Schedule:
-    """The places of all monitors; whoever moves one on says from where, so that only one does."""
+    """The schedule of all monitors; an update names the round it starts from, so only one wins."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def want(self, monitor: Monitor) -> bool:
-        """Note what is wanted of a monitor; give False where something later is known already.
+        """Note what is wanted of a monitor; return False if something later is known already.
 
-        Another plan under the same name begins with round 0, or where it stopped when it was wanted
-        before; another cadence goes on.
+        Another plan under the same name starts with round 0, or where it stopped when it was wanted
+        before. A change of its upkeep alone keeps the rounds.
         """
         fresh = {
             "moment_ms": monitor.moment_ms,
@@ -46,32 +46,32 @@ class Schedule:
         return True
 
     def monitors(self) -> list[ScheduledMonitor]:
-        """Return the places of all monitors, in the order of their names."""
+        """Return all monitors, in the order of their names."""
         with read_transaction(self._engine) as connection:
             rows = connection.execute(select(SCHEDULE).order_by(SCHEDULE.c.name)).mappings().all()
-        return [_place(row) for row in rows]
+        return [_monitor_of(row) for row in rows]
 
     def get(self, name: str) -> ScheduledMonitor | None:
-        """Return the place of one monitor, or None where there is none of this name."""
+        """Return the monitor of this name, or None."""
         with read_transaction(self._engine) as connection:
             row = connection.execute(select(SCHEDULE).where(SCHEDULE.c.name == name)).mappings()
             found = row.first()
-        return _place(found) if found else None
+        return _monitor_of(found) if found else None
 
-    def begin(self, place: ScheduledMonitor, run: Run, due_at: datetime) -> bool:
-        """Begin the next round; give False where somebody else has moved the monitor on."""
-        values = {"next_round": place.next_round + 1, "due_at": due_at}
-        return self._move(place, run=run.model_dump_json(exclude={"id"}), **values)
+    def begin(self, scheduled: ScheduledMonitor, run: Run, due_at: datetime) -> bool:
+        """Start the next round; return False if another process has started it."""
+        values = {"next_round": scheduled.next_round + 1, "due_at": due_at}
+        return self._move(scheduled, run=run.model_dump_json(exclude={"id"}), **values)
 
-    def end(self, place: ScheduledMonitor, why: str) -> bool:
-        """Say that there will be no more rounds."""
-        return self._move(place, ended=why)
+    def end(self, scheduled: ScheduledMonitor, why: str) -> bool:
+        """Note that there will be no more rounds."""
+        return self._move(scheduled, ended=why)
 
-    def _move(self, place: ScheduledMonitor, **values: object) -> bool:
+    def _move(self, scheduled: ScheduledMonitor, **values: object) -> bool:
         still_there = and_(
-            SCHEDULE.c.name == place.monitor.name,
-            SCHEDULE.c.moment_ms == place.monitor.moment_ms,
-            SCHEDULE.c.next_round == place.next_round,
+            SCHEDULE.c.name == scheduled.monitor.name,
+            SCHEDULE.c.moment_ms == scheduled.monitor.moment_ms,
+            SCHEDULE.c.next_round == scheduled.next_round,
         )
         with write_transaction(self._engine) as connection:
             moved = connection.execute(update(SCHEDULE).where(still_there).values(**values))
@@ -84,7 +84,7 @@ def _closed(connection: Connection, monitor_id: str) -> int:
     return int(connection.scalar(query) or 0)
 
 
-def _place(row: Mapping[Any, Any]) -> ScheduledMonitor:
+def _monitor_of(row: Mapping[Any, Any]) -> ScheduledMonitor:
     return ScheduledMonitor(
         monitor=Monitor.model_validate_json(row["monitor"]),
         next_round=row["next_round"],
@@ -98,10 +98,10 @@ K = TypeVar("K", Round, Description)
 
 
 class ClosedRounds:
-    """Finds rounds by their number: they close in their order, from 0, and none is left out.
+    """Finds rounds by number: they close in order, from 0, without gaps.
 
-    So the number of those that are closed names the last, and a monitor that has run for years is
-    looked at as quickly as one that began today.
+    So the count of closed rounds names the last one, and reading it takes the same time for a
+    monitor that has run for years.
     """
 
     def __init__(self, records: Records) -> None:
@@ -112,15 +112,15 @@ class ClosedRounds:
         return self._records.count(Round, monitor_id=monitor.monitor_id)
 
     def get(self, monitor: Monitor, number: int) -> Round | None:
-        """Return a round; None where it has not closed."""
+        """Return a round, or None if it has not closed."""
         return next(self._records.get(Round, [_id_of(Round, monitor, number)]), None)
 
     def last(self, monitor: Monitor) -> Round | None:
-        """Return the round that closed last; None before the first."""
+        """Return the last closed round; None before the first."""
         return self.get(monitor, self.closed(monitor) - 1)
 
     def latest(self, kind: type[K], monitor: Monitor, most: int) -> list[K]:
-        """Return the last so many rounds, or what was written of them, in their order."""
+        """Return the records of the last `most` rounds, in their order."""
         end = self.closed(monitor)
         ids = [_id_of(kind, monitor, number) for number in range(max(0, end - most), end)]
         return sorted(self._records.get(kind, ids), key=lambda each: each.round)

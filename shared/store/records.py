@@ -1,4 +1,4 @@
-"""Records in the store: written once, however often they arrive; read back whole."""
+"""Records in the store: each is written once, however often it arrives, and read whole."""
 
 import json
 from collections import Counter
@@ -62,12 +62,12 @@ class Records:
         return written
 
     def _insert(self, connection: Connection, kind: str, found: dict[str, Record]) -> list[str]:
-        # In the order of ids: two writers of the same records must not wait for one another.
+        # In the order of ids, so that two writers of the same records cannot deadlock.
         rows = [_row(found[id_]) for id_ in sorted(found)]
         return insert_new(connection, RECORDS[kind], rows)
 
     def count(self, kind: type[Record], **keys: str) -> int:
-        """Count the records of a kind: all, or those of one run_id, purpose, monitor_id, ..."""
+        """Count the records of a kind: all, or those with this run_id, purpose, monitor_id, ..."""
         table = RECORDS[kind.kind]
         query = select(func.count()).select_from(table)
         query = query.where(*(table.c[name] == key for name, key in keys.items()))
@@ -75,7 +75,7 @@ class Records:
             return int(connection.scalar(query) or 0)
 
     def missing(self, kind: type[Record], ids: Iterable[str]) -> set[str]:
-        """Return those of the ids that are not there."""
+        """Return the ids that are not in the store."""
         wanted = set(ids)
         table = RECORDS[kind.kind]
         with read_transaction(self._engine) as connection:
@@ -85,7 +85,7 @@ class Records:
         return wanted
 
     def read(self, kind: type[R], *, run_id: str, texts: bool = True) -> Iterator[R]:
-        """Return the records of a run, in the order of their ids; without texts it is quicker."""
+        """Return the records of a run, in the order of their ids; faster without texts."""
         table = RECORDS[kind.kind]
         yield from self._read(kind, select(table).where(table.c.run_id == run_id), texts=texts)
 
@@ -107,18 +107,18 @@ class Records:
         yield from self._read(kind, select(RECORDS[kind.kind]))
 
     def latest(self, kind: type[R], most: int, *, purpose: Purpose) -> list[R]:
-        """Return so many records of a kind and purpose, the latest first."""
+        """Return the latest `most` records of a kind and purpose, newest first."""
         table = RECORDS[kind.kind]
         query = select(table.c.id).where(table.c.purpose == purpose.value)
         query = query.order_by(table.c.at.desc(), table.c.id).limit(most)
         with read_transaction(self._engine) as connection:
-            rank = {id_: place for place, id_ in enumerate(connection.scalars(query))}
+            rank = {id_: position for position, id_ in enumerate(connection.scalars(query))}
         return sorted(self.get(kind, rank), key=lambda record: rank[record.id])
 
     def get(self, kind: type[R], ids: Iterable[str]) -> Iterator[R]:
-        """Return the records with these ids that are there, in the order of their ids.
+        """Return the records with these ids that exist, in the order of their ids.
 
-        What cannot be an id is not there; a database might stumble over it.
+        Text that cannot be an id never reaches the database.
         """
         table = RECORDS[kind.kind]
         for some in chunks(filter(is_id, ids)):

@@ -1,4 +1,4 @@
-"""The store as a service holds it: opened once, checked, closed at the end."""
+"""The store of a service: opened once, checked, closed at the end."""
 
 from sqlalchemy import Engine
 
@@ -16,7 +16,7 @@ from shared.store.texts import Purges
 
 
 class Store:
-    """Everything one database keeps; calls block, so call from a thread."""
+    """All tables of one database; calls block, so call them from a thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -38,7 +38,7 @@ class Store:
         Raises
         ------
         ConfigurationError
-            It cannot be opened, is not prepared, or was made by a newer version.
+            It cannot be opened, is not migrated, or was created by a newer version.
         """
         engine = engine_of(url)
         try:
@@ -53,7 +53,7 @@ class Store:
         return Gathers(self._engine, stage)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     def __enter__(self) -> "Store":

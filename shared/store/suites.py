@@ -1,4 +1,4 @@
-"""Suites by their hash: a run names one, and it is the same for ever."""
+"""Suites by their hash: a run names one, which never changes."""
 
 from datetime import datetime
 
@@ -10,13 +10,13 @@ from shared.store.tables import SUITES
 
 
 class Suites:
-    """Keeps suites; what has a hash never changes."""
+    """Suites by hash."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def keep(self, suite: Suite, now: datetime) -> str:
-        """Keep a suite; give its hash."""
+        """Store a suite; return its hash."""
         row = {"hash": suite.hash, "name": suite.name, "at": now, "body": suite.model_dump_json()}
         with write_transaction(self._engine) as connection:
             insert_new(connection, SUITES, [row])

@@ -34,13 +34,13 @@ KEYS: dict[str, tuple[str, ...]] = {
     "description": ("monitor_id",),
     "alarm": ("monitor_id",),
 }
-"""What queries look for, besides id, run and unit."""
+"""The columns by which queries find records, besides id, run and unit."""
 
 metadata = MetaData()
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC; SQLite forgets the zone, so it is checked going in and restored coming out."""
+    """A time in UTC; SQLite drops the zone, so writes check it and reads restore it."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -50,11 +50,11 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError("A time without a zone cannot be stored; give it in UTC.")
+            raise ValueError("A time without a zone cannot be stored; pass it in UTC.")
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the zone back."""
+        """Restore the zone."""
         return value.replace(tzinfo=UTC) if value and value.tzinfo is None else value
 
 
@@ -79,7 +79,7 @@ def _record_table(kind: str) -> Table:
 RECORDS = {
     route.record.kind: _record_table(route.record.kind)
     for route in ROUTES
-    if "recorder" in route.consumers or route.record is Probe  # a probe rides its response
+    if "recorder" in route.consumers or route.record is Probe  # a probe is stored with its response
 }
 
 TEXTS = Table(
@@ -96,7 +96,7 @@ TEXTS = Table(
     Index("text_unit", "unit_id"),
     Index("text_at", "at"),
 )
-"""All that people and models wrote, and nothing else: to purge is to delete rows here."""
+"""Everything that people and models wrote, and nothing else: a purge deletes rows here."""
 
 PURGES = Table(
     "purge",
@@ -105,7 +105,7 @@ PURGES = Table(
     Column("key", Text, primary_key=True),
     Column("at", UtcDateTime, nullable=False),
 )
-"""What was purged: its texts never come back, however late a copy arrives."""
+"""What was purged: its texts are not stored again, however late a copy arrives."""
 
 SUITES = Table(
     "suite",
@@ -140,7 +140,7 @@ BASELINES = Table(
     Column("body", Text, nullable=False),
     Column("at", UtcDateTime, nullable=False),
 )
-"""What extractors read from baseline texts, which stand behind thousands of probes; no texts."""
+"""Measurements of baseline texts, each shared by thousands of probes; no texts."""
 
 CALIBRATIONS = Table(
     "calibration",
@@ -191,7 +191,7 @@ CALLS = Table(
     Index("call_unit", "unit_id"),
     Index("call_at", "at"),
 )
-"""Calls that were paid for; an answer that may be given again is kept for some days."""
+"""Paid calls; an answer that may be reused is kept for some days."""
 
 SPENDING = Table(
     "spending",
@@ -204,7 +204,7 @@ SPENDING = Table(
     Column("most_tokens", BigInteger),
     Column("most_cost", Float(53)),
 )
-"""What each run has spent, and what it may."""
+"""What each run has spent, and its budget."""
 
 SCHEDULE = Table(
     "schedule",
@@ -218,7 +218,7 @@ SCHEDULE = Table(
     Column("run", Text),
     Column("ended", Text),
 )
-"""Where each monitor stands: the round that comes next, when, and the run of the one before."""
+"""The next round of each monitor, when it is due, and the run of the round before."""
 
 ENROLLED_UNITS = Table(
     "entry",
@@ -229,4 +229,4 @@ ENROLLED_UNITS = Table(
     Column("unit", String(32), primary_key=True),
     Column("round", Integer, nullable=False),
 )
-"""In which round a user, as a digest, entered the evidence of an epoch of a monitor of traffic."""
+"""The round in which a user, as a digest, entered an epoch's evidence of production traffic."""

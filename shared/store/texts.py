@@ -16,7 +16,7 @@ from shared.store.tables import CALLS, PURGES, TEXTS
 
 @cache
 def embedded_fields(record: type[Record]) -> tuple[str, ...]:
-    """Name the fields that hold a record of its own; each is stored in its own table."""
+    """Return the fields that hold an embedded record, which is stored in its own table."""
     return tuple(
         name
         for name, field in record.model_fields.items()
@@ -45,8 +45,8 @@ def texts_of(record: Record) -> dict[str, str]:
 def assemble(
     kind: type[Record], body: str, texts: Mapping[str, str], embedded: Mapping[str, Record]
 ) -> Record:
-    """Put a record together; a text that was purged is absent, as if it had never been given."""
-    if not embedded:  # all of it is JSON already, and the parser is quicker than Python
+    """Assemble a record from its rows; a purged text is empty, as if it had never been set."""
+    if not embedded:  # it is all JSON already, and the parser is faster than Python
         said = [f'"{name}":{text}' for name, text in texts.items()]
         return kind.model_validate_json("{" + ",".join([*said, body[1:-1]]) + "}")
     fields: dict[str, Any] = json.loads(body)
@@ -80,7 +80,7 @@ def purged(connection: Connection) -> Purged:
 
 
 class Purges:
-    """Removes texts by run, by unit, or by age; each gives how many texts were removed."""
+    """Removes texts by run, by unit or by age; each method returns how many were removed."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
