@@ -49,7 +49,7 @@ def choice_in(text: str, marks: Collection[str] = ascii_uppercase) -> str:
 
     Raises
     ------
-    Unread
+    Unreadable
         No option of these marks is chosen, or several are in the same way.
     """
     for way in (_in_fields, _alone, _in_lines, _in_words):
@@ -104,7 +104,7 @@ def reasoning_in(text: str) -> str:
 
     Raises
     ------
-    Unread
+    Unreadable
         There are none: the answer was given without a reason.
     """
     said = " ".join(

@@ -1,7 +1,7 @@
 """The yes or no of a judge: in JSON, after a label, at the beginning, or as the last word."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from shared.parsing.json_objects import Unreadable, values_of
 
@@ -36,12 +36,19 @@ def yes_or_no_in(text: str) -> str:
 
     Raises
     ------
-    Unread
+    Unreadable
         The text is empty, says neither, or says both in the same way.
     """
     if not text.strip():
         raise Unreadable(EMPTY)
-    for way in (_in_fields, _labelled, _first, _in_words, _last):
+    ways: tuple[Callable[[str], Iterable[str]], ...] = (
+        _in_fields,
+        _LABELLED.findall,
+        lambda text: _said_in(_FIRST.match(text)),
+        _WORDS.findall,
+        lambda text: _said_in(_LAST.search(text)),
+    )
+    for way in ways:
         said = {each.casefold() for each in way(text)}
         if len(said) > 1:
             raise Unreadable(SEVERAL)
@@ -58,19 +65,5 @@ def _in_fields(text: str) -> Iterator[str]:
             yield found[1]
 
 
-def _labelled(text: str) -> Iterator[str]:
-    yield from _LABELLED.findall(text)
-
-
-def _first(text: str) -> Iterator[str]:
-    if found := _FIRST.match(text):
-        yield found[1]
-
-
-def _in_words(text: str) -> Iterator[str]:
-    yield from _WORDS.findall(text)
-
-
-def _last(text: str) -> Iterator[str]:
-    if found := _LAST.search(text):
-        yield found[1]
+def _said_in(found: re.Match[str] | None) -> list[str]:
+    return [found[1]] if found else []

@@ -1,7 +1,6 @@
 """Who answers the builder's questions: a model over the bus, a written script, or nobody."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from shared.contracts import (
 )
 from shared.contracts.identity import derived_id
 from shared.errors import TransientError, UsageError
+from shared.files import json_lines, read_text
 from shared.runtime.blocking import in_thread
 from shared.runtime.model_questions import ModelReplies
 
@@ -133,19 +133,12 @@ class BusModel:
 
 def _read_script(file: Path) -> Mapping[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The script {file} cannot be read: {error}.") from None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    for where, entry in json_lines(read_text(file, "script"), file):
         try:
-            entry = json.loads(line)
             replies = found.setdefault((str(entry["kind"]), str(entry["about"])), [])
             replies.append(str(entry["reply"]))
-        except (ValueError, TypeError, KeyError):
+        except (TypeError, KeyError):
             raise UsageError(
-                f"{file}, line {number}: a reply is a JSON object with kind, about and reply."
+                f"{where}: a reply is a JSON object with kind, about and reply."
             ) from None
     return found

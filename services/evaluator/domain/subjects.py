@@ -35,11 +35,14 @@ def table_subject(
     limitations: Sequence[str] = (),
 ) -> Subject:
     """Return the subject of a 2x2 table, as `as_json` of the table gives it."""
-    measures = [_ratio(name, found[name]) for name in RATIOS]
-    measures.append(_chi_square(found["chi_square"]))
+    measures = [
+        _estimated(name, label, neutral, _with_bounds(found[name]))
+        for name, (label, neutral) in RATIOS.items()
+    ]
+    measures.append(_test("chi_square", "Chi-Square Test", found["chi_square"]))
     measures += list(_within(strata)) if strata else []
     measures += [adjusted] if adjusted else []
-    said = [*notes, *found["warnings"], *_likeness(found)]
+    said = [*notes, *found["warnings"], *_conflict(found)]
     if strata and strata["note"]:
         said.insert(0, strata["note"])
     return Subject(
@@ -56,24 +59,15 @@ def table_subject(
     )
 
 
-def _ratio(name: str, estimate: Mapping[str, Any]) -> Measure:
-    label, neutral = RATIOS[name]
-    low, high = estimate["ci"] or (None, None)
+def _with_bounds(found: Mapping[str, Any]) -> dict[str, Any]:
+    low, high = found["ci"] or (None, None)
+    return {"value": found["estimate"], "low": low, "high": high, "reason": found["reason"]}
+
+
+def _test(name: str, label: str, test: Mapping[str, Any]) -> Measure:
     return Measure(
         name=name,
         label=label,
-        value=estimate["estimate"],
-        low=low,
-        high=high,
-        no_difference=neutral,
-        reason=estimate["reason"],
-    )
-
-
-def _chi_square(test: Mapping[str, Any]) -> Measure:
-    return Measure(
-        name="chi_square",
-        label="Chi-Square Test",
         value=test["statistic"],
         p_value=test["p_value"],
         reason=test["reason"],
@@ -81,35 +75,17 @@ def _chi_square(test: Mapping[str, Any]) -> Measure:
 
 
 def _within(strata: Mapping[str, Any]) -> Iterator[Measure]:
-    within = strata["odds_ratio"]
-    yield Measure(
-        name="odds_ratio_within",
-        label="Odds Ratio within strata (Mantel-Haenszel)",
-        value=within["value"],
-        low=within["low"],
-        high=within["high"],
-        no_difference=1.0,
-        reason=within["reason"],
-    )
-    yield Measure(
-        name="cmh",
-        label="Cochran-Mantel-Haenszel test within strata",
-        value=strata["cmh"]["statistic"],
-        p_value=strata["cmh"]["p_value"],
-        reason=strata["cmh"]["reason"],
-    )
+    label = "Odds Ratio within strata (Mantel-Haenszel)"
+    yield _estimated("odds_ratio_within", label, 1.0, strata["odds_ratio"])
+    yield _test("cmh", "Cochran-Mantel-Haenszel test within strata", strata["cmh"])
 
 
-def _likeness(found: Mapping[str, Any]) -> Iterator[str]:
-    both = [_estimate(found[name]) for name in ("odds_ratio", "relative_risk")]
-    alike = ratio_agreement(*both)
-    if alike.says == "conflicting":
+def _conflict(found: Mapping[str, Any]) -> Iterator[str]:
+    both = [
+        IntervalEstimate(**_with_bounds(found[name])) for name in ("odds_ratio", "relative_risk")
+    ]
+    if ratio_agreement(*both).says == "conflicting":
         yield "Odds ratio and relative risk are in conflict: each alone would be read differently."
-
-
-def _estimate(found: Mapping[str, Any]) -> IntervalEstimate:
-    low, high = found["ci"] or (None, None)
-    return IntervalEstimate(found["estimate"], low, high, reason=found["reason"])
 
 
 def gap_subject(diagnosis: Mapping[str, Any], gap: Mapping[str, Any]) -> Subject:

@@ -18,8 +18,7 @@ from services.extractor.handlers.extractor_status import ExtractorCounters
 from services.extractor.handlers.measuring import (
     baselines_of,
     features_of,
-    reading_of,
-    why_unread,
+    readings_of,
 )
 from shared.bus.jetstream import NoReply, Requester, ServiceReply
 from shared.contracts import Features, Response
@@ -91,18 +90,9 @@ class CallDropIn:
         if not asked:
             return []
         bases = await self._of_baselines(baselines_of(asked))
-        readings = [reading_of(response) for response in asked]
-        answers = iter(await self.measured([each for each in readings if each]))
-        found: list[Measured] = [
-            next(answers) if reading else ({}, why_unread(response))
-            for reading, response in zip(readings, asked, strict=True)
-        ]
-        self._counters.note([why for _, why in found])
+        outcomes = await self.measured(readings_of(asked))
         extractor: Extractor = self._extractor
-        return [
-            features_of(r, extractor, one, bases.get(r.probe.baseline or ""), self._now())
-            for r, one in zip(asked, found, strict=True)
-        ]
+        return features_of(asked, extractor, outcomes, bases, self._counters, self._now())
 
     async def _of_baselines(self, texts: Sequence[str]) -> dict[str, Numbers]:
         """Return the numbers of baseline texts; each is asked for once, ever."""

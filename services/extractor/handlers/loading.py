@@ -10,13 +10,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from services.extractor.domain import Extractor, Reading
 from shared.contracts.identity import Token
-from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError
+from shared.files import checked, read_text, yaml_mapping
 from shared.models.device import ModelOptions
 
 EXTRACTORS_PACKAGE = "services.extractor.extractors"
@@ -192,15 +191,10 @@ def configured(path: Path, models: ModelOptions) -> dict[str, Extractor]:
 
 
 def _read(path: Path) -> dict[str, ConfiguredClassifier]:
-    try:
-        return ClassifierFile.model_validate(yaml.safe_load(path.read_text())).root
-    except OSError as error:
-        raise ConfigurationError(f"The file {path} cannot be read ({error.strerror}).") from None
-    except yaml.YAMLError:
-        raise ConfigurationError(f"The file {path} is no YAML.") from None
-    except ValidationError as error:
-        said = first_mistake(error).in_words("the whole file")
-        raise ConfigurationError(f"{path}: {said}.") from None
+    text = read_text(path, "file of classifiers", ConfigurationError)
+    expected = "classifiers are a mapping of names to model and labels"
+    fields = yaml_mapping(text, path, expected, ConfigurationError)
+    return checked(ClassifierFile, fields, path, ConfigurationError).root
 
 
 def _extractor(name: str, wanted: ConfiguredClassifier, models: ModelOptions) -> Extractor:

@@ -36,23 +36,9 @@ class MeasureResponses:
 
     def _features(self, extractor: Extractor, asked: Sequence[Response]) -> list[Features]:
         baselines = self._of_baselines(extractor, asked)
-        found = self._of_answers(extractor, asked)
-        if counters := self._counters.get(extractor.name):
-            counters.note([reason for _, reason in found])
-        return [
-            features_of(
-                response, extractor, one, baselines.get(response.probe.baseline or ""), self._now()
-            )
-            for response, one in zip(asked, found, strict=True)
-        ]
-
-    def _of_answers(self, extractor: Extractor, asked: Sequence[Response]) -> list[Measured]:
-        readings = [reading_of(response) for response in asked]
-        outcomes = iter(measured_all(extractor, [each for each in readings if each]))
-        return [
-            next(outcomes) if reading else ({}, why_unread(response))
-            for reading, response in zip(readings, asked, strict=True)
-        ]
+        outcomes = measured_all(extractor, readings_of(asked))
+        counters = self._counters.get(extractor.name)
+        return features_of(asked, extractor, outcomes, baselines, counters, self._now())
 
     def _of_baselines(
         self, extractor: Extractor, asked: Sequence[Response]
@@ -77,36 +63,49 @@ def baselines_of(asked: Sequence[Response]) -> list[str]:
     return sorted({each.probe.baseline for each in asked if each.probe.baseline})
 
 
-def reading_of(response: Response) -> Reading | None:
-    """Return what there is to read, or None where the target gave no answer."""
-    if response.ending is not Ending.ANSWERED or response.text is None:
-        return None
-    return Reading(response.text, response.probe.expected, response.probe.baseline)
+def readings_of(asked: Sequence[Response]) -> list[Reading]:
+    """Return what there is to read: the responses that are answers, in their order."""
+    return [
+        Reading(str(each.text), each.probe.expected, each.probe.baseline)
+        for each in asked
+        if _is_answer(each)
+    ]
 
 
-def why_unread(response: Response) -> str:
-    """Say why there is nothing to read."""
-    return f"no answer: {response.reason}"
+def _is_answer(response: Response) -> bool:
+    return response.ending is Ending.ANSWERED and response.text is not None
 
 
 def features_of(
-    response: Response, extractor: Extractor, found: Measured, base: Numbers | None, at: datetime
-) -> Features:
-    """Return the record of one measurement."""
-    values, unscorable = found
-    probe = response.probe
-    return Features(
-        tenant=response.tenant,
-        purpose=response.purpose,
-        at=at,
-        run_id=probe.run_id,
-        probe_id=probe.id,
-        response_id=response.id,
-        unit_id=probe.unit_id,
-        extractor=extractor.name,
-        extractor_version=extractor.version,
-        instrument=extractor.instrument,
-        values=dict(values),
-        baseline=dict(base or {}),
-        unscorable=unscorable,
-    )
+    asked: Sequence[Response],
+    extractor: Extractor,
+    outcomes: Sequence[Measured],
+    baselines: Mapping[str, Numbers],
+    counters: ExtractorCounters | None,
+    at: datetime,
+) -> list[Features]:
+    """Return the record of each response; `outcomes` are those of `readings_of`."""
+    remaining = iter(outcomes)
+    found: list[Measured] = [
+        next(remaining) if _is_answer(each) else ({}, f"no answer: {each.reason}") for each in asked
+    ]
+    if counters:
+        counters.note([reason for _, reason in found])
+    return [
+        Features(
+            tenant=response.tenant,
+            purpose=response.purpose,
+            at=at,
+            run_id=response.probe.run_id,
+            probe_id=response.probe.id,
+            response_id=response.id,
+            unit_id=response.probe.unit_id,
+            extractor=extractor.name,
+            extractor_version=extractor.version,
+            instrument=extractor.instrument,
+            values=dict(values),
+            baseline=dict(baselines.get(response.probe.baseline or "", {})),
+            unscorable=unscorable,
+        )
+        for response, (values, unscorable) in zip(asked, found, strict=True)
+    ]

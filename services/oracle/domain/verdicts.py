@@ -78,13 +78,15 @@ def pair_verdict(
 ) -> PairVerdict:
     """Return the verdict of a pair from what its judges replied."""
     checks = [check_of(each) for each in asked]
-    flags = {flag: _raised(name, checks) for flag, name in FLAGS.items()}
+    flags = {flag: _agreed(name, checks, _is_bad) for flag, name in FLAGS.items()}
     return PairVerdict(
         **_about(case, run, judges, at),
         closing=closing,
         checks=tuple(checks),
         flags=flags,
-        corrected={name: _agreed(name, checks, _is_yes) for name in CORRECTED},
+        corrected={
+            name: _agreed(name, checks, lambda check: check.said == "yes") for name in CORRECTED
+        },
         explanations=_explanations(flags, asked),
     )
 
@@ -152,21 +154,9 @@ def _said(name: str, response: Response | None) -> str:
     return choice_in(response.text, LETTERS) if letters else yes_or_no_in(response.text)
 
 
-def _raised(name: str, checks: Iterable[Check]) -> Finding:
-    bad = _is_wrong if name in GUESSES else _is_no
-    return _agreed(name, checks, bad)
-
-
-def _is_yes(check: Check) -> bool:
-    return check.said == "yes"
-
-
-def _is_no(check: Check) -> bool:
-    return check.said == "no"
-
-
-def _is_wrong(check: Check) -> bool:
-    return check.said != check.expected
+def _is_bad(check: Check) -> bool:
+    """Tell whether a check raises its flag: a no, or a wrong guess."""
+    return check.said != check.expected if check.name in GUESSES else check.said == "no"
 
 
 def _agreed(name: str, checks: Iterable[Check], true_of: Callable[[Check], bool]) -> Finding:
@@ -197,8 +187,7 @@ def _explanations(flags: Mapping[str, Finding], asked: Sequence[JudgeReply]) -> 
 
 def _why(asked: JudgeReply) -> str | None:
     check = check_of(asked)
-    bad = _is_wrong(check) if asked.name in GUESSES else _is_no(check)
-    if check.said is None or not bad or asked.response is None:
+    if check.said is None or not _is_bad(check) or asked.response is None:
         return None
     try:
         return sentences_in(reasoning_in(asked.response.text or ""), MOST_SENTENCES)
