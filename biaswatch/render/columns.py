@@ -33,7 +33,7 @@ class Column:
     """Its name in CSV."""
     shown: Shown
     heading: str
-    """What people read above it; `{level}` stands for what the intervals cover."""
+    """What people read above it; `{level}` is replaced by what the intervals cover."""
     text: Callable[[Row], str]
     """The cell that people read; it is empty where the statistic does not apply."""
     value: Callable[[Row], object]

@@ -1,4 +1,4 @@
-"""How a monitor is printed."""
+"""Monitors in a terminal: state, evidence, windows of traffic."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,15 +16,15 @@ WINDOW_COLUMNS = (
 
 
 def print_monitor(found: dict[str, Any]) -> None:
-    """Print a monitor: how it stands, its evidence, and the last window where it has any."""
-    stand, console = found["stand"], Console()
-    epoch = "" if stand["epoch"] is None else f", epoch {stand['epoch']}"
+    """Print a monitor: its state, its evidence, and the last window where it has any."""
+    state, console = found["stand"], Console()
+    epoch = "" if state["epoch"] is None else f", epoch {state['epoch']}"
     console.print(
-        escape(f"{stand['name']}: {stand['state']}, {stand['rounds']} rounds{epoch},"),
-        escape(f"claim {stand['claim']}, {stand['alarms']} alarms stand"),
+        escape(f"{state['name']}: {state['state']}, {state['rounds']} rounds{epoch},"),
+        escape(f"claim {state['claim']}, {state['alarms']} alarms stand"),
     )
-    if stand["ended"]:
-        console.print(escape(f"No more rounds: {stand['ended']}."))
+    if state["ended"]:
+        console.print(escape(f"No more rounds: {state['ended']}."))
     table = Table(Column("comparison", overflow="fold", ratio=1), *COLUMNS)
     for each in found["evidence"]:
         table.add_row(

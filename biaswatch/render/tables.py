@@ -26,7 +26,7 @@ def printable(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Return text for rich to print as it stands: printable, and without markup."""
+    """Return text that rich prints literally: printable, and without markup."""
     return without_markup(printable(text))
 
 
