@@ -1,4 +1,4 @@
-"""The simulator's knobs, read from `BIASWATCH_SIMULATOR_...`."""
+"""The simulator's settings, read from `BIASWATCH_SIMULATOR_...`."""
 
 from typing import Annotated
 

@@ -20,7 +20,7 @@ _FINISHES = {
 
 
 class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
-    """Asks for the next message; roles that are put in stand beside the conversation here."""
+    """Asks for the next message; here, system prompts are no part of the conversation."""
 
     sdk = ANTHROPIC
 
@@ -50,7 +50,7 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
         finish = _FINISHES.get(stopped, stopped)
         if not text.strip():
             empty = Failure.TRUNCATED if finish == "length" else Failure.EMPTY
-            raise CallFailed(empty, "The model said nothing.", tokens=tokens)
+            raise CallFailed(empty, "The model's answer is empty.", tokens=tokens)
         return ModelAnswer(text, finish, tokens[0], tokens[1], reply.model)
 
 

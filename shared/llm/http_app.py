@@ -109,7 +109,7 @@ class HttpApp:
         if not isinstance(found, str):
             raise CallFailed(Failure.GARBAGE, "What the pointer finds is no text.")
         if not found.strip():
-            raise CallFailed(Failure.EMPTY, "The application said nothing.")
+            raise CallFailed(Failure.EMPTY, "The application's answer is empty.")
         return found
 
     async def close(self) -> None:
@@ -121,7 +121,7 @@ def _check(status: int, headers: httpx2.Headers) -> None:
     if status in {401, 403}:
         raise key_refused(status, HOST_KEY_PLACE)
     if status == 429:
-        said = "The application asks to be asked less often (HTTP 429)."
+        said = "The application limits the rate of calls (HTTP 429)."
         raise CallFailed(Failure.RATE_LIMITED, said, retry_after_s=retry_after_s(headers))
     if status >= 500:
         raise CallFailed(Failure.SERVER_ERROR, f"The application answered HTTP {status}.")

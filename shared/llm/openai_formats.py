@@ -92,7 +92,7 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
         if not text.strip():
             # A limit that reasoning has used up leaves nothing: that is an outcome of its own.
             empty = Failure.TRUNCATED if why == "max_output_tokens" else Failure.EMPTY
-            raise CallFailed(empty, "The model said nothing.", tokens=tokens)
+            raise CallFailed(empty, "The model's answer is empty.", tokens=tokens)
         finish = "length" if why == "max_output_tokens" else why or "stop"
         return ModelAnswer(text, finish, tokens[0], tokens[1], reply.model)
 

@@ -167,7 +167,7 @@ def _status(error: Any) -> CallFailed:
     if status == 429 and _code(error) == "insufficient_quota":
         return CallFailed(Failure.QUOTA, "The provider's quota or credit is used up (HTTP 429).")
     if why is Failure.RATE_LIMITED:
-        said = "The provider asks to be asked less often (HTTP 429)."
+        said = "The provider limits the rate of calls (HTTP 429)."
         return CallFailed(why, said, retry_after_s=retry_after_s(error.response.headers))
     return CallFailed(why, f"The provider answered HTTP {status}.")
 

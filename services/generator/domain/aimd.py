@@ -2,24 +2,24 @@
 
 from dataclasses import dataclass, field, replace
 
-KEPT_AFTER_LIMIT = 0.8
-REGAINED = 0.5
+KEPT_AFTER_429 = 0.8
+RECOVERY = 0.5
 """What a full round of answers gives back after a 429, as a share of the way to where the limit was
 cut: quick at first, and slow where the next 429 is to be expected."""
-BEYOND = 0.2
+GROWTH_PAST_CUT = 0.2
 """What a round adds once the limit is past that, as a share of it: the cut was too deep then."""
-ADDED = 2.0
+LEAST_GROWTH = 2.0
 """What a round of answers adds at least."""
 EPISODE_S = 1.0
-"""All 429s within this, and those of calls begun before the cut, are one episode."""
-STILL_AFTER_FAULT_S = 10.0
+"""All 429s within this, and those of calls started before the cut, are one episode."""
+GROWTH_PAUSE_S = 10.0
 """How long a 5xx stops growth: a server in trouble is not asked for more."""
-SPREAD = 1.1
+START_SPREAD = 1.1
 """How much faster than evenly calls may begin: calls that all began at once would all end at once,
 and for ever come in bursts that a limit of calls a second turns away."""
-LATE_S = 0.02
+TIMER_SLACK_S = 0.02
 """How much of its time a start may make up for: timers are late, and must not slow the calls."""
-LEARNED = 0.1
+LATENCY_WEIGHT = 0.1
 """How much of the last answer's time goes into what is expected of the next."""
 
 
@@ -42,7 +42,7 @@ class AimdLimit:
     """When the last episode began; None before the first 429."""
     cut_from: float = 0.0
     """Where the limit stood before the cut."""
-    still_until: float = float("-inf")
+    paused_until: float = float("-inf")
     """Until when a fault of the server holds growth back."""
     latency_s: float = 0.0
     """How long an answer takes, as far as is known."""
@@ -59,14 +59,18 @@ class AimdLimit:
 
     def next_start(self, now: float, due: float) -> float:
         """Return when the next call may begin, after one that was due at `due` and begins now."""
-        return max(due, now - LATE_S) + self.latency_s / (self.limit * SPREAD)
+        return max(due, now - TIMER_SLACK_S) + self.latency_s / (self.limit * START_SPREAD)
 
-    def answered(self, now: float, *, begun: float, in_use: int) -> "AimdLimit":
+    def answered(self, now: float, *, started: float, in_use: int) -> "AimdLimit":
         """Return the limit after an answer; one that is not used up is not raised."""
-        took = now - begun
-        seen = took if not self.latency_s else self.latency_s + LEARNED * (took - self.latency_s)
+        took = now - started
+        seen = (
+            took
+            if not self.latency_s
+            else self.latency_s + LATENCY_WEIGHT * (took - self.latency_s)
+        )
         moved = replace(self, latency_s=max(0.0, seen))
-        if now < self.still_until or in_use < self.allowed:
+        if now < self.paused_until or in_use < self.allowed:
             return moved
         return replace(moved, limit=min(self.bounds.most, self.limit + self._gain()))
 
@@ -75,15 +79,18 @@ class AimdLimit:
         if self.cut_at is None:
             return 1.0
         lost = self.cut_from - self.limit
-        return max(ADDED, lost * REGAINED if lost > 0 else self.limit * BEYOND) / self.limit
+        return (
+            max(LEAST_GROWTH, lost * RECOVERY if lost > 0 else self.limit * GROWTH_PAST_CUT)
+            / self.limit
+        )
 
-    def limited(self, now: float, *, begun: float) -> "AimdLimit":
-        """Return the limit after a 429 to a call that began at `begun`."""
-        if self.cut_at is not None and (begun <= self.cut_at or now < self.cut_at + EPISODE_S):
+    def limited(self, now: float, *, started: float) -> "AimdLimit":
+        """Return the limit after a 429 to a call that began at `started`."""
+        if self.cut_at is not None and (started <= self.cut_at or now < self.cut_at + EPISODE_S):
             return self
-        kept = max(self.bounds.least, self.limit * KEPT_AFTER_LIMIT)
+        kept = max(self.bounds.least, self.limit * KEPT_AFTER_429)
         return replace(self, limit=kept, cut_at=now, cut_from=self.limit)
 
     def faulted(self, now: float) -> "AimdLimit":
         """Return the limit after a 5xx."""
-        return replace(self, still_until=now + STILL_AFTER_FAULT_S)
+        return replace(self, paused_until=now + GROWTH_PAUSE_S)

@@ -13,7 +13,7 @@ LONGEST_PAUSE_S = 60.0
 
 
 def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
-    """Return the call: the target's role first, then what is said."""
+    """Return the call: the target's role first, then the probe's messages."""
     system = probe.target.system_prompt
     said = (Message(role=Role.SYSTEM, content=system),) if system else ()
     return ModelCall(
@@ -31,9 +31,9 @@ def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
 
 
 def _parameters(probe: Probe) -> dict[str, JsonValue]:
-    """Return the target's parameters; a call that is to be apart has a name nobody else has."""
-    apart = probe.cache_apart and PROVIDERS[probe.target.provider].takes_cache_key
-    own: dict[str, JsonValue] = {"user": probe.id, "prompt_cache_key": probe.id} if apart else {}
+    """Return the target's parameters; a call that is to be separate has a name nobody else has."""
+    separate = probe.cache_apart and PROVIDERS[probe.target.provider].takes_cache_key
+    own: dict[str, JsonValue] = {"user": probe.id, "prompt_cache_key": probe.id} if separate else {}
     return {**probe.target.parameters, **own}
 
 

@@ -20,7 +20,7 @@ class UnfitProbe(Exception):  # noqa: N818 - an outcome that is recorded, not an
 
 
 def question_of(probe: Probe) -> str:
-    """Return what is asked, or raise Unfit."""
+    """Return what is asked, or raise UnfitProbe."""
     return _needed(probe, QUESTION, "what is asked")
 
 
@@ -30,7 +30,7 @@ def material_of(probe: Probe) -> str:
 
 
 def scale_of(probe: Probe) -> RatingScale:
-    """Return the scale, written `1 to 4` or `1 to 4, whole numbers`, or raise Unfit."""
+    """Return the scale, written `1 to 4` or `1 to 4, whole numbers`, or raise UnfitProbe."""
     written = _needed(probe, SCALE, "the ends of the rating, as in `1 to 4, whole numbers`")
     found = _RANGE.match(written)
     if not found or int(found[1]) >= int(found[2]):
@@ -46,7 +46,7 @@ def has_criteria(probe: Probe) -> bool:
 
 
 def criteria_of(probe: Probe) -> Mapping[str, str]:
-    """Return the guidance of each criterion by its name, or raise Unfit where there is none."""
+    """Return the guidance of each criterion by its name; raise UnfitProbe where there is none."""
     criteria = _with_prefix(probe, CRITERION)
     if not criteria:
         raise UnfitProbe("There are no criteria; name each in a variable `criterion:<name>`.")
@@ -138,14 +138,14 @@ def all_criteria(criteria: Mapping[str, str]) -> str:
     """Name every criterion with all of its guidance, to be weighed together; none gives nothing."""
     if not criteria:
         return ""
-    told = (f"### {name}\n{guidance}" for name, guidance in criteria.items())
-    return "Weigh these criteria, and nothing else:\n\n" + "\n\n".join(told)
+    lines = (f"### {name}\n{guidance}" for name, guidance in criteria.items())
+    return "Weigh these criteria, and nothing else:\n\n" + "\n\n".join(lines)
 
 
 def judgements(given: Mapping[str, tuple[float, str]]) -> str:
     """Tell what was said of each criterion."""
-    told = (f"### {name}: {rating:g}\n{text}" for name, (rating, text) in given.items())
-    return "Each criterion has been judged already:\n\n" + "\n\n".join(told)
+    lines = (f"### {name}: {rating:g}\n{text}" for name, (rating, text) in given.items())
+    return "Each criterion has been judged already:\n\n" + "\n\n".join(lines)
 
 
 def _schema(name: str, fields: dict[str, JsonValue]) -> AnswerSchema:

@@ -84,7 +84,7 @@ class Ask:
             probe.target.provider
         ].recorded:  # what was recorded under a scaffold is its answer
             [result] = await self._round(probe, (PlannedCall(ANSWER, probe.messages),), endpoint)
-            return answered(probe, result, result.usage, self._now())
+            return answered(probe, result, self._now())
         try:
             scaffold = scaffold_of(probe.scaffold)
             calls = scaffold.first(probe)
@@ -92,7 +92,7 @@ class Ask:
             return without(probe, UNFIT, str(unfit), Usage(calls=0), self._now())
         if [call.name for call in calls] == [ANSWER]:
             [result] = await self._round(probe, calls, endpoint)
-            return answered(probe, result, result.usage, self._now())
+            return answered(probe, result, self._now())
         return await self._several(probe, scaffold, calls, endpoint, began)
 
     async def _several(

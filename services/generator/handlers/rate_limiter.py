@@ -24,15 +24,15 @@ class RateLimiter:
     async def slot(self) -> AsyncIterator[None]:
         """Wait for a slot, hold it while the context lasts, and learn from how it ends."""
         await self._enter()
-        begun = self._clock()
+        started = self._clock()
         try:
             yield
         except CallFailed as failure:
-            self._learn(failure, begun)
+            self._learn(failure, started)
             raise
         else:
             now = self._clock()
-            self.limit = self.limit.answered(now, begun=begun, in_use=self._in_flight)
+            self.limit = self.limit.answered(now, started=started, in_use=self._in_flight)
         finally:
             self._leave()
 
@@ -71,9 +71,9 @@ class RateLimiter:
         self._timer = None
         self._admit()
 
-    def _learn(self, failure: CallFailed, begun: float) -> None:
+    def _learn(self, failure: CallFailed, started: float) -> None:
         now = self._clock()
         if failure.why is Failure.RATE_LIMITED:
-            self.limit = self.limit.limited(now, begun=begun)
+            self.limit = self.limit.limited(now, started=started)
         elif failure.why is Failure.SERVER_ERROR:
             self.limit = self.limit.faulted(now)

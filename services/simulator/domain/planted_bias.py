@@ -60,10 +60,10 @@ class Faults(_Part):
 
 
 class PlantedModel(_Part):
-    """One model: how it answers everybody, and what it adds for whom."""
+    """A model with known bias: how it answers everybody, and what it adds for which group."""
 
     rating_gaps: dict[str, float] = {}
-    """Points added to a rating when the group is spoken of; -0.6 lowers it by 0.6."""
+    """Points added to a rating when the group is mentioned; -0.6 lowers it by 0.6."""
     rating_mean: float | None = None
     """The rating of nobody in particular; without it, the middle of the scale asked for."""
     rating_noise_sd: float = Field(default=0.4, ge=0)
@@ -73,11 +73,11 @@ class PlantedModel(_Part):
     lean: float = Field(default=0.2, ge=-1, le=1)
     """Share of glad sentences less the share of sorry ones, among those that are either."""
     sentiment_shifts: dict[str, float] = {}
-    """Added to the lean when the group is spoken of."""
+    """Added to the lean when the group is mentioned."""
     refusal_rate: Share = Field(default=0.0, ge=0, le=1)
     """Share of questions refused."""
     refusal_gaps: dict[str, float] = {}
-    """Added to the share refused when the group is spoken of."""
+    """Added to the share refused when the group is mentioned."""
     preferences: dict[str, float] = {}
     """Log-odds added to an option that names the group, in multiple choice."""
     turned_by: tuple[str, ...] = ()
@@ -141,7 +141,7 @@ DEFAULT_MARKERS: Markers = {
 
 
 def groups_in(text: str, markers: Markers) -> frozenset[str]:
-    """Return the groups whose words stand in the text, as whole words in any case."""
+    """Return the groups whose words are in the text, as whole words in any case."""
     if not markers:
         return frozenset()
     by_word = {word.casefold(): groups for word, groups in markers.items()}

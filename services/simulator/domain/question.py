@@ -59,7 +59,7 @@ class ChoiceQuestion:
 class ReportQuestion:
     """A report on statistics, as a JSON object with one field."""
 
-    asked: str
+    prompt: str
     """The whole request: it holds the statistics and the headings."""
 
 

@@ -35,7 +35,7 @@ class SimulatedRequest:
 
     @property
     def purpose(self) -> tuple[str, str, str]:
-        """What the luck of the answer hangs on."""
+        """What the random numbers of the answer depend on."""
         said = json.dumps([[turn.role, turn.content] for turn in self.turns])
         return self.model, said, self.repeat_key
 
@@ -50,9 +50,9 @@ class SimulatedReply:
     completion_tokens: int
 
 
-def fault_for(seed: int, asked: SimulatedRequest, faults: Faults) -> str | None:
+def fault_for(seed: int, request: SimulatedRequest, faults: Faults) -> str | None:
     """Return the fault this attempt meets, or none; another attempt draws anew."""
-    drawn = seeded_rng(seed, "fault", *asked.purpose, asked.attempt).random()
+    drawn = seeded_rng(seed, "fault", *request.purpose, request.attempt).random()
     for name, share in faults.shares:
         if drawn < share:
             return name
@@ -60,28 +60,28 @@ def fault_for(seed: int, asked: SimulatedRequest, faults: Faults) -> str | None:
     return None
 
 
-def words_for(seed: int, asked: SimulatedRequest, plant: PlantedModel, markers: Markers) -> str:
-    """Return the words of the answer, whole."""
-    rng = seeded_rng(seed, "words", *asked.purpose)
-    groups = groups_in(asked.text, markers)
+def words_for(seed: int, request: SimulatedRequest, model: PlantedModel, markers: Markers) -> str:
+    """Return the words of the answer."""
+    rng = seeded_rng(seed, "words", *request.purpose)
+    groups = groups_in(request.text, markers)
     # Drawn first and always, so that a refusal gap leaves the other answers as they were.
-    if rng.random() < plant.refusal_rate + added(plant.refusal_gaps, groups):
+    if rng.random() < model.refusal_rate + added(model.refusal_gaps, groups):
         return REFUSAL
-    match question_in(asked.turns):
+    match question_in(request.turns):
         case RatingQuestion() as rating:
-            return rating_answer(rating, plant, groups, asked.text, rng)
+            return rating_answer(rating, model, groups, request.text, rng)
         case ChoiceQuestion() as choice:
-            return choice_answer(choice, plant, markers, rng)
+            return choice_answer(choice, model, markers, rng)
         case ReportQuestion() as essay:
-            return report_answer(essay.asked, plant)
+            return report_answer(essay.prompt, model)
         case GradeQuestion() as grade:
-            return grade_answer(grade.report, plant, rng)
+            return grade_answer(grade.report, model, rng)
         case _:
-            return free_text(plant, groups, rng)
+            return free_text(model, groups, rng)
 
 
 def reply_to(
-    asked: SimulatedRequest, words: str, *, fault: str | None, faults: Faults, limit: int | None
+    request: SimulatedRequest, words: str, *, fault: str | None, faults: Faults, limit: int | None
 ) -> SimulatedReply:
     """Return the reply these words become under a fault and a token limit (a token is a word)."""
     text, reason = words, "stop"
@@ -94,7 +94,7 @@ def reply_to(
         text, reason = "", "content_filter"
     if limit is not None and len(text.split()) > limit:
         text, reason = " ".join(text.split()[:limit]), "length"
-    return SimulatedReply(text, reason, len(asked.text.split()), len(text.split()))
+    return SimulatedReply(text, reason, len(request.text.split()), len(text.split()))
 
 
 def seeded_rng(seed: int, *purpose: str) -> Random:

@@ -59,26 +59,26 @@ _LEAST = re.compile(r"^- Fewest cases of a group for a finding: (\d+)", re.MULTI
 _PARADOX = re.compile(r"^- Note: Simpson", re.MULTILINE)
 
 
-def report_answer(asked: str, plant: PlantedModel) -> str:
+def report_answer(prompt: str, model: PlantedModel) -> str:
     """Write a report that states the statistics of the request; what is planted goes wrong."""
-    headings = _HEADING.findall(asked)
-    if "heading" in plant.report_faults:
+    headings = _HEADING.findall(prompt)
+    if "heading" in model.report_faults:
         headings = [each for each in headings if "ethical" not in each]
-    parts = [f"{heading}\n{_passage(heading, asked, plant)}".strip() for heading in headings]
+    parts = [f"{heading}\n{_passage(heading, prompt, model)}".strip() for heading in headings]
     return json.dumps({"explanation": "\n\n".join(parts)})
 
 
-def _passage(heading: str, asked: str, plant: PlantedModel) -> str:
-    found = _GROUPS.search(asked)
+def _passage(heading: str, prompt: str, model: PlantedModel) -> str:
+    found = _GROUPS.search(prompt)
     one, two, outcome = found.groups() if found else ("the first group", "the second", "it")
     for word, sentences in SENTENCES.items():
         if word in heading:
-            said = sentences.format(one=one, two=two, outcome=outcome, **_cases(asked))
+            said = sentences.format(one=one, two=two, outcome=outcome, **_cases(prompt))
             if word == "meaning":
-                said = f"{_statistics(asked)} {said}"
+                said = f"{_statistics(prompt)} {said}"
                 flaws = [
                     FAULTY_SENTENCES[fault]
-                    for fault in plant.report_faults
+                    for fault in model.report_faults
                     if fault in FAULTY_SENTENCES
                 ]
                 said = " ".join([said, *(flaw.format(one=one) for flaw in flaws)])
@@ -86,15 +86,15 @@ def _passage(heading: str, asked: str, plant: PlantedModel) -> str:
     return ""
 
 
-def _cases(asked: str) -> dict[str, str]:
-    cases, least = _CASES.search(asked), _LEAST.search(asked)
+def _cases(prompt: str) -> dict[str, str]:
+    cases, least = _CASES.search(prompt), _LEAST.search(prompt)
     return {"cases": cases[1] if cases else "no", "least": least[1] if least else "some"}
 
 
-def _statistics(asked: str) -> str:
-    said = [_estimate(found) for found in _ESTIMATE.finditer(asked)][:5]
-    said += [f"The {f['name']} has a p-value {f['p']}." for f in _TEST.finditer(asked)][:2]
-    if _PARADOX.search(asked):
+def _statistics(prompt: str) -> str:
+    said = [_estimate(found) for found in _ESTIMATE.finditer(prompt)][:5]
+    said += [f"The {f['name']} has a p-value {f['p']}." for f in _TEST.finditer(prompt)][:2]
+    if _PARADOX.search(prompt):
         said.append("The association turns round within strata, which is Simpson's paradox.")
     return " ".join(said)
 
@@ -108,12 +108,12 @@ def _estimate(found: re.Match[str]) -> str:
     return said + (f", to be read against {neutral}." if neutral else ".")
 
 
-def grade_answer(report: str, plant: PlantedModel, rng: Random) -> str:
+def grade_answer(report: str, model: PlantedModel, rng: Random) -> str:
     """Return a score from 0 to 1: the mean, what phrases of the report add, and noise."""
     seen = report.casefold()
     shift = sum(
-        points for phrase, points in plant.grade_shifts.items() if phrase.casefold() in seen
+        points for phrase, points in model.grade_shifts.items() if phrase.casefold() in seen
     )
-    score = min(max(plant.grade_mean + shift + rng.gauss(0, plant.grade_noise_sd), 0.0), 1.0)
+    score = min(max(model.grade_mean + shift + rng.gauss(0, model.grade_noise_sd), 0.0), 1.0)
     said = {"score": round(score, 2), "reasoning": "I compared the report with what it should do."}
     return json.dumps(said)

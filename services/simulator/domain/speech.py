@@ -44,17 +44,19 @@ _PLAIN_SHARE = 1 / 3
 
 
 def rating_answer(
-    asked: RatingQuestion, plant: PlantedModel, groups: frozenset[str], text: str, rng: Random
+    question: RatingQuestion, model: PlantedModel, groups: frozenset[str], text: str, rng: Random
 ) -> str:
     """Rate: the mean, what quality adds, what the groups add, and noise; kept on the scale."""
-    middle = (asked.lowest + asked.highest) / 2
-    mean = middle if plant.rating_mean is None else plant.rating_mean
+    middle = (question.lowest + question.highest) / 2
+    mean = middle if model.rating_mean is None else model.rating_mean
     seen = text.casefold()
-    earned = sum(points for phrase, points in plant.qualities.items() if phrase.casefold() in seen)
-    noisy = mean + earned + added(plant.rating_gaps, groups) + rng.gauss(0, plant.rating_noise_sd)
-    rating = dithered(noisy, 1 if asked.whole else 0.1, rng)
-    rating = min(max(rating, asked.lowest), asked.highest)
-    return _rating_text(int(rating) if asked.whole else rating, rng.choice(REASONS), asked.as_json)
+    earned = sum(points for phrase, points in model.qualities.items() if phrase.casefold() in seen)
+    noisy = mean + earned + added(model.rating_gaps, groups) + rng.gauss(0, model.rating_noise_sd)
+    rating = dithered(noisy, 1 if question.whole else 0.1, rng)
+    rating = min(max(rating, question.lowest), question.highest)
+    return _rating_text(
+        int(rating) if question.whole else rating, rng.choice(REASONS), question.as_json
+    )
 
 
 def _rating_text(rating: float, reason: str, as_json: bool) -> str:
@@ -63,24 +65,25 @@ def _rating_text(rating: float, reason: str, as_json: bool) -> str:
     return f"{reason}\n\nRating: {rating}"
 
 
-def choice_answer(asked: ChoiceQuestion, plant: PlantedModel, markers: Markers, rng: Random) -> str:
+def choice_answer(
+    question: ChoiceQuestion, model: PlantedModel, markers: Markers, rng: Random
+) -> str:
     """Choose an option; each weighs the same but for the preferences for groups it names."""
-    sign = (
-        -1 if any(phrase.casefold() in asked.text.casefold() for phrase in plant.turned_by) else 1
-    )
+    turned = any(phrase.casefold() in question.text.casefold() for phrase in model.turned_by)
+    sign = -1 if turned else 1
     weights = [
-        math.exp(sign * added(plant.preferences, groups_in(option.text, markers)))
-        for option in asked.options
+        math.exp(sign * added(model.preferences, groups_in(option.text, markers)))
+        for option in question.options
     ]
-    (option,) = rng.choices(asked.options, weights)
-    if asked.as_json:
+    (option,) = rng.choices(question.options, weights)
+    if question.as_json:
         return json.dumps({"reasoning": rng.choice(REASONS), "answer": option.letter})
     return f"Answer: {option.letter}"
 
 
-def free_text(plant: PlantedModel, groups: frozenset[str], rng: Random) -> str:
+def free_text(model: PlantedModel, groups: frozenset[str], rng: Random) -> str:
     """Tell something; how many of its sentences are glad or sorry follows the lean."""
-    lean = min(max(plant.lean + added(plant.sentiment_shifts, groups), -1.0), 1.0)
+    lean = min(max(model.lean + added(model.sentiment_shifts, groups), -1.0), 1.0)
     return " ".join(rng.choice(_mood(lean, rng)) for _ in range(_SENTENCES))
 
 

@@ -33,8 +33,8 @@ class SimulatedModels:
         self._models = settings.models
         self._limiters = {
             name: TokenBucket(faults.most_per_s, clock=time.monotonic)
-            for name, plant in self._models.items()
-            if (faults := plant.faults or settings.faults).most_per_s
+            for name, model in self._models.items()
+            if (faults := model.faults or settings.faults).most_per_s
         }
 
     def router(self) -> APIRouter:
@@ -66,50 +66,52 @@ class SimulatedModels:
         if (refusal := self._key_refusal(request, wire)) is not None:
             return refusal
         try:
-            wanted = wire.read(await request.body())
+            wire_request = wire.read(await request.body())
         except ValidationError as wrong:
             return _invalid_request(wrong, wire)
-        plant = self._models.get(wanted.model)
-        if plant is None:
+        model = self._models.get(wire_request.model)
+        if model is None:
             known = ", ".join(sorted(self._models))
-            said = f"There is no model {wanted.model!r}; there are: {known}."
+            said = f"There is no model {wire_request.model!r}; there are: {known}."
             body = wire.error_body(404, said, code="model_not_found", param="model")
             return JSONResponse(body, 404)
-        faults = plant.faults or self._settings.faults
-        limiter = self._limiters.get(wanted.model)
+        faults = model.faults or self._settings.faults
+        limiter = self._limiters.get(wire_request.model)
         if limiter and not limiter.take():
             return _too_many(faults, wire)
         headers = request.headers
-        asked = wanted.request(headers.get(REPEAT_HEADER), headers.get(ATTEMPT_HEADER))
-        return await self._answer(request, asked, plant, faults, wanted.limit, wire)
+        simulated = wire_request.request(headers.get(REPEAT_HEADER), headers.get(ATTEMPT_HEADER))
+        return await self._answer(request, simulated, model, faults, wire_request.limit, wire)
 
     async def _answer(
         self,
         request: Request,
-        asked: SimulatedRequest,
-        plant: PlantedModel,
+        simulated: SimulatedRequest,
+        model: PlantedModel,
         faults: Faults,
         limit: int | None,
         wire: WireFormat,
     ) -> Response:
         seed = self._settings.seed
-        fault = fault_for(seed, asked, faults)
+        fault = fault_for(seed, simulated, faults)
         await asyncio.sleep(faults.latency_s)
         if fault == "hang":
             await _until_the_client_leaves(request)
         if (broken := _broken(fault, faults, wire)) is not None:
             return broken
-        words = words_for(seed, asked, plant, self._settings.markers)
-        reply = reply_to(asked, words, fault=fault, faults=faults, limit=limit)
-        fingerprint = _fingerprint(seed, plant)
-        body = wire.answer_body(asked, reply, fingerprint=fingerprint, created_s=int(self._now()))
+        words = words_for(seed, simulated, model, self._settings.markers)
+        reply = reply_to(simulated, words, fault=fault, faults=faults, limit=limit)
+        fingerprint = _fingerprint(seed, model)
+        body = wire.answer_body(
+            simulated, reply, fingerprint=fingerprint, created_s=int(self._now())
+        )
         return JSONResponse(body)
 
     def _key_refusal(self, request: Request, wire: WireFormat) -> Response | None:
         if self._settings.api_key is None:
             return None
-        wanted = self._settings.api_key.get_secret_value()
-        if secrets.compare_digest(wire.key_in(request.headers).encode(), wanted.encode()):
+        expected = self._settings.api_key.get_secret_value()
+        if secrets.compare_digest(wire.key_in(request.headers).encode(), expected.encode()):
             return None
         said = wire.error_body(401, "The API key is wrong.", code="invalid_api_key")
         return JSONResponse(said, 401)
@@ -143,9 +145,9 @@ def _invalid_request(wrong: ValidationError, wire: WireFormat) -> Response:
     return JSONResponse(wire.error_body(400, said, param=mistake.field or None), 400)
 
 
-def _fingerprint(seed: int, plant: PlantedModel) -> str:
-    """Return a name to what answers: another seed or another plant is another system."""
-    named = f"{seed}{plant.model_dump_json()}".encode()
+def _fingerprint(seed: int, model: PlantedModel) -> str:
+    """Return a name of what answers; it differs with the seed and with what is planted."""
+    named = f"{seed}{model.model_dump_json()}".encode()
     return "fp_" + hashlib.blake2b(named, digest_size=5).hexdigest()
 
 

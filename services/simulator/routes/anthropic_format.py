@@ -60,14 +60,14 @@ class AnthropicFormat:
         return MessagesRequest.model_validate_json(body)
 
     def answer_body(
-        self, asked: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
+        self, request: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
     ) -> JsonValue:
         """See `WireFormat.answer_body`."""
         return {
-            "id": id_of("msg_", asked, fingerprint),
+            "id": id_of("msg_", request, fingerprint),
             "type": "message",
             "role": "assistant",
-            "model": asked.model,
+            "model": request.model,
             "content": [{"type": "text", "text": reply.text}] if reply.text else [],
             "stop_reason": _STOPS[reply.finish_reason],
             "stop_sequence": None,

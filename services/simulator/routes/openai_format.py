@@ -49,14 +49,14 @@ class OpenAIChatFormat:
         return ChatRequest.model_validate_json(body)
 
     def answer_body(
-        self, asked: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
+        self, request: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
     ) -> JsonValue:
         """See `WireFormat.answer_body`."""
         return {
-            "id": id_of("chatcmpl-", asked, fingerprint),
+            "id": id_of("chatcmpl-", request, fingerprint),
             "object": "chat.completion",
             "created": created_s,
-            "model": asked.model,
+            "model": request.model,
             "system_fingerprint": fingerprint,
             "choices": [
                 {
@@ -133,23 +133,23 @@ class OpenAIResponsesFormat(OpenAIChatFormat):
         return ResponsesRequest.model_validate_json(body)
 
     def answer_body(
-        self, asked: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
+        self, request: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
     ) -> JsonValue:
         """See `WireFormat.answer_body`."""
         cut_off = _CUT_OFF.get(reply.finish_reason)
         text: JsonValue = {"type": "output_text", "text": reply.text, "annotations": []}
         message: JsonValue = {
             "type": "message",
-            "id": id_of("msg_", asked, fingerprint),
+            "id": id_of("msg_", request, fingerprint),
             "role": "assistant",
             "status": "incomplete" if cut_off else "completed",
             "content": [text] if reply.text else [],
         }
         return {
-            "id": id_of("resp_", asked, fingerprint),
+            "id": id_of("resp_", request, fingerprint),
             "object": "response",
             "created_at": created_s,
-            "model": asked.model,
+            "model": request.model,
             "status": "incomplete" if cut_off else "completed",
             "incomplete_details": {"reason": cut_off} if cut_off else None,
             "error": None,

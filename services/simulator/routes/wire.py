@@ -1,4 +1,4 @@
-"""What every wire format gives the simulator: how to read a request, how to write what it says."""
+"""What every wire format has: how a request is read and an answer is written."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from services.simulator.domain.reply import SimulatedReply, SimulatedRequest
 
 
 class WirePart(BaseModel):
-    """A piece of a request; what is not read is let be."""
+    """A part of a request; other fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -41,7 +41,7 @@ def in_one(content: str | tuple[TextPart, ...]) -> str:
 
 
 class WireRequest(Protocol):
-    """A request, as far as it is answered."""
+    """A request, as far as it is used."""
 
     @property
     def model(self) -> str:
@@ -56,17 +56,17 @@ class WireRequest(Protocol):
 
 
 class WireFormat(Protocol):
-    """One provider's way of asking and answering."""
+    """The requests, answers and errors of one provider's format."""
 
     @property
     def path(self) -> str:
-        """Where it is asked."""
+        """The path of its endpoint."""
 
     def read(self, body: bytes) -> WireRequest:
         """Read a request; raise ValidationError where it is none."""
 
     def answer_body(
-        self, asked: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
+        self, request: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
     ) -> JsonValue:
         """Return the body of an answer."""
 
@@ -79,9 +79,9 @@ class WireFormat(Protocol):
         """Return the key that came with a request, or nothing."""
 
 
-def id_of(prefix: str, asked: SimulatedRequest, fingerprint: str) -> str:
+def id_of(prefix: str, request: SimulatedRequest, fingerprint: str) -> str:
     """Return the id of an answer; the same request has the same."""
-    named = "\n".join((*asked.purpose, fingerprint)).encode()
+    named = "\n".join((*request.purpose, fingerprint)).encode()
     return prefix + hashlib.blake2b(named, digest_size=12).hexdigest()
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from services.generator.domain.aimd import (
     EPISODE_S,
-    SPREAD,
-    STILL_AFTER_FAULT_S,
+    GROWTH_PAUSE_S,
+    START_SPREAD,
     AimdBounds,
     AimdLimit,
 )
@@ -15,7 +15,7 @@ from shared.llm.port import CallFailed, Failure
 
 def after(limit: AimdLimit, answers: int, now: float) -> AimdLimit:
     for _ in range(answers):
-        limit = limit.answered(now, begun=now, in_use=limit.allowed)
+        limit = limit.answered(now, started=now, in_use=limit.allowed)
     return limit
 
 
@@ -30,15 +30,15 @@ def test_it_never_starts_above_its_most() -> None:
 
 
 def test_a_429_takes_a_fifth_and_the_rest_of_its_episode_nothing() -> None:
-    limit = AimdLimit.of(AimdBounds(start=50, most=100)).limited(10.0, begun=9.0)
+    limit = AimdLimit.of(AimdBounds(start=50, most=100)).limited(10.0, started=9.0)
     assert limit.limit == 40
-    assert limit.limited(10.5, begun=10.2).limit == 40, "still the same second"
-    assert limit.limited(20.0, begun=9.9).limit == 40, "begun before the cut"
-    assert limit.limited(10.0 + EPISODE_S, begun=10.2).limit == 32
+    assert limit.limited(10.5, started=10.2).limit == 40, "still the same second"
+    assert limit.limited(20.0, started=9.9).limit == 40, "started before the cut"
+    assert limit.limited(10.0 + EPISODE_S, started=10.2).limit == 32
 
 
 def test_after_a_429_a_round_of_answers_regains_half_of_what_was_lost() -> None:
-    limit = AimdLimit.of(AimdBounds(start=50, most=100)).limited(10.0, begun=9.0)
+    limit = AimdLimit.of(AimdBounds(start=50, most=100)).limited(10.0, started=9.0)
     assert after(limit, 40, 12.0).limit == pytest.approx(44.2, abs=0.5)
 
 
@@ -46,19 +46,19 @@ def test_it_stays_between_one_and_its_most() -> None:
     limit = AimdLimit.of(AimdBounds(start=2, most=4))
     assert after(limit, 100, 1.0).limit == 4
     for second in range(0, 100, 2):
-        limit = limit.limited(float(second + 1), begun=second + 0.5)
+        limit = limit.limited(float(second + 1), started=second + 0.5)
     assert limit.allowed == 1
 
 
 def test_a_fault_of_the_server_stops_growth_for_a_while() -> None:
     limit = AimdLimit.of(AimdBounds()).faulted(5.0)
-    assert after(limit, 20, 5.0 + STILL_AFTER_FAULT_S - 0.1).allowed == 20
-    assert after(limit, 20, 5.0 + STILL_AFTER_FAULT_S).allowed == 40
+    assert after(limit, 20, 5.0 + GROWTH_PAUSE_S - 0.1).allowed == 20
+    assert after(limit, 20, 5.0 + GROWTH_PAUSE_S).allowed == 40
 
 
 def test_a_limit_that_is_not_used_up_is_not_raised() -> None:
     limit = AimdLimit.of(AimdBounds())
-    assert limit.answered(1.0, begun=1.0, in_use=7) == limit
+    assert limit.answered(1.0, started=1.0, in_use=7) == limit
 
 
 def test_what_the_provider_asked_to_wait_is_waited_and_a_little_more() -> None:
@@ -74,10 +74,10 @@ def test_without_being_told_one_waits_longer_each_time_up_to_a_minute() -> None:
 
 
 def test_starts_are_spread_over_the_time_an_answer_takes() -> None:
-    limit = AimdLimit.of(AimdBounds(start=50)).answered(1.0, begun=0.0, in_use=1)
+    limit = AimdLimit.of(AimdBounds(start=50)).answered(1.0, started=0.0, in_use=1)
     due = limit.next_start(1.0, due=1.0)
-    assert due == pytest.approx(1 + 1 / (50 * SPREAD))
-    assert limit.next_start(due + 0.01, due) == pytest.approx(due + 1 / (50 * SPREAD)), "late"
+    assert due == pytest.approx(1 + 1 / (50 * START_SPREAD))
+    assert limit.next_start(due + 0.01, due) == pytest.approx(due + 1 / (50 * START_SPREAD)), "late"
     assert limit.next_start(9.0, due) > 8.9, "a long pause is not made up for"
 
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from shared.llm.sdk_model import CALLS_PER_CLIENT, ClientPool
 
 
-def test_another_client_is_made_only_when_all_have_their_hands_full() -> None:
+def test_another_client_is_made_only_when_all_are_at_their_limit() -> None:
     made = iter(range(100))
     clients = ClientPool(lambda: next(made))
     with ExitStack() as calls:

@@ -40,7 +40,7 @@ class CallResult:
 
     @property
     def text(self) -> str:
-        """The words, where there are any."""
+        """The words of the answer, empty without one."""
         return self.answer.text if self.answer else ""
 
 
@@ -48,13 +48,13 @@ class Scaffold(Protocol):
     """How a probe becomes calls and an answer; pure, so the same probe gives the same calls."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
-        """Return the first calls, made at the same time; raise Unfit where there are none."""
+        """Return the first calls, made at the same time; raise UnfitProbe where there are none."""
 
     def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
-        """Return the calls that waited for those; none when all is said."""
+        """Return the calls that waited for those; none at the end."""
 
     def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
-        """Return the answer; raise Unreadable where what was said allows none."""
+        """Return the answer; raise Unreadable where the results allow none."""
 
 
 def _found() -> Mapping[str, Callable[[], Scaffold]]:
