@@ -1,4 +1,4 @@
-"""The diagnoser's knobs: what is declared before anybody looks."""
+"""Settings of the diagnoser."""
 
 from pydantic import Field
 

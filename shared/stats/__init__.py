@@ -1,1 +1,1 @@
-"""Pure mathematics: values in, values out; no I/O, no clock, no luck of its own."""
+"""Statistics as pure functions: no I/O, no clock, random numbers only from a given generator."""

@@ -19,7 +19,7 @@ class IntervalEstimate:
 
 
 def undefined(reason: str, *, value: float | None = None, method: str = "") -> IntervalEstimate:
-    """Return an estimate without an interval, or without anything, and say why."""
+    """Return an estimate without an interval, or without a value too, and the reason."""
     return IntervalEstimate(value=value, method=method, reason=reason)
 
 

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: how far judges agree on scores beyond what chance would give."""
+"""Krippendorff's alpha: agreement of judges on scores, corrected for chance."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]]) -> tuple[float |
     ----------
     units
         For each thing that was judged, the scores it got; None where a judge gave none. Which
-        judge gave which score does not matter, and units with fewer than two scores say nothing.
+        judge gave which score does not matter, and units with fewer than two scores are left out.
 
     Returns
     -------

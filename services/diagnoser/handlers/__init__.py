@@ -1,4 +1,4 @@
-"""What the diagnoser does: runs diagnosed, monitors' rounds added up, alarms told."""
+"""Handlers of the diagnoser: closed runs, rounds of monitors, alarms."""
 
 from services.diagnoser.handlers.monitor_metrics import MonitorMetrics
 from services.diagnoser.handlers.monitor_rounds import CloseRounds

@@ -60,7 +60,7 @@ class DiagnoseRun:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
         plan = self._plan_for(suite)
         cases = list(self._cases(run, suite))
-        # Seeded by the run: whoever diagnoses it again draws the same labels.
+        # Seeded by the run, so that a second diagnosis draws the same labels.
         rng = np.random.default_rng(int(run.id, 16))
         found = [self._with_own_gaps(each, run) for each in diagnose(cases, plan, rng)]
         for gap in (gap for finding in found for gap in finding.gaps):
@@ -105,7 +105,7 @@ class DiagnoseRun:
         return {response.probe_id: _judged(response) for response in responses}
 
     def _with_own_gaps(self, finding: RunFinding, run: Run) -> RunFinding:
-        """Put beside each gap what the extractor alone makes of the names, where it is known."""
+        """Add the extractor's own gap between the two names to each gap, where it is calibrated."""
         key = finding.key
         version = next(pin.version for pin in run.extractors if pin.name == key.extractor)
         own = self._store.calibrations.find(key.extractor, version)

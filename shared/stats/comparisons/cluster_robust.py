@@ -31,7 +31,7 @@ Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class ClusteredDifference:
-    """A difference of means with what it rests on."""
+    """A difference of means, and the numbers of prompts and answers it is based on."""
 
     difference: MeanDifference
     prompts_a: int
@@ -52,7 +52,7 @@ class AnsweredPrompts:
 
     @classmethod
     def of(cls, answers: AnswersByPrompt) -> AnsweredPrompts:
-        """Sort out what is there."""
+        """Return the finite answers, sorted within each prompt."""
         found = {prompt: present(sample) for prompt, sample in answers.items()}
         # sorted: sums of the same answers are then equal to the last digit
         values = {prompt: np.sort(v) for prompt, (v, _) in found.items() if len(v)}
@@ -103,7 +103,7 @@ def cluster_robust(a: AnswersByPrompt, b: AnswersByPrompt, alpha: float) -> Clus
 
 
 def _counted(a: AnsweredPrompts, b: AnsweredPrompts, found: MeanDifference) -> ClusteredDifference:
-    """Put beside a difference how many prompts and answers it rests on."""
+    """Return a difference with the numbers of prompts and answers it is based on."""
     shared = len(a.values.keys() & b.values.keys())
     prompts = (len(a.values), len(b.values), shared)
     return ClusteredDifference(found, *prompts, a.answers(), b.answers(), a.missing, b.missing)
@@ -140,11 +140,11 @@ def _gap_of(sums: Sums) -> float:
 
 
 def _error_of(sums: Sums) -> float:
-    """Return the clustered standard error from each prompt's own pull on the difference."""
+    """Return the clustered standard error from each prompt's influence on the difference."""
     a, n_a, b, n_b = sums.T
     mean_a, mean_b = a.sum() / n_a.sum(), b.sum() / n_b.sum()
-    pull = (a - mean_a * n_a) / n_a.sum() - (b - mean_b * n_b) / n_b.sum()
-    return sqrt(float((pull**2).sum()) * len(sums) / (len(sums) - 1))
+    influence = (a - mean_a * n_a) / n_a.sum() - (b - mean_b * n_b) / n_b.sum()
+    return sqrt(float((influence**2).sum()) * len(sums) / (len(sums) - 1))
 
 
 def _long(a: AnsweredPrompts, b: AnsweredPrompts) -> tuple[Vector, Vector, Vector]:

@@ -46,8 +46,8 @@ def exact_difference(
 ) -> MeanDifference:
     """Return mean(a) - mean(b) with p-values that hold for few units, and without spread.
 
-    A p-value is the larger of the t test's, where there is one, and that of handing out the labels
-    again (Fisher's exact test for two values; the signs of pairs). The interval for values of 0
+    A p-value is the larger of the t test's, where there is one, and that of exchanging the labels
+    (Fisher's exact test for two values; the signs of pairs). The interval for values of 0
     and 1 lies between Clopper and Pearson's limits of the two rates, each at alpha / 2, which holds
     for all rates and for pairs. Else it is the t interval, and none where there is no spread.
 
@@ -95,7 +95,7 @@ def larger(one: float | None, other: float | None) -> float | None:
 
 
 def label_p(strata: Sequence[Stratum], rng: np.random.Generator) -> float | None:
-    """Return the two-sided p-value of handing out the labels again within strata.
+    """Return the two-sided p-value of exchanging the labels within strata.
 
     In closed form where one group's values are nowhere below the other's, which includes a group
     without spread at the end of the scale; else by enumeration, or by random relabellings.

@@ -84,7 +84,7 @@ def exact_fixed_prompts_difference(
     """Return `within_bank`'s difference, decided by a permutation test where t is not enough.
 
     That is where a group has fewer than ten answers, or always the same one to each prompt. Labels
-    of answers are then handed out again within sets, within prompts of both groups, or among all;
+    of answers are then exchanged within sets, within prompts of both groups, or among all;
     the larger p-value of both tests counts. A group without spread leaves no interval.
     """
     found = fixed_prompts_difference(a, b, alpha, sets=sets)

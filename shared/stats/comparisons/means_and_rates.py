@@ -133,7 +133,7 @@ def _no_welch(x: Values, y: Values) -> str | None:
 
 
 def is_flat(values: Values, scale: float | None = None) -> bool:
-    """Tell whether the spread is nothing but rounding, which a t test would take for precision."""
+    """Return whether the spread is only rounding, which a t test would take for precision."""
     largest = scale if scale is not None else float(np.abs(values).max())
     return float(np.ptp(values)) <= ROUNDING * largest or float(values.var()) == 0
 

@@ -1,4 +1,4 @@
-"""Missing answers by group, and whether their absence itself differs between groups."""
+"""Missing answers by group, and a test that every group misses the same share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ def missingness(
     asked = [(found.missing, found.asked) for found in listed.values() if found.asked]
     if reason := _no_test(asked):
         return Missingness(listed, None, None, None, "", reason)
-    missing, total = np.array(sorted(asked), dtype=np.int64).T  # sorted: order gives no luck
+    missing, total = np.array(sorted(asked), dtype=np.int64).T  # sorted: the order changes nothing
     statistic, smallest = float(_chi_square(missing[None], total)[0]), _min_expected(missing, total)
     if smallest >= LEAST_EXPECTED:
         p_value = float(stats.chi2.sf(statistic, len(total) - 1))

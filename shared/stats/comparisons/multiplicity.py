@@ -93,7 +93,7 @@ def adjust(p_values: PValues, correction: str) -> list[float | None]:
 def _spread(
     p_values: PValues, adjusted: Callable[[list[float]], list[float]]
 ) -> list[float | None]:
-    """Adjust what is there in ascending order and put it back where it was."""
+    """Adjust the present p-values in ascending order; return them at their places."""
     present = sorted((p, i) for i, p in enumerate(p_values) if p is not None and not isnan(p))
     if outside := [p for p, _ in present if not 0 <= p <= 1]:
         raise ValueError(f"a p-value lies between 0 and 1, not at {outside[0]:g}")

@@ -1,4 +1,4 @@
-"""Whether a difference of means could come from handing out the group labels at random."""
+"""Permutation tests of a difference of means: group labels exchanged at random."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
@@ -23,7 +23,7 @@ class PermutationTest:
     relabellings: int
     """How many were looked at; 0 where there was no test."""
     exact: bool
-    """All relabellings were enumerated: the p-value has no luck in it."""
+    """All relabellings were enumerated: the p-value is not random."""
     units_a: int
     units_b: int
     missing_a: int
@@ -40,7 +40,7 @@ def label_permutation(
     rng: np.random.Generator | None = None,
     resamples: int = RESAMPLES,
 ) -> PermutationTest:
-    """Test a difference of means by handing out the labels again.
+    """Test a difference of means by exchanging the labels.
 
     Parameters
     ----------

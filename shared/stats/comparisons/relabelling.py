@@ -1,4 +1,4 @@
-"""Sums of one group's values under all, or many random, ways to hand out the labels again."""
+"""Sums of one group's values under all, or many random, exchanges of the labels."""
 
 from collections import defaultdict
 from collections.abc import Sequence

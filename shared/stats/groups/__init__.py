@@ -1,1 +1,1 @@
-"""Groups described: summary statistics, disparity between them, what chance alone would give."""
+"""Groups described: summary statistics, disparity between them, its null distribution."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from shared.stats.groups.cells import Cells
-from shared.stats.groups.reasons import Column, Floats, Reason, settle
+from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
 
 METHODS = ("pearson", "spearman", "kendall")
 
@@ -39,7 +39,7 @@ class Correlation:
             (x.flat, Reason.CONSTANT),
             (y.flat, Reason.CONSTANT_BASELINE),
         ]
-        return settle(measure(x, y), first_of=first_of)
+        return with_reasons(measure(x, y), first_of=first_of)
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,14 @@ class Precision:
         x, y = cells.pairs
         within = np.count_nonzero(np.abs(x.values - y.values) <= self.tolerance, axis=1)
         first_of = [(cells.count == 0, Reason.NO_VALUES), (x.count == 0, Reason.NO_PAIRS)]
-        return settle(within / np.maximum(x.count, 1), first_of=first_of)
+        return with_reasons(within / np.maximum(x.count, 1), first_of=first_of)
 
 
 def _without_baseline(cells: Cells) -> Column:
     everywhere: NDArray[np.bool_] = np.ones(len(cells.values), dtype=bool)
-    return settle(np.full(len(cells.values), np.nan), first_of=[(everywhere, Reason.NO_BASELINE)])
+    return with_reasons(
+        np.full(len(cells.values), np.nan), first_of=[(everywhere, Reason.NO_BASELINE)]
+    )
 
 
 def _pearson(x: Cells, y: Cells) -> Floats:

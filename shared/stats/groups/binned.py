@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from shared.stats.groups.cells import Cells
-from shared.stats.groups.reasons import Column, Floats, Reason, settle
+from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
 
 SMOOTHING = 0.5
 """Added to each bin's count: Jeffreys' prior; without it one empty bin makes KL infinite."""
@@ -96,7 +96,7 @@ class Mode:
     def __call__(self, cells: Cells) -> Column:
         """Undefined without values."""
         mode = binned_mode(cells, self.width)
-        return settle(mode, first_of=[(cells.count == 0, Reason.NO_VALUES)])
+        return with_reasons(mode, first_of=[(cells.count == 0, Reason.NO_VALUES)])
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Divergence:
         other = cells.against(self.baseline)
         if other is None:
             missing = np.full(len(cells.values), np.nan)
-            return settle(missing, first_of=[(np.isnan(missing), Reason.NO_BASELINE)])
+            return with_reasons(missing, first_of=[(np.isnan(missing), Reason.NO_BASELINE)])
         low, high = np.fmin(cells.low, other.low), np.fmax(cells.high, other.high)
         bounded = np.isfinite(high - low)
         step = (high - low) / self.bins
@@ -135,7 +135,7 @@ class Divergence:
             (other.count == 0, Reason.NO_BASELINE_VALUES),
             (~bounded, Reason.NOT_FINITE),
         ]
-        return settle(np.maximum(diverge(p, q), 0.0), first_of=first_of)
+        return with_reasons(np.maximum(diverge(p, q), 0.0), first_of=first_of)
 
 
 def _counts(cells: Cells, low: Floats, step: Floats, bins: int) -> Floats:

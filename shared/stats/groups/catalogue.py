@@ -1,4 +1,4 @@
-"""Finds the statistic that a name stands for."""
+"""The registry of summary statistics: finds the one that a name such as `mode-0.5` means."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -19,8 +19,8 @@ from shared.stats.groups.descriptive import (
     StandardDeviation,
     Variance,
 )
-from shared.stats.groups.reasons import Column, Floats, Reason, settle
-from shared.stats.groups.selection import Method, SelectionRate, Standard
+from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
+from shared.stats.groups.selection import Method, SelectionRate, SelectionStandard
 from shared.stats.groups.summary import Statistic
 
 PLAIN: Mapping[str, Statistic] = {
@@ -51,7 +51,7 @@ FORMS = (
     "precision_wrt_BASELINE_tolerance_T",
     "sr_METHOD_sd_STANDARD",
 )
-"""What `parse_statistic` understands; capitals stand for numbers, names and what follows."""
+"""What `parse_statistic` understands; capitals are numbers, names and what follows."""
 
 METHOD_FORMS = ("larger", "smaller", "within-range-R", "within-percentage-P")
 STANDARD_FORMS = (
@@ -71,15 +71,15 @@ class PerCell:
 
     name: str
     function: Callable[[Floats], float | None]
-    """Takes the present values, at least one; gives None where it is undefined."""
+    """Takes the present values, at least one; returns None where it is undefined."""
 
     def __call__(self, cells: Cells) -> Column:
-        """Undefined without values and where the function gives None."""
+        """Undefined without values and where the function returns None."""
         found = np.full(len(cells.values), np.nan)
         for cell in np.flatnonzero(cells.count):
             value = self.function(cells.values[cell, cells.present[cell]])
             found[cell] = np.nan if value is None else value
-        return settle(found, first_of=[(cells.count == 0, Reason.NO_VALUES)])
+        return with_reasons(found, first_of=[(cells.count == 0, Reason.NO_VALUES)])
 
 
 def added(loaded: Iterable[Statistic]) -> dict[str, Statistic]:
@@ -146,29 +146,29 @@ def _method(text: str) -> tuple[Method, float] | None:
     return None
 
 
-def _standard(text: str) -> Standard | None:
+def _standard(text: str) -> SelectionStandard | None:
     for pattern, build in STANDARDS.items():
         if match := re.fullmatch(pattern, text):
             return build(*match.groups())
     return None
 
 
-def _quantile(q: float) -> Standard | None:
-    return Standard("quantile", q) if 0 <= q <= 1 else None
+def _quantile(q: float) -> SelectionStandard | None:
+    return SelectionStandard("quantile", q) if 0 <= q <= 1 else None
 
 
-def _mode(width: float) -> Standard | None:
-    return Standard("mode", width) if width > 0 else None
+def _mode(width: float) -> SelectionStandard | None:
+    return SelectionStandard("mode", width) if width > 0 else None
 
 
-STANDARDS: Mapping[str, Callable[..., Standard | None]] = {
-    "mean": lambda: Standard("mean"),
-    "median": lambda: Standard("quantile", 0.5),
-    "mode": lambda: Standard("mode", MODE_WIDTH),
+STANDARDS: Mapping[str, Callable[..., SelectionStandard | None]] = {
+    "mean": lambda: SelectionStandard("mean"),
+    "median": lambda: SelectionStandard("quantile", 0.5),
+    "mode": lambda: SelectionStandard("mode", MODE_WIDTH),
     f"mode-{NUMBER}": lambda width: _mode(float(width)),
     f"quantile_range={NUMBER}": lambda q: _quantile(float(q)),
     f"percentile_range={NUMBER}": lambda p: _quantile(float(p) / 100),
-    f"fixed={SIGNED}": lambda v: Standard("fixed", float(v)),
+    f"fixed={SIGNED}": lambda v: SelectionStandard("fixed", float(v)),
 }
 
 BUILDERS: Mapping[str, Callable[..., Statistic | None]] = {

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.stats.groups.cells import Cells
-from shared.stats.groups.reasons import Column, Floats, Reason, settle
+from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Mean:
 
     def __call__(self, cells: Cells) -> Column:
         """Undefined without values."""
-        return settle(cells.mean, first_of=[(cells.count == 0, Reason.NO_VALUES)])
+        return with_reasons(cells.mean, first_of=[(cells.count == 0, Reason.NO_VALUES)])
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Variance:
 
     def __call__(self, cells: Cells) -> Column:
         """Undefined for fewer than two values."""
-        return settle(_variance(cells), first_of=few(cells))
+        return with_reasons(_variance(cells), first_of=few_values(cells))
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class StandardDeviation:
 
     def __call__(self, cells: Cells) -> Column:
         """Undefined for fewer than two values."""
-        return settle(np.sqrt(_variance(cells)), first_of=few(cells))
+        return with_reasons(np.sqrt(_variance(cells)), first_of=few_values(cells))
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Skewness:
         third = (cells.squares * cells.centred).sum(axis=1)
         n = np.maximum(cells.count, 1)
         spread = np.where(cells.square_sum > 0, cells.square_sum, np.nan)
-        return settle(np.sqrt(n / spread) * (third / spread), first_of=shapeless(cells))
+        return with_reasons(np.sqrt(n / spread) * (third / spread), first_of=without_shape(cells))
 
 
 @dataclass(frozen=True)
@@ -76,20 +76,22 @@ class Kurtosis:
         """Undefined for fewer than two values, and for equal ones."""
         fourth = (cells.squares * cells.squares).sum(axis=1)
         spread = np.where(cells.square_sum > 0, cells.square_sum, np.nan)
-        return settle(cells.count * (fourth / spread / spread) - 3, first_of=shapeless(cells))
+        return with_reasons(
+            cells.count * (fourth / spread / spread) - 3, first_of=without_shape(cells)
+        )
 
 
 Conditions = list[tuple[NDArray[np.bool_], Reason]]
 
 
-def few(cells: Cells) -> Conditions:
+def few_values(cells: Cells) -> Conditions:
     """Return where there are too few values for any spread."""
     return [(cells.count == 0, Reason.NO_VALUES), (cells.count == 1, Reason.ONE_VALUE)]
 
 
-def shapeless(cells: Cells) -> Conditions:
+def without_shape(cells: Cells) -> Conditions:
     """Return where there are too few values, or too equal ones, for a distribution's shape."""
-    return [*few(cells), (cells.flat, Reason.CONSTANT)]
+    return [*few_values(cells), (cells.flat, Reason.CONSTANT)]
 
 
 def _variance(cells: Cells) -> Floats:
@@ -104,7 +106,7 @@ class Median:
 
     def __call__(self, cells: Cells) -> Column:
         """Undefined without values."""
-        return settle(cells.quantile(0.5), first_of=[(cells.count == 0, Reason.NO_VALUES)])
+        return with_reasons(cells.quantile(0.5), first_of=[(cells.count == 0, Reason.NO_VALUES)])
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class Range:
 
     def __call__(self, cells: Cells) -> Column:
         """Undefined for fewer than two values."""
-        return settle(cells.high - cells.low, first_of=few(cells))
+        return with_reasons(cells.high - cells.low, first_of=few_values(cells))
 
 
 @dataclass(frozen=True)
@@ -138,4 +140,4 @@ class QuantileRange:
     def __call__(self, cells: Cells) -> Column:
         """Undefined for fewer than two values."""
         width = cells.quantile(self.high) - cells.quantile(self.low)
-        return settle(np.maximum(width, 0.0), first_of=few(cells))
+        return with_reasons(np.maximum(width, 0.0), first_of=few_values(cells))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shared.stats.comparisons.means_and_rates import ROUNDING
 from shared.stats.groups.outliers import SIMULATIONS, dixon, dixon_p_values, extreme_z_scores
-from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, settle
+from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
 from shared.stats.groups.summary import Summary
 
 METRICS = (
@@ -149,14 +149,14 @@ class _Spread:
         signs = [*one, (self.low < 0, Reason.NEGATIVE), (self.high == 0, Reason.MAXIMUM_ZERO)]
         std = np.sqrt(self.squares / np.maximum(self.k - 1, 1))
         return [
-            (*settle(self.high, first_of=none), self.highest),
-            (*settle(self.low, first_of=none), self.lowest),
-            (*settle(ratio, first_of=signs), None),
-            (*settle(self.high - self.low, first_of=one), None),
-            (*settle(self.mean, first_of=none), None),
-            (*settle(std, first_of=one), None),
+            (*with_reasons(self.high, first_of=none), self.highest),
+            (*with_reasons(self.low, first_of=none), self.lowest),
+            (*with_reasons(ratio, first_of=signs), None),
+            (*with_reasons(self.high - self.low, first_of=one), None),
+            (*with_reasons(self.mean, first_of=none), None),
+            (*with_reasons(std, first_of=one), None),
             *self._z_scores(one),
-            (*settle(ratio, first_of=[(~is_rate, Reason.NOT_A_RATE), *signs]), self.lowest),
+            (*with_reasons(ratio, first_of=[(~is_rate, Reason.NOT_A_RATE), *signs]), self.lowest),
             *self._dixon(one),
         ]
 
@@ -165,9 +165,9 @@ class _Spread:
         z = extreme_z_scores(self.low, self.high, self.mean, spread, self.k.astype(np.float64))
         equal = [*one, (self.flat, Reason.EQUAL_GROUPS)]
         return [
-            (*settle(z.largest, first_of=equal), self.highest),
-            (*settle(z.smallest, first_of=equal), self.lowest),
-            (*settle(z.bound, first_of=one), None),
+            (*with_reasons(z.largest, first_of=equal), self.highest),
+            (*with_reasons(z.smallest, first_of=equal), self.lowest),
+            (*with_reasons(z.bound, first_of=one), None),
         ]
 
     def _dixon(self, one: Conditions) -> list[Metric]:
@@ -182,11 +182,11 @@ class _Spread:
         outermost = np.where(
             np.nan_to_num(q.low) > np.nan_to_num(q.high), self.lowest, self.highest
         )
-        p_value = settle(q.largest, first_of=[*undefined, (self.k > 0, Reason.NOT_SIMULATED)])
+        p_value = with_reasons(q.largest, first_of=[*undefined, (self.k > 0, Reason.NOT_SIMULATED)])
         return [
-            (*settle(q.largest, first_of=undefined), outermost),
-            (*settle(q.low, first_of=low), self.lowest),
-            (*settle(q.high, first_of=high), self.highest),
+            (*with_reasons(q.largest, first_of=undefined), outermost),
+            (*with_reasons(q.low, first_of=low), self.lowest),
+            (*with_reasons(q.high, first_of=high), self.highest),
             (*p_value, None),
         ]
 
@@ -194,7 +194,7 @@ class _Spread:
 def _simulate(
     values: Floats, reasons: Codes, k: Integers, rng: np.random.Generator | None, simulations: int
 ) -> None:
-    """Put the p-values of Dixon's Q in their place, each number of groups simulated once."""
+    """Fill in the p-values of Dixon's Q; each number of groups is simulated once."""
     if rng is None:
         return
     place = METRICS.index("Dixon p")

@@ -39,17 +39,17 @@ class LabelExchange:
         return cls(len(labels), tuple(found))
 
     def draw(self, times: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Return [times, rows]: which row stands in each place, after so many exchanges."""
+        """Return [times, rows]: the row at each place, after so many exchanges."""
         places = np.tile(np.arange(self.rows, dtype=np.int32), (times, 1))
         for members in self.strata:
-            stands = np.tile(members.astype(np.int32), (times, 1, 1))
-            rng.permuted(stands, axis=2, out=stands)
-            places[:, members.ravel()] = stands.reshape(times, -1)
+            rows = np.tile(members.astype(np.int32), (times, 1, 1))
+            rng.permuted(rows, axis=2, out=rows)
+            places[:, members.ravel()] = rows.reshape(times, -1)
         return places
 
 
 def group_sums(places: NDArray[np.int32], sizes: Integers, values: Floats) -> Floats:
-    """Return [times, groups, columns]: sums of the rows that stand in each group's places.
+    """Return [times, groups, columns]: sums of the rows at each group's places.
 
     The product of a one-hot matrix with the values, but of a sparse one: a dense product would
     multiply by as many zeros as there are other groups.

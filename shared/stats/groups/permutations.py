@@ -1,4 +1,4 @@
-"""Would gaps like these arise if labels meant nothing? Exchanges of labels, for all groups."""
+"""Permutation tests of gaps and disparities over all groups: labels exchanged at random."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.stats.groups.exchanges import TIES, DomainSample, PermutedDomain, permuted, unit_means
-from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, settle
+from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
 from shared.stats.groups.spreads import GROWING, IN_UNITS, METRICS, spreads, why_undefined
 from shared.stats.groups.table import Table
 
@@ -29,7 +29,7 @@ class PermutationNull:
     observed: Floats
     """[metrics, domains, features]: over the means of the domain's groups."""
     null_median: Floats
-    """[metrics, domains, features]: what luck alone gives half of the time."""
+    """[metrics, domains, features]: the median under the null."""
     p_values: Floats
     """[metrics, domains, features]: towards more disparity."""
     reasons: Codes
@@ -117,7 +117,7 @@ def _fill(
     sample: DomainSample,
     null: PermutedDomain,
 ) -> None:
-    """Put the results of one domain in their places."""
+    """Fill in the results of one domain."""
     deviation, p_values, reasons = _deviations(sample, null, found.permutations)
     found.deviation[groups], found.deviation_p[groups] = deviation, p_values
     found.deviation_reasons[groups] = reasons
@@ -135,9 +135,9 @@ def _deviations(
         ((sample.total == found.counts), Reason.ONE_GROUP),
         (_each(sample.too_large, found.means), Reason.NOT_FINITE),
     ]
-    deviation, _ = settle(found.deviation, first_of=first_of)
+    deviation, _ = with_reasons(found.deviation, first_of=first_of)
     stuck = (np.full(deviation.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
-    return deviation, *settle((found.beyond + 1) / (times + 1), first_of=[*first_of, stuck])
+    return deviation, *with_reasons((found.beyond + 1) / (times + 1), first_of=[*first_of, stuck])
 
 
 def _metrics(sample: DomainSample, found: PermutedDomain) -> tuple[Floats, Floats, Floats, Codes]:
@@ -155,7 +155,7 @@ def _metrics(sample: DomainSample, found: PermutedDomain) -> tuple[Floats, Float
     stuck = (np.full(codes.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
     defined = codes == Reason.DEFINED
     observed, median = (np.where(defined, x, np.nan) for x in (observed, _median(found.null)))
-    return observed, median, *settle(p_values, first_of=[*undefined, stuck])
+    return observed, median, *with_reasons(p_values, first_of=[*undefined, stuck])
 
 
 def _each(features: NDArray[np.bool_], like: Floats) -> NDArray[np.bool_]:

@@ -55,8 +55,8 @@ SENTENCES: dict[Reason, str] = {
     Reason.MAXIMUM_ZERO: "the largest value is 0: there is nothing to divide by",
     Reason.NEGATIVE: "a ratio of values below 0 has no meaning",
     Reason.NOT_A_RATE: "an impact ratio compares selection rates",
-    Reason.NOT_SIMULATED: "no simulation was asked for",
-    Reason.NO_EXCHANGE: "no label can change its place: permutations say nothing",
+    Reason.NOT_SIMULATED: "no simulation was requested",
+    Reason.NO_EXCHANGE: "no label can change its place, so that permutations test nothing",
 }
 
 
@@ -65,7 +65,7 @@ def sentence(code: int) -> str | None:
     return SENTENCES.get(Reason(code))
 
 
-def settle(values: Floats, *, first_of: list[tuple[NDArray[np.bool_], Reason]]) -> Column:
+def with_reasons(values: Floats, *, first_of: list[tuple[NDArray[np.bool_], Reason]]) -> Column:
     """Return the values with nan where a condition holds, and the first reason that does.
 
     Where no condition holds and the value is still not finite, arithmetic overflowed, and that is

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from shared.stats.groups.binned import binned_mode
 from shared.stats.groups.cells import Cells, Columns
-from shared.stats.groups.reasons import Column, Floats, Reason, settle
+from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
 
 Method = Literal["larger", "smaller", "within-range", "within-percentage"]
 
 
 @dataclass(frozen=True)
-class Standard:
+class SelectionStandard:
     """What values are compared with: a number taken from all rows of a feature, or a fixed one.
 
     Missing values are left out; a standard over all groups is the same for each of them.
@@ -50,7 +50,7 @@ class SelectionRate:
 
     name: str
     method: Method
-    standard: Standard
+    standard: SelectionStandard
     reach: float = 0.0
     """r or p of the two methods that have one, 0 or more."""
 
@@ -64,10 +64,10 @@ class SelectionRate:
             (cells.count == 0, Reason.NO_VALUES),
             (np.isnan(standard), Reason.NO_STANDARD),
         ]
-        return settle(chosen / np.maximum(cells.count, 1), first_of=first_of)
+        return with_reasons(chosen / np.maximum(cells.count, 1), first_of=first_of)
 
     def _meets(self, values: Floats, standard: Floats) -> NDArray[np.bool_]:
-        """Tell which values meet it; a comparison with nan is false, so the missing never do."""
+        """Return which values meet it; a comparison with nan is false, so the missing never do."""
         match self.method:
             case "larger":
                 return values >= standard
@@ -79,7 +79,7 @@ class SelectionRate:
                 return np.asarray(np.abs(values - standard) <= self.reach * np.abs(standard))
 
     def selected(self, values: Floats) -> Floats:
-        """Tell of each value, [rows, features], whether it meets the standard: 1, 0, or nan."""
+        """Return 1 for each value that meets the standard, 0 for others, nan for missing ones."""
         finite = np.where(np.isfinite(values), values, np.nan)
         standard = self.standard.of(Columns(finite))
         return np.where(np.isnan(finite), np.nan, self._meets(finite, standard[None, :]))

@@ -123,13 +123,13 @@ def summarise(table: Table, statistics: Sequence[Statistic], ddof: int = 0) -> S
     Raises
     ------
     ValueError
-        For another ddof, a statistic named twice, or one that gives an array of another length.
+        For another ddof, a statistic named twice, or one that returns an array of another length.
     """
     if ddof not in (0, 1):
         raise ValueError(f"ddof is 0 or 1, not {ddof}")
     names = tuple(statistic.name for statistic in statistics)
     if len(set(names)) < len(names):
-        raise ValueError("a statistic is asked for twice")
+        raise ValueError("a statistic is named twice")
     shape = (len(names), len(table.groups), len(table.features))
     values = np.full(shape, np.nan)
     reasons = np.full(shape, Reason.NO_VALUES, dtype=np.int8)
@@ -150,5 +150,5 @@ def summarise(table: Table, statistics: Sequence[Statistic], ddof: int = 0) -> S
 def _checked(statistic: Statistic, cells: Cells) -> Column:
     found, codes = statistic(cells)
     if found.shape != codes.shape or found.shape != (len(cells.values),):
-        raise ValueError(f"the statistic {statistic.name!r} did not give one value per cell")
+        raise ValueError(f"the statistic {statistic.name!r} did not return one value per cell")
     return found, codes

@@ -147,7 +147,7 @@ def _estimate(
 
 
 def by_context(answers: Iterable[tuple[str, BbqAnswer]]) -> dict[str, list[BbqAnswer]]:
-    """Put answers together by their context."""
+    """Return the answers of each context."""
     found: dict[str, list[BbqAnswer]] = defaultdict(list)
     for context, answer in answers:
         found[context].append(answer)

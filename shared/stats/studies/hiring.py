@@ -175,7 +175,7 @@ def consistency(ratings: Iterable[CvRating], *, ddof: int = 1) -> RatingConsiste
     """Return the mean standard deviation within cells, and the share of cells with one answer.
 
     A cell holds the ratings of one variant of a CV, so that what differs inside it is the model's
-    own luck. Cells with fewer than two ratings that could be read are left out and counted.
+    own randomness. Cells with fewer than two ratings that could be read are left out and counted.
 
     Parameters
     ----------

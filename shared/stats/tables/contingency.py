@@ -1,4 +1,4 @@
-"""The four counts of a 2x2 table, and what makes a table say nothing."""
+"""The four counts of a 2x2 table, and why a table may show no association."""
 
 from dataclasses import dataclass
 from operator import index
@@ -83,7 +83,7 @@ def contingency_table(a: int, b: int, c: int, d: int) -> ContingencyTable:
 
 
 def no_groups(table: ContingencyTable) -> str | None:
-    """Say which group is empty, if one is."""
+    """Return which group is empty, if one is."""
     if not table.n:
         return EMPTY
     if not table.n_1:
@@ -92,7 +92,7 @@ def no_groups(table: ContingencyTable) -> str | None:
 
 
 def no_margin(table: ContingencyTable) -> str | None:
-    """Say which margin is zero, if one is: then the table cannot show any association."""
+    """Return which margin is zero, if one is: then the table cannot show any association."""
     if reason := no_groups(table):
         return reason
     if not table.a + table.c:

@@ -94,7 +94,7 @@ def fisher(table: ContingencyTable) -> ExactTest:
 
 
 def declared(table: ContingencyTable) -> str | None:
-    """Say which test counts, `chi_square` or `fisher`; None where neither is defined.
+    """Return which test counts, `chi_square` or `fisher`; None where neither is defined.
 
     Only the margins decide: Fisher's where an expected count is below 5. Choosing the smaller
     p-value instead would reject more often than alpha.
@@ -144,7 +144,7 @@ def _rejected_from(table: ContingencyTable) -> NDArray[np.int64]:
     """Return, for each count i of group 1, the least count j of group 2 that is as extreme or more.
 
     Fisher's p-value P(X <= i | i + j outcomes) falls as j grows, so j is found by bisection;
-    n2 + 1 stands for none.
+    n2 + 1 means none.
     """
     observed = stats.hypergeom.cdf(table.a, table.n, table.a + table.c, table.n_1)
     i = np.arange(table.n_1 + 1)

@@ -40,12 +40,12 @@ class ConditionalDistribution:
 
     @property
     def least(self) -> bool:
-        """Tell whether A is as small as the margins allow."""
+        """Return whether A is as small as the margins allow."""
         return bool(self.counts[0] == 0)
 
     @property
     def most(self) -> bool:
-        """Tell whether A is as large as the margins allow."""
+        """Return whether A is as large as the margins allow."""
         return bool(self.counts[-1] == 0)
 
     def estimate(self) -> float:

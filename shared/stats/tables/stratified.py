@@ -18,7 +18,7 @@ from shared.stats.tables.strata import (
 
 @dataclass(frozen=True)
 class Stratified:
-    """What strata say together, and what their sum would say."""
+    """The statistics of several strata, and of their sum."""
 
     odds_ratio: IntervalEstimate
     """Mantel and Haenszel's, within strata."""
@@ -37,7 +37,7 @@ class Stratified:
     """The odds ratio of the sum of all strata, which ignores them."""
 
     strata: int
-    """Strata that say something."""
+    """Strata that are informative."""
 
     dropped: int
     """Strata where a group is empty, or all or none have the outcome."""
@@ -115,7 +115,7 @@ def _note(
     p_pooled: float | None,
     alpha: float,
 ) -> str | None:
-    """Say where the sum of the strata would mislead."""
+    """Return a sentence where the sum of the strata would mislead."""
     if within.value is None or pooled.value is None or p_within is None or p_pooled is None:
         return None
     numbers = f"odds ratio {pooled.value:.3g} pooled, {within.value:.3g} within strata"

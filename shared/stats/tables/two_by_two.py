@@ -1,4 +1,4 @@
-"""Everything a 2x2 table of two groups says, each number with its interval or its reason."""
+"""The statistics of a 2x2 table of two groups, each with its interval or its reason."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from shared.stats.tables.odds_ratio import (
 from shared.stats.tables.risks import impact_ratio, relative_risk, risk_difference, selection_rate
 
 MIN_CASES = 15
-"""Cases a group needs to be shown as a finding: a gate of the display, not evidence."""
+"""Cases a group needs to be shown as a finding: a rule of display, not evidence."""
 
 
 @dataclass(frozen=True)

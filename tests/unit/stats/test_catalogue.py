@@ -6,7 +6,7 @@ from shared.stats.groups.baseline_agreement import Correlation, Precision
 from shared.stats.groups.binned import Divergence, Mode
 from shared.stats.groups.catalogue import PLAIN, PerCell, added, parse_statistic
 from shared.stats.groups.descriptive import QuantileRange
-from shared.stats.groups.selection import SelectionRate, Standard
+from shared.stats.groups.selection import SelectionRate, SelectionStandard
 from shared.stats.groups.summary import Statistic
 
 PARSED: dict[str, Statistic] = {
@@ -20,15 +20,18 @@ PARSED: dict[str, Statistic] = {
     "kl_divergence_wrt_human_bin_20": Divergence("kl_divergence_wrt_human_bin_20", "human", 20),
     "js_divergence_wrt_human_bin_5": Divergence("js_divergence_wrt_human_bin_5", "human", 5, True),
     "precision_wrt_b_tolerance_1e-3": Precision("precision_wrt_b_tolerance_1e-3", "b", 0.001),
-    "sr_larger_sd_mean": SelectionRate("sr_larger_sd_mean", "larger", Standard("mean")),
+    "sr_larger_sd_mean": SelectionRate("sr_larger_sd_mean", "larger", SelectionStandard("mean")),
     "sr_smaller_sd_fixed=-1.5": SelectionRate(
-        "sr_smaller_sd_fixed=-1.5", "smaller", Standard("fixed", -1.5)
+        "sr_smaller_sd_fixed=-1.5", "smaller", SelectionStandard("fixed", -1.5)
     ),
     "sr_within-percentage-0.1_sd_mode": SelectionRate(
-        "sr_within-percentage-0.1_sd_mode", "within-percentage", Standard("mode", 0.1), 0.1
+        "sr_within-percentage-0.1_sd_mode", "within-percentage", SelectionStandard("mode", 0.1), 0.1
     ),
     "sr_within-range-2_sd_percentile_range=25": SelectionRate(
-        "sr_within-range-2_sd_percentile_range=25", "within-range", Standard("quantile", 0.25), 2
+        "sr_within-range-2_sd_percentile_range=25",
+        "within-range",
+        SelectionStandard("quantile", 0.25),
+        2,
     ),
 }
 

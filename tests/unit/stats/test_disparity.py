@@ -83,7 +83,7 @@ def test_each_domain_is_measured_by_itself_and_holders_are_named() -> None:
         ([0.1 + 0.2, 0.3, 0.3], "Max Z-Score", "all groups are equal"),
         ([0.1 + 0.2, 0.3, 0.3], "Dixon Q", "all groups are equal"),
         ([1.0, 2.0], "Dixon Q", "fewer than three groups have a value"),
-        ([1.0, 2.0, 4.0], "Dixon p", "no simulation was asked for"),
+        ([1.0, 2.0, 4.0], "Dixon p", "no simulation was requested"),
         ([1.0, 2.0, 4.0], "Impact Ratio", "an impact ratio compares selection rates"),
         ([1e308, -1e308, 0.0], "Max-Min", "the calculation gave no finite number"),
     ],

@@ -277,9 +277,9 @@ def test_a_statistic_of_the_wrong_length_is_refused() -> None:
         def __call__(self, cells: Any) -> Any:
             return np.zeros(1), np.zeros(1, dtype=np.int8)
 
-    with pytest.raises(ValueError, match="'broken' did not give one value per cell"):
+    with pytest.raises(ValueError, match="'broken' did not return one value per cell"):
         summarise(uneven(12), [Broken()])
-    with pytest.raises(ValueError, match="asked for twice"):
+    with pytest.raises(ValueError, match="named twice"):
         summarise(uneven(12), [parse_statistic("mean"), parse_statistic("mean")])
 
 

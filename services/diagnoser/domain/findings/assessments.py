@@ -1,4 +1,4 @@
-"""What the answers of a run are worth besides their gaps, one assessment for each feature."""
+"""Assessments of the answers of a run beyond their gaps, one for each feature."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Groups crossed with what stands beside them: each other, anonymised twins, single criteria."""
+"""Gaps and means beyond single groups: against anonymised twins, by combination, by criterion."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

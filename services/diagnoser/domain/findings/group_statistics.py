@@ -52,9 +52,9 @@ class DisparityStatistic:
     """The group that holds the extreme, for metrics that have one."""
     reason: str | None
     null_median: float | None = None
-    """What labels handed out at random give half of the time."""
+    """The median under random exchanges of labels."""
     p_value: float | None = None
-    """How often random labels give at least as much."""
+    """The share of random exchanges that give at least as much."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def _null(
     permutations: int,
     rng: np.random.Generator,
 ) -> PermutationNull | None:
-    """Hand labels out at random: within sets where there are any, units staying together."""
+    """Exchange labels at random, within sets where there are any; a unit keeps together."""
     if not permutations or not len(table.codes):
         return None
     belongs = grouping.codes >= 0
@@ -196,7 +196,7 @@ def _disparities(
 def _with_null(
     row: DisparityStatistic, null: PermutationNull | None, domain: int, feature: int
 ) -> DisparityStatistic:
-    """Add what chance gives; it is known for disparities of means."""
+    """Add the null distribution's numbers, known for disparities of means."""
     if null is None or row.statistic != Mean().name or row.metric not in null.metrics:
         return row
     place = (null.metrics.index(row.metric), domain, feature)

@@ -25,9 +25,9 @@ class Observations:
     sets: Labels | None = None
     """The counterfactual set of each row; without it, groups are paired by prompts they share."""
     domains: Labels | None = None
-    """The domain of each row; groups of different domains are never put together."""
+    """The domain of each row; groups of different domains are never compared."""
     baseline: Floats | None = None
-    """[rows]: what each value is compared with, where there is such a thing."""
+    """[rows]: the baseline's value in the same row, where there is a baseline."""
 
     @property
     def rows(self) -> int:

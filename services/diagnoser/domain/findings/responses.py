@@ -23,7 +23,7 @@ class MeasuredResponse:
     extractor: str
     values: Mapping[str, float | None]
     why_missing: str | None
-    """Why there is no value at all."""
+    """Why the response has no value of any feature."""
     expected: str | None = None
     """The right answer, where there is one."""
     criteria: Mapping[str, float | None] = field(default_factory=dict)

@@ -32,7 +32,7 @@ from shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 
 STATISTICS = (Mean(), Median(), StandardDeviation())
 LEAST_GROUPS = 3
-"""Of two groups, the gap says all there is to say of disparity."""
+"""With two groups, the gap already is the disparity."""
 UNDEFINED, NOT_FINITE = "undefined", "not finite"
 
 
@@ -228,7 +228,7 @@ def negated(found: Estimate) -> Estimate:
 
 
 def with_own_gaps(finding: RunFinding, own: Sequence[OwnGap]) -> RunFinding:
-    """Put beside each gap what the extractor alone makes of the two names, where it is known."""
+    """Add the extractor's own gap between the two names to each gap, where it is calibrated."""
     mine = [each for each in own if each.feature == finding.key.feature]
     gaps = (gap.model_copy(update={"instrument": _between(gap, mine)}) for gap in finding.gaps)
     return replace(finding, gaps=tuple(gaps))

@@ -33,7 +33,7 @@ class Units:
 
     @classmethod
     def of(cls, observations: Observations, grouping: Grouping) -> "Units":
-        """Bring answers to units."""
+        """Return the means of every group's prompts and sets."""
         units, sets = observations.unit_codes(), observations.set_codes()
         by_unit, by_set = [], []
         for group in range(len(grouping.groups)):
@@ -83,7 +83,7 @@ class FixedPrompts:
         tolerance: float,
         rng: np.random.Generator,
     ) -> MeanDifference:
-        """Compare two groups within the bank."""
+        """Return the difference of two groups on these prompts."""
         of_a, of_b = self.by_prompt(a, feature), self.by_prompt(b, feature)
         return exact_fixed_prompts_difference(
             of_a, of_b, alpha, sets=self._sets, tolerance=tolerance, rng=rng
