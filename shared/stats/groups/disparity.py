@@ -91,7 +91,7 @@ def disparities(
         groups = np.flatnonzero(domain_of == domain)
         if len(groups):
             columns = summary.values[:, groups].transpose(1, 0, 2).reshape(len(groups), -1)
-            # Overflow of huge values is not silent: `settle` turns what is not finite to a reason.
+            # Overflow is not silent: `with_reasons` gives what is not finite a reason.
             with np.errstate(over="ignore", invalid="ignore"):
                 spread = _Spread(columns)
                 metrics = spread.metrics(is_rate)

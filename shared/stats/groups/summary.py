@@ -134,7 +134,7 @@ def summarise(table: Table, statistics: Sequence[Statistic], ddof: int = 0) -> S
     values = np.full(shape, np.nan)
     reasons = np.full(shape, Reason.NO_VALUES, dtype=np.int8)
     n = np.zeros(shape[1:], dtype=np.int64)
-    # Overflow of huge values is not silent: `settle` turns what is not finite into a reason.
+    # Overflow of huge values is not silent: `with_reasons` turns what is not finite into a reason.
     with np.errstate(over="ignore", invalid="ignore"):
         for groups, cells in blocks(table, ddof):
             n[groups] = cells.count.reshape(len(groups), -1)
