@@ -11,7 +11,7 @@ from services.generator.domain.model_calls import Price
 from services.generator.handlers.ask import Ask
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
 from services.generator.handlers.call_cache import CallCache
-from services.generator.handlers.caller import ModelCaller, RetryPolicy
+from services.generator.handlers.caller import CallLimits, ModelCaller
 from services.generator.handlers.endpoints import endpoint_of
 from services.generator.settings import GeneratorSettings
 from shared.bus.port import Publisher
@@ -62,7 +62,7 @@ def build(settings: GeneratorSettings) -> Service:
 def ask_of(store: Store, settings: GeneratorSettings, prices: dict[str, Price]) -> Ask:
     """Return the handler of probes on a store."""
     clock = time.monotonic
-    retries = RetryPolicy(
+    retries = CallLimits(
         tries=settings.generator_tries,
         limited_s=settings.generator_patience_s,
         timeout_s=settings.generator_timeout_s,

@@ -80,7 +80,7 @@ class GeneratorSettings(ProviderKeys):
         if secret and secret.get_secret_value().strip():
             return secret.get_secret_value().strip()
         raise ConfigurationError(
-            f"There is no key for {name}: targets. Set {provider.key_place} for the generator."
+            f"There is no key for {name}: targets. Set {provider.key_source} for the generator."
         )
 
     def host_key(self, url: str) -> str | None:

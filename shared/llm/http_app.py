@@ -15,13 +15,13 @@ from shared.contracts.providers.http import Application
 from shared.errors import UsageError
 from shared.files import checked, parse_yaml, read_text
 from shared.llm.port import (
-    HOST_KEY_PLACE,
+    HOST_KEY_SOURCE,
     PURPOSE_HEADER,
     CallFailed,
-    Connection,
     Failure,
     ModelAnswer,
     ModelCall,
+    ModelEndpoint,
     key_refused,
 )
 from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
@@ -59,7 +59,7 @@ class HttpApp:
         self._client = httpx2.AsyncClient(transport=transport, headers=headers, trust_env=False)
 
     @classmethod
-    def connect(cls, target: Target, connection: Connection) -> Self:
+    def connect(cls, target: Target, connection: ModelEndpoint) -> Self:
         """Return the adapter for a target."""
         application = Application.model_validate(target.parameters)
         return cls(application, key=connection.key, private_hosts=connection.private_hosts)
@@ -119,7 +119,7 @@ class HttpApp:
 
 def _check(status: int, headers: httpx2.Headers) -> None:
     if status in {401, 403}:
-        raise key_refused(status, HOST_KEY_PLACE)
+        raise key_refused(status, HOST_KEY_SOURCE)
     if status == 429:
         said = "The application limits the rate of calls (HTTP 429)."
         raise CallFailed(Failure.RATE_LIMITED, said, retry_after_s=retry_after_s(headers))

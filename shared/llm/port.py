@@ -88,7 +88,7 @@ MAY_PASS = frozenset(
 """Failures after which the same call may succeed."""
 
 
-HOST_KEY_PLACE = "the file named like the target's host in BIASWATCH_KEYS_DIR"
+HOST_KEY_SOURCE = "the file named like the target's host in BIASWATCH_KEYS_DIR"
 """Where the key of a server lies that is no provider's own."""
 
 
@@ -111,23 +111,23 @@ class CallFailed(Exception):  # noqa: N818 - an outcome that is recorded, not an
         """Read and written, where the provider charges for what it withheld."""
 
 
-def key_refused(status: int, key_place: str) -> CallFailed:
+def key_refused(status: int, key_source: str) -> CallFailed:
     """Return the failure of a call that was answered with 401 or 403; it names no key."""
     return CallFailed(
         Failure.KEY_REFUSED,
-        f"The target refused the key (HTTP {status}). Correct {key_place}, restart the generator,"
+        f"The target refused the key (HTTP {status}). Correct {key_source}, restart the generator,"
         " and start a new run (`run --new`).",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Connection:
+class ModelEndpoint:
     """How one server is reached, and with which key."""
 
     url: str
     """Said outright: an SDK would otherwise follow a variable of the environment, key and all."""
     key: str | None = None
-    key_place: str = HOST_KEY_PLACE
+    key_source: str = HOST_KEY_SOURCE
     """Where a person corrects the key."""
     structured: bool = True
     """Whether it can be held to a schema; a server that only resembles a provider's may refuse

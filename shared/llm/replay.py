@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, NonNegativeInt
 from shared.contracts import Target
 from shared.errors import UsageError
 from shared.files import checked, json_lines, read_text
-from shared.llm.port import CallFailed, Connection, Failure, ModelAnswer, ModelCall
+from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall, ModelEndpoint
 
 RecordingKey = tuple[str, str, int]
 
@@ -54,7 +54,7 @@ class Replay:
         self._reading = asyncio.Lock()
 
     @classmethod
-    def connect(cls, target: Target, _: Connection) -> Self:
+    def connect(cls, target: Target, _: ModelEndpoint) -> Self:
         """Return the adapter for a target."""
         return cls(Path(target.model))
 

@@ -13,10 +13,10 @@ from shared.llm.port import (
     PURPOSE_HEADER,
     AnswerSchema,
     CallFailed,
-    Connection,
     Failure,
     ModelAnswer,
     ModelCall,
+    ModelEndpoint,
     key_refused,
 )
 from shared.network import retry_after_s
@@ -54,7 +54,7 @@ class SdkModel(ABC, Generic[C]):
 
     sdk: ClassVar[Sdk[Any]]
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ModelEndpoint) -> None:
         self._connection = connection
         self._clients: ClientPool[C] = ClientPool(
             lambda: self.sdk.client(
@@ -63,7 +63,7 @@ class SdkModel(ABC, Generic[C]):
         )
 
     @classmethod
-    def connect(cls, _: Target, connection: Connection) -> Self:
+    def connect(cls, _: Target, connection: ModelEndpoint) -> Self:
         """Return the adapter for a target."""
         return cls(connection)
 
@@ -71,7 +71,7 @@ class SdkModel(ABC, Generic[C]):
         """See `ChatModel.ask`."""
         schema = call.answer_schema if self._connection.structured else None
         with self._clients.one() as client:
-            async with named_failures(self.sdk, self._connection.key_place, call.timeout_s):
+            async with named_failures(self.sdk, self._connection.key_source, call.timeout_s):
                 reply = await self._endpoint(client)(
                     model=call.model,
                     timeout=call.timeout_s,
@@ -133,10 +133,10 @@ class ClientPool(Generic[C]):
 
 
 @asynccontextmanager
-async def named_failures(sdk: Sdk[Any], key_place: str, timeout_s: float) -> AsyncIterator[None]:
+async def named_failures(sdk: Sdk[Any], key_source: str, timeout_s: float) -> AsyncIterator[None]:
     """Limit the time of a call and raise what goes wrong as CallFailed.
 
-    Nothing of the request is repeated, so no key is; `key_place` says where the key is set.
+    Nothing of the request is repeated, so no key is; `key_source` says where the key is set.
     """
     try:
         # The SDK's own time-out begins anew with every byte that arrives.
@@ -145,12 +145,12 @@ async def named_failures(sdk: Sdk[Any], key_place: str, timeout_s: float) -> Asy
     except TimeoutError:
         raise CallFailed(Failure.TIMEOUT, TOO_LATE) from None
     except (sdk.root_error, json.JSONDecodeError, ValueError, TypeError) as error:
-        raise _failure(sdk.module, error, key_place) from None
+        raise _failure(sdk.module, error, key_source) from None
 
 
-def _failure(sdk: Any, error: Exception, key_place: str) -> CallFailed:
+def _failure(sdk: Any, error: Exception, key_source: str) -> CallFailed:
     if isinstance(error, (sdk.AuthenticationError, sdk.PermissionDeniedError)):
-        return key_refused(error.status_code, key_place)
+        return key_refused(error.status_code, key_source)
     if isinstance(error, sdk.APITimeoutError):
         return CallFailed(Failure.TIMEOUT, TOO_LATE)
     if isinstance(error, sdk.APIConnectionError):

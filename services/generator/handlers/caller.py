@@ -17,7 +17,7 @@ from shared.parsing import Unreadable
 
 
 @dataclass(frozen=True)
-class RetryPolicy:
+class CallLimits:
     """How long a call is tried."""
 
     tries: int
@@ -40,7 +40,7 @@ class ModelCaller:
         now: Callable[[], datetime],
         clock: Callable[[], float],
         jitter: Callable[[], float],
-        retries: RetryPolicy,
+        retries: CallLimits,
     ) -> None:
         self.cancellation, self.budgets = cancellation, budgets
         self._cache, self._locks = cache, KeyedLock()

@@ -11,7 +11,7 @@ from services.generator.settings import GeneratorSettings
 from shared.contracts import Target
 from shared.contracts.providers import PROVIDERS
 from shared.errors import PoisonError
-from shared.llm.port import HOST_KEY_PLACE, ChatModel, Connection, Failure
+from shared.llm.port import HOST_KEY_SOURCE, ChatModel, Failure, ModelEndpoint
 from shared.telemetry import ALLOWED, CALL_SECONDS, CALLS, COST, KEPT, TOKENS
 
 MOST_NAMES = 50
@@ -88,15 +88,15 @@ def endpoint_of(
     )
 
 
-def connection_to(target: Target, settings: GeneratorSettings) -> Connection:
+def connection_to(target: Target, settings: GeneratorSettings) -> ModelEndpoint:
     """Return how the server of a target is reached; raise ConfigurationError without its key."""
     provider = PROVIDERS[target.provider]
     own_key = provider.key_variable and not target.base_url
     own_url = settings.simulator_url if provider.simulated else provider.url
-    return Connection(
+    return ModelEndpoint(
         url=target.base_url or own_url or "",
         key=settings.key_for(target.provider, target.base_url),
-        key_place=provider.key_place if own_key else HOST_KEY_PLACE,
+        key_source=provider.key_source if own_key else HOST_KEY_SOURCE,
         structured=target.base_url is None,
         tell_repeat=provider.simulated,
         private_hosts=settings.generator_private_hosts,

@@ -38,7 +38,7 @@ class Provider:
         return self.simulated or self.recorded
 
     @property
-    def key_place(self) -> str:
+    def key_source(self) -> str:
         """Where a person sets the key."""
         return f"{self.key_variable}, or BIASWATCH_{self.key_variable}_FILE,"
 

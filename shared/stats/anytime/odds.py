@@ -16,10 +16,10 @@ from shared.stats.anytime.odds_grid import (
     STEP,
     UNIT,
     beyond,
+    index_of,
     last_accepted,
     mixed,
     normalisers,
-    place_of,
     tolerance_used,
 )
 
@@ -125,7 +125,7 @@ class CommonOdds:
         Fisher (1935) for the distribution; Robbins (1970) for mixtures of likelihood ratios.
         """
         logs = self._log_likelihoods()
-        return float(mixed(logs) - logs[place_of(null)])
+        return float(mixed(logs) - logs[index_of(null)])
 
     def log_e_beyond(self, tolerance: float) -> float:
         """Return the log e-value against a log odds ratio of at most the tolerance in size.
@@ -189,7 +189,7 @@ class ScaledOdds:
 
     def within(self, tolerance: float, bound: float) -> bool:
         """Tell whether both ends of the tolerance would be rejected, the peak lying between."""
-        logs, above = self.log_likelihoods, place_of(tolerance_used(tolerance))
+        logs, above = self.log_likelihoods, index_of(tolerance_used(tolerance))
         below = POINTS - 1 - above
         if not below < int(np.argmax(logs)) < above:
             return False

@@ -34,7 +34,7 @@ def mixed(logs: Floats) -> Floats:
 
 def beyond(logs: Floats, tolerance: float) -> Floats:
     """Return the log e-value of log likelihoods on the grid against the tolerance, per row."""
-    above = place_of(tolerance_used(tolerance))
+    above = index_of(tolerance_used(tolerance))
     below = POINTS - 1 - above
     up = _part(logs, slice(above + 1, None)) - logs[..., above]
     down = _part(logs, slice(None, below)) - logs[..., below]
@@ -55,7 +55,7 @@ def tolerance_used(tolerance: float) -> float:
     return float(GRID[int(np.flatnonzero(tolerance - 1e-12 <= GRID)[0])])
 
 
-def place_of(log_odds: float) -> int:
+def index_of(log_odds: float) -> int:
     """Return the place on the grid of one of its log odds ratios."""
     place = int(np.argmin(np.abs(GRID - log_odds)))
     if abs(GRID[place] - log_odds) > 1e-9:

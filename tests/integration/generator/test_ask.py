@@ -14,7 +14,7 @@ from services.generator.domain.model_calls import Price
 from services.generator.handlers.ask import Ask
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
 from services.generator.handlers.call_cache import CallCache
-from services.generator.handlers.caller import ModelCaller, RetryPolicy
+from services.generator.handlers.caller import CallLimits, ModelCaller
 from services.generator.handlers.endpoints import CallMetrics, Endpoint
 from services.generator.handlers.rate_limiter import RateLimiter
 from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
@@ -86,7 +86,7 @@ def ask_of(
         now=lambda: AT,
         clock=clock,
         jitter=lambda: 0.0,
-        retries=RetryPolicy(tries=tries, limited_s=limited_s, timeout_s=PATIENCE_S),
+        retries=CallLimits(tries=tries, limited_s=limited_s, timeout_s=PATIENCE_S),
     )
 
     def endpoint_of(target: Target) -> Endpoint:

@@ -18,10 +18,10 @@ from shared.llm.port import (
     AnswerSchema,
     CallFailed,
     ChatModel,
-    Connection,
     Failure,
     ModelAnswer,
     ModelCall,
+    ModelEndpoint,
 )
 from shared.llm.sdk_model import SdkModel
 from tests.support.model_server import model_server, replying
@@ -53,7 +53,7 @@ def url() -> Iterator[str]:
 async def adapter(wire: str, url: str, **given: object) -> AsyncIterator[ChatModel]:
     base = url.removesuffix("/v1") if wire == "messages" else url
     settings: dict[str, Any] = {"url": base, "key": "right", "tell_repeat": True, **given}
-    model = ADAPTERS[wire](Connection(**settings))
+    model = ADAPTERS[wire](ModelEndpoint(**settings))
     try:
         yield model
     finally:
@@ -285,7 +285,7 @@ async def test_a_refused_key_says_where_the_key_of_that_server_is_set(
     async with adapter(wire, grumpy) as model:
         with pytest.raises(CallFailed, match="BIASWATCH_KEYS_DIR"):
             await model.ask(call(f"{status}:"))
-    async with adapter(wire, grumpy, key_place="OPENAI_API_KEY") as model:
+    async with adapter(wire, grumpy, key_source="OPENAI_API_KEY") as model:
         with pytest.raises(CallFailed, match="Correct OPENAI_API_KEY"):
             await model.ask(call(f"{status}:"))
 

@@ -12,7 +12,7 @@ from shared.contracts import Target, parse_target
 from shared.contracts.providers import PROVIDERS, key_variables
 from shared.contracts.providers.http import Application
 from shared.errors import PoisonError
-from shared.llm.port import HOST_KEY_PLACE
+from shared.llm.port import HOST_KEY_SOURCE
 from tests.support.records import make_target
 
 DOCS = Path(__file__).parents[3] / "docs" / "targets.md"
@@ -63,5 +63,5 @@ def test_only_the_simulator_is_told_the_repeat_and_only_own_servers_are_held_to_
     assert (own.tell_repeat, other.tell_repeat, simulated.tell_repeat) == (False, False, True)
     assert (own.url, other.url) == ("https://api.openai.com/v1", "http://localhost:1/v1")
     assert (own.key, other.key) == ("k", None)
-    assert "OPENAI_API_KEY" in own.key_place
-    assert other.key_place == HOST_KEY_PLACE
+    assert "OPENAI_API_KEY" in own.key_source
+    assert other.key_source == HOST_KEY_SOURCE
