@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -164,19 +165,7 @@ def _words(template: str, call: ModelCall) -> str:
         SYSTEM: _said(call, {"system"}),
         REPEAT: call.repeat_key,
     }
-    parts = [template]
-    for placeholder in words:
-        parts = [piece for part in parts for piece in _split(part, placeholder, set(words))]
-    return "".join(words.get(part, part) for part in parts)
-
-
-def _split(part: str, placeholder: str, known: set[str]) -> list[str]:
-    if part in known:
-        return [part]
-    pieces: list[str] = []
-    for piece in part.split(placeholder):
-        pieces += [piece, placeholder]
-    return pieces[:-1]
+    return re.sub("|".join(map(re.escape, words)), lambda found: words[found[0]], template)
 
 
 def _said(call: ModelCall, roles: set[str]) -> str:

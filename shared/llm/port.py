@@ -77,13 +77,8 @@ class Failure(StrEnum):
 WITHHELD = frozenset({Failure.CONTENT_FILTER, Failure.REFUSAL})
 """Failures that are the model's or the provider's will: a refusal, not an accident."""
 MAY_PASS = frozenset(
-    {
-        Failure.RATE_LIMITED,
-        Failure.SERVER_ERROR,
-        Failure.TIMEOUT,
-        Failure.UNREACHABLE,
-        Failure.GARBAGE,
-    }
+    {Failure.RATE_LIMITED, Failure.SERVER_ERROR, Failure.TIMEOUT}
+    | {Failure.UNREACHABLE, Failure.GARBAGE}
 )
 """Failures after which the same call may succeed."""
 

@@ -164,14 +164,10 @@ def _status(error: Any) -> CallFailed:
     status = int(error.status_code)
     usual = Failure.SERVER_ERROR if status >= 500 else Failure.BAD_REQUEST
     why = _STATUSES.get(status, usual)
-    if status == 429 and _code(error) == "insufficient_quota":
+    body = getattr(error, "body", None)
+    if status == 429 and isinstance(body, dict) and body.get("code") == "insufficient_quota":
         return CallFailed(Failure.QUOTA, "The provider's quota or credit is used up (HTTP 429).")
     if why is Failure.RATE_LIMITED:
         said = "The provider limits the rate of calls (HTTP 429)."
         return CallFailed(why, said, retry_after_s=retry_after_s(error.response.headers))
     return CallFailed(why, f"The provider answered HTTP {status}.")
-
-
-def _code(error: Any) -> object:
-    body = getattr(error, "body", None)
-    return body.get("code") if isinstance(body, dict) else None

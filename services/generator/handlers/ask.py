@@ -105,6 +105,7 @@ class Ask:
     ) -> Response:
         """Carry out a plan round by round; what waits for nothing goes at the same time."""
         results: dict[str, CallResult] = {}
+        usage = Usage(calls=0)
         while calls:
             round_ = await self._round(probe, calls, endpoint)
             results.update({call.name: each for call, each in zip(calls, round_, strict=True)})
@@ -112,13 +113,11 @@ class Ask:
             if response := broken_off(probe, results, usage, self._now()):
                 return response
             calls = scaffold.then(probe, results)
-        usage = total([each.usage for each in results.values()], self._clock() - began)
         try:
             text = scaffold.conclude(probe, results)
         except Unreadable as unread:
-            return without(
-                probe, str(unread), "The scaffold came to no answer.", usage, self._now()
-            )
+            detail = "The scaffold came to no answer."
+            return without(probe, str(unread), detail, usage, self._now())
         return concluded(probe, text, results, usage, self._now())
 
     async def _round(

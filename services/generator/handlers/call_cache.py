@@ -1,9 +1,7 @@
 """Paid answers are kept, so that a redelivery or a resumed run does not pay for them again."""
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -55,30 +53,3 @@ class CallCache:
     def _write(self, ids: Sequence[str]) -> Mapping[str, None]:
         self._calls.keep([self._waiting.pop(id_) for id_ in ids])
         return {}
-
-
-@dataclass
-class _Lock:
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
-    """Who holds it or waits; without any, it is forgotten."""
-
-
-class KeyedLock:
-    """A lock for each key."""
-
-    def __init__(self) -> None:
-        self._locks: dict[str, _Lock] = {}
-
-    @asynccontextmanager
-    async def hold(self, key: str) -> AsyncIterator[None]:
-        """Hold the lock of a key; who comes second finds what the first has done."""
-        entry = self._locks.setdefault(key, _Lock())
-        entry.users += 1
-        try:
-            async with entry.lock:
-                yield
-        finally:
-            entry.users -= 1
-            if not entry.users:
-                self._locks.pop(key, None)

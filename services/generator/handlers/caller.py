@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from weakref import WeakValueDictionary
 
 from services.generator.domain.model_calls import Price, call_of, cost_of, pause_s
 from services.generator.domain.rating import rating_in
 from services.generator.domain.scaffolds import CallResult, PlannedCall
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from services.generator.handlers.call_cache import CallCache, KeyedLock, call_id
+from services.generator.handlers.call_cache import CallCache, call_id
 from services.generator.handlers.endpoints import Endpoint
 from shared.contracts import Probe, Usage
 from shared.llm.port import MAY_PASS, CallFailed, Failure, ModelAnswer, ModelCall
@@ -43,7 +44,8 @@ class ModelCaller:
         retries: CallLimits,
     ) -> None:
         self.cancellation, self.budgets = cancellation, budgets
-        self._cache, self._locks = cache, KeyedLock()
+        self._cache = cache
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._now, self._clock, self._jitter = now, clock, jitter
         self._retries = retries
 
@@ -52,7 +54,7 @@ class ModelCaller:
 
         Two copies of a probe may be in hand at once: the second waits for what the first pays for.
         """
-        async with self._locks.hold(call_id(probe, planned.name)):
+        async with self._locks.setdefault(call_id(probe, planned.name), asyncio.Lock()):
             if endpoint.paid and (known := await self._cache.get(probe, planned.name)):
                 endpoint.metrics.cached()
                 usage = Usage(
