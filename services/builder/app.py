@@ -77,7 +77,7 @@ async def model_over_bus(
     service = _keeping_replies(settings, replies, store)
     build_task = asyncio.current_task()
     working = asyncio.create_task(service.run(with_health=False))
-    # Nobody would keep the replies any more: the build ends with the reason.
+    # Without the service no reply would be kept: the build ends with its failure.
     working.add_done_callback(lambda ended: _failure(ended) and build_task and build_task.cancel())
     try:
         yield BusModel(

@@ -91,7 +91,7 @@ def article_request(subject: str, domain: str) -> ModelQuestion:
 
 
 def question_problem(concept: str, reply: str) -> str | None:
-    """Say why a reply is no usable question, or None where it is one."""
+    """Return why a reply is not a usable question, or None where it is one."""
     question = reply.strip()
     if question.rstrip(".").upper() in {"", "NO", "NONE", "N/A"}:
         return "it declines"
@@ -115,7 +115,7 @@ AROUND = QUOTES + "`*_ "
 def terms_in(reply: str) -> list[str]:
     """Return the terms of a list, however it is written: JSON, lines with bullets, or commas.
 
-    Terms that are no terms (long, of several lines, holding brackets or control characters) are
+    Parts that are not terms (long, of several lines, holding brackets or control characters) are
     left out.
     """
     whole = _json_of(reply, "[", "]")

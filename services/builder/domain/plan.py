@@ -244,7 +244,7 @@ class Plan(PlanSection):
         if self.branching:
             _no_repeats([self.branching.root, *(b.concept for b in self.branching.to)], "branching")
             if self.branching.root not in names:
-                raise ValueError(f"branching: the root {self.branching.root!r} is no concept")
+                raise ValueError(f"branching: the root {self.branching.root!r} is not a concept")
         if self.model is None and (why := self.asks):
             raise ValueError(f"{why} asks a model, so `model` must be given")
         return self

@@ -48,7 +48,7 @@ def _is_heading(line: str) -> bool:
 def sentences(text: str) -> Iterator[str]:
     """Return the sentences of a text; a blank line ends one whatever stands before it.
 
-    What does not end like a sentence (a heading, an entry of a list) is none.
+    What does not end like a sentence (a heading, an entry of a list) is left out.
     """
     for paragraph in re.split(r"\n\s*\n", cleaned(text)):
         for sentence in _of(" ".join(paragraph.split())):

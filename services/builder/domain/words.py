@@ -53,12 +53,12 @@ STOP = _set(
 
 
 AFTER = r"(?![\w+#])"
-"""What may not follow: `C` is no word of `C++`, nor of `C#`."""
+"""What may not follow: `C` is not a word of `C++`, nor of `C#`."""
 
 
 @lru_cache(maxsize=8192)
 def word_pattern(word: str) -> "re.Pattern[str]":
-    """Return the pattern of a keyword; one in capitals (`US`) is no other word (`us`)."""
+    """Return the pattern of a keyword; one in capitals (`US`) is not another word (`us`)."""
     pattern = whole_words_only(re.escape(word))
     return re.compile(pattern, 0 if word.isupper() else re.IGNORECASE)
 

@@ -122,7 +122,7 @@ OURS = {"suite.yaml", PROBES_FILE, "report.json", "report.md"}
 
 
 def write_suite(built: BuiltSuite, folder: Path) -> list[Path]:
-    """Write the suite's files; give where they are. Other files of the folder stay.
+    """Write the suite's files and return their paths. Other files of the folder stay.
 
     Raises
     ------

@@ -20,7 +20,7 @@ FAULTS = {
 
 
 def draw_quality(name: str, quality: SuiteQuality, rows: Sequence[Row], file: Path) -> Path:
-    """Draw counts, lengths, readability and faults into one picture; give its file.
+    """Draw counts, lengths, readability and faults into one picture; return its file.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def _dots(axis: Any, values: Mapping[str, float | None], title: str) -> None:
 
 def _frame(axis: Any, labels: Sequence[str], title: str, total: int) -> None:
     short = [x if len(x) <= LONGEST_LABEL else x[: LONGEST_LABEL - 1] + "…" for x in labels]
-    # Labels come from plans and models: a dollar sign in them is no formula.
+    # Labels come from plans and models: a dollar sign in them is not a formula.
     axis.set_yticks(range(len(short)), short, fontsize=8, parse_math=False)
     axis.set_ylim(len(short) - 0.4, -0.6)
     more = f" (the first {len(labels)} of {total})" if total > len(labels) else ""

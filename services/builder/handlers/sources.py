@@ -90,7 +90,9 @@ class ReadSources:
             return Document(page.url, text_of(page.text), source.licence)
         if page.kind == "text/plain":
             return Document(page.url, page.text, source.licence)
-        raise UsageError(f"{source.url} is no page but {page.kind}; only text and HTML are read.")
+        raise UsageError(
+            f"{source.url} is not a page but {page.kind}; only text and HTML are read."
+        )
 
     async def close(self) -> None:
         """Close the connections."""

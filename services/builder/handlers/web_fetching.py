@@ -91,7 +91,7 @@ class PageFetcher:
         PageMissingError
             There is no such page.
         UsageError
-            It cannot be had: refused, too large, too slow, moved in circles, or no text.
+            It cannot be fetched: refused, too large, too slow, redirected in circles, or not text.
         """
         at = url
         for _ in range(MOST_HOPS + 1):
@@ -104,7 +104,7 @@ class PageFetcher:
         raise UsageError(f"{url} is redirected more than {MOST_HOPS} times.")
 
     async def _asked(self, url: str) -> Page | str:
-        """Ask until the server has time; give the page, or where it has moved."""
+        """Ask until the server has time; return the page, or where it has moved."""
         for attempt in range(self.limits.tries):
             outcome = await self._once(url)
             if not isinstance(outcome, float):
@@ -162,7 +162,7 @@ class PageFetcher:
     async def _page(self, url: str, response: httpx2.Response) -> Page:
         kind, charset = _kind(response.headers.get("content-type", ""))
         if not kind.startswith("text/") and kind not in READABLE:
-            raise UsageError(f"{url} is no page but {kind}; only text and HTML are read.")
+            raise UsageError(f"{url} is not a page but {kind}; only text and HTML are read.")
         body = bytearray()
         async for part in response.aiter_bytes():
             body += part
@@ -172,18 +172,20 @@ class PageFetcher:
         try:
             return Page(url, kind, bytes(body).decode(charset))
         except (UnicodeDecodeError, LookupError):
-            raise UsageError(f"{url} is no text in {charset}.") from None
+            raise UsageError(f"{url} is not text in {charset}.") from None
 
 
 def _server_of(url: str) -> tuple[str, int]:
-    """Return the host and the port of a page's URL; raise UsageError where it is no such URL."""
+    """Return the host and the port of a page's URL; raise UsageError where it is none."""
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise UsageError(f"{url!r} is no address of a page.") from None
+        raise UsageError(f"{url!r} is not the address of a page.") from None
     if parts.scheme not in PORTS or not parts.hostname:
-        raise UsageError(f"{url!r} is no address of a page: it begins with http:// or https://.")
+        raise UsageError(
+            f"{url!r} is not the address of a page: it begins with http:// or https://."
+        )
     if parts.username is not None or parts.password is not None:
         raise UsageError("A page's address must hold no user or password.")
     return parts.hostname, port or PORTS[parts.scheme]
@@ -193,7 +195,7 @@ def _raise_unless_ok(url: str, status: int) -> None:
     if status in {404, 410}:
         raise PageMissingError(f"{url} does not exist (HTTP {status}).")
     if status != 200:
-        raise UsageError(f"{url} cannot be had: the server answered HTTP {status}.")
+        raise UsageError(f"{url} cannot be fetched: the server answered HTTP {status}.")
 
 
 def _kind(header: str) -> tuple[str, str]:

@@ -44,7 +44,7 @@ class WrittenNumber:
 
 
 def numbers_in(text: str) -> Iterator[WrittenNumber]:
-    """Return the numbers of a text; `2x2` names a shape and is none."""
+    """Return the numbers of a text; `2x2` names a shape and is left out."""
     for found in _NUMBER.finditer(_SHAPES.sub("", text)):
         digits = found[0].replace(",", "").replace("\u2212", "-").rstrip("% ").strip()
         decimals = 0 if "e" in digits.lower() else len(digits.partition(".")[2])

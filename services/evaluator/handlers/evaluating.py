@@ -116,7 +116,7 @@ class EvaluateBriefs:
         return list(judging_probes(brief, tasks, self._profile(brief), report, brief.at))
 
     def _impossible(self, brief: Brief) -> str | None:
-        """Say why nothing can come of a brief: whoever waits for it has to hear of it."""
+        """Return why a brief cannot be evaluated: whoever waits for it is told."""
         if not brief.report and brief.writer is None:
             return "There is neither a report nor anybody to write one."
         if brief.profile not in self._rubric.profiles:

@@ -59,7 +59,9 @@ def _file(path: Path, kind: type[F]) -> F:
         if isinstance(read, Profile):
             _ = read.flags
     except re.error as error:
-        raise ConfigurationError(f"{path} has a red flag that is no expression: {error}.") from None
+        raise ConfigurationError(
+            f"{path} has a red flag that is not a regular expression: {error}."
+        ) from None
     if read.name != path.stem:
         raise ConfigurationError(f"{path} names itself {read.name!r}; name and file must agree.")
     return read

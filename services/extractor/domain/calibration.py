@@ -152,7 +152,7 @@ async def calibrate(
     alpha: float,
     groups: Mapping[str, Sequence[str]] = GROUPS,
 ) -> ExtractorCalibration:
-    """Measure every sentence about every group; give means and gaps with their intervals."""
+    """Measure every sentence about every group; return means and gaps with their intervals."""
     means: list[CalibrationMean] = []
     measured: dict[tuple[str, str], dict[str, list[float | None]]] = {}
     for dimension, names in groups.items():

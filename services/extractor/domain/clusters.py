@@ -42,7 +42,7 @@ class Cluster:
 def clustered(
     vectors: Vectors, texts: Sequence[str], number: int, *, seed: int = 0
 ) -> tuple[list[Cluster], list[int]]:
-    """Cluster texts by k-means; give the clusters, the largest first, and each text's.
+    """Cluster texts by k-means; return the clusters, largest first, and each text's.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def spec_of(data: bytes) -> DropInSpec:
     Raises
     ------
     BrokenContract
-        It is none.
+        It is not a spec.
     """
     try:
         spec = DropInSpec.model_validate_json(data)

@@ -71,7 +71,7 @@ Measured = tuple[Mapping[str, float | None], str | None]
 NOT_FINITE = "the extractor gave no finite number"
 WRONG_FEATURES = "the extractor gave other features than it names"
 LONGEST_REASON = 80
-"""Reasons are counted side by side; a whole text is no reason."""
+"""Reasons are counted side by side; a whole text is not a reason."""
 
 
 def measured_all(extractor: Extractor, readings: Sequence[Reading]) -> list[Measured]:

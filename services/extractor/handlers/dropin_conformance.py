@@ -95,7 +95,7 @@ class ConformanceTest:
         return results
 
     async def _malformed(self) -> None:
-        """Send what is no call: the answer must be an error, and the process must live on."""
+        """Send what is not a call: the answer must be an error, and the process must live on."""
         reply = await self._ask("extract", json.dumps({"nonsense": True}).encode())
         wrong = [] if reply.error_code else ["it answered as if nothing were wrong"]
         self._note("a malformed call is answered with an error", *wrong)

@@ -166,7 +166,7 @@ def dropin_status(dropin: RunningDropIn, over_s: float) -> ExtractorStatus:
 def dropin_versions(replies: Iterable[bytes]) -> dict[str, str]:
     """Return the version of each extractor among the services that answered; the latest of several.
 
-    What is no service of ours, or cannot be read, is somebody else's.
+    What is not a drop-in extractor, or cannot be read, belongs to somebody else.
     """
     versions: dict[str, str] = {}
     for each in filter(None, map(_registered, replies)):

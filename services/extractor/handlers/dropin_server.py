@@ -51,7 +51,7 @@ def answers_of(extractor: Extractor) -> dict[str, Answer]:
             texts = Call.model_validate_json(data).texts
         except ValidationError:
             raise PoisonError(
-                "This is no call: it wants texts, each with an id and text."
+                "This is not a call: it needs texts, each with an id and text."
             ) from None
         readings = [Reading(each.text, each.expected, each.baseline) for each in texts]
         results = [

@@ -146,7 +146,7 @@ def _checked(made: Any) -> Extractor:
     ]
     if lacking:
         raise ConfigurationError(
-            f"{type(made).__name__} is no extractor: it has no {' and no '.join(lacking)}."
+            f"{type(made).__name__} is not an extractor: it has no {' and no '.join(lacking)}."
         )
     extractor: Extractor = made
     return extractor

@@ -186,7 +186,7 @@ async def test_a_redirect_is_followed_and_the_last_address_is_the_source(
         ("/gone", "does not exist"),
         ("/always-busy", "the server is busy"),
         ("/far", "come again in 86400 s"),
-        ("/letters", "no text in utf-8"),
+        ("/letters", "not text in utf-8"),
         ("/large", "larger than 1 MiB"),
     ],
 )
@@ -208,7 +208,7 @@ async def test_a_server_that_is_busy_is_asked_again(site: Site, url: str, web: W
 
 
 async def test_what_is_no_page_is_refused_by_its_kind(url: str, web: Webs) -> None:
-    with pytest.raises(UsageError, match="no page but image/png"):
+    with pytest.raises(UsageError, match="not a page but image/png"):
         await built(web(url), url, {"kind": "url", "url": f"{url}/picture"})
 
 

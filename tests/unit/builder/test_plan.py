@@ -60,7 +60,7 @@ def test_a_key_nobody_knows_is_a_mistake(tmp_path: Path) -> None:
 
 def test_a_branching_without_its_root_is_refused(tmp_path: Path) -> None:
     branching = "branching: {root: cook, to: [{concept: nurse}]}\n"
-    assert "the root 'cook' is no concept" in wrong(tmp_path, GOOD + branching)
+    assert "the root 'cook' is not a concept" in wrong(tmp_path, GOOD + branching)
 
 
 def test_a_plan_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_file_with_one_function_in_a_folder_is_an_extractor(tmp_path: Path) ->
         ("VERSION = '1'\n", "has no FEATURES"),
         ("import no_such_library\n", "needs no_such_library"),
         ("1 / 0\n", "cannot be loaded: ZeroDivisionError"),
-        ("def build():\n    return object()\n", "object is no extractor: it has no name"),
+        ("def build():\n    return object()\n", "object is not an extractor: it has no name"),
     ],
 )
 def test_a_file_that_is_none_is_one_sentence(tmp_path: Path, text: str, complaint: str) -> None:
