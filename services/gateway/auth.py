@@ -33,46 +33,41 @@ class Tokens:
 
     def may_read(self, authorization: Annotated[str | None, Header()] = None) -> None:
         """Refuse a request without a token that may read, if any token is set."""
-        if self.any_set and not self._read:
-            raise HTTPException(403, "This gateway shows nothing: it has no read token.")
-        self._check(self._read, authorization)
+        self._check(self._read, authorization, "This gateway shows nothing: it has no read token.")
 
     def may_run(self, authorization: Annotated[str | None, Header()] = None) -> None:
         """Refuse a request without a token that may start runs, if any token is set."""
-        if self.any_set and not self._run:
-            raise HTTPException(403, "This gateway starts no runs: it has no run token.")
-        self._check(self._run, authorization)
+        self._check(self._run, authorization, "This gateway starts no runs: it has no run token.")
 
     def may_ingest(self, authorization: Annotated[str | None, Header()] = None) -> None:
         """Refuse a request without a token that may ingest answers, if any token is set."""
-        accepted = [*self._run, *self._ingest]
-        if self.any_set and not accepted:
-            raise HTTPException(403, "This gateway takes no responses: it has no ingest token.")
-        self._check(accepted, authorization)
+        missing = "This gateway takes no responses: it has no ingest token."
+        self._check([*self._run, *self._ingest], authorization, missing)
 
     def knows(self, authorization: str | None) -> bool:
         """Return whether a request has any of the tokens, or none is needed."""
-        shown = _token_in(authorization)
+        token = _token_in(authorization)
         accepted = [*self._read, *self._run, *self._ingest]
-        return not accepted or any(_same(shown, token) for token in accepted)
+        return not accepted or any(_same(token, each) for each in accepted)
 
     def session_of(self, token: str) -> str | None:
         """Return the session for a token that may read; None for any other token."""
-        known = [each for each in self._read if _same(token, each)]
-        return _session(token) if known else None
+        return _session(token) if any(_same(token, each) for each in self._read) else None
 
-    def knows_session(self, shown: str | None) -> bool:
+    def knows_session(self, session: str | None) -> bool:
         """Return whether a session belongs to a token that may still read."""
-        return shown is not None and any(_same(shown, _session(each)) for each in self._read)
+        return session is not None and any(_same(session, _session(each)) for each in self._read)
 
     @property
     def any_set(self) -> bool:
         """Return whether any token is set; without one, every request is trusted."""
         return bool(self._read or self._run or self._ingest)
 
-    def _check(self, accepted: list[str], authorization: str | None) -> None:
-        shown = _token_in(authorization)
-        if accepted and not any(_same(shown, token) for token in accepted):
+    def _check(self, accepted: list[str], authorization: str | None, none_set: str) -> None:
+        if self.any_set and not accepted:
+            raise HTTPException(403, none_set)
+        token = _token_in(authorization)
+        if accepted and not any(_same(token, each) for each in accepted):
             raise HTTPException(
                 401, "The gateway refuses the token. Set BIASWATCH_TOKEN to one it knows."
             )
@@ -82,8 +77,8 @@ def _token_in(authorization: str | None) -> str:
     return (authorization or "").removeprefix("Bearer ")
 
 
-def _same(shown: str, known: str) -> bool:
-    return secrets.compare_digest(shown.encode(), known.encode())
+def _same(sent: str, known: str) -> bool:
+    return secrets.compare_digest(sent.encode(), known.encode())
 
 
 def _session(token: str) -> str:

@@ -1,4 +1,4 @@
-"""The gateway's knobs."""
+"""The settings of the gateway."""
 
 from pydantic import Field, SecretStr
 
@@ -6,17 +6,17 @@ from shared.runtime.settings import Settings
 
 
 class GatewaySettings(Settings):
-    """What can be set on the gateway, beyond what every service has."""
+    """The gateway's own settings, beside those of every service."""
 
     gateway_host: str = "127.0.0.1"
     """The address it listens on; beyond this machine only with tokens."""
     gateway_port: int = Field(default=8080, ge=0, le=65535)
     """The port it listens on; 0 takes a free one."""
     gateway_read_token: SecretStr | None = None
-    """Who shows it may read; without any token, everybody on this machine may."""
+    """Allows reading; without any token, everybody on this machine may do everything."""
     gateway_run_token: SecretStr | None = None
-    """Who shows it may also start runs, which spends money."""
+    """Allows reading and starting runs, which spends money."""
     gateway_ingest_token: SecretStr | None = None
-    """Who shows it may send production answers in, and nothing else."""
+    """Allows sending production answers, and nothing else."""
     gateway_extractor_age_s: float = Field(default=60, gt=0)
-    """How long ago an extractor may last have said that it runs."""
+    """How long after its last announcement an extractor still counts as running."""

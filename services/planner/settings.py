@@ -1,4 +1,4 @@
-"""The planner's knobs."""
+"""The settings of the planner."""
 
 from pydantic import Field
 
@@ -6,11 +6,11 @@ from shared.runtime.settings import Settings
 
 
 class PlannerSettings(Settings):
-    """What can be set on the planner, beyond what every service has."""
+    """The planner's own settings, beside those of every service."""
 
     planner_deadline_s: float = Field(default=24 * 3600, gt=0)
-    """How long a run waits for what it expects; then it closes with what is there."""
+    """How long a run waits for its features; then it closes with those that have arrived."""
     planner_reconcile_s: float = Field(default=30, gt=0)
-    """How long nothing may arrive before what is missing is published again."""
+    """How long nothing may arrive for a run before what is missing is published again."""
     planner_look_s: float = Field(default=1.0, gt=0)
-    """How often the schedule of monitors is looked at."""
+    """How often the schedule of monitors is read."""

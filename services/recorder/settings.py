@@ -1,4 +1,4 @@
-"""The recorder's knobs."""
+"""The settings of the recorder."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from shared.runtime.settings import Settings
 
 
 class RecorderSettings(Settings):
-    """What can be set on the recorder, beyond what every service has."""
+    """The recorder's own settings, beside those of every service."""
 
     recorder_batch: int = Field(default=256, ge=1, le=1000)
     """The most records in one transaction; more cost memory and gain little."""

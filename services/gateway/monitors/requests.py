@@ -44,7 +44,7 @@ def seconds_of(given: Any) -> Any:
 
 
 def within_longest(duration_s: float) -> float:
-    """Refuse what somebody waits too long for."""
+    """Refuse a duration that is too long."""
     if duration_s > LONGEST_S:
         raise ValueError(f"a duration is at most {LONGEST_S / UNITS_S['d']:g}d")
     return duration_s
@@ -78,36 +78,36 @@ class ComparisonRequest(WatchedPair):
 
 
 class BudgetRequest(Budget):
-    """What a round may spend, as the file says it."""
+    """What a round may spend, in which a misspelt word is a mistake."""
 
     model_config = STRICT
 
 
 class MonitorFile(BaseModel):
-    """What every monitor's file says."""
+    """The fields of every monitor's file."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     name: Token
     """The monitor's name."""
     features: tuple[FeatureRequest, ...] = Field(min_length=1)
-    """Which numbers are watched."""
+    """The features that are watched."""
     comparisons: tuple[ComparisonRequest, ...] = Field(min_length=1)
-    """Which groups are compared."""
+    """The groups that are compared."""
     alpha: float = Field(default=0.05, ge=LEAST_ALPHA, lt=1)
-    """The chance of any false alarm, ever."""
+    """The probability of any false alarm, ever."""
     missing_tolerance: float = Field(default=0.05, ge=0, lt=1)
     """The largest gap between shares of missing answers that does not matter."""
     most_rounds: int | None = Field(default=None, ge=1)
-    """After so many rounds it ends."""
+    """The number of rounds after which it ends."""
     owners: tuple[str, ...] = ()
-    """Who is to hear of alarms."""
+    """Who is told of alarms."""
     webhook: str | None = None
     """Where alarms are posted."""
 
 
 class MonitorRequest(MonitorFile):
-    """The file of a monitor that asks, its suite uploaded."""
+    """The file of a monitor that asks a model, with its suite uploaded."""
 
     suite_hash: RecordId
     """The suite that was uploaded."""
@@ -116,9 +116,9 @@ class MonitorRequest(MonitorFile):
     parameters: dict[str, JsonValue] = {}
     """Sampling parameters, handed to the provider unchanged."""
     system_prompt: str | None = None
-    """The role the model is put in."""
+    """The system prompt, such as a role."""
     scaffold: Token = "direct"
-    """How each probe becomes an answer."""
+    """How each probe is put to the model."""
     repeats: int = Field(default=1, ge=1)
     """How often a round asks each probe."""
     claim: Claim = Claim.BANK
@@ -141,19 +141,19 @@ TRAFFIC_PREFIX = f"{TRAFFIC}:"
 
 
 class TrafficFeatureRequest(FeatureRequest):
-    """A feature of traffic, which has no twins."""
+    """A feature of a file of a traffic monitor; traffic has no twins."""
 
     method: Method = Method.TWO_GROUPS
-    """How evidence is gathered; there is no other way without twins."""
+    """How evidence is gathered; without twins there is no other method."""
 
 
 class TrafficMonitorRequest(MonitorFile):
-    """The file of a monitor that watches production answers, which are sent in."""
+    """The file of a monitor that watches production answers."""
 
     target: str = Field(pattern=rf"^{TRAFFIC_PREFIX}[A-Za-z0-9_-]{{1,80}}$")
     """The live system, as `traffic:name`."""
     features: tuple[TrafficFeatureRequest, ...] = Field(min_length=1)
-    """Which numbers are watched."""
+    """The features that are watched."""
     window: Duration
     """How long a round is: 1h, 1d; at least a minute, in whole seconds."""
     lateness: Duration = 60.0
@@ -161,11 +161,11 @@ class TrafficMonitorRequest(MonitorFile):
     deadline: Duration = 600.0
     """How long a window then waits for its measurements."""
     mentions: dict[str, dict[str, Words]] = Field(default_factory=dict)
-    """Words by dimension and group, looked for in what users said."""
+    """Words by dimension and group that are looked for in users' messages."""
 
 
 def _kind_of(asked: Any) -> str:
-    """Tell the two kinds apart by the target alone, so that a mistake is named once."""
+    """Return the kind by the target alone, so that a mistake is named once."""
     target = asked.get("target") if isinstance(asked, dict) else getattr(asked, "target", None)
     return LISTENS if isinstance(target, str) and target.startswith(TRAFFIC_PREFIX) else ASKS
 

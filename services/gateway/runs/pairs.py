@@ -146,9 +146,9 @@ def judge_controls(verdicts: Iterable[PairVerdict]) -> list[JudgeControls]:
 
 
 def _controls_of_kind(judge: str, kind: str, checks: Sequence[Check]) -> JudgeControls:
-    said = Counter(check.said for check in checks if check.said is not None)
+    replies = Counter(check.said for check in checks if check.said is not None)
     right = sum(check.said == check.expected for check in checks if check.said is not None)
-    read = said.total()
+    read = replies.total()
     p_value = None
     if read:
         p_value = float(binomtest(right, read, CHANCE[kind], alternative="greater").pvalue)
@@ -158,18 +158,18 @@ def _controls_of_kind(judge: str, kind: str, checks: Sequence[Check]) -> JudgeCo
         asked=len(checks),
         read=read,
         right=right,
-        said=dict(sorted(said.items())),
+        said=dict(sorted(replies.items())),
         p_value=p_value,
-        warning=_warning(len(checks), said, p_value),
+        warning=_warning(len(checks), replies, p_value),
     )
 
 
-def _warning(asked: int, said: Counter[str], p_value: float | None) -> str | None:
-    read = said.total()
+def _warning(asked: int, replies: Counter[str], p_value: float | None) -> str | None:
+    read = replies.total()
     if not read:
         return "nothing it said could be read"
-    if len(said) == 1 and read >= MIN_EQUAL_REPLIES:
-        return f"it always says {next(iter(said))}"
+    if len(replies) == 1 and read >= MIN_EQUAL_REPLIES:
+        return f"it always says {next(iter(replies))}"
     if p_value is not None and p_value > LEVEL:
         return "it is right no more often than chance"
     return f"{asked - read} of {asked} replies could not be read" if 2 * read < asked else None

@@ -83,10 +83,11 @@ class StudyQueries:
 
     def _sides(self, run: Run, sets: set[str]) -> dict[tuple[str, ...], list[Response]]:
         suite = self._store.suites.get(run.suite_hash)
-        wanted = [probe for probe in suite.probes if probe.set in sets] if suite else []
-        if suite is None or not wanted:
+        if suite is None or not sets:
             return {}
-        small = suite.model_copy(update={"probes": tuple(wanted)})
+        small = suite.model_copy(
+            update={"probes": tuple(probe for probe in suite.probes if probe.set in sets)}
+        )
         probes = sorted(probes_of(run, small, run.at), key=lambda p: p.facts.get("side", ""))
         ids = [response_id_of(probe) for probe in probes]
         stored = {each.id: each for each in self._store.records.get(Response, ids)}

@@ -34,7 +34,7 @@ class RunProgress(BaseModel):
     at: datetime
     stand: RunState
     stopped_by: str | None = None
-    """Why it was stopped before its time, where nobody cancelled it."""
+    """Why it was stopped early, if it was not cancelled by a person."""
     opening: int
     """How often the run has been resumed."""
     probes: int

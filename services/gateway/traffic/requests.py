@@ -27,12 +27,12 @@ from shared.contracts import (
 from shared.contracts.identity import Name
 
 LiveSystem = tuple[str, str]
-"""A live system: whose it is, and its name."""
+"""The tenant and the name of a live system."""
 MAX_BATCH = 1000
 MAX_EXCHANGE_BYTES = 448 * 1024
-"""Of one answer with its question: its response must fit on the bus, and says more."""
+"""Of one answer with its prompt; its response is larger and must fit on the bus."""
 MAX_CLOCK_SKEW = timedelta(minutes=10)
-"""How much the caller's clock may be ahead of ours."""
+"""How far the caller's clock may be ahead of ours."""
 CARRIED = {"text", "reason", "model", "fingerprint", "finish_reason"}
 
 
@@ -42,27 +42,27 @@ class SentResponse(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     id: Name
-    """Your name of this exchange; sent again under it in the same window, it counts once."""
+    """Your id of this exchange; sent twice with one id in a window, it counts once."""
     at: AwareDatetime | None = None
-    """When the answer was given; now, unless you say. Say it, if you may have to send it again."""
+    """When the answer was given; default now. Set it if you may have to send the answer again."""
     prompt: str | None = None
-    """What the user said, where we may know; or `messages`."""
+    """The user's message, if it may be stored; or use `messages`."""
     messages: tuple[Message, ...] = ()
-    """The conversation, where we may know."""
+    """The conversation, if it may be stored."""
     text: str | None = None
     """The answer."""
     reason: Token | None = None
-    """Why there is none: content_filter, timeout, ..."""
+    """Why there is no answer: content_filter, timeout, ..."""
     groups: dict[Name, Name] = {}
-    """Whom it is about or for, by dimension, as far as you know."""
+    """The groups it is about or for, by dimension, as far as known."""
     unit: Name | None = None
-    """The user or the conversation, best as a pseudonym; without it, it is no evidence."""
+    """The user or the conversation, best as a pseudonym; an answer without it is no evidence."""
     model: Name | None = None
-    """What answered."""
+    """The model that answered."""
     fingerprint: Name | None = None
-    """Which version of it."""
+    """The version of the model."""
     finish_reason: Name | None = None
-    """Why the answer ended."""
+    """Why the model stopped."""
 
 
 class SentBatch(BaseModel):
@@ -77,23 +77,23 @@ class SentBatch(BaseModel):
 
 
 class AcceptedBatch(BaseModel):
-    """What became of a batch."""
+    """How much of a batch was accepted."""
 
     accepted: int
     """Answers that are on the bus."""
 
 
 def exchange_of(source: str, sent: SentResponse, now: datetime) -> Exchange:
-    """Return the record of what was sent in.
+    """Return the record of an answer that was sent.
 
     Raises
     ------
     ValueError
-        It has both a prompt and messages, or `checked` refuses it.
+        It has both a prompt and messages, or `check_exchange` refuses it.
     """
     if sent.prompt is not None and sent.messages:
         raise ValueError("give `prompt` or `messages`, not both")
-    said: dict[str, Any] = sent.model_dump(exclude={"id", "at", "prompt", "messages", "unit"})
+    copied: dict[str, Any] = sent.model_dump(include={"groups", *CARRIED})
     prompt = () if sent.prompt is None else (Message(role=Role.USER, content=sent.prompt),)
     return check_exchange(
         Exchange(
@@ -103,7 +103,7 @@ def exchange_of(source: str, sent: SentResponse, now: datetime) -> Exchange:
             said_at=sent.at or now,
             asked=prompt or sent.messages,
             unit_id=sent.unit,
-            **said,
+            **copied,
         ),
         now,
     )
@@ -172,13 +172,13 @@ def mentioned_groups(traffic: Traffic, asked: Sequence[Message]) -> dict[str, st
 
     A message that mentions two groups of a dimension has none of them.
     """
-    said = "\n".join(each.content for each in asked if each.role is Role.USER)
-    found = {name: _groups(groups, said) for name, groups in traffic.mentions.items()}
+    text = "\n".join(each.content for each in asked if each.role is Role.USER)
+    found = {name: _groups(groups, text) for name, groups in traffic.mentions.items()}
     return {MENTIONED + name: groups[0] for name, groups in found.items() if len(groups) == 1}
 
 
-def _groups(groups: Mapping[str, Iterable[str]], said: str) -> list[str]:
-    return [name for name, words in groups.items() if _pattern(tuple(words)).search(said)]
+def _groups(groups: Mapping[str, Iterable[str]], text: str) -> list[str]:
+    return [name for name, words in groups.items() if _pattern(tuple(words)).search(text)]
 
 
 @lru_cache(maxsize=256)
