@@ -14,7 +14,7 @@ from services.simulator.domain.planted_bias import (
 
 
 class SimulatorSettings(BaseSettings):
-    """What can be set; it stands on no bus and no store, so it has none of their settings."""
+    """What can be set; without a bus and a store, it has none of their settings."""
 
     model_config = SettingsConfigDict(
         env_prefix="BIASWATCH_SIMULATOR_", env_ignore_empty=True, extra="ignore", frozen=True,

@@ -1,1 +1,1 @@
-"""Model providers behind one port; the generator alone uses it."""
+"""Models behind one port; the generator asks them, and the command line reads their files."""

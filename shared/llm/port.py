@@ -8,7 +8,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 PURPOSE_HEADER = "X-Biaswatch-Purpose"
-"""Stands on every call over HTTP: an application can tell our questions from its users'."""
+"""A header of every call over HTTP: an application can tell our questions from its users'."""
 
 
 @dataclass(frozen=True)

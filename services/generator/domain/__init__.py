@@ -1,1 +1,1 @@
-"""What is asked for a probe, how fast, at what cost, and what becomes of the answer."""
+"""Pure decisions: the calls of a probe, how fast they go, what they cost, the response."""

@@ -69,7 +69,7 @@ class PlantedModel(_Part):
     rating_noise_sd: float = Field(default=0.4, ge=0)
     """Standard deviation of the ratings of one text over repeats."""
     qualities: dict[str, float] = {}
-    """Points added when the phrase stands in the messages: what makes an applicant good."""
+    """Points added when the phrase is in the messages: what makes an applicant good."""
     lean: float = Field(default=0.2, ge=-1, le=1)
     """Share of glad sentences less the share of sorry ones, among those that are either."""
     sentiment_shifts: dict[str, float] = {}
@@ -90,7 +90,7 @@ class PlantedModel(_Part):
     grade_noise_sd: float = Field(default=0.03, ge=0)
     """Standard deviation of its scores of one report."""
     grade_shifts: dict[str, float] = {}
-    """Points added to a score when the phrase stands in the report."""
+    """Points added to a score when the phrase is in the report."""
     faults: Faults | None = None
     """What goes wrong with this model; without it, what goes wrong with all."""
 
