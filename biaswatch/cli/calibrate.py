@@ -86,7 +86,7 @@ async def _calibrated(
             await _measurable(settings, suite)
             for effect in effects:
                 for number in range(monitors):
-                    await client.ask("POST", "/v1/monitors", _asked(effect, number, suite, rounds))
+                    await client.apply_monitor(_monitor(effect, number, suite, rounds))
             await _ended(settings, len(effects) * monitors * rounds)
         finally:
             await client.close()
@@ -156,7 +156,7 @@ def _model(effect: float) -> str:
     return f"planted-{effect:g}"
 
 
-def _asked(effect: float, number: int, suite: Suite, rounds: int) -> dict[str, object]:
+def _monitor(effect: float, number: int, suite: Suite, rounds: int) -> dict[str, object]:
     return {
         "name": f"effect-{effect:g}-{number}".replace(".", "_"),
         "suite_hash": suite.hash,

@@ -166,12 +166,12 @@ def _show(name: str, found: "ExtractorCalibration") -> None:
     for each in found.means:
         group = f"{each.dimension} {each.group}"
         means.add_row(
-            *map(escape, (each.feature, group, estimate_text(asdict(each.mean)), str(each.missing)))
+            *map(escape, (each.feature, group, estimate_text(each.mean), str(each.missing)))
         )
     gaps = terminal_table(("feature", "groups", f"gap {level}", "p (Holm)"))
     for gap in found.gaps:
         who = f"{gap.a} - {gap.b}"
-        shown = (gap.feature, who, estimate_text(asdict(gap.gap)), p_value(gap.p_adjusted))
+        shown = (gap.feature, who, estimate_text(gap.gap), p_value(gap.p_adjusted))
         gaps.add_row(*map(escape, shown))
     console.print(f"[bold]{escape(name)}[/] on the same sentences, with only the group changed")
     console.print(means, "", gaps)

@@ -48,8 +48,7 @@ async def _send(
             task = progress.add_task("sending", total=len(answers))
             for start in range(0, len(answers), AT_ONCE):
                 batch = answers[start : start + AT_ONCE]
-                body = {"source": source, "responses": batch}
-                await client.ask("POST", "/v1/responses", body)
+                await client.ingest(source, batch)
                 progress.advance(task, len(batch))
 
 

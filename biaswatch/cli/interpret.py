@@ -1,8 +1,7 @@
 """The verb `interpret`: statistics become a report, checked by code and graded by judges."""
 
 import asyncio
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
@@ -22,9 +21,12 @@ from biaswatch.cli.case_options import (
 from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_connection import connected
+from biaswatch.local.run_results import InterpretedGap
 from biaswatch.readers.targets import with_file
 from biaswatch.render.interpretations import evaluation_lines
+from biaswatch.render.output import print_json
 from biaswatch.render.tables import printable
+from shared.contracts import Diagnosis, Evaluation, Verdict
 from shared.errors import UsageError
 from shared.files import read_text
 
@@ -151,17 +153,17 @@ def order_of(
 async def interpret_run(
     client: GatewayClient,
     run_id: str,
-    diagnoses: Sequence[Mapping[str, Any]],
+    diagnoses: Sequence[Diagnosis],
     *,
     writer: str,
     judges: Sequence[str],
     profile: str = "general",
-) -> Sequence[Mapping[str, Any]]:
+) -> Sequence[InterpretedGap]:
     """Have every comparison that shows a disparity interpreted; where none does, the first."""
     from services.evaluator.domain.subjects import gap_subject
 
-    pairs = [(each, gap) for each in diagnoses for gap in each["gaps"]]
-    shown = [pair for pair in pairs if pair[1]["verdict"] == "disparity"] or pairs[:1]
+    pairs = [(each, gap) for each in diagnoses for gap in each.gaps]
+    shown = [pair for pair in pairs if pair[1].verdict is Verdict.DISPARITY] or pairs[:1]
     orders = [
         order_of(
             gap_subject(diagnosis, gap), writer=writer, judges=judges, profile=profile,
@@ -170,24 +172,22 @@ async def interpret_run(
         for diagnosis, gap in shown
     ]  # fmt: skip
     found = await asyncio.gather(*(client.interpret(order) for order in orders))
-    titles = [f"{d['target']}, {d['feature']}: {gap['a']} against {gap['b']}" for d, gap in shown]
-    return [{"about": title, **each} for title, each in zip(titles, found, strict=True)]
+    titles = [f"{d.target}, {d.feature}: {gap.a} against {gap.b}" for d, gap in shown]
+    return [InterpretedGap(*each) for each in zip(titles, found, strict=True)]
 
 
-async def _evaluated(
-    asked: dict[str, Any], server: str | None, token: str | None
-) -> dict[str, Any]:
+async def _evaluated(asked: dict[str, Any], server: str | None, token: str | None) -> Evaluation:
     async with connected(server, token) as client:
         return await client.interpret(asked)
 
 
-def show(found: dict[str, Any], *, as_json: bool) -> None:
+def show(found: Evaluation, *, as_json: bool) -> None:
     """Print an evaluation; a report that did not come about is a failure (exit code 3)."""
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        print_json(found)
     else:
         typer.echo(printable("\n".join(evaluation_lines(found))))
-    if found.get("reason"):
+    if found.reason:
         raise typer.Exit(3)
 
 

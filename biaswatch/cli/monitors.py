@@ -1,22 +1,22 @@
 """The verbs of monitors: apply, list, show, alarms, windows, pause, resume, delete, plan."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from biaswatch.cli.options import Json, Server, Token
-from biaswatch.local.client import GatewayClient, path
+from biaswatch.local.client import GatewayClient, Reply
 from biaswatch.local.gateway_connection import connected
 from biaswatch.readers.monitors import load_monitor
 from biaswatch.render.monitors import print_monitor, print_window
-from biaswatch.render.output import print_rows
+from biaswatch.render.output import print_json, print_rows
 from biaswatch.render.tables import escape
+from services.gateway.monitors.views import AppliedMonitor, MonitorStatus
 
 app = typer.Typer(no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms.")
 File = Annotated[Path, typer.Argument(help="The monitor's file, YAML or JSON.")]
@@ -29,13 +29,13 @@ def register(root: typer.Typer) -> None:
 
 
 def _ask(
-    work: Callable[[GatewayClient], Awaitable[Any]], server: str | None, token: str | None
-) -> Any:
-    async def asking() -> Any:
+    work: Callable[[GatewayClient], Awaitable[Reply]], server: str | None, token: str | None
+) -> Reply:
+    async def connect_and_ask() -> Reply:
         async with connected(server, token) as client:
             return await work(client)
 
-    return asyncio.run(asking())
+    return asyncio.run(connect_and_ask())
 
 
 @app.command()
@@ -44,48 +44,48 @@ def apply(file: File, server: Server = None, token: Token = None, as_json: Json 
     asked, suite = load_monitor(file)
     body = asked.model_dump(mode="json", exclude_none=True)
 
-    async def work(client: GatewayClient) -> Any:
+    async def work(client: GatewayClient) -> AppliedMonitor:
         if suite is not None:
             await client.keep(suite)
-        return await client.ask("POST", "/v1/monitors", body)
+        return await client.apply_monitor(body)
 
     applied = _ask(work, server, token)
     if as_json:
-        typer.echo(json.dumps(applied, indent=2))
-    elif not applied["changed"]:
+        print_json(applied)
+    elif not applied.changed:
         typer.echo(f"The monitor {asked.name} is as the file says; nothing changed.")
     else:
-        anew = "begins with no evidence" if applied["anew"] else "goes on with its evidence"
+        anew = "begins with no evidence" if applied.anew else "goes on with its evidence"
         typer.echo(f"The monitor {asked.name} {anew}.")
 
 
 @app.command("list")
 def list_(server: Server = None, token: Token = None, as_json: Json = False) -> None:
     """List the monitors and how they stand."""
-    found = _ask(lambda client: client.ask("GET", "/v1/monitors"), server, token)
+    found = _ask(lambda client: client.monitors(), server, token)
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        print_json(found)
         return
     for each in found:
-        verdicts = ", ".join(f"{n} {name}" for name, n in sorted(each["verdicts"].items()))
+        verdicts = ", ".join(f"{n} {name}" for name, n in sorted(each.verdicts.items()))
         typer.echo(
-            f"{each['name']}  {each['state']}  {_watched(each)}"
-            f"  {each['rounds']} rounds  {verdicts or 'no evidence yet'}  {each['alarms']} alarms"
+            f"{each.name}  {each.state}  {_watched(each)}"
+            f"  {each.rounds} rounds  {verdicts or 'no evidence yet'}  {each.alarms} alarms"
         )
     if not found:
         typer.echo("There are no monitors yet. `biaswatch monitor apply FILE` begins one.")
 
 
-def _watched(stand: dict[str, Any]) -> str:
-    return f"{stand['suite']} on {stand['target']}" if stand["suite"] else str(stand["target"])
+def _watched(status: MonitorStatus) -> str:
+    return f"{status.suite} on {status.target}" if status.suite else status.target
 
 
 @app.command()
 def show(name: Name, server: Server = None, token: Token = None, as_json: Json = False) -> None:
     """Show the evidence, verdicts and alarms of a monitor."""
-    found = _ask(lambda client: client.ask("GET", path("monitors", name)), server, token)
+    found = _ask(lambda client: client.monitor(name), server, token)
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        print_json(found)
         return
     print_monitor(found)
 
@@ -93,21 +93,21 @@ def show(name: Name, server: Server = None, token: Token = None, as_json: Json =
 @app.command()
 def alarms(name: Name, server: Server = None, token: Token = None, as_json: Json = False) -> None:
     """Show a monitor's alarms with the twins that contributed most, side by side."""
-    found = _ask(lambda client: client.ask("GET", path("monitors", name, "alarms")), server, token)
+    found = _ask(lambda client: client.alarms(name), server, token)
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        print_json(found)
         return
     console = Console()
     for each in found:
-        alarm = each["alarm"]
+        alarm = each.alarm
         console.print(
-            escape(f"round {alarm['round']}: {alarm['what']} {alarm['state']}:"),
-            escape(f"{alarm['comparison_key']}: {alarm['reason']}"),
+            escape(f"round {alarm.round}: {alarm.what} {alarm.state}:"),
+            escape(f"{alarm.comparison_key}: {alarm.reason}"),
         )
-        for twins in each["twins"]:
-            table = Table("first group", "second group", title=escape(twins["set_id"]))
-            for a, b in zip(twins["a"], twins["b"], strict=False):
-                table.add_row(*(escape(side["answered"] or "(no answer)") for side in (a, b)))
+        for twins in each.twins:
+            table = Table("first group", "second group", title=escape(twins.set_id))
+            for a, b in zip(twins.a, twins.b, strict=False):
+                table.add_row(*(escape(side.answered or "(no answer)") for side in (a, b)))
             console.print(table)
     if not found:
         typer.echo("There are no alarms.")
@@ -122,10 +122,9 @@ def windows(
     as_json: Json = False,
 ) -> None:
     """Show what windows of production traffic looked like: described, and no evidence."""
-    latest = f"{path('monitors', name, 'windows')}?last={last}"
-    found = _ask(lambda client: client.ask("GET", latest), server, token)
+    found = _ask(lambda client: client.windows(name, last), server, token)
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        print_json(found)
         return
     for each in found:
         print_window(each, Console())
@@ -136,21 +135,21 @@ def windows(
 @app.command()
 def pause(name: Name, server: Server = None, token: Token = None) -> None:
     """Begin no more rounds until `resume`; the evidence stays."""
-    _ask(lambda client: client.ask("POST", path("monitors", name, "pause")), server, token)
+    _ask(lambda client: client.pause_monitor(name), server, token)
     typer.echo(f"The monitor {name} is paused; a round under way still ends.")
 
 
 @app.command()
 def resume(name: Name, server: Server = None, token: Token = None) -> None:
     """Go on with a paused monitor: its next round is due now."""
-    _ask(lambda client: client.ask("POST", path("monitors", name, "resume")), server, token)
+    _ask(lambda client: client.resume_monitor(name), server, token)
     typer.echo(f"The monitor {name} goes on.")
 
 
 @app.command()
 def delete(name: Name, server: Server = None, token: Token = None) -> None:
     """End a monitor for good; its records are kept."""
-    _ask(lambda client: client.ask("DELETE", path("monitors", name)), server, token)
+    _ask(lambda client: client.delete_monitor(name), server, token)
     typer.echo(f"The monitor {name} is deleted; its records are kept.")
 
 

@@ -1,11 +1,12 @@
 """Options that several verbs share: the gateway, JSON, and `--fail-on`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from math import isfinite
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from shared.contracts import Diagnosis
 from shared.errors import UsageError
 
 Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
@@ -53,8 +54,8 @@ def fail_at(concluded: Iterable[tuple[str | None, float | None]], least: float |
         raise typer.Exit(FOUND_CODE)
 
 
-def concluded_of(diagnoses: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, float | None]]:
+def concluded_of(diagnoses: Iterable[Diagnosis]) -> Iterator[tuple[str, float | None]]:
     """Return what a run concluded of every comparison."""
     for each in diagnoses:
-        for gap in each["gaps"]:
-            yield gap["verdict"], gap["gap"].get("value")
+        for gap in each.gaps:
+            yield gap.verdict, gap.gap.value

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from biaswatch.local.run_results import RunResults, run_results
 from biaswatch.render.figures import draw
 from biaswatch.render.output import write_document
 from biaswatch.render.report import ReportFormat, report_text
+from services.gateway.runs.study_views import FlaggedPair
 from shared.errors import UsageError
 
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
@@ -50,7 +51,7 @@ def report(
             "An interpretation is written into md, html or json; other formats hold none."
         )
 
-    async def work() -> tuple[RunResults, list[dict[str, Any]]]:
+    async def work() -> tuple[RunResults, list[FlaggedPair]]:
         async with connected(server, token, asking=interpret) as client:
             flagged = await client.flagged(run_id) if form in WITH_PAIRS else []
             results = await run_results(client, run_id)

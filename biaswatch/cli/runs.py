@@ -1,7 +1,6 @@
 """The verbs that run: run, runs, show, up, demo."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
@@ -25,7 +24,7 @@ from biaswatch.cli.options import FailOn, Json, Server, Token, concluded_of, fai
 from biaswatch.local.address import AddressFile
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_connection import connected
-from biaswatch.local.run_results import Found, RunResults, run_results
+from biaswatch.local.run_results import InterpretedGap, RunResults, run_results
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import (
     check_means,
@@ -35,9 +34,11 @@ from biaswatch.readers.targets import (
     read_target,
     with_file,
 )
+from biaswatch.render.output import print_json
 from biaswatch.render.terminal import DEMO_JUDGES, DEMO_WRITER, print_results
+from services.gateway.runs.views import RunProgress, RunState
 from services.generator.settings import GeneratorSettings
-from shared.contracts import Budget, Purpose, Suite, Target
+from shared.contracts import Budget, Diagnosis, Purpose, Suite, Target
 from shared.errors import TransientError, UsageError
 from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
@@ -120,8 +121,8 @@ def demo(as_json: Json = False) -> None:
     asked = {"targets": ["simulator:biased", "simulator:unbiased"], "repeats": 5}
 
     async def interpreted(
-        client: GatewayClient, run_id: str, found: Sequence[Found]
-    ) -> Sequence[Found]:
+        client: GatewayClient, run_id: str, found: Sequence[Diagnosis]
+    ) -> Sequence[InterpretedGap]:
         from biaswatch.cli.interpret import interpret_run
 
         return await interpret_run(client, run_id, found, writer=DEMO_WRITER, judges=DEMO_JUDGES)
@@ -142,18 +143,18 @@ def runs(
 ) -> None:
     """List the runs, the latest first."""
 
-    async def work() -> list[dict[str, Any]]:
+    async def work() -> list[RunProgress]:
         async with connected(server, token, asking=False) as client:
             return await client.runs(last, purpose)
 
     found = asyncio.run(work())
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        print_json(found)
         return
-    for each in found or []:
+    for each in found:
         typer.echo(
-            f"{each['run_id']}  {each['at'][:19]}  {each['stand']:<10}  {each['suite']}"
-            f"  {', '.join(each['targets'])}  {each['responses']}/{each['probes']} responses"
+            f"{each.run_id}  {each.at:%Y-%m-%dT%H:%M:%S}  {each.stand:<10}  {each.suite}"
+            f"  {', '.join(each.targets)}  {each.responses}/{each.probes} responses"
         )
     if not found:
         typer.echo("There are no runs yet.")
@@ -224,7 +225,7 @@ def up(
         typer.echo("Stopped; the store and the bus keep everything.")
 
 
-Then = Callable[[GatewayClient, str, Sequence[Found]], Awaitable[Sequence[Found]]]
+Then = Callable[[GatewayClient, str, Sequence[Diagnosis]], Awaitable[Sequence[InterpretedGap]]]
 
 
 async def _run_suite(
@@ -236,8 +237,9 @@ async def _run_suite(
     then: Then | None = None,
 ) -> RunResults:
     async with connecting as client:
-        run_id, opening = await client.start({**asked, "suite_hash": await client.keep(suite)})
-        await _watch(client, run_id, opening, quiet=quiet)
+        started = await client.start({**asked, "suite_hash": await client.keep(suite)})
+        run_id = started.run.id
+        await _watch(client, run_id, started.opening, quiet=quiet)
         outcome = await run_results(client, run_id)
         if then is not None and outcome.diagnoses:
             said = await then(client, run_id, outcome.diagnoses)
@@ -258,12 +260,12 @@ async def _watch(client: GatewayClient, run_id: str, opening: int, *, quiet: boo
         asked = bars.add_task("answered", total=None)
         measured = bars.add_task("measured", total=None)
         judged: TaskID | None = None
-        async for stand in client.follow(run_id, opening):
-            bars.update(asked, completed=stand["responses"], total=stand["probes"])
-            bars.update(measured, completed=stand["features"], total=stand["features_expected"])
-            if expected := stand.get("verdicts_expected"):
+        async for progress in client.follow(run_id, opening):
+            bars.update(asked, completed=progress.responses, total=progress.probes)
+            bars.update(measured, completed=progress.features, total=progress.features_expected)
+            if expected := progress.verdicts_expected:
                 judged = bars.add_task("judged", total=expected) if judged is None else judged
-                bars.update(judged, completed=stand["verdicts"])
+                bars.update(judged, completed=progress.verdicts)
 
 
 def _finish(work: Any, as_json: bool) -> RunResults:
@@ -273,6 +275,6 @@ def _finish(work: Any, as_json: bool) -> RunResults:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
     print_results(outcome, as_json=as_json)
-    if outcome.run["stand"] != "complete":
+    if outcome.run.stand is not RunState.COMPLETE:
         raise typer.Exit(TransientError.exit_code)
     return outcome

@@ -1,9 +1,9 @@
 """The verb `table`: what a 2x2 table of counts says, without a run."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE
@@ -27,6 +27,10 @@ from biaswatch.render.columns import estimate_text
 from biaswatch.render.tables import escape
 from shared.errors import UsageError
 from shared.formatting import coverage, number, p_value
+
+if TYPE_CHECKING:
+    from biaswatch.readers.cases import Cases
+    from shared.stats.tables.ratio_agreement import RatioAgreement
 
 MEASURES = {
     "odds_ratio": "odds ratio",
@@ -78,7 +82,7 @@ def table(
     if as_json:
         typer.echo(json.dumps(said, indent=2, allow_nan=False))
         return
-    _print(said, level)
+    _print(said, level, _more(cases, alike))
 
 
 def _level(word: str) -> float:
@@ -88,7 +92,7 @@ def _level(word: str) -> float:
         raise UsageError(f"--alpha is {word!r}, but has to be a number.") from None
 
 
-def _print(found: Mapping[str, Any], alpha: float) -> None:
+def _print(found: Mapping[str, Any], alpha: float, more: Iterable[str]) -> None:
     console = Console()
     covered = f"{coverage(alpha)} interval"
     measures = _table(f"{found['n']} cases", ("measure", "estimate", covered, "how"))
@@ -99,26 +103,25 @@ def _print(found: Mapping[str, Any], alpha: float) -> None:
         tests.add_row(*test)
     console.print(measures)
     console.print(tests)
-    for sentence in (*found["notes"], *found["warnings"], *_more(found)):
+    for sentence in (*found["notes"], *found["warnings"], *more):
         console.print(f"• {escape(sentence)}")
 
 
-def _more(found: Mapping[str, Any]) -> Iterator[str]:
-    """Say what strata and covariates add, and how alike the two ratios are."""
-    if within := found["stratified"]:
-        test, ratio = within["cmh"], within["odds_ratio"]
+def _more(cases: "Cases", alike: "RatioAgreement") -> Iterator[str]:
+    """Return what strata and covariates add, and how alike the two ratios are."""
+    if within := cases.strata:
         yield (
-            f"Within {within['strata']} strata the odds ratio is {estimate_text(ratio)}"
-            f" (Mantel-Haenszel), p = {p_value(test['p_value'], 3)} (CMH); alike in all strata?"
-            f" p = {p_value(within['tarone']['p_value'], 3)} (Breslow-Day, Tarone)."
+            f"Within {within.strata} strata the odds ratio is {estimate_text(within.odds_ratio)}"
+            f" (Mantel-Haenszel), p = {p_value(within.cmh.p_value, 3)} (CMH); alike in all strata?"
+            f" p = {p_value(within.tarone.p_value, 3)} (Breslow-Day, Tarone)."
         )
-        if within["note"]:
-            yield within["note"]
-    if adjusted := found["adjusted_odds_ratio"]:
-        held = ", ".join(adjusted["for"])
-        yield f"With {held} held equal the odds ratio is {estimate_text(adjusted)}."
-    if (alike := found["similarity"])["says"]:
-        yield f"Odds ratio and relative risk: {alike['says']} ({number(alike['ratio'])})."
+        if within.note:
+            yield within.note
+    if cases.adjusted:
+        held = ", ".join(cases.adjusted_for)
+        yield f"With {held} held equal the odds ratio is {estimate_text(cases.adjusted)}."
+    if alike.says:
+        yield f"Odds ratio and relative risk: {alike.says} ({number(alike.ratio)})."
 
 
 def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:

@@ -1,26 +1,41 @@
-"""The gateway as the command line talks to it, here or elsewhere."""
+"""A client of the gateway, whose replies are the gateway's own types."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx2
+from pydantic import TypeAdapter, ValidationError
 
-from shared.contracts import Suite
+from services.gateway.monitors.views import AlarmView, AppliedMonitor, MonitorStatus, MonitorView
+from services.gateway.runs.study_views import FlaggedPair, StudyResults
+from services.gateway.runs.views import Interpretation, RunProgress, StartedRun, StoredSuite
+from services.gateway.traffic.requests import AcceptedBatch
+from shared.contracts import (
+    Assessment,
+    Cancellation,
+    Description,
+    Diagnosis,
+    Evaluation,
+    Monitor,
+    Suite,
+)
+from shared.contracts.mistakes import first_mistake
 from shared.errors import TransientError, UsageError
 
-ENDED = {"complete", "incomplete", "cancelled"}
 RECONNECT_S = 0.5
 TIMEOUT_S = 120
 """The intervals of a large study take a while."""
-LOOK_EVERY_S = 0.3
+POLL_EVERY_S = 0.3
+
+Reply = TypeVar("Reply")
 
 
 class GatewayClient:
-    """Asks a gateway; what it answers wrongly becomes one sentence."""
+    """The gateway's operations; what it refuses is raised as a sentence."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         if token and not (token.isascii() and token.isprintable()):
@@ -30,83 +45,116 @@ class GatewayClient:
         self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S)
 
     async def keep(self, suite: Suite) -> str:
-        """Upload a suite; give its hash."""
+        """Upload a suite; return its hash."""
         body = suite.model_dump(mode="json", exclude_none=True)
-        return str((await self.ask("POST", "/v1/suites", body))["hash"])
+        return (await self._ask(StoredSuite, "POST", "/v1/suites", body)).hash
 
-    async def start(self, asked: Mapping[str, Any]) -> tuple[str, int]:
-        """Start or resume a run; give its id, and the opening with which its news begin."""
-        started = await self.ask("POST", "/v1/runs", asked)
-        return str(started["run"]["id"]), int(started["opening"])
+    async def start(self, request: Mapping[str, Any]) -> StartedRun:
+        """Start or resume a run."""
+        return await self._ask(StartedRun, "POST", "/v1/runs", request)
 
     async def cancel(self, run_id: str) -> None:
         """End a run before its time."""
-        await self.ask("POST", path("runs", run_id, "cancel"))
+        await self._ask(Cancellation, "POST", path("runs", run_id, "cancel"))
 
-    async def follow(self, run_id: str, opening: int = 0) -> AsyncIterator[dict[str, Any]]:
+    async def follow(self, run_id: str, opening: int = 0) -> AsyncIterator[RunProgress]:
         """Return a run's progress whenever it changes, until it has ended."""
-        news = path("runs", run_id, "events")
-        stand: dict[str, Any] = {}
-        while stand.get("stand") not in ENDED:
+        events = path("runs", run_id, "events")
+        ended = False
+        while not ended:
             await self.progress(run_id)  # says why, where there is nothing to follow
             with suppress(httpx2.HTTPError):  # a broken stream is taken up again
-                async with self._http.stream("GET", news, params={"opening": opening}) as reply:
+                async with self._http.stream("GET", events, params={"opening": opening}) as reply:
                     async for line in reply.aiter_lines():
                         if line.startswith("data:"):
-                            stand = json.loads(line.removeprefix("data:"))
-                            yield stand
-            if stand.get("stand") not in ENDED:
+                            data = json.loads(line.removeprefix("data:"))
+                            progress = self._read(RunProgress, data)
+                            ended = progress.ended
+                            yield progress
+            if not ended:
                 await asyncio.sleep(RECONNECT_S)
 
-    async def runs(self, last: int, purpose: str) -> list[dict[str, Any]]:
+    async def runs(self, last: int, purpose: str) -> list[RunProgress]:
         """Return so many runs of a purpose, the latest first."""
-        listed = f"/v1/runs?last={last}&purpose={purpose}"
-        found: list[dict[str, Any]] = await self.ask("GET", listed)
-        return found
+        return await self._ask(list[RunProgress], "GET", f"/v1/runs?last={last}&purpose={purpose}")
 
-    async def progress(self, run_id: str) -> dict[str, Any]:
-        """Tell how a run stands."""
-        found: dict[str, Any] = await self.ask("GET", path("runs", run_id))
-        return found
+    async def progress(self, run_id: str) -> RunProgress:
+        """Return how far a run is."""
+        return await self._ask(RunProgress, "GET", path("runs", run_id))
 
-    async def diagnoses(self, run_id: str) -> list[dict[str, Any]]:
-        """Return what a run shows."""
-        found: list[dict[str, Any]] = await self.ask("GET", path("runs", run_id, "diagnoses"))
-        return found
+    async def diagnoses(self, run_id: str) -> list[Diagnosis]:
+        """Return the findings of a run."""
+        return await self._ask(list[Diagnosis], "GET", path("runs", run_id, "diagnoses"))
 
-    async def assessments(self, run_id: str) -> list[dict[str, Any]]:
+    async def assessments(self, run_id: str) -> list[Assessment]:
         """Return what else was looked at: quality, consistency, who is treated how."""
-        found: list[dict[str, Any]] = await self.ask("GET", path("runs", run_id, "assessments"))
-        return found
+        return await self._ask(list[Assessment], "GET", path("runs", run_id, "assessments"))
 
-    async def studies(self, run_id: str) -> dict[str, Any]:
+    async def studies(self, run_id: str) -> StudyResults:
         """Return scores, pairs and judges of a run."""
-        found: dict[str, Any] = await self.ask("GET", path("runs", run_id, "studies"))
-        return found
+        return await self._ask(StudyResults, "GET", path("runs", run_id, "studies"))
 
-    async def flagged(self, run_id: str) -> list[dict[str, Any]]:
+    async def flagged(self, run_id: str) -> list[FlaggedPair]:
         """Return every flagged pair of a run, with its texts."""
-        found: list[dict[str, Any]] = []
+        found: list[FlaggedPair] = []
         flagged = path("runs", run_id, "flagged")
-        while some := await self.ask("GET", f"{flagged}?offset={len(found)}"):
+        while some := await self._ask(list[FlaggedPair], "GET", f"{flagged}?offset={len(found)}"):
             found += some
         return found
 
-    async def interpret(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Have statistics interpreted and judged; give the evaluation once it is there."""
-        found = await self.ask("POST", "/v1/interpretations", asked)
-        asked_for = path("interpretations", found["brief_id"])
-        while found["evaluation"] is None:
-            await asyncio.sleep(LOOK_EVERY_S)
-            found = await self.ask("GET", asked_for)
-        return dict(found["evaluation"])
+    async def interpret(self, request: Mapping[str, Any]) -> Evaluation:
+        """Have statistics interpreted and judged; return the evaluation once it is there."""
+        found = await self._ask(Interpretation, "POST", "/v1/interpretations", request)
+        address = path("interpretations", found.brief_id)
+        while found.evaluation is None:
+            await asyncio.sleep(POLL_EVERY_S)
+            found = await self._ask(Interpretation, "GET", address)
+        return found.evaluation
+
+    async def apply_monitor(self, request: Mapping[str, Any]) -> AppliedMonitor:
+        """Start a monitor, or change it."""
+        return await self._ask(AppliedMonitor, "POST", "/v1/monitors", request)
+
+    async def monitors(self) -> list[MonitorStatus]:
+        """Return each monitor in one line."""
+        return await self._ask(list[MonitorStatus], "GET", "/v1/monitors")
+
+    async def monitor(self, name: str) -> MonitorView:
+        """Return the evidence, verdicts and alarms of a monitor."""
+        return await self._ask(MonitorView, "GET", path("monitors", name))
+
+    async def alarms(self, name: str) -> list[AlarmView]:
+        """Return a monitor's alarms with the answers behind them."""
+        return await self._ask(list[AlarmView], "GET", path("monitors", name, "alarms"))
+
+    async def windows(self, name: str, last: int) -> list[Description]:
+        """Return so many windows of traffic, the latest first."""
+        listed = f"{path('monitors', name, 'windows')}?last={last}"
+        return await self._ask(list[Description], "GET", listed)
+
+    async def pause_monitor(self, name: str) -> None:
+        """Start no more rounds of a monitor for now."""
+        await self._ask(Monitor, "POST", path("monitors", name, "pause"))
+
+    async def resume_monitor(self, name: str) -> None:
+        """Start rounds of a monitor again."""
+        await self._ask(Monitor, "POST", path("monitors", name, "resume"))
+
+    async def delete_monitor(self, name: str) -> None:
+        """End a monitor for good."""
+        await self._ask(Monitor, "DELETE", path("monitors", name))
+
+    async def ingest(self, source: str, answers: Sequence[Mapping[str, Any]]) -> None:
+        """Send recorded production answers in."""
+        body = {"source": source, "responses": answers}
+        await self._ask(AcceptedBatch, "POST", "/v1/responses", body)
 
     async def close(self) -> None:
         """Let go of the connection."""
         await self._http.aclose()
 
-    async def ask(self, verb: str, where: str, body: Any = None) -> Any:
-        """Ask the gateway anything; what it refuses becomes its sentence."""
+    async def _ask(self, kind: type[Reply], verb: str, where: str, body: Any = None) -> Reply:
+        """Return the gateway's reply; what it refuses is raised in its own sentence."""
         try:
             reply = await self._http.request(verb, where, json=body)
         except httpx2.HTTPError as error:
@@ -115,8 +163,18 @@ class GatewayClient:
                 " with `biaswatch up`, or correct --server."
             ) from None
         if reply.is_success:
-            return reply.json()
+            return self._read(kind, reply.json())
         raise (TransientError if reply.is_server_error else UsageError)(_detail(reply))
+
+    def _read(self, kind: type[Reply], data: Any) -> Reply:
+        try:
+            return TypeAdapter(kind).validate_python(data)
+        except ValidationError as error:
+            mistake = first_mistake(error).in_words("the whole reply")
+            raise UsageError(
+                f"This version cannot read what the gateway at {self._url} answers ({mistake})."
+                " Use the same version of biaswatch on both sides."
+            ) from None
 
 
 def path(*parts: str) -> str:

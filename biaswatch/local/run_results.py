@@ -1,32 +1,49 @@
-"""What a run came to: how it stands, and everything that was found in it."""
+"""A run with everything that was found in it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from biaswatch.local.client import GatewayClient
+from pydantic_core import to_jsonable_python
 
-Found = Mapping[str, Any]
+from biaswatch.local.client import GatewayClient
+from services.gateway.runs.study_views import StudyResults
+from services.gateway.runs.views import RunProgress
+from shared.contracts import Assessment, Diagnosis, Evaluation
+
+
+@dataclass(frozen=True)
+class InterpretedGap:
+    """One comparison of a run, interpreted in writing and graded."""
+
+    about: str
+    """The target, the feature and the groups."""
+    evaluation: Evaluation
 
 
 @dataclass(frozen=True)
 class RunResults:
-    """A run and its findings, as the gateway gives them."""
+    """A run and its findings."""
 
-    run: Found
-    diagnoses: Sequence[Found]
-    assessments: Sequence[Found] = ()
-    studies: Found = field(default_factory=dict)
-    """Scores, pairs and judges, where the suite is such a study."""
-    interpretations: Sequence[Found] = ()
-    """What was written about the findings, and how it was graded, where that was asked for."""
+    run: RunProgress
+    diagnoses: Sequence[Diagnosis]
+    assessments: Sequence[Assessment] = ()
+    studies: StudyResults | None = None
+    """Scores, pairs and judges."""
+    interpretations: Sequence[InterpretedGap] = ()
+    """Where they were requested."""
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as one object; studies and interpretations only where there are any."""
         found = {"run": self.run, "diagnoses": self.diagnoses, "assessments": self.assessments}
-        studies = {"studies": self.studies} if self.studies.get("scores") else {}
-        said = {"interpretations": list(self.interpretations)} if self.interpretations else {}
-        return found | studies | said
+        if self.studies and self.studies.scores:
+            found["studies"] = self.studies
+        if self.interpretations:
+            found["interpretations"] = [
+                {"about": each.about, **each.evaluation.model_dump()}
+                for each in self.interpretations
+            ]
+        return dict(to_jsonable_python(found))
 
 
 async def run_results(client: GatewayClient, run_id: str) -> RunResults:

@@ -1,16 +1,22 @@
 """What is measured besides the gaps, as tables: one row for all, then who is treated how."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
 from biaswatch.render.columns import estimate_text
 from biaswatch.render.findings import target_name
 from biaswatch.render.tables import escape, terminal_table
+from shared.contracts import (
+    Assessment,
+    Cell,
+    Consistency,
+    CriterionGap,
+    Quality,
+    TotalBias,
+)
 from shared.formatting import UNDEFINED, coverage, number, p_value
 
-Assessment = Mapping[str, Any]
 SUMMARY_HEAD = (
     "target, scaffold",
     "feature",
@@ -37,62 +43,62 @@ def summary_row(assessment: Assessment) -> list[str]:
     """Return an assessment's own numbers, in the order of SUMMARY_HEAD."""
     return [
         target_name(assessment),
-        str(assessment["feature"]),
-        _total_bias(assessment["total_bias"]),
-        _quality(assessment["quality"]),
-        _consistency(assessment["consistency"]),
-        f"{assessment['missing']} of {assessment['answers']}",
+        assessment.feature,
+        _total_bias(assessment.total_bias),
+        _quality(assessment.quality),
+        _consistency(assessment.consistency),
+        f"{assessment.missing} of {assessment.answers}",
     ]
 
 
 def details(assessment: Assessment) -> Iterator[tuple[str, Sequence[str], Iterator[list[str]]]]:
     """Return the title, head and rows of each table an assessment has."""
-    level = coverage(assessment["alpha"])
-    if found := assessment["deviations"]:
-        rows = ([f"{d['dimension']} {d['group']}", estimate_text(d["gap"])] for d in found)
+    level = coverage(assessment.alpha)
+    if deviations := assessment.deviations:
+        rows = ([f"{d.dimension} {d.group}", estimate_text(d.gap)] for d in deviations)
         yield "against the anonymised twins", ("group", f"gap [{level}]"), rows
-    if found := assessment["cells"]:
+    if cells := assessment.cells:
         cell_head = ("groups", f"mean [{level}]", "answers", "missing")
-        yield "every combination of groups", cell_head, map(_cell, found)
-    if found := assessment["criteria"]:
+        yield "every combination of groups", cell_head, map(_cell, cells)
+    if criteria := assessment.criteria:
         criterion_head = ("criterion", "groups", f"gap [{level}]", "p (Holm)", "missing")
-        yield "by criterion, a family of their own", criterion_head, map(_criterion, found)
+        yield "by criterion, a family of their own", criterion_head, map(_criterion, criteria)
 
 
-def _cell(found: Mapping[str, Any]) -> list[str]:
-    groups = ", ".join(found["groups"].values())
-    return [groups, estimate_text(found["mean"]), str(found["answers"]), str(found["missing"])]
+def _cell(found: Cell) -> list[str]:
+    groups = ", ".join(found.groups.values())
+    return [groups, estimate_text(found.mean), str(found.answers), str(found.missing)]
 
 
-def _criterion(found: Mapping[str, Any]) -> list[str]:
+def _criterion(found: CriterionGap) -> list[str]:
     return [
-        found["criterion"],
-        f"{found['a']} - {found['b']}",
-        estimate_text(found["gap"]),
-        p_value(found.get("p_adjusted")),
-        str(found["missing"]),
+        found.criterion,
+        f"{found.a} - {found.b}",
+        estimate_text(found.gap),
+        p_value(found.p_adjusted),
+        str(found.missing),
     ]
 
 
-def _total_bias(found: Mapping[str, Any]) -> str:
-    if found.get("value") is None:
+def _total_bias(found: TotalBias) -> str:
+    if found.value is None:
         return _undefined(found)
-    chance = number(found.get("null_median"))
-    return f"{number(found['value'])} ({chance}, p = {p_value(found.get('p_value'))})"
+    chance = number(found.null_median)
+    return f"{number(found.value)} ({chance}, p = {p_value(found.p_value)})"
 
 
-def _quality(found: Mapping[str, Any]) -> str:
-    if found.get("value") is None:
+def _quality(found: Quality) -> str:
+    if found.value is None:
         return _undefined(found)
-    return f"{number(found['value'])} (mean error {number(found['mean_absolute_error'])})"
+    return f"{number(found.value)} (mean error {number(found.mean_absolute_error)})"
 
 
-def _consistency(found: Mapping[str, Any]) -> str:
-    if found.get("mean_sd") is None:
+def _consistency(found: Consistency) -> str:
+    if found.mean_sd is None or found.one_answer is None:
         return _undefined(found)
-    same = f"{100 * found['one_answer']:.0f} %"
-    return f"sd {number(found['mean_sd'])}, {same} always alike"
+    same = f"{100 * found.one_answer:.0f} %"
+    return f"sd {number(found.mean_sd)}, {same} always alike"
 
 
-def _undefined(found: Mapping[str, Any]) -> str:
-    return f"{UNDEFINED} [{found.get('reason')}]"
+def _undefined(found: TotalBias | Quality | Consistency) -> str:
+    return f"{UNDEFINED} [{found.reason}]"

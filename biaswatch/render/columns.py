@@ -3,15 +3,34 @@
 A new statistic of a gap is one line of GAP_COLUMNS.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Flag, auto
-from typing import Any
+from typing import Generic, Protocol, TypeVar
 
+from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary
 from shared.formatting import VERDICT_WORDS, interval, p_value
 
-Row = Mapping[str, Any]
-"""A gap or a group, with the target, scaffold, feature and dimension of its diagnosis."""
+
+@dataclass(frozen=True)
+class GapRow:
+    """A gap with the diagnosis it belongs to, and its run where that is known."""
+
+    diagnosis: Diagnosis
+    gap: Gap
+    run: str = ""
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A group with the diagnosis it belongs to."""
+
+    diagnosis: Diagnosis
+    group: GroupSummary
+
+
+Row = TypeVar("Row")
+"""A gap's row or a group's."""
 
 
 class Shown(Flag):
@@ -26,7 +45,7 @@ class Shown(Flag):
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(Generic[Row]):
     """One column of findings."""
 
     name: str
@@ -45,104 +64,125 @@ class Column:
     """It is coloured, or bold, by the verdict."""
 
 
-def estimate_text(estimate: Mapping[str, Any]) -> str:
-    """Return an estimate as JSON holds it, with its interval or why it has none."""
-    value, low, high, reason = (estimate.get(key) for key in ("value", "low", "high", "reason"))
-    return interval(value, low, high, reason)
+class HasInterval(Protocol):
+    """An estimate, of the contracts or of the statistics."""
+
+    @property
+    def value(self) -> float | None:
+        """The number."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of its interval."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why the number or its interval is undefined."""
 
 
-def _read(name: str) -> Callable[[Row], Any]:
-    return lambda row: row.get(name)
+def estimate_text(estimate: HasInterval) -> str:
+    """Return an estimate with its interval, or with the reason why it has none."""
+    return interval(estimate.value, estimate.low, estimate.high, estimate.reason)
 
 
-def _field(name: str, shown: Shown, heading: str = "") -> Column:
+def _field(
+    name: str, shown: Shown, read: Callable[[Row], object], heading: str = ""
+) -> Column[Row]:
     """Return a column of words or counts, the same in tables and in CSV."""
-    return Column(name, shown, heading or name, lambda row: str(row[name]), _read(name))
+    return Column(name, shown, heading or name, lambda row: str(read(row)), read)
 
 
-def _estimate(name: str, shown: Shown, heading: str) -> Column:
+def _estimate(
+    name: str, shown: Shown, heading: str, read: Callable[[Row], Estimate | None]
+) -> Column[Row]:
     """Return a column of numbers, which have their intervals with them in tables."""
-    return Column(
-        name,
-        shown,
-        heading,
-        lambda row: estimate_text(row[name]) if row.get(name) else "",
-        lambda row: (row.get(name) or {}).get("value"),
-        is_estimate=True,
-        no_wrap=True,
-    )
+
+    def text(row: Row) -> str:
+        return estimate_text(found) if (found := read(row)) else ""
+
+    def value(row: Row) -> float | None:
+        return found.value if (found := read(row)) else None
+
+    return Column(name, shown, heading, text, value, is_estimate=True, no_wrap=True)
 
 
-def _bound(name: str, estimate: str) -> Column:
-    """Return a column of CSV: one end of an estimate's interval."""
-    return Column(name, Shown.CSV, name, lambda _: "", lambda row: row[estimate].get(name))
+def _p_value(
+    name: str, shown: Shown, heading: str, read: Callable[[Row], float | None]
+) -> Column[Row]:
+    return Column(name, shown, heading, lambda row: p_value(read(row)), read)
 
 
-def _p_value(name: str, shown: Shown, heading: str) -> Column:
-    return Column(name, shown, heading, lambda row: p_value(row.get(name)), _read(name))
-
-
-def _composed(name: str, shown: Shown, text: Callable[[Row], str], *, no_wrap: bool) -> Column:
+def _composed(name: str, shown: Shown, text: Callable[[Row], str], *, no_wrap: bool) -> Column[Row]:
     """Return a column whose text is put together from several fields."""
     return Column(name, shown, name, text, text, no_wrap=no_wrap)
 
 
-def _verdict() -> Column:
-    return Column(
+def _missing(row: GroupRow) -> str:
+    reasons = ", ".join(f"{count} {why}" for why, count in row.group.missing_reasons.items())
+    return f"{row.group.missing}" + (f" ({reasons})" if reasons else "")
+
+
+GAP_COLUMNS: tuple[Column[GapRow], ...] = (
+    _field("run", Shown.CSV, lambda row: row.run),
+    _field("target", Shown.CSV, lambda row: row.diagnosis.target),
+    _field("scaffold", Shown.CSV, lambda row: row.diagnosis.scaffold),
+    _field("feature", Shown.TERMINAL | Shown.CSV, lambda row: row.diagnosis.feature),
+    _field("dimension", Shown.CSV, lambda row: row.diagnosis.dimension),
+    _field("a", Shown.CSV, lambda row: row.gap.a),
+    _field("b", Shown.CSV, lambda row: row.gap.b),
+    _composed("groups", Shown.TABLES, lambda row: f"{row.gap.a} - {row.gap.b}", no_wrap=True),
+    _estimate("gap", Shown.ALL, "gap [{level}]", lambda row: row.gap.gap),
+    _field("low", Shown.CSV, lambda row: row.gap.gap.low),
+    _field("high", Shown.CSV, lambda row: row.gap.gap.high),
+    _p_value("p_value", Shown.DOCUMENT | Shown.CSV, "p", lambda row: row.gap.p_value),
+    _p_value("p_adjusted", Shown.ALL, "p (Holm)", lambda row: row.gap.p_adjusted),
+    _estimate(
+        "effect_size", Shown.DOCUMENT | Shown.CSV, "effect size", lambda row: row.gap.effect_size
+    ),
+    _estimate("impact_ratio", Shown.TABLES, "impact ratio", lambda row: row.gap.impact_ratio),
+    Column(
         "verdict",
         Shown.ALL,
         "verdict",
-        lambda row: VERDICT_WORDS[row["verdict"]],
-        _read("verdict"),
+        lambda row: VERDICT_WORDS[row.gap.verdict],
+        lambda row: row.gap.verdict.value,
         is_verdict=True,
-    )
-
-
-def _missing(group: Row) -> str:
-    reasons = ", ".join(f"{count} {why}" for why, count in group["missing_reasons"].items())
-    return f"{group['missing']}" + (f" ({reasons})" if reasons else "")
-
-
-GAP_COLUMNS = (
-    *(_field(name, Shown.CSV) for name in ("run", "target", "scaffold")),
-    _field("feature", Shown.TERMINAL | Shown.CSV),
-    *(_field(name, Shown.CSV) for name in ("dimension", "a", "b")),
-    _composed("groups", Shown.TABLES, lambda gap: f"{gap['a']} - {gap['b']}", no_wrap=True),
-    _estimate("gap", Shown.ALL, "gap [{level}]"),
-    _bound("low", "gap"),
-    _bound("high", "gap"),
-    _p_value("p_value", Shown.DOCUMENT | Shown.CSV, "p"),
-    _p_value("p_adjusted", Shown.ALL, "p (Holm)"),
-    _estimate("effect_size", Shown.DOCUMENT | Shown.CSV, "effect size"),
-    _estimate("impact_ratio", Shown.TABLES, "impact ratio"),
-    _verdict(),
-    _field("reason", Shown.CSV),
+    ),
+    _field("reason", Shown.CSV, lambda row: row.gap.reason),
 )
-GROUP_COLUMNS = (
-    _field("feature", Shown.TERMINAL),
+GROUP_COLUMNS: tuple[Column[GroupRow], ...] = (
+    _field("feature", Shown.TERMINAL, lambda row: row.diagnosis.feature),
     _composed(
         "group",
         Shown.TERMINAL,
-        lambda group: f"{group['dimension']} {group['group']}",
+        lambda row: f"{row.diagnosis.dimension} {row.group.group}",
         no_wrap=False,
     ),
-    _field("group", Shown.DOCUMENT),
-    _field("units", Shown.TABLES, "prompts"),
-    _field("responses", Shown.TABLES, "answers"),
+    _field("group", Shown.DOCUMENT, lambda row: row.group.group),
+    _field("units", Shown.TABLES, lambda row: row.group.units, "prompts"),
+    _field("responses", Shown.TABLES, lambda row: row.group.responses, "answers"),
     _composed("missing", Shown.TABLES, _missing, no_wrap=False),
-    _estimate("mean", Shown.TABLES, "mean [{level}]"),
-    _estimate("selection_rate", Shown.TABLES, "selected [{level}]"),
+    _estimate("mean", Shown.TABLES, "mean [{level}]", lambda row: row.group.mean),
+    _estimate(
+        "selection_rate", Shown.TABLES, "selected [{level}]", lambda row: row.group.selection_rate
+    ),
 )
-CONTEXT = ("target", "scaffold", "feature", "dimension")
-"""What a gap and a group take from their diagnosis."""
 
 
-def columns(registry: tuple[Column, ...], where: Shown) -> list[Column]:
+def columns(registry: Sequence[Column[Row]], where: Shown) -> list[Column[Row]]:
     """Return the columns that are shown there, in their order."""
     return [each for each in registry if where in each.shown]
 
 
-def rows(diagnosis: Row, part: str, **more: object) -> list[Row]:
-    """Return the gaps or groups of a diagnosis, each with where it belongs."""
-    context = {name: diagnosis[name] for name in CONTEXT}
-    return [{**more, **context, **each} for each in diagnosis[part]]
+def gap_rows(diagnosis: Diagnosis, run: str = "") -> list[GapRow]:
+    """Return a row for each gap of a diagnosis."""
+    return [GapRow(diagnosis, gap, run) for gap in diagnosis.gaps]
+
+
+def group_rows(diagnosis: Diagnosis) -> list[GroupRow]:
+    """Return a row for each group of a diagnosis."""
+    return [GroupRow(diagnosis, group) for group in diagnosis.groups]

@@ -1,19 +1,19 @@
 """What a run found as Markdown and as CSV."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.assessments import SUMMARY_HEAD, details, summary_row
-from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, rows
+from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group_rows
 from biaswatch.render.findings import (
     NOTHING_TO_COMPARE,
-    Diagnosis,
     conclusions,
     gap_notes,
     target_name,
 )
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, markdown_table
+from services.gateway.runs.views import RunProgress
+from shared.contracts import Diagnosis, GroupDisparity, MissingTest
 from shared.formatting import coverage, number, p_value
 
 
@@ -24,18 +24,18 @@ def as_markdown(results: RunResults) -> str:
 
 def as_csv(results: RunResults) -> str:
     """Return a row for each comparison."""
-    run_id = results.run["run_id"]
+    run_id = results.run.run_id
     return findings_csv(
-        GAP_COLUMNS, (gap for each in results.diagnoses for gap in rows(each, "gaps", run=run_id))
+        GAP_COLUMNS, [gap for each in results.diagnoses for gap in gap_rows(each, run_id)]
     )
 
 
-def _run(run: Mapping[str, Any]) -> Iterator[str]:
-    yield f"# {escape_md(run['suite'])}"
+def _run(run: RunProgress) -> Iterator[str]:
+    yield f"# {escape_md(run.suite)}"
     yield ""
     yield (
-        f"Run `{run['run_id']}` of {run['at'][:10]}, {run['stand']}: {run['responses']} of"
-        f" {run['probes']} answers by {', '.join(map(escape_md, run['targets']))}."
+        f"Run `{run.run_id}` of {run.at:%Y-%m-%d}, {run.stand}: {run.responses} of"
+        f" {run.probes} answers by {', '.join(map(escape_md, run.targets))}."
     )
 
 
@@ -48,8 +48,8 @@ def _findings(results: RunResults) -> Iterator[str]:
     first = results.diagnoses[0]
     yield ""
     yield (
-        f"A family of {first['family']} comparisons, Holm-corrected at level {first['alpha']:g},"
-        f" tolerance {first['tolerance']:g}. The conclusions are about {escape_md(first['claim'])}."
+        f"A family of {first.family} comparisons, Holm-corrected at level {first.alpha:g},"
+        f" tolerance {first.tolerance:g}. The conclusions are about {escape_md(first.claim)}."
     )
     for diagnosis in results.diagnoses:
         yield ""
@@ -57,20 +57,20 @@ def _findings(results: RunResults) -> Iterator[str]:
 
 
 def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
-    level = coverage(diagnosis["alpha"])
-    names = (diagnosis["target"], diagnosis["scaffold"], diagnosis["feature"])
-    yield f"## {', '.join(map(escape_md, names))}, by {escape_md(diagnosis['dimension'])}"
+    level = coverage(diagnosis.alpha)
+    names = (diagnosis.target, diagnosis.scaffold, diagnosis.feature)
+    yield f"## {', '.join(map(escape_md, names))}, by {escape_md(diagnosis.dimension)}"
     yield ""
-    yield from findings_markdown(GAP_COLUMNS, rows(diagnosis, "gaps"), level)
+    yield from findings_markdown(GAP_COLUMNS, gap_rows(diagnosis), level)
     yield ""
-    yield from findings_markdown(GROUP_COLUMNS, rows(diagnosis, "groups"), level)
+    yield from findings_markdown(GROUP_COLUMNS, group_rows(diagnosis), level)
     if notes := list(gap_notes(diagnosis)):
         yield ""
         yield from (f"- {escape_md(note)}" for note in notes)
-    if missing := diagnosis.get("missing"):
+    if missing := diagnosis.missing:
         yield ""
         yield _missing(missing)
-    defined = [d for d in diagnosis.get("disparities", ()) if d.get("value") is not None]
+    defined = [d for d in diagnosis.disparities if d.value is not None]
     if defined:
         yield ""
         yield from markdown_table(
@@ -78,20 +78,20 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
         )
 
 
-def _missing(found: Mapping[str, Any]) -> str:
-    if found.get("p_value") is None:
-        return f"Missing answers are not tested: {escape_md(str(found.get('reason')))}."
-    p_text, method = p_value(found["p_value"]), escape_md(found["method"])
+def _missing(found: MissingTest) -> str:
+    if found.p_value is None:
+        return f"Missing answers are not tested: {escape_md(str(found.reason))}."
+    p_text, method = p_value(found.p_value), escape_md(found.method)
     return f"Missing answers differ between groups with p = {p_text} ({method})."
 
 
-def _disparity(found: Mapping[str, Any]) -> list[str]:
+def _disparity(found: GroupDisparity) -> list[str]:
     return [
-        found["metric"],
-        number(found["value"]),
-        found.get("group") or "",
-        number(found.get("null_median")),
-        p_value(found.get("p_value")),
+        found.metric,
+        number(found.value),
+        found.group or "",
+        number(found.null_median),
+        p_value(found.p_value),
     ]
 
 

@@ -1,56 +1,66 @@
 """Findings in sentences: what is concluded of each gap, and what is worth saying beside it."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from biaswatch.render.columns import estimate_text
+from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import number, p_value
 
-Diagnosis = Mapping[str, Any]
 NOTHING_TO_COMPARE = "There is nothing to compare: no probe names a group."
 
 
-def target_name(found: Mapping[str, Any]) -> str:
+class FromTarget(Protocol):
+    """Whatever was found of one target under one scaffold."""
+
+    @property
+    def target(self) -> str:
+        """Who was asked."""
+
+    @property
+    def scaffold(self) -> str:
+        """How."""
+
+
+def target_name(found: FromTarget) -> str:
     """Return the target, and the scaffold where it is not the plain question."""
-    scaffold = found["scaffold"]
-    return str(found["target"]) + ("" if scaffold == "direct" else f", {scaffold}")
+    return found.target + ("" if found.scaffold == "direct" else f", {found.scaffold}")
 
 
 def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
     """Return what is concluded of each gap, in words and numbers."""
     return [
-        f"{target_name(diagnosis)}: {gap['a']} against {gap['b']}, {diagnosis['feature']}:"
+        f"{target_name(diagnosis)}: {gap.a} against {gap.b}, {diagnosis.feature}:"
         f" {_conclusion(gap)}"
         for diagnosis in diagnoses
-        for gap in diagnosis["gaps"]
+        for gap in diagnosis.gaps
     ]
 
 
-def _conclusion(gap: Mapping[str, Any]) -> str:
-    found = estimate_text(gap["gap"])
-    if gap["verdict"] == "disparity":
-        return f"a disparity of {found}, adjusted p = {p_value(gap['p_adjusted'], 3)}."
-    if gap["verdict"] == "no_disparity":
+def _conclusion(gap: Gap) -> str:
+    found = estimate_text(gap.gap)
+    if gap.verdict is Verdict.DISPARITY:
+        return f"a disparity of {found}, adjusted p = {p_value(gap.p_adjusted, 3)}."
+    if gap.verdict is Verdict.NO_DISPARITY:
         return f"no disparity beyond the tolerance ({found})."
     return f"not enough evidence for a disparity ({found})."
 
 
 def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
     """Return what concerns all groups of a dimension together."""
-    where = f"{diagnosis['feature']} by {diagnosis['dimension']}"
-    disparities = {each["metric"]: each for each in diagnosis.get("disparities") or ()}
-    if (spread := disparities.get("Max-Min")) and spread.get("value") is not None:
+    where = f"{diagnosis.feature} by {diagnosis.dimension}"
+    disparities = {each.metric: each for each in diagnosis.disparities}
+    if (spread := disparities.get("Max-Min")) and spread.value is not None:
         yield (
-            f"{where}: the groups span {number(spread['value'])}; random labels span"
-            f" {number(spread.get('null_median'))} half of the time,"
-            f" p = {p_value(spread.get('p_value'))}."
+            f"{where}: the groups span {number(spread.value)}; random labels span"
+            f" {number(spread.null_median)} half of the time,"
+            f" p = {p_value(spread.p_value)}."
         )
     yield from gap_notes(diagnosis)
-    missing = diagnosis.get("missing") or {}
-    if (p_missing := missing.get("p_value")) is not None:
+    if (missing := diagnosis.missing) and missing.p_value is not None:
         yield (
-            f"{where}: missing answers alike in all groups? p = {p_value(p_missing)}"
-            f" ({missing['method']})."
+            f"{where}: missing answers alike in all groups? p = {p_value(missing.p_value)}"
+            f" ({missing.method})."
         )
 
 
@@ -62,22 +72,22 @@ def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _with_sets_as_units(diagnosis: Diagnosis) -> Iterator[str]:
     """Return how gaps that are about these prompts alone look with sets as units."""
-    for gap in diagnosis["gaps"]:
-        if by_set := gap.get("by_set"):
+    for gap in diagnosis.gaps:
+        if by_set := gap.by_set:
             yield (
-                f"{diagnosis['feature']}, {gap['a']} - {gap['b']}: with sets as units"
-                f" {estimate_text(by_set)}, p = {p_value(gap.get('by_set_p'))}; rank test over"
-                f" pooled answers p = {p_value(gap.get('mann_whitney_p'))} (the convention of"
+                f"{diagnosis.feature}, {gap.a} - {gap.b}: with sets as units"
+                f" {estimate_text(by_set)}, p = {p_value(gap.by_set_p)}; rank test over"
+                f" pooled answers p = {p_value(gap.mann_whitney_p)} (the convention of"
                 " hiring studies: it takes repeats as independent)."
             )
 
 
 def _of_the_extractor_alone(diagnosis: Diagnosis) -> Iterator[str]:
     """Return what the extractor makes of the names by itself, where it was calibrated."""
-    for gap in diagnosis["gaps"]:
-        if own := gap.get("instrument"):
+    for gap in diagnosis.gaps:
+        if own := gap.instrument:
             yield (
-                f"{diagnosis['feature']}, {gap['a']} - {gap['b']}: of this, the extractor"
-                f" {diagnosis['extractor']} makes {estimate_text(own)} alone, on sentences that"
+                f"{diagnosis.feature}, {gap.a} - {gap.b}: of this, the extractor"
+                f" {diagnosis.extractor} makes {estimate_text(own)} alone, on sentences that"
                 " differ in the name and nothing else."
             )

@@ -1,10 +1,12 @@
 """Selection rates of a run or of cases as the tables of New York City's Local Law 144."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from biaswatch.render.tables import escape_md, markdown_table
+from services.gateway.runs.views import RunProgress
+from shared.contracts import Diagnosis, GroupSummary
 from shared.errors import UsageError
 from shared.formatting import UNDEFINED
 from shared.stats.studies.local_law_144 import (
@@ -24,7 +26,7 @@ NO_AUDIT = (
 )
 
 
-def run_tables(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> str:
+def run_tables(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> str:
     """Return a table for each target and dimension.
 
     Raises
@@ -32,7 +34,7 @@ def run_tables(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -
     UsageError
         The suite says of no feature what a selection is.
     """
-    fit = [d for d in diagnoses if all(g.get("selection_rate") for g in d["groups"])]
+    fit = [d for d in diagnoses if all(g.selection_rate for g in d.groups)]
     if not fit:
         raise UsageError(
             "The suite of this run does not say what a selection is. Give it `selected_at_least`"
@@ -41,25 +43,25 @@ def run_tables(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -
     return "\n".join(_run(run, fit)) + "\n"
 
 
-def _run(run: Mapping[str, Any], diagnoses: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield f"# Selection rates and impact ratios: {escape_md(run['suite'])}"
+def _run(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+    yield f"# Selection rates and impact ratios: {escape_md(run.suite)}"
     yield ""
-    yield f"Run `{run['run_id']}` of {run['at'][:10]}. {NO_AUDIT}"
+    yield f"Run `{run.run_id}` of {run.at:%Y-%m-%d}. {NO_AUDIT}"
     for each in diagnoses:
-        names = (each["target"], each["scaffold"], each["feature"])
+        names = (each.target, each.scaffold, each.feature)
         yield ""
-        yield f"## {', '.join(map(escape_md, names))}: {escape_md(each['dimension'])}"
+        yield f"## {', '.join(map(escape_md, names))}: {escape_md(each.dimension)}"
         yield ""
-        yield from _impact_table(impact_rows([_category(group) for group in each["groups"]]))
-        unread = sum(group["missing"] for group in each["groups"])
+        yield from _impact_table(impact_rows([_category(group) for group in each.groups]))
+        unread = sum(group.missing for group in each.groups)
         yield ""
         yield f"Answers without a number, in no row: {unread}. A case is a prompt."
 
 
-def _category(group: Mapping[str, Any]) -> Category:
+def _category(group: GroupSummary) -> Category:
     """Count a case by the share of its repeats that was selected: its rate is not rounded."""
-    units = group["units"]
-    return Category(group["group"], units, (group["selection_rate"]["value"] or 0.0) * units)
+    rate = group.selection_rate.value if group.selection_rate else None
+    return Category(group.group, group.units, (rate or 0.0) * group.units)
 
 
 def _impact_table(rows: Sequence[ImpactRow]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import typer
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.table import Table
 
@@ -29,6 +30,11 @@ def write_document(document: str, output: Path | None) -> None:
     except OSError as error:
         raise UsageError(f"{output} cannot be written ({error.strerror}).") from None
     typer.echo(f"Wrote {output}.", err=True)
+
+
+def print_json(found: object) -> None:
+    """Print what the gateway has answered as JSON."""
+    typer.echo(json.dumps(to_jsonable_python(found), indent=2))
 
 
 def print_rows(

@@ -2,20 +2,21 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from html import escape as escape_html
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from markdown_it import MarkdownIt
+from pydantic_core import to_jsonable_python
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render import interpretations, studies
 from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.figures import draw
 from biaswatch.render.ll144 import run_tables
+from services.gateway.runs.study_views import FlaggedPair
 
 
 class ReportFormat(StrEnum):
@@ -49,15 +50,15 @@ CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The page loads nothing and runs nothing."""
 
 
-def report_text(
-    form: ReportFormat, results: RunResults, flagged: Sequence[Mapping[str, Any]]
-) -> str:
+def report_text(form: ReportFormat, results: RunResults, flagged: Sequence[FlaggedPair]) -> str:
     """Return the report in this form."""
     match form:
         case ReportFormat.JSONL:
             return studies.as_jsonl(flagged)
         case ReportFormat.JSON:
-            return json.dumps({**results.as_json(), "flagged": list(flagged)}, indent=2)
+            return json.dumps(
+                {**results.as_json(), "flagged": to_jsonable_python(flagged)}, indent=2
+            )
         case ReportFormat.CSV:
             return as_csv(results)
         case ReportFormat.LL144:
@@ -67,13 +68,13 @@ def report_text(
         case ReportFormat.HTML:
             with TemporaryDirectory() as folder:
                 pictures = [p for p in draw(results, Path(folder)) if p.suffix == ".svg"]
-                return _page(str(results.run["suite"]), _document(results, flagged), pictures)
+                return _page(results.run.suite, _document(results, flagged), pictures)
 
 
-def _document(results: RunResults, flagged: Sequence[Mapping[str, Any]]) -> str:
+def _document(results: RunResults, flagged: Sequence[FlaggedPair]) -> str:
     return (
         as_markdown(results)
-        + studies.as_markdown(results.studies, flagged)
+        + (studies.as_markdown(results.studies, flagged) if results.studies else "")
         + interpretations.as_markdown(results.interpretations)
     )
 

@@ -1,19 +1,25 @@
 """Scores, pairs and judges of a study, in a terminal and in a report; flagged pairs one by one."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from rich.console import Console
 
 from biaswatch.render.findings import target_name
 from biaswatch.render.tables import escape, escape_md, markdown_table, terminal_table
+from services.gateway.runs.study_views import (
+    FlaggedPair,
+    PairGap,
+    PairTable,
+    ScoreGap,
+    Scores,
+    StudyResults,
+)
+from shared.contracts import Estimate
 from shared.formatting import UNDEFINED, number, p_value
 
-Studies = Mapping[str, Any]
-FlaggedPair = Mapping[str, Any]
 STATEMENTS = {
     "answer_consistent": "same person in both",
     "different": "different persons",
@@ -38,67 +44,74 @@ MEANING = (
 MOST_GAPS = 20
 
 
-def _score_rows(studies: Studies) -> Iterator[list[str]]:
-    for each in studies["scores"]:
-        counts = [str(each[k]) for k in ("rows", "missing", "unmatched", "without_target")]
+def _score_rows(studies: StudyResults) -> Iterator[list[str]]:
+    for each in studies.scores:
+        counts = (each.rows, each.missing, each.unmatched, each.without_target)
         yield [
             *_model_and_category(each),
-            *counts,
-            _percent(each["accuracy"]),
-            _percent(each["bias"]),
+            *map(str, counts),
+            _percent(each.accuracy),
+            _percent(each.bias),
         ]
 
 
-def _pair_rows(studies: Studies) -> Iterator[list[str]]:
-    for each in studies["pairs"]:
+def _pair_rows(studies: StudyResults) -> Iterator[list[str]]:
+    for each in studies.pairs:
         for name, words in STATEMENTS.items():
-            share = each["shares"][name]
-            counts = [str(share[k]) for k in ("count", "of", "without")]
-            yield [*_model_and_category(each), words, *counts, _percent(share["share"], 100)]
+            share = each.shares[name]
+            counts = map(str, (share.count, share.of, share.without))
+            yield [*_model_and_category(each), words, *counts, _percent(share.share, 100)]
 
 
-def _judge_rows(studies: Studies) -> Iterator[list[str]]:
-    for each in studies["judges"]:
-        said = ", ".join(f"{said} {times}" for said, times in each["said"].items())
-        counts = [str(each["right"]), str(each["asked"]), str(each["asked"] - each["read"])]
-        verdict = each["warning"] or "better than chance"
-        kind = each["kind"].replace("_", " or ")
-        yield [each["judge"], kind, *counts, said or UNDEFINED, verdict]
+def _judge_rows(studies: StudyResults) -> Iterator[list[str]]:
+    for each in studies.judges:
+        said = ", ".join(f"{said} {times}" for said, times in each.said.items())
+        counts = [str(each.right), str(each.asked), str(each.asked - each.read)]
+        verdict = each.warning or "better than chance"
+        kind = each.kind.replace("_", " or ")
+        yield [each.judge, kind, *counts, said or UNDEFINED, verdict]
+
+
+def _unasked(studies: StudyResults) -> Iterator[str]:
+    for each in studies.pairs:
+        for why, times in each.unasked.items():
+            who = f"{each.target}, {each.category}, {each.condition}"
+            yield f"{who}: {times} of {each.pairs} pairs were not judged: {why}."
 
 
 @dataclass(frozen=True)
 class StudyTable:
     """One table of a study."""
 
-    field: str
-    """Its field in the study's JSON."""
     title: str
     intervals: str
     """What a terminal says behind the title."""
     explained: str
     """What a report says below the title."""
     head: tuple[str, ...]
-    rows: Callable[[Studies], Iterator[list[str]]]
+    rows: Callable[[StudyResults], Iterator[list[str]]]
     titles: int
     """So many columns are titles in a terminal, so that narrow screens suffice."""
     note: str = ""
     """What a terminal says below the table."""
+    left_out: Callable[[StudyResults], Iterator[str]] = lambda _: iter(())
+    """What a report says below the table of what is not in it."""
 
 
 TABLES = (
     StudyTable(
-        "scores", "Scores", " (percent, 95 % intervals by context)",
+        "Scores", " (percent, 95 % intervals by context)",
         "In percent, with 95 % bootstrap intervals by context.",
         ("model", "category", "rows", "missing", "no option", "no target", "accuracy", "bias"),
         _score_rows, titles=1,
     ),
     StudyTable(
-        "pairs", "Pairs", " (Wilson's 95 % intervals)", MEANING,
+        "Pairs", " (Wilson's 95 % intervals)", MEANING,
         ("model", "category", "statement", "pairs", "of", "no verdict", "percent"),
-        _pair_rows, titles=2, note=MEANING,
+        _pair_rows, titles=2, note=MEANING, left_out=_unasked,
     ),
     StudyTable(
-        "judges", "Judges", " on questions with known replies",
+        "Judges", " on questions with known replies",
         "On questions of our own, whose replies are known.",
         ("judge", "kind", "right", "of", "unread", "said", "verdict"),
         _judge_rows, titles=1,
@@ -106,12 +119,12 @@ TABLES = (
 )  # fmt: skip
 
 
-def print_studies(console: Console, studies: Studies) -> None:
+def print_studies(console: Console, studies: StudyResults) -> None:
     """Print scores, pairs, judges and what differs between models."""
     for each in TABLES:
-        if studies.get(each.field):
+        if rows := list(each.rows(studies)):
             console.print(f"\n[bold]{each.title}[/]{each.intervals}")
-            _print(console, each, studies)
+            _print(console, each, rows)
     lines = model_gaps(studies)
     for line in lines[:MOST_GAPS]:
         console.print(f"• {escape(line)}")
@@ -119,20 +132,20 @@ def print_studies(console: Console, studies: Studies) -> None:
         console.print(f"[dim]{len(lines) - MOST_GAPS} more comparisons are in the report.[/]")
 
 
-def _print(console: Console, table: StudyTable, studies: Studies) -> None:
+def _print(console: Console, table: StudyTable, rows: list[list[str]]) -> None:
     """Print a table for each title; what its rows share is above it."""
     count = table.titles
-    for title, rows in groupby(table.rows(studies), key=lambda row: row[:count]):
+    for title, some in groupby(rows, key=lambda row: row[:count]):
         console.print(escape(", ".join(title)), soft_wrap=True)
-        without_title = (row[count:] for row in rows)
+        without_title = (row[count:] for row in some)
         console.print(terminal_table(table.head[count:], without_title, indent=2))
     if table.note:
         console.print(f"[dim]{escape(table.note)}[/]")
 
 
-def as_markdown(studies: Studies, flagged: Sequence[FlaggedPair]) -> str:
+def as_markdown(studies: StudyResults, flagged: Sequence[FlaggedPair]) -> str:
     """Return the sections of a study; nothing where there is none."""
-    lines = [line for each in TABLES if studies.get(each.field) for line in _section(each, studies)]
+    lines = [line for each in TABLES for line in _section(each, studies)]
     if sentences := model_gaps(studies):
         lines += ["", "## Models compared", ""]
         lines += [f"- {escape_md(sentence)}" for sentence in sentences]
@@ -144,71 +157,71 @@ def as_markdown(studies: Studies, flagged: Sequence[FlaggedPair]) -> str:
 
 def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:
     """Return the flagged pairs, one a line."""
-    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in flagged)
+    return "".join(
+        json.dumps(each.model_dump(mode="json"), ensure_ascii=False) + "\n" for each in flagged
+    )
 
 
-def _section(table: StudyTable, studies: Studies) -> Iterator[str]:
+def _section(table: StudyTable, studies: StudyResults) -> Iterator[str]:
+    rows = list(table.rows(studies))
+    if not rows:
+        return
     yield from ("", f"## {table.title}", "", table.explained, "")
-    yield from markdown_table(table.head, table.rows(studies))
-    for each in studies[table.field]:
-        for why, times in each.get("unasked", {}).items():
-            who = f"{each['target']}, {each['category']}, {each['condition']}"
-            yield ""
-            yield escape_md(f"{who}: {times} of {each['pairs']} pairs were not judged: {why}.")
+    yield from markdown_table(table.head, rows)
+    for line in table.left_out(studies):
+        yield from ("", escape_md(line))
 
 
 def _flagged_pair(each: FlaggedPair) -> Iterator[str]:
-    yield f"### {escape_md(each['set_id'])}: {escape_md(each['target'])}"
+    yield f"### {escape_md(each.set_id)}: {escape_md(each.target)}"
     yield ""
-    yield f"**Context:** {escape_md(each['context'] or '(purged)')}"
-    for name in ("a", "b"):
-        side = each[name]
+    yield f"**Context:** {escape_md(each.context or '(purged)')}"
+    for name, side in (("a", each.a), ("b", each.b)):
         yield ""
-        yield f"**Question {name.upper()}:** {escape_md(side['question'])}"
+        yield f"**Question {name.upper()}:** {escape_md(side.question)}"
         yield ""
-        yield f"**Answer:** {escape_md(side['answer'] or '(none)')}"
+        yield f"**Answer:** {escape_md(side.answer or '(none)')}"
         yield ""
-        yield f"**Reasoning:** {escape_md(side['reasoning'] or '(none)')}"
+        yield f"**Reasoning:** {escape_md(side.reasoning or '(none)')}"
     yield ""
-    for flag in each["flags"]:
-        why = each["explanations"].get(flag) or "The judge gave no explanation."
+    for flag in each.flags:
+        why = each.explanations.get(flag) or "The judge gave no explanation."
         yield f"- **{STATEMENTS[flag]}**: {escape_md(why)}"
 
 
-def model_gaps(studies: Studies) -> list[str]:
+def model_gaps(studies: StudyResults) -> list[str]:
     """Return for every two models what differs, with corrected p-values."""
     found = []
-    for each in studies.get("score_gaps") or ():
-        gap = number(each["difference"])
-        found.append(f"{_versus(each)}: {each['score']} differs by {gap} points{_p(each)}.")
-    for each in studies.get("pair_gaps") or ():
-        if each["p_value"] is not None:
-            gap = number(100 * each["difference"])
-            words = STATEMENTS[each["statement"]]
+    for each in studies.score_gaps:
+        gap = number(each.difference)
+        found.append(f"{_versus(each)}: {each.score} differs by {gap} points{_p(each)}.")
+    for pair in studies.pair_gaps:
+        if pair.p_value is not None and pair.difference is not None:
+            gap = number(100 * pair.difference)
+            words = STATEMENTS[pair.statement]
             found.append(
-                f"{_versus(each)}: {words} differs by {gap} points on {each['pairs']} pairs"
-                f"{_p(each)}."
+                f"{_versus(pair)}: {words} differs by {gap} points on {pair.pairs} pairs{_p(pair)}."
             )
     return found
 
 
-def _percent(estimate: Mapping[str, Any], times: float = 1) -> str:
+def _percent(estimate: Estimate, times: float = 1) -> str:
     """Return an estimate in percent, to one decimal, with its interval or why it has none."""
-    value, low, high = (estimate.get(k) for k in ("value", "low", "high"))
+    value, low, high = estimate.value, estimate.low, estimate.high
     if value is None:
-        return f"{UNDEFINED} [{estimate.get('reason') or 'undefined'}]"
+        return f"{UNDEFINED} [{estimate.reason or 'undefined'}]"
     if low is None or high is None:
-        return f"{times * value:.1f} [{estimate.get('reason') or 'no interval'}]"
+        return f"{times * value:.1f} [{estimate.reason or 'no interval'}]"
     return f"{times * value:.1f} [{times * low:.1f}, {times * high:.1f}]"
 
 
-def _model_and_category(each: Mapping[str, Any]) -> list[str]:
-    return [target_name(each), f"{each['category']}, {each['condition']}"]
+def _model_and_category(each: Scores | PairTable) -> list[str]:
+    return [target_name(each), f"{each.category}, {each.condition}"]
 
 
-def _versus(each: Mapping[str, Any]) -> str:
-    return f"{each['a']} against {each['b']}, {each['category']}, {each['condition']}"
+def _versus(each: ScoreGap | PairGap) -> str:
+    return f"{each.a} against {each.b}, {each.category}, {each.condition}"
 
 
-def _p(each: Mapping[str, Any]) -> str:
-    return f", adjusted p = {p_value(each['p_adjusted'])}"
+def _p(each: ScoreGap | PairGap) -> str:
+    return f", adjusted p = {p_value(each.p_adjusted)}"

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from biaswatch.render.columns import Column, Row, Shown, columns
+from shared.contracts import Verdict
 from shared.formatting import UNDEFINED
 
 KEPT = "\n\t\u200c\u200d"
@@ -49,7 +50,7 @@ def terminal_table(
     return table
 
 
-def findings_table(registry: tuple[Column, ...], found: Sequence[Row], level: str) -> Table:
+def findings_table(registry: Sequence[Column[Row]], found: Sequence[Row], level: str) -> Table:
     """Return gaps or groups as a table for a terminal, less the columns that have no cell."""
     shown = [
         column
@@ -70,10 +71,10 @@ def verdict_text(verdict: str, words: str) -> Text:
     return Text(words, style=STYLES.get(verdict, ""))
 
 
-def _terminal_cell(column: Column, row: Row) -> Text:
+def _terminal_cell(column: Column[Row], row: Row) -> Text:
     text = column.text(row)
     if column.is_verdict:
-        return verdict_text(row["verdict"], text)
+        return verdict_text(str(column.value(row)), text)
     if column.is_estimate:
         value, _, bounds = (text or UNDEFINED).partition(" ")
         text = "\n".join([value, *wrap(bounds, INTERVAL_WIDTH)])
@@ -86,7 +87,7 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterat
 
 
 def findings_markdown(
-    registry: tuple[Column, ...], found: Iterable[Row], level: str
+    registry: Sequence[Column[Row]], found: Iterable[Row], level: str
 ) -> Iterator[str]:
     """Return the lines of gaps or groups as a table; disparities are in bold."""
     shown = columns(registry, Shown.DOCUMENT)
@@ -96,9 +97,9 @@ def findings_markdown(
     )
 
 
-def _markdown_cell(column: Column, row: Row) -> str:
+def _markdown_cell(column: Column[Row], row: Row) -> str:
     text = escape_md(column.text(row))
-    return f"**{text}**" if column.is_verdict and row["verdict"] == "disparity" else text
+    return f"**{text}**" if column.is_verdict and column.value(row) == Verdict.DISPARITY else text
 
 
 def _markdown_lines(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
@@ -108,7 +109,7 @@ def _markdown_lines(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Itera
         yield f"| {' | '.join(row)} |"
 
 
-def findings_csv(registry: tuple[Column, ...], found: Iterable[Row]) -> str:
+def findings_csv(registry: Sequence[Column[Row]], found: Iterable[Row]) -> str:
     """Return gaps as CSV, numbers unrounded."""
     shown = columns(registry, Shown.CSV)
     written = io.StringIO()

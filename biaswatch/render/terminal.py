@@ -9,10 +9,9 @@ from rich.console import Console
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.assessments import print_assessments
-from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, rows
+from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group_rows
 from biaswatch.render.findings import (
     NOTHING_TO_COMPARE,
-    Diagnosis,
     conclusions,
     dimension_notes,
     target_name,
@@ -20,6 +19,7 @@ from biaswatch.render.findings import (
 from biaswatch.render.interpretations import summary
 from biaswatch.render.studies import print_studies
 from biaswatch.render.tables import escape, findings_table
+from shared.contracts import Diagnosis
 from shared.formatting import coverage
 
 STOPPED = {
@@ -43,16 +43,15 @@ def print_results(results: RunResults, *, as_json: bool) -> None:
         return
     run = results.run
     console = Console()
-    console.print(
-        f"Run {run['run_id']}: {run['stand']}, {run['responses']} of {run['probes']} responses."
-    )
-    if why := STOPPED.get(run.get("stopped_by") or ""):
+    console.print(f"Run {run.run_id}: {run.stand}, {run.responses} of {run.probes} responses.")
+    if why := STOPPED.get(run.stopped_by or ""):
         console.print(why)
     _print_interpretations(console, results)
     print_diagnoses(console, results.diagnoses)
     print_assessments(console, results.assessments)
-    print_studies(console, results.studies)
-    if results.diagnoses or run["responses"]:
+    if results.studies:
+        print_studies(console, results.studies)
+    if results.diagnoses or run.responses:
         _print_conclusions(console, results.diagnoses)
     else:
         console.print("There is no answer yet, so there is nothing to compare.")
@@ -61,12 +60,12 @@ def print_results(results: RunResults, *, as_json: bool) -> None:
 def _print_interpretations(console: Console, results: RunResults) -> None:
     """Print what was made of the written reports, and how to read them: they are long."""
     for each in results.interpretations:
-        console.print(f"\nInterpreted and graded: {escape(each['about'])}.")
-        console.print(f"The report is written: {escape(summary(each))}", highlight=False)
+        console.print(f"\nInterpreted and graded: {escape(each.about)}.")
+        console.print(f"The report is written: {escape(summary(each.evaluation))}", highlight=False)
     if results.interpretations:
         judges = " ".join(f"--judge {each}" for each in DEMO_JUDGES)
         console.print(
-            f"To read it: biaswatch report {results.run['run_id']} --interpret"
+            f"To read it: biaswatch report {results.run.run_id} --interpret"
             f" --target {DEMO_WRITER} {judges}",
             soft_wrap=True,
         )
@@ -76,10 +75,9 @@ def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
     """Print the numbers of each target: gaps, groups, missing answers."""
     for title, some in groupby(diagnoses, key=target_name):
         found = list(some)
-        level = coverage(found[0]["alpha"])
-        gaps, groups = (
-            [row for d in found for row in rows(d, part)] for part in ("gaps", "groups")
-        )
+        level = coverage(found[0].alpha)
+        gaps = [row for each in found for row in gap_rows(each)]
+        groups = [row for each in found for row in group_rows(each)]
         console.print(f"\n[bold]{escape(title)}[/]")
         width, console.width = console.width, max(console.width, LEAST_WIDTH)
         console.print(findings_table(GAP_COLUMNS, gaps, level), "")
@@ -98,6 +96,6 @@ def _print_conclusions(console: Console, diagnoses: Sequence[Diagnosis]) -> None
         console.print(f"• {escape(sentence)}")
     first = diagnoses[0]
     console.print(
-        f"[dim]Family of {first['family']} comparisons, Holm-corrected, level {first['alpha']:g}."
-        f" About {escape(first['claim'])}.[/dim]"
+        f"[dim]Family of {first.family} comparisons, Holm-corrected, level {first.alpha:g}."
+        f" About {escape(first.claim)}.[/dim]"
     )

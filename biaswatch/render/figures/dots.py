@@ -18,6 +18,7 @@ from biaswatch.render.figures.frame import (
     shortened,
     target_names,
 )
+from shared.contracts import Estimate
 from shared.formatting import coverage, number
 
 ROW_IN = 0.34
@@ -29,23 +30,23 @@ def quality_and_consistency(results: RunResults) -> Figure | None:
     """Draw how near answers are to the right ones, and how much they differ over repeats."""
     found = [
         each for each in results.assessments
-        if {each["quality"].get("value"), each["consistency"].get("mean_sd")} != {None}
+        if {each.quality.value, each.consistency.mean_sd} != {None}
     ]  # fmt: skip
     if not found:
         return None
     figure, axes = new_figure(
-        f"{results.run['suite']}: quality and consistency", 1.5 + ROW_IN * len(found), across=2
+        f"{results.run.suite}: quality and consistency", 1.5 + ROW_IN * len(found), across=2
     )
     parts = (
-        (QUALITY, [e["quality"].get("value") for e in found]),
+        (QUALITY, [e.quality.value for e in found]),
         ("sd over repeats, points",
-         [e["consistency"].get("mean_sd") for e in found]),
+         [e.consistency.mean_sd for e in found]),
     )  # fmt: skip
     for axis, (title, values) in zip(axes, parts, strict=True):
         _bars(axis, values)
         axis.set_xlabel(title)
     labels = [
-        f"{shortened(name)} (n={each['answers'] - each['missing']})"
+        f"{shortened(name)} (n={each.answers - each.missing})"
         for name, each in zip(target_names(found), found, strict=True)
     ]
     label_rows(axes[0], labels)
@@ -55,36 +56,36 @@ def quality_and_consistency(results: RunResults) -> Figure | None:
 
 def combinations(results: RunResults) -> Figure | None:
     """Draw the mean of every combination of groups."""
-    found = [each for each in results.assessments if each["cells"]]
+    found = [each for each in results.assessments if each.cells]
     if not found:
         return None
     series = {
-        name: {", ".join(c["groups"].values()): c["mean"] for c in each["cells"]}
+        name: {", ".join(c.groups.values()): c.mean for c in each.cells}
         for name, each in zip(target_names(found), found, strict=True)
     }
-    answers = found[0]["cells"][0]["answers"]
+    answers = found[0].cells[0].answers
     return _intervals(
         series,
-        f"{results.run['suite']}: every combination of groups",
-        f"mean {found[0]['feature']}, points, {coverage(found[0]['alpha'])} interval;"
+        f"{results.run.suite}: every combination of groups",
+        f"mean {found[0].feature}, points, {coverage(found[0].alpha)} interval;"
         f" {answers} answers a combination",
     )
 
 
 def against_anonymised(results: RunResults) -> Figure | None:
     """Draw each group's distance to the twins that name nobody."""
-    found = [each for each in results.assessments if each["deviations"]]
+    found = [each for each in results.assessments if each.deviations]
     if not found:
         return None
     series = {
-        name: {f"{d['dimension']} {d['group']}": d["gap"] for d in each["deviations"]}
+        name: {f"{d.dimension} {d.group}": d.gap for d in each.deviations}
         for name, each in zip(target_names(found), found, strict=True)
     }
     figure = _intervals(
         series,
-        f"{results.run['suite']}: identified against anonymised",
-        f"group minus anonymised twin in {found[0]['feature']}, points,"
-        f" {coverage(found[0]['alpha'])} interval",
+        f"{results.run.suite}: identified against anonymised",
+        f"group minus anonymised twin in {found[0].feature}, points,"
+        f" {coverage(found[0].alpha)} interval",
     )
     figure.axes[0].axvline(0, color=INK, lw=1)
     return figure
@@ -94,15 +95,15 @@ def bias_and_quality(results: RunResults) -> Figure | None:
     """Draw total bias against quality; the tick is what exchanged labels give half of the time."""
     found = [
         each for each in results.assessments
-        if each["quality"].get("value") is not None and each["total_bias"].get("value") is not None
+        if each.quality.value is not None and each.total_bias.value is not None
     ]  # fmt: skip
     if not found:
         return None
-    figure, (axis,) = new_figure(f"{results.run['suite']}: total bias and quality", 4.8)
+    figure, (axis,) = new_figure(f"{results.run.suite}: total bias and quality", 4.8)
     for place, (each, name) in enumerate(zip(found, target_names(found), strict=True)):
         colour, marker = _look(place)
-        bias = each["total_bias"]
-        x, y, chance = each["quality"]["value"], bias["value"], bias["null_median"]
+        bias = each.total_bias
+        x, y, chance = each.quality.value, bias.value, bias.null_median
         axis.plot(x, y, marker, color=colour, ms=8, label=shortened(name))
         if chance is not None:
             axis.plot([x, x], [chance, y], color=colour, lw=0.8, ls=":")
@@ -119,9 +120,7 @@ def bias_and_quality(results: RunResults) -> Figure | None:
     return figure
 
 
-def _intervals(
-    series: Mapping[str, Mapping[str, Mapping[str, Any]]], title: str, unit: str
-) -> Figure:
+def _intervals(series: Mapping[str, Mapping[str, Estimate]], title: str, unit: str) -> Figure:
     """Draw one row a group, and in it one dot with its interval for each series."""
     labels = list(dict.fromkeys(label for found in series.values() for label in found))
     height = 1.6 + len(labels) * max(ROW_IN, 0.13 * len(series)) + 0.2 * len(series)
@@ -132,7 +131,8 @@ def _intervals(
         colour, marker = _look(place)
         for row, label in enumerate(labels):
             y = row + (place - (len(series) - 1) / 2) * step
-            _interval(axis, found.get(label) or {}, y, colour, marker)
+            if label in found:
+                _interval(axis, found[label], y, colour, marker)
         handles.append(Line2D([], [], color=colour, marker=marker, ms=5, label=shortened(name)))
     label_rows(axis, [shortened(label) for label in labels])
     axis.set_xlabel(unit)
@@ -140,8 +140,8 @@ def _intervals(
     return figure
 
 
-def _interval(axis: Any, estimate: Mapping[str, Any], y: float, colour: str, marker: str) -> None:
-    value, low, high = (estimate.get(name) for name in ("value", "low", "high"))
+def _interval(axis: Any, estimate: Estimate, y: float, colour: str, marker: str) -> None:
+    value, low, high = estimate.value, estimate.low, estimate.high
     if value is None:
         return
     if low is not None and high is not None:

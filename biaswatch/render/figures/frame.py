@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from biaswatch.render.findings import target_name
+from biaswatch.render.findings import FromTarget, target_name
 
 INK, PALE, ACCENT = "#1f3b57", "#c9d3dd", "#b5482a"
 COLOURS = ("#1f6f8b", "#b5482a", "#5b7f3a", "#7a4f8f", "#a8842c", "#4a4a4a", "#c06c84", "#2f4858")
@@ -41,6 +41,6 @@ def label_rows(axis: Any, labels: Sequence[str]) -> None:
     axis.grid(axis="x", color=PALE, lw=0.5)
 
 
-def target_names(found: Sequence[Any]) -> list[str]:
+def target_names(found: Sequence[FromTarget]) -> list[str]:
     """Return the target and scaffold of each."""
     return [target_name(each) for each in found]

@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures.frame import INK, MINUS, PALE, new_figure, shortened, target_names
+from shared.contracts import CriterionGap, Diagnosis, Gap, Verdict
 
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]
 """(row, column) -> value, and whether it is a conclusion."""
@@ -20,57 +21,57 @@ DARK = 0.6
 
 def gaps(results: RunResults) -> Figure | None:
     """Draw every gap; those concluded to be disparities are outlined."""
-    found = [each for each in results.diagnoses if each["gaps"]]
+    found = [each for each in results.diagnoses if each.gaps]
     if not found:
         return None
     first = found[0]
     panels = []
-    for feature in dict.fromkeys(each["feature"] for each in found):
-        of_feature = [each for each in found if each["feature"] == feature]
+    for feature in dict.fromkeys(each.feature for each in found):
+        of_feature = [each for each in found if each.feature == feature]
         field = _gaps(of_feature)
         panels.append((f"{feature}; {_sizes(of_feature)}", field, _largest([field])))
     return _panels(
-        f"{results.run['suite']}: gaps between groups (outlined: disparity at level"
-        f" {first['alpha']:g}, Holm over {first['family']})",
+        f"{results.run.suite}: gaps between groups (outlined: disparity at level"
+        f" {first.alpha:g}, Holm over {first.family})",
         panels,
     )
 
 
 def criteria(results: RunResults) -> Figure | None:
     """Draw the gaps of each criterion, a field for each target and scaffold that judged them."""
-    found = [each for each in results.assessments if each["criteria"]]
+    found = [each for each in results.assessments if each.criteria]
     if not found:
         return None
-    fields = [_by_criterion(each["criteria"], each["alpha"]) for each in found]
+    fields = [_by_criterion(each.criteria, each.alpha) for each in found]
     reach = _largest(fields)  # one scale for all, or a model without gaps would look like one with
     panels = [
-        (f"{shortened(name)}; {each['answers']} answers", field, reach)
+        (f"{shortened(name)}; {each.answers} answers", field, reach)
         for name, each, field in zip(target_names(found), found, fields, strict=True)
     ]
     return _panels(
-        f"{results.run['suite']}: gaps by criterion (outlined: at level {found[0]['alpha']:g},"
+        f"{results.run.suite}: gaps by criterion (outlined: at level {found[0].alpha:g},"
         " Holm over a field)",
         panels,
     )
 
 
-def _gaps(diagnoses: Sequence[Mapping[str, Any]]) -> Field:
+def _gaps(diagnoses: Sequence[Diagnosis]) -> Field:
     return {
-        (name, _against(gap)): (gap["gap"].get("value"), gap["verdict"] == "disparity")
+        (name, _against(gap)): (gap.gap.value, gap.verdict is Verdict.DISPARITY)
         for each, name in zip(diagnoses, target_names(diagnoses), strict=True)
-        for gap in each["gaps"]
+        for gap in each.gaps
     }
 
 
-def _by_criterion(judged: Sequence[Mapping[str, Any]], alpha: float) -> Field:
+def _by_criterion(judged: Sequence[CriterionGap], alpha: float) -> Field:
     return {
-        (each["criterion"], _against(each)): (each["gap"].get("value"), _is_disparity(each, alpha))
+        (each.criterion, _against(each)): (each.gap.value, _is_disparity(each, alpha))
         for each in judged
     }
 
 
-def _against(pair: Mapping[str, Any]) -> str:
-    return f"{pair['a']} {MINUS} {pair['b']}"
+def _against(pair: Gap | CriterionGap) -> str:
+    return f"{pair.a} {MINUS} {pair.b}"
 
 
 def _panels(title: str, panels: Sequence[tuple[str, Field, float]]) -> Figure:
@@ -126,12 +127,11 @@ def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _is_disparity(judged: Mapping[str, Any], alpha: float) -> bool:
-    p_adjusted = judged.get("p_adjusted")
-    return p_adjusted is not None and p_adjusted <= alpha
+def _is_disparity(judged: CriterionGap, alpha: float) -> bool:
+    return judged.p_adjusted is not None and judged.p_adjusted <= alpha
 
 
-def _sizes(found: Sequence[Mapping[str, Any]]) -> str:
-    sizes = sorted({group["responses"] for each in found for group in each["groups"]})
+def _sizes(found: Sequence[Diagnosis]) -> str:
+    sizes = sorted({group.responses for each in found for group in each.groups})
     size = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     return f"{size} answers a group"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shared.contracts import Measure, Subject
+from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Measure, Subject
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.tables.ratio_agreement import ratio_agreement
 
@@ -88,64 +88,56 @@ def _conflict(found: Mapping[str, Any]) -> Iterator[str]:
         yield "Odds ratio and relative risk are in conflict: each alone would be read differently."
 
 
-def gap_subject(diagnosis: Mapping[str, Any], gap: Mapping[str, Any]) -> Subject:
+def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
     """Return the subject of one comparison of a run."""
-    groups = {each["group"]: each for each in diagnosis["groups"]}
-    one, two = groups[gap["a"]], groups[gap["b"]]
+    groups = {each.group: each for each in diagnosis.groups}
+    one, two = groups[gap.a], groups[gap.b]
     measures = [
-        _estimated("gap", "Difference of Means", 0.0, gap["gap"]),
+        _estimated("gap", "Difference of Means", 0.0, gap.gap),
         Measure(
             name="gap_test",
             label="Test of the difference, corrected for the number of comparisons",
-            value=gap.get("p_adjusted"),
-            p_value=gap.get("p_adjusted"),
-            reason=gap.get("reason"),
+            value=gap.p_adjusted,
+            p_value=gap.p_adjusted,
+            reason=gap.reason,
         ),
     ]
-    for name, label, neutral in (
-        ("effect_size", "Effect Size", 0.0), ("impact_ratio", "Impact Ratio", 1.0),
-    ):  # fmt: skip
-        if gap.get(name):
-            measures.append(_estimated(name, label, neutral, gap[name]))
-    measures += [_estimated(f"mean_{n}", f"Mean of {each['group']}", None, each["mean"])
+    if gap.effect_size:
+        measures.append(_estimated("effect_size", "Effect Size", 0.0, gap.effect_size))
+    if gap.impact_ratio:
+        measures.append(_estimated("impact_ratio", "Impact Ratio", 1.0, gap.impact_ratio))
+    measures += [_estimated(f"mean_{n}", f"Mean of {each.group}", None, each.mean)
                  for n, each in ((1, one), (2, two))]  # fmt: skip
     return Subject(
-        outcome=diagnosis["feature"],
-        value=f"the mean {diagnosis['feature']} of answers by {diagnosis['target']}",
-        groups=(gap["a"], gap["b"]),
-        cases=one["units"] + two["units"],
-        alpha=diagnosis["alpha"],
+        outcome=diagnosis.feature,
+        value=f"the mean {diagnosis.feature} of answers by {diagnosis.target}",
+        groups=(gap.a, gap.b),
+        cases=one.units + two.units,
+        alpha=diagnosis.alpha,
         measures=tuple(measures),
         notes=tuple(_notes(diagnosis, gap, one, two)),
     )
 
 
-def _estimated(
-    name: str, label: str, neutral: float | None, estimate: Mapping[str, Any]
-) -> Measure:
+def _estimated(name: str, label: str, neutral: float | None, estimate: Estimate) -> Measure:
     return Measure(
         name=name,
         label=label,
-        value=estimate.get("value"),
-        low=estimate.get("low"),
-        high=estimate.get("high"),
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
         no_difference=neutral,
-        reason=estimate.get("reason"),
+        reason=estimate.reason,
     )
 
 
-def _notes(
-    diagnosis: Mapping[str, Any],
-    gap: Mapping[str, Any],
-    one: Mapping[str, Any],
-    two: Mapping[str, Any],
-) -> Iterator[str]:
-    verdict = SAYS[gap["verdict"]]
-    yield f"The platform's conclusion is {verdict}, tolerance {diagnosis['tolerance']:g}."
-    yield f"The conclusion is about {diagnosis['claim']}."
-    yield f"It is one of {diagnosis['family']} comparisons, corrected together (Holm)."
+def _notes(diagnosis: Diagnosis, gap: Gap, one: GroupSummary, two: GroupSummary) -> Iterator[str]:
+    verdict = SAYS[gap.verdict]
+    yield f"The platform's conclusion is {verdict}, tolerance {diagnosis.tolerance:g}."
+    yield f"The conclusion is about {diagnosis.claim}."
+    yield f"It is one of {diagnosis.family} comparisons, corrected together (Holm)."
     for each in (one, two):
         yield (
-            f"{each['group']}: {each['units']} prompts, {each['responses']} answers asked for,"
-            f" {each['missing']} of them missing."
+            f"{each.group}: {each.units} prompts, {each.responses} answers asked for,"
+            f" {each.missing} of them missing."
         )

@@ -235,7 +235,7 @@ def assert_verdicts(found: Found, texts: Mapping[str, str]) -> None:
 
 
 def assert_readable(found: Found) -> None:
-    report = as_markdown(found.results.model_dump(), [each.model_dump() for each in found.flagged])
+    report = as_markdown(found.results, found.flagged)
     assert report.count("\n### ") == len(found.flagged)
     assert "**Reasoning:** (none)" not in report
 
@@ -346,4 +346,4 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
     [pairs] = found.results.pairs[:1]
     assert pairs.agreement is not None
     assert pairs.agreement < 1
-    assert "it always says yes" in as_markdown(found.results.model_dump(), [])
+    assert "it always says yes" in as_markdown(found.results, [])

@@ -5,6 +5,7 @@ from tests.support.records.findings import (
     make_brief,
     make_diagnosis,
     make_evaluation,
+    make_progress,
     make_subject,
     make_verdict,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "make_monitor",
     "make_plan",
     "make_probe",
+    "make_progress",
     "make_response",
     "make_round",
     "make_run",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.gateway.runs.views import RunProgress
 from shared.contracts import (
     Assessment,
     Brief,
@@ -49,6 +50,24 @@ def make_diagnosis(**fields: Any) -> Diagnosis:
         "gaps": (Gap(a="France", b="Peru", gap=Estimate(value=1.0), verdict=Verdict.NOT_ENOUGH),),
     }
     return Diagnosis(**{**given, **fields})
+
+
+def make_progress(**fields: Any) -> RunProgress:
+    """Make the progress of a run that is complete."""
+    given = {
+        "run_id": RUN_ID,
+        "suite": "countries",
+        "targets": ["replay:answers"],
+        "at": AT,
+        "stand": "complete",
+        "opening": 0,
+        "probes": 5,
+        "responses": 5,
+        "features": 5,
+        "features_expected": 5,
+        "diagnoses": 1,
+    }
+    return RunProgress(**{**given, **fields})
 
 
 def make_assessment(**fields: Any) -> Assessment:

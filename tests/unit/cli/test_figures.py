@@ -1,12 +1,11 @@
 """Pictures of a run: there, in both formats, and whatever anybody wrote in them stays text."""
 
-import json
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from biaswatch.local.run_results import Found, RunResults
+from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import draw
 from shared.contracts import (
     Assessment,
@@ -14,16 +13,15 @@ from shared.contracts import (
     Consistency,
     CriterionGap,
     Deviation,
-    Diagnosis,
     Estimate,
     Gap,
     Quality,
     Verdict,
 )
 from shared.errors import UsageError
-from tests.support.records import make_assessment, make_diagnosis
+from tests.support.records import make_assessment, make_diagnosis, make_progress
 
-RUN = {"run_id": "a" * 32, "suite": "cv-$\\frac{1}$"}
+RUN = make_progress(suite="cv-$\\frac{1}$")
 EVERY = {
     *("gaps", "criteria", "quality-and-consistency", "combinations"),
     *("against-anonymised", "bias-and-quality"),
@@ -32,14 +30,8 @@ HOSTILE = "<script>alert('$x^2$')</script>" * 3
 SOME = Estimate(value=-0.5, low=-0.9, high=-0.1)
 
 
-def loaded(record: Diagnosis | Assessment) -> Found:
-    found: Found = json.loads(record.encode())
-    return found
-
-
-def assessed(target: str) -> Found:
-    return loaded(
-        make_assessment(
+def assessed(target: str) -> Assessment:
+    return make_assessment(
             target=target,
             quality=Quality(value=88.0, mean_absolute_error=0.6, answers=3),
             consistency=Consistency(mean_sd=0.4, one_answer=0.1, prompts=3),
@@ -52,14 +44,13 @@ def assessed(target: str) -> Found:
                     gap=Estimate(value=1.5),
                 ),
             ),
-        )
-    )  # fmt: skip
+        )  # fmt: skip
 
 
 def test_every_picture_is_drawn_as_png_and_svg(tmp_path: Path) -> None:
     gap = Gap(a="black", b="white", gap=SOME, verdict=Verdict.DISPARITY)
     outcome = RunResults(
-        RUN, [loaded(make_diagnosis(gaps=(gap,), target=HOSTILE[:90]))],
+        RUN, [make_diagnosis(gaps=(gap,), target=HOSTILE[:90])],
         [assessed("simulator:a"), assessed(HOSTILE[:90])],
     )  # fmt: skip
     written = draw(outcome, tmp_path / "figures")
@@ -76,7 +67,7 @@ def test_every_picture_is_drawn_as_png_and_svg(tmp_path: Path) -> None:
 
 def test_what_is_undefined_is_said_and_what_is_not_there_is_not_drawn(tmp_path: Path) -> None:
     nothing = Gap(a="a", b="b", gap=Estimate(reason="no values"), verdict=Verdict.NOT_ENOUGH)
-    outcome = RunResults(RUN, [loaded(make_diagnosis(gaps=(nothing,)))])
+    outcome = RunResults(RUN, [make_diagnosis(gaps=(nothing,))])
     written = draw(outcome, tmp_path)
     assert [path.name for path in written] == ["gaps.png", "gaps.svg"]
     assert "undefined" in (tmp_path / "gaps.svg").read_text()
@@ -84,6 +75,6 @@ def test_what_is_undefined_is_said_and_what_is_not_there_is_not_drawn(tmp_path: 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    outcome = RunResults(RUN, [loaded(make_diagnosis())])
+    outcome = RunResults(RUN, [make_diagnosis()])
     with pytest.raises(UsageError, match="cannot be written"):
         draw(outcome, tmp_path / "file" / "figures")

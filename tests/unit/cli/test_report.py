@@ -8,7 +8,7 @@ from lxml import html
 from rich.console import Console
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.columns import Column, Shown, rows
+from biaswatch.render.columns import Column, GapRow, Shown, gap_rows
 from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.report import ReportFormat, report_text
 from biaswatch.render.tables import (
@@ -17,23 +17,23 @@ from biaswatch.render.tables import (
     findings_markdown,
     findings_table,
 )
-from shared.contracts import Estimate, Gap, GroupDisparity, GroupSummary, MissingTest, Verdict
-from tests.support.records import make_diagnosis
+from shared.contracts import (
+    Diagnosis,
+    Estimate,
+    Gap,
+    GroupDisparity,
+    GroupSummary,
+    MissingTest,
+    Verdict,
+)
+from tests.support.records import make_diagnosis, make_progress
 
-RUN = {
-    "run_id": "a" * 32,
-    "suite": "countries",
-    "at": "2026-01-02T03:04:05Z",
-    "stand": "complete",
-    "responses": 5,
-    "probes": 5,
-    "targets": ["replay:answers"],
-}
+RUN = make_progress(suite="countries", targets=["replay:answers"])
 HOSTILE = '=cmd|"<script>alert(1)</script>"![x](http://x)\n# head'
 
 
-def diagnosis(name: str = "Peru") -> dict[str, object]:
-    found = make_diagnosis(
+def diagnosis(name: str = "Peru") -> Diagnosis:
+    return make_diagnosis(
         groups=(
             GroupSummary(group="France", responses=3, missing=0, units=3, mean=Estimate(value=7)),
             GroupSummary(
@@ -51,8 +51,6 @@ def diagnosis(name: str = "Peru") -> dict[str, object]:
         disparities=(GroupDisparity(metric="Max-Min", value=1, null_median=0.7, p_value=0.04),),
         missing=MissingTest(p_value=0.3, method="Fisher, exact"),
     )  # fmt: skip
-    loaded: dict[str, object] = json.loads(found.encode())
-    return loaded
 
 
 def test_a_report_holds_gaps_missing_answers_and_what_it_is_about() -> None:
@@ -114,15 +112,15 @@ def test_the_tables_and_the_csv_of_gaps_keep_their_columns() -> None:
             "gap,low,high,p_value,p_adjusted,effect_size,verdict,reason"
         ),
         (
-            f"{'a' * 32},replay:answers,direct,words,concept,France,Peru,"
+            f"{RUN.run_id},replay:answers,direct,words,concept,France,Peru,"
             "1.0,0.5,1.5,0.01,0.02,,disparity,the interval lies beyond"
         ),
     ]
 
 
 def test_a_new_statistic_of_a_gap_is_one_column_of_all_tables() -> None:
-    found = rows(diagnosis(), "gaps", run="r")
-    column = Column("n", Shown.ALL, "new", lambda gap: f"{gap['a']}!", lambda _: 7)
+    found = gap_rows(diagnosis(), "r")
+    column = Column[GapRow]("n", Shown.ALL, "new", lambda row: f"{row.gap.a}!", lambda _: 7)
     console = Console(width=60)
     with console.capture() as shown:
         console.print(findings_table((column,), found, "95 %"))
@@ -157,7 +155,7 @@ def test_a_page_is_one_file_that_needs_nothing_from_elsewhere_and_runs_nothing()
 
 
 def test_a_title_is_text_too() -> None:
-    run = {**RUN, "suite": "</title><script>alert(1)</script>"}
+    run = make_progress(suite="</title><script>alert(1)</script>")
     page = html.fromstring(report_text(ReportFormat.HTML, RunResults(run, [diagnosis()]), ()))
-    assert page.findtext(".//title") == run["suite"]
+    assert page.findtext(".//title") == run.suite
     assert not page.findall(".//script")

@@ -1,15 +1,13 @@
 """What a terminal is shown: nothing anybody wrote steers it, and conclusions come last."""
 
-import json
-
 import pytest
 from rich.console import Console
 
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.run_results import InterpretedGap, RunResults
 from biaswatch.render.tables import escape, printable
 from biaswatch.render.terminal import print_diagnoses, print_results
 from shared.contracts import Estimate, Gap, Verdict
-from tests.support.records import make_diagnosis
+from tests.support.records import RUN_ID, make_diagnosis, make_evaluation, make_progress
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \x9b2J \u202eexe.gpj [bold]loud[/]"
 
@@ -31,7 +29,7 @@ def test_a_narrow_terminal_does_not_squeeze_columns_to_a_letter() -> None:
         a="female", b="male", gap=Estimate(value=-0.0258, low=-0.122, high=0.0699),
         impact_ratio=Estimate(value=0.971, low=0.547, high=1.72), verdict=Verdict.NOT_ENOUGH,
     )  # fmt: skip
-    found = json.loads(make_diagnosis(gaps=(gap,)).encode())
+    found = make_diagnosis(gaps=(gap,))
     console = Console(width=60)
     with console.capture() as said:
         print_diagnoses(console, [found])
@@ -42,12 +40,11 @@ def test_the_conclusions_come_last_and_a_written_report_does_not_push_them_away(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     gap = Gap(a="France", b="Peru", gap=Estimate(value=1), verdict=Verdict.NOT_ENOUGH)
-    run = {"run_id": "a" * 32, "stand": "complete", "responses": 5, "probes": 5}
-    about = {"about": "France against Peru", "report": "Long words.", "faults": []}
-    found = json.loads(make_diagnosis(gaps=(gap,)).encode())
-    print_results(RunResults(run, [found], interpretations=[about]), as_json=False)
+    about = InterpretedGap("France against Peru", make_evaluation(report="Long words."))
+    found = make_diagnosis(gaps=(gap,))
+    print_results(RunResults(make_progress(), [found], interpretations=[about]), as_json=False)
     said = capsys.readouterr().out
     assert "Long words." not in said
-    assert f"biaswatch report {'a' * 32} --interpret" in said
+    assert f"biaswatch report {RUN_ID} --interpret" in said
     assert said.index("Interpreted and graded: France against Peru") < said.index("• ")
     assert "Family of" in said.rpartition("• ")[2]
