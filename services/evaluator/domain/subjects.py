@@ -59,9 +59,9 @@ def table_subject(
     )
 
 
-def _with_bounds(found: Mapping[str, Any]) -> dict[str, Any]:
+def _with_bounds(found: Mapping[str, Any]) -> IntervalEstimate:
     low, high = found["ci"] or (None, None)
-    return {"value": found["estimate"], "low": low, "high": high, "reason": found["reason"]}
+    return IntervalEstimate(found["estimate"], low, high, reason=found["reason"])
 
 
 def _test(name: str, label: str, test: Mapping[str, Any]) -> Measure:
@@ -76,14 +76,12 @@ def _test(name: str, label: str, test: Mapping[str, Any]) -> Measure:
 
 def _within(strata: Mapping[str, Any]) -> Iterator[Measure]:
     label = "Odds Ratio within strata (Mantel-Haenszel)"
-    yield _estimated("odds_ratio_within", label, 1.0, strata["odds_ratio"])
+    yield _estimated("odds_ratio_within", label, 1.0, IntervalEstimate(**strata["odds_ratio"]))
     yield _test("cmh", "Cochran-Mantel-Haenszel test within strata", strata["cmh"])
 
 
 def _conflict(found: Mapping[str, Any]) -> Iterator[str]:
-    both = [
-        IntervalEstimate(**_with_bounds(found[name])) for name in ("odds_ratio", "relative_risk")
-    ]
+    both = [_with_bounds(found[name]) for name in ("odds_ratio", "relative_risk")]
     if ratio_agreement(*both).says == "conflicting":
         yield "Odds ratio and relative risk are in conflict: each alone would be read differently."
 
@@ -119,7 +117,9 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
     )
 
 
-def _estimated(name: str, label: str, neutral: float | None, estimate: Estimate) -> Measure:
+def _estimated(
+    name: str, label: str, neutral: float | None, estimate: Estimate | IntervalEstimate
+) -> Measure:
     return Measure(
         name=name,
         label=label,
