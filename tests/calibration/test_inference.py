@@ -14,7 +14,8 @@ from shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
 from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
 from shared.stats.comparisons.ranks import kruskal_wallis, mann_whitney
 from shared.stats.comparisons.verdicts import Decision, conclude
-from shared.stats.estimate import AnswersByPrompt, IntervalEstimate, Vector
+from shared.stats.estimate import IntervalEstimate
+from shared.stats.samples import AnswersByPrompt, Vector
 
 TABLES = 1000
 MORE_TABLES = 2000

@@ -11,14 +11,8 @@ import statsmodels.api as sm
 from scipy import stats
 
 from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference
-from shared.stats.estimate import (
-    AnswersByPrompt,
-    IntervalEstimate,
-    Vector,
-    check_alpha,
-    present,
-    undefined,
-)
+from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from shared.stats.samples import AnswersByPrompt, Vector, present
 
 LEAST_PROMPTS = 10
 """Of each group, where errors are estimated from whole prompts: below, they come out too small."""

@@ -7,15 +7,8 @@ import numpy as np
 from scipy import optimize, stats
 
 from shared.stats.comparisons.means_and_rates import NO_SPREAD, ONE_UNIT, ROUNDING
-from shared.stats.estimate import (
-    IntervalEstimate,
-    Sample,
-    Vector,
-    check_alpha,
-    present,
-    present_pairs,
-    undefined,
-)
+from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from shared.stats.samples import Sample, Vector, present, present_pairs
 
 EMPTY = "a group has no values"
 SEPARATED = "the groups do not overlap at all: the spread of delta is unknown"

@@ -9,7 +9,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, difference, is_flat
 from shared.stats.comparisons.relabelling import Stratum, tails
-from shared.stats.estimate import IntervalEstimate, Vector, undefined
+from shared.stats.estimate import IntervalEstimate, undefined
+from shared.stats.samples import Vector
 from shared.stats.tables.contingency import contingency_table
 from shared.stats.tables.independence import fisher
 

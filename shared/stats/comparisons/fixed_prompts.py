@@ -10,7 +10,8 @@ from scipy import stats
 from shared.stats.comparisons.exact import ENOUGH_UNITS, FLAT, decided, label_p, larger
 from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference
 from shared.stats.comparisons.relabelling import Stratum
-from shared.stats.estimate import IntervalEstimate, Vector, present, undefined
+from shared.stats.estimate import IntervalEstimate, undefined
+from shared.stats.samples import Vector, present
 
 METHOD = "t over answers within prompts"
 NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"

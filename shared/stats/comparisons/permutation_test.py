@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shared.stats.comparisons.relabelling import ROUNDING, Stratum, tails
-from shared.stats.estimate import AnswersByPrompt, Sample, Vector, present, present_pairs
+from shared.stats.samples import AnswersByPrompt, Sample, Vector, present, present_pairs
 
 RESAMPLES = 9999
 

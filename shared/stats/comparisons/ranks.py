@@ -10,7 +10,7 @@ from scipy import stats
 
 from shared.stats.comparisons.permutation_test import RESAMPLES
 from shared.stats.comparisons.relabelling import EXACT_UP_TO, Stratum, tails
-from shared.stats.estimate import Sample, Vector, present
+from shared.stats.samples import Sample, Vector, present
 
 EMPTY = "a group has no values"
 IDENTICAL = "all values are identical: there is no order to test"

@@ -8,7 +8,7 @@ from math import comb, prod
 
 import numpy as np
 
-from shared.stats.estimate import Vector
+from shared.stats.samples import Vector
 
 EXACT_UP_TO = 10_000
 """With so few relabellings each is looked at once; beyond, random ones are drawn."""

@@ -1,0 +1,28 @@
+"""Samples as statistics take them, and the values of a sample that are present."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
+Sample = Sequence[float | None] | Vector
+"""One number per answer; None, NaN and infinities are missing answers."""
+AnswersByPrompt = Mapping[Any, Sample]
+"""One group's answers by prompt, a hashable key: the same key in two groups is the same prompt."""
+
+
+def present(sample: Sample) -> tuple[Vector, int]:
+    """Return the finite values of a sample, in order, and the number of those that are not."""
+    values = np.asarray(sample, dtype=np.float64).reshape(-1)
+    finite = values[np.isfinite(values)]
+    return finite, len(values) - len(finite)
+
+
+def present_pairs(a: Sample, b: Sample) -> tuple[Vector, Vector, int]:
+    """Return the pairs of which both values are finite, and the number of the other pairs."""
+    x, y = np.asarray(a, dtype=np.float64).reshape(-1), np.asarray(b, dtype=np.float64).reshape(-1)
+    if len(x) != len(y):
+        raise ValueError(f"pairs need as many values in a as in b, not {len(x)} and {len(y)}")
+    both = np.isfinite(x) & np.isfinite(y)
+    return x[both], y[both], int((~both).sum())
