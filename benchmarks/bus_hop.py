@@ -1,8 +1,8 @@
-"""One hop on the bus: our worker beside raw nats-py, in the same run, on the same server.
+"""One hop on the bus: our worker against raw nats-py, in the same run, on the same server.
 
-Raw is what a careful engineer writes without us: fetch 256, validate, 64 publishes at once, plain
-acknowledgements. Both read about 1 KB records, decode them, publish one record for each and
-acknowledge. The bar is 60 % of raw (DESIGN section 8).
+Raw is what a careful engineer writes with nats-py alone: fetch 256, validate, 64 publishes at
+once, plain acknowledgements. Both read records of about 1 KB, decode them, publish one record for
+each and acknowledge. The bar is 60 % of raw (DESIGN section 8).
 """
 
 import asyncio
@@ -43,8 +43,8 @@ def response(number: int) -> Response:
     return Response(at=AT, probe=probe, ending=Ending.ANSWERED, text="It has a coast. " * 12)
 
 
-def measured(read: Response) -> Features:
-    """Measure a response: next to nothing, so that the hop is what is timed."""
+def features_of(read: Response) -> Features:
+    """Return a trivial measurement, so that the benchmark times the hop alone."""
     return Features(
         at=AT,
         run_id=read.probe.run_id,
@@ -57,7 +57,7 @@ def measured(read: Response) -> Features:
     )
 
 
-async def raw(url: str, stage: Stage[Response]) -> None:
+async def with_nats_py(url: str, stage: Stage[Response]) -> None:
     """Do the hop with the client alone."""
     client = await nats.connect(url)
     stream = client.jetstream()
@@ -66,7 +66,7 @@ async def raw(url: str, stage: Stage[Response]) -> None:
     done = 0
     while done < RECORDS:
         messages = await pull.fetch(256, timeout=2)
-        outputs = [measured(Response.model_validate_json(m.data)) for m in messages]
+        outputs = [features_of(Response.model_validate_json(m.data)) for m in messages]
         for start in range(0, len(outputs), 64):
             await asyncio.gather(
                 *(
@@ -84,7 +84,7 @@ async def raw(url: str, stage: Stage[Response]) -> None:
     await client.close()
 
 
-async def ours(url: str, stage: Stage[Response]) -> None:
+async def with_worker(url: str, stage: Stage[Response]) -> None:
     """Do the hop with the worker."""
     connection = await Connection.open(url, name="bench")
     consumer = JetStreamConsumer(connection, durable_of(stage), stage.capacity)
@@ -97,7 +97,7 @@ async def ours(url: str, stage: Stage[Response]) -> None:
         count += 1
         if count == RECORDS:
             settled.set()
-        return [measured(read)]
+        return [features_of(read)]
 
     mine = Stage(stage.service, Response, handle, slots=stage.slots)
     worker = Worker(mine, consumer, publisher, jitter=random.random, clock=time.time)
@@ -112,9 +112,9 @@ Hop = Callable[[str, Stage[Response]], Awaitable[None]]
 
 
 async def timed(hop: Hop) -> tuple[float, float]:
-    """Do the hop on a fresh bus; give records per second and CPU microseconds per record."""
+    """Do the hop on a new bus; return records per second and CPU microseconds per record."""
     with tempfile.TemporaryDirectory() as directory, EmbeddedServer(Path(directory)) as server:
-        stage = Stage("extractor", Response, measured, slots=256)
+        stage = Stage("extractor", Response, features_of, slots=256)
         await fill(server.url)
         wall, cpu = time.perf_counter(), time.process_time()
         await hop(server.url, stage)
@@ -137,8 +137,8 @@ async def main() -> int:
     """Measure, alternating, and print medians and their ratio."""
     results: dict[str, list[tuple[float, float]]] = {"raw nats-py": [], "our worker": []}
     for _ in range(ROUNDS):
-        results["raw nats-py"].append(await timed(raw))
-        results["our worker"].append(await timed(ours))
+        results["raw nats-py"].append(await timed(with_nats_py))
+        results["our worker"].append(await timed(with_worker))
     print(
         f"One hop, {len(response(0).encode())} byte records, {RECORDS:,} a round, {ROUNDS} rounds:"
     )

@@ -25,8 +25,8 @@ KINDS = (("short", 3, 24, 300), ("mixed", 3, 180, 40), ("long", 150, 350, 12))
 
 def texts(least: int, most: int, number: int) -> list[str]:
     """Make texts of so many words."""
-    luck = Random(least * 1000 + most)
-    return [" ".join(luck.choices(WORDS, k=luck.randint(least, most))) for _ in range(number)]
+    rng = Random(least * 1000 + most)
+    return [" ".join(rng.choices(WORDS, k=rng.randint(least, most))) for _ in range(number)]
 
 
 def texts_a_second(work: Callable[[Sequence[str]], object], given: Sequence[str]) -> float:

@@ -56,7 +56,7 @@ def process(module: str, **environment: str) -> Iterator["subprocess.Popen[str]"
 
 @contextmanager
 def simulator() -> Iterator[str]:
-    """Start the simulator; give where it listens."""
+    """Start the simulator; return where it listens."""
     with process(
         "services.simulator.app",
         BIASWATCH_SIMULATOR_PORT="0",
@@ -67,7 +67,7 @@ def simulator() -> Iterator[str]:
 
 
 async def bare_loop(url: str) -> tuple[float, float]:
-    """Keep 200 calls in flight with the SDK alone; give calls a second and CPU ms a call."""
+    """Keep 200 calls in flight with the SDK alone; return calls a second and CPU ms a call."""
     client = openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0)
     ended: list[tuple[float, float]] = []
     stop = time.monotonic() + WARM_S + WINDOW_S
@@ -119,8 +119,8 @@ class Bench:
             await self._publisher.publish(probe)
             await asyncio.sleep(LATENCY_S / spread * 0.8)
         for start in range(spread, len(asked), 256):
-            lot = asked[start : start + 256]
-            await asyncio.gather(*(self._publisher.publish(probe) for probe in lot))
+            batch = asked[start : start + 256]
+            await asyncio.gather(*(self._publisher.publish(probe) for probe in batch))
 
     async def answered(self) -> int:
         """Count the responses on the bus."""
@@ -133,7 +133,7 @@ class Bench:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     async def window(self) -> tuple[float, float]:
-        """Watch for a while; give responses a second and CPU ms a response."""
+        """Watch for a while; return responses a second and CPU ms a response."""
         count, cpu, began = await self.answered(), self.cpu_s(), time.monotonic()
         await asyncio.sleep(WINDOW_S)
         count, seconds = await self.answered() - count, time.monotonic() - began
@@ -142,7 +142,7 @@ class Bench:
 
 @contextmanager
 def generator(folder: Path, url: str, nats: str, **more: str) -> Iterator[int]:
-    """Start the generator; give its process id."""
+    """Start the generator; return its process id."""
     store = f"sqlite:///{folder / 'store.db'}"
     migrate(store)
     settings = {
@@ -181,7 +181,7 @@ async def steady(folder: Path, url: str) -> tuple[float, float]:
 
 
 async def storm(folder: Path, url: str) -> tuple[float, int, int]:
-    """Measure the generator under 429s; give its rate, and how many probes were answered of all."""
+    """Measure the generator under 429s; return its rate, the answered probes and all probes."""
     number = int((RAMP_S + WINDOW_S) * LIMIT_PER_S * 1.1)
     with (
         EmbeddedServer(folder / "nats") as server,

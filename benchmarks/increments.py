@@ -34,10 +34,10 @@ def main() -> int:
         features=tuple(WatchedFeature(extractor="many", feature=name) for name in NAMES),
         comparisons=(WatchedPair(dimension="g", a="a", b="b"),),
     )
-    monitor, luck = make_monitor(plan=plan), Random(1)
+    monitor, rng = make_monitor(plan=plan), Random(1)
 
     def values(probe: Probe, round_: int) -> dict[str, float | None]:
-        return {name: luck.random() for name in NAMES}
+        return {name: rng.random() for name in NAMES}
 
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{Path(folder) / 'store.db'}"

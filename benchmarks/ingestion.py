@@ -1,4 +1,4 @@
-"""What the gateway's processor spends on one production answer, from JSON to its response."""
+"""The CPU time of the gateway per production answer, from JSON to its response."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ WORDS = "It left our house on Monday and should be with you by Thursday at the l
 
 
 def main() -> int:
-    """Print processor time of the door (HTTP's JSON to the bus) and of the stage behind it."""
+    """Print CPU time of the request handler (HTTP's JSON to the bus) and of the stage behind it."""
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{Path(folder) / 'store.db'}"
         migrate(url)
@@ -26,22 +26,22 @@ def main() -> int:
             store.records.write([make_traffic_monitor()])
             ingest = ExchangeIngestion(store, now=lambda: datetime.now(UTC))
             began = time.process_time()
-            sent = [each for start in range(0, ANSWERS, BATCH) for each in _door(ingest, start)]
-            door = time.process_time() - began
+            sent = [each for start in range(0, ANSWERS, BATCH) for each in _receive(ingest, start)]
+            request = time.process_time() - began
             began = time.process_time()
             for start in range(0, ANSWERS, STAGE_BATCH):
                 batch = [Exchange.decode(data) for data in sent[start : start + STAGE_BATCH]]
                 _ = [response.encode() for response in ingest(batch)]
             stage = time.process_time() - began
-    each = (door + stage) / ANSWERS
+    each = (request + stage) / ANSWERS
     print(f"{ANSWERS:,} production answers of {len(WORDS)} characters, one monitor:")
-    print(f"  the door   {door / ANSWERS * 1e6:6.0f} us CPU an answer")
-    print(f"  the stage  {stage / ANSWERS * 1e6:6.0f} us CPU an answer")
-    print(f"  together   {each * 1e6:6.0f} us, {1 / each:,.0f} answers a second of one core")
+    print(f"  the request {request / ANSWERS * 1e6:6.0f} us CPU an answer")
+    print(f"  the stage   {stage / ANSWERS * 1e6:6.0f} us CPU an answer")
+    print(f"  together    {each * 1e6:6.0f} us, {1 / each:,.0f} answers a second of one core")
     return 0
 
 
-def _door(ingest: ExchangeIngestion, start: int) -> list[bytes]:
+def _receive(ingest: ExchangeIngestion, start: int) -> list[bytes]:
     answers = [
         {"id": str(n), "text": WORDS, "prompt": "Where is it?", "unit": f"u{n % 900}",
          "groups": {"gender": "female" if n % 2 else "male"}}

@@ -22,7 +22,7 @@ from shared.contracts import Diagnosis, ExtractorPin, Run, Suite, SuiteProbe, pa
 from shared.store import Store, migrate
 
 RESPONSES = 5000
-ROOMS = ("planner", "generator", "extractor", "recorder", "diagnoser")
+SERVICES = ("planner", "generator", "extractor", "recorder", "diagnoser")
 SERVER = "(nats-server)"
 SETTLED_S = 3.0
 """Imports and first pulls are over by then."""
@@ -58,7 +58,7 @@ def study(folder: Path) -> tuple[Suite, Run]:
 
 @contextmanager
 def services(folder: Path) -> Iterator[tuple[EmbeddedServer, Store, dict[str, int]]]:
-    """Start the server and every service; give them with their process ids."""
+    """Start the server and every service; yield them with their process ids."""
     url = f"sqlite:///{folder / 'store.db'}"
     migrate(url)
     with EmbeddedServer(folder / "nats") as server, Store.open(url) as store:
@@ -69,9 +69,11 @@ def services(folder: Path) -> Iterator[tuple[EmbeddedServer, Store, dict[str, in
             "BIASWATCH_HEALTH_PORT": "0",
             "BIASWATCH_LOG_LEVEL": "ERROR",
         }
-        started = [_start(room, environment) for room in ROOMS]
+        started = [_start(service, environment) for service in SERVICES]
         try:
-            pids = {room: process.pid for room, process in zip(ROOMS, started, strict=True)}
+            pids = {
+                service: process.pid for service, process in zip(SERVICES, started, strict=True)
+            }
             yield server, store, {**pids, SERVER: server.pid}
         finally:
             for process in started:
@@ -80,12 +82,12 @@ def services(folder: Path) -> Iterator[tuple[EmbeddedServer, Store, dict[str, in
                 process.wait()
 
 
-def _start(room: str, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen([sys.executable, "-m", f"services.{room}.app"], env=environment)  # noqa: S603
+def _start(service: str, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-m", f"services.{service}.app"], env=environment)  # noqa: S603
 
 
-async def cpu_by_room(folder: Path) -> dict[str, float]:
-    """Send one run through the services; give the CPU seconds each spent on it."""
+async def cpu_by_service(folder: Path) -> dict[str, float]:
+    """Send one run through the services; return the CPU seconds of each."""
     suite, run = study(folder)
     with services(folder) as (server, store, pids):
         connection = await Connection.open(server.url, name="bench")
@@ -93,10 +95,10 @@ async def cpu_by_room(folder: Path) -> dict[str, float]:
         store.suites.keep(suite, datetime.now(UTC))
         await _until(lambda: bool(store.extractors.ever()))
         await asyncio.sleep(SETTLED_S)
-        before = {room: _cpu_s(pid) for room, pid in pids.items()}
+        before = {service: _cpu_s(pid) for service, pid in pids.items()}
         await JetStreamPublisher(connection).publish(run)
         await _until(lambda: store.records.count(Diagnosis, run_id=run.id) > 0)
-        spent = {room: _cpu_s(pid) - before[room] for room, pid in pids.items()}
+        spent = {service: _cpu_s(pid) - before[service] for service, pid in pids.items()}
         await connection.close()
     return spent
 
@@ -114,12 +116,12 @@ def _cpu_s(pid: int) -> float:
 def main() -> int:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as folder:
-        spent = asyncio.run(cpu_by_room(Path(folder)))
+        spent = asyncio.run(cpu_by_service(Path(folder)))
     print(f"CPU a response, {RESPONSES:,} recorded answers through every service:")
-    costs = {room: seconds / RESPONSES * 1000 for room, seconds in spent.items()}
-    for room, cost_ms in costs.items():
-        print(f"  {room:14} {cost_ms:6.3f} ms")
-    total = sum(costs[room] for room in ROOMS)
+    costs = {service: seconds / RESPONSES * 1000 for service, seconds in spent.items()}
+    for service, cost_ms in costs.items():
+        print(f"  {service:14} {cost_ms:6.3f} ms")
+    total = sum(costs[service] for service in SERVICES)
     print(f"  {'in all':14} {total:6.3f} ms   (bar: {BAR_MS:g} ms, without the server)")
     return 0 if total <= BAR_MS else 1
 

@@ -40,7 +40,7 @@ def arguments(settings: dict[str, str]) -> list[str]:
 
 
 def lend_wheels(settings: dict[str, str], wanted: str) -> list[Path]:
-    """Copy wheels that lie on this machine to where a build can see them; give the copies."""
+    """Copy wheels that lie on this machine to where a build can see them; return the copies."""
     lent = []
     for folder in settings.get("find-links", "").replace("\\n", " ").split():
         there = Path(folder.removeprefix("file://")).glob(wanted)
