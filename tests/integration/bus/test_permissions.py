@@ -228,13 +228,13 @@ async def test_a_drop_in_can_be_found_and_asked_and_nothing_else(
         serve_endpoints(connection, "toy", "1.0.0", echo),
     ):
         caller = Requester(asking)
-        asked = await caller.ask("ext.v1.toy.extract", b"x", timeout_s=PATIENCE_S)
-        assert asked.data == b"x"
 
         async def found() -> bool:
             return len(await caller.ask_all("$SRV.INFO", within_s=0.3)) == 1
 
         await eventually(found)
+        asked = await caller.ask("ext.v1.toy.extract", b"x", timeout_s=PATIENCE_S)
+        assert asked.data == b"x"
         with pytest.raises(BiaswatchError):
             await Admin(connection, timeout_s=0.2).lag("RESPONSES", "extractor-response")
         publisher = JetStreamPublisher(connection, timeout_s=0.2, tries=1)
