@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
+from services import __name__ as services_package
 from shared.errors import ConfigurationError
 from shared.telemetry import log
 
@@ -59,7 +60,7 @@ async def _keep_running(service: str, environment: Mapping[str, str]) -> None:
 
 async def _run(service: str, environment: Mapping[str, str]) -> int:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", f"services.{service}.app", env=environment
+        sys.executable, "-m", f"{services_package}.{service}.app", env=environment
     )
     try:
         return await process.wait()

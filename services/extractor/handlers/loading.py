@@ -12,13 +12,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
+from services.extractor import extractors
 from services.extractor.domain import Extractor, Reading
 from shared.contracts.identity import Token
 from shared.errors import ConfigurationError
 from shared.files import checked, read_text, yaml_mapping
 from shared.models.device import ModelOptions
 
-EXTRACTORS_PACKAGE = "services.extractor.extractors"
 GROUP = "biaswatch.extractors"
 """The entry points an installed package names its extractors under."""
 
@@ -62,9 +62,9 @@ def load(names: Sequence[str], folder: Path | None = None, **given: Any) -> dict
 
 def _named(name: str, given: Mapping[str, Any]) -> Extractor:
     try:
-        return extractor_of(importlib.import_module(f"{EXTRACTORS_PACKAGE}.{name}"), name, given)
+        return extractor_of(importlib.import_module(f"{extractors.__name__}.{name}"), name, given)
     except ModuleNotFoundError as error:
-        if error.name == f"{EXTRACTORS_PACKAGE}.{name}":
+        if error.name == f"{extractors.__name__}.{name}":
             return _installed(name, given)
         raise _needs(name, error) from None
 

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from services.gateway import dashboard
 from services.gateway.auth import PAGE_HEADERS
 from shared.contracts import Verdict
 from shared.formatting import UNDEFINED, number, p_value
@@ -28,9 +29,7 @@ def page(
 
 def style_sheet() -> str:
     """Return the style of all pages."""
-    return (files("services.gateway.dashboard") / "templates" / "style.css").read_text(
-        encoding="utf-8"
-    )
+    return (files(dashboard.__name__) / "templates" / "style.css").read_text(encoding="utf-8")
 
 
 def words(name: str | Verdict) -> str:
@@ -75,7 +74,7 @@ def _duration(time: timedelta) -> str:
 @cache
 def _environment() -> Environment:
     made = Environment(
-        loader=PackageLoader("services.gateway.dashboard", "templates"),
+        loader=PackageLoader(dashboard.__name__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -8,6 +8,7 @@ from services.generator.domain.aimd import AimdBounds
 from services.generator.domain.model_calls import Price, Prices, price_of
 from services.generator.handlers.rate_limiter import RateLimiter
 from services.generator.settings import GeneratorSettings
+from shared import __name__ as shared_package
 from shared.contracts import Target
 from shared.contracts.providers import PROVIDERS
 from shared.errors import PoisonError
@@ -77,7 +78,7 @@ def endpoint_of(
     provider = PROVIDERS.get(target.provider)
     if provider is None:
         raise PoisonError(f"There is no provider {target.provider}.")
-    connect = resolve_name(provider.adapter)
+    connect = resolve_name(f"{shared_package}.{provider.adapter}")
     bounds = AimdBounds(start=settings.generator_start, most=settings.generator_slots)
     return Endpoint(
         model=connect(target, connection_to(target, settings)),

@@ -15,7 +15,8 @@ class Provider:
     example: str
     """A target as a person writes it."""
     adapter: str
-    """What the generator connects with, `module:function`; its SDK is loaded with it, not here."""
+    """What the generator connects with, as `module:function` below the package `shared`; its SDK
+    is loaded with it, not here."""
     url: str | None = None
     """The provider's own server."""
     takes_address: bool = False

@@ -4,7 +4,7 @@ from shared.contracts.providers import Provider
 
 PROVIDER = Provider(
     example="anthropic:claude-sonnet-4",
-    adapter="shared.llm.anthropic_messages:AnthropicMessages.connect",
+    adapter="llm.anthropic_messages:AnthropicMessages.connect",
     url="https://api.anthropic.com",
     takes_address=True,
     key_variable="ANTHROPIC_API_KEY",

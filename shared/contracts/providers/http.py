@@ -41,6 +41,6 @@ class Application(BaseModel):
 
 PROVIDER = Provider(
     example="http:application.yaml",
-    adapter="shared.llm.http_app:HttpApp.connect",
+    adapter="llm.http_app:HttpApp.connect",
     request_model=Application,
 )

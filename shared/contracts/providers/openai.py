@@ -4,7 +4,7 @@ from shared.contracts.providers import Provider
 
 PROVIDER = Provider(
     example="openai:gpt-5-mini, or openai:llama3.1@http://localhost:11434/v1",
-    adapter="shared.llm.openai_formats:OpenAIChat.connect",
+    adapter="llm.openai_formats:OpenAIChat.connect",
     url="https://api.openai.com/v1",
     takes_address=True,
     key_variable="OPENAI_API_KEY",

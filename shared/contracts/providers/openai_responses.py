@@ -4,7 +4,7 @@ from shared.contracts.providers import Provider
 
 PROVIDER = Provider(
     example="openai-responses:gpt-5-mini?reasoning.effort=low",
-    adapter="shared.llm.openai_formats:OpenAIResponses.connect",
+    adapter="llm.openai_formats:OpenAIResponses.connect",
     url="https://api.openai.com/v1",
     takes_address=True,
     key_variable="OPENAI_API_KEY",

@@ -4,6 +4,6 @@ from shared.contracts.providers import Provider
 
 PROVIDER = Provider(
     example="replay:answers.jsonl",
-    adapter="shared.llm.replay:Replay.connect",
+    adapter="llm.replay:Replay.connect",
     recorded=True,
 )

@@ -4,7 +4,7 @@ from shared.contracts.providers import Provider
 
 PROVIDER = Provider(
     example="simulator:biased or simulator:unbiased",
-    adapter="shared.llm.openai_formats:OpenAIChat.connect",
+    adapter="llm.openai_formats:OpenAIChat.connect",
     takes_cache_key=True,
     simulated=True,
 )

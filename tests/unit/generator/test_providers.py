@@ -44,7 +44,7 @@ def test_the_example_of_every_provider_is_a_target_of_it_and_stands_in_the_docs(
 def test_every_provider_has_an_adapter(name: str) -> None:
     target = target_of(name)
     connection = connection_to(target, GeneratorSettings())
-    model = resolve_name(PROVIDERS[name].adapter)(target, connection)
+    model = resolve_name(f"shared.{PROVIDERS[name].adapter}")(target, connection)
     assert callable(model.ask)
 
 
