@@ -26,6 +26,7 @@ RUN install-locked "${SERVICE:?name the service: --build-arg SERVICE=recorder}" 
 COPY shared/ shared/
 COPY services/ services/
 COPY biaswatch/ biaswatch/
+COPY suites/ suites/
 RUN install-locked --project
 
 # hadolint ignore=DL3006

@@ -1,7 +1,7 @@
-"""Build a wheel that installs one top-level name: `shared` and `services` go inside `biaswatch`.
+"""Build a wheel that installs one top-level name: everything goes inside `biaswatch`.
 
-Both are common names, and a package of somebody else's may have them. The folders stay where they
-are; in the wheel `shared.x` is `biaswatch.shared.x`, and every import says so.
+`shared` and `services` are common names, and somebody else may have packages called so. The folders
+stay where they are; in the wheel `shared.x` is `biaswatch.shared.x`, and every import says so.
 """
 
 import ast
@@ -44,6 +44,7 @@ def write_package(root: Path, into: Path) -> None:
     shutil.copytree(root / "biaswatch", package, ignore=LEFT_OUT)
     for name in INNER:
         shutil.copytree(root / name, package / name, ignore=LEFT_OUT)
+    shutil.copytree(root / "suites", package / "suites", ignore=LEFT_OUT)
     for path in package.rglob("*.py"):
         source = path.read_text(encoding="utf-8")
         try:

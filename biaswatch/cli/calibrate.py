@@ -20,7 +20,7 @@ from rich.progress import (
 
 from biaswatch.cli.options import Json
 from biaswatch.local.client import GatewayClient
-from biaswatch.readers.suites import load_suite
+from biaswatch.readers.suites import DEMO_SUITE, load_suite
 from biaswatch.render.output import print_rows
 from services.simulator.domain.planted_bias import PlantedModel
 from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Round, Suite
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from biaswatch.render.calibration import Row
     from shared.store import Store
 
-SUITE = Path(__file__).parents[2] / "suites" / "hiring-demo.yaml"
 HOUR_S = 3600
 SPEED = 7200.0
 """Hours pass in half seconds; a round still takes as long as the bus needs."""
@@ -77,7 +76,7 @@ async def _calibrated(
     from biaswatch.local.platform import embedded_platform
 
     plants = {_model(effect): PlantedModel(rating_gaps={"black": -effect}) for effect in effects}
-    suite = load_suite(SUITE)
+    suite = load_suite(DEMO_SUITE)
     clock = _fast(datetime.now(UTC))
     async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as here:
         client = GatewayClient(here.url)

@@ -25,7 +25,7 @@ from biaswatch.local.address import AddressFile
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_connection import connected
 from biaswatch.local.run_results import InterpretedGap, RunResults, run_results
-from biaswatch.readers.suites import load_suite
+from biaswatch.readers.suites import DEMO_SUITE, load_suite
 from biaswatch.readers.targets import (
     check_means,
     check_recordings,
@@ -42,9 +42,6 @@ from shared.contracts import Budget, Diagnosis, Purpose, Suite, Target
 from shared.errors import TransientError, UsageError
 from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
-
-DEMO_SUITE = Path(__file__).parents[2] / "suites" / "hiring-demo.yaml"
-
 
 Apart = Annotated[bool, typer.Option("--processes", help="Each service as its own process.")]
 

@@ -8,11 +8,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
+import biaswatch
 from services.builder.domain.suite_files import version_of
 from shared.contracts import Suite
 from shared.contracts.mistakes import first_mistake
 from shared.errors import UsageError
 from shared.files import json_lines, read_text, yaml_mapping
+
+PACKAGE = Path(biaswatch.__file__).parent
+# A wheel holds the shipped suites inside the package, a checkout beside it.
+SHIPPED = next(path for path in (PACKAGE / "suites", PACKAGE.parent / "suites") if path.is_dir())
+DEMO_SUITE = SHIPPED / "hiring-demo.yaml"
 
 
 def load_suite(path: Path) -> Suite:

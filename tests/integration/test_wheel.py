@@ -56,5 +56,5 @@ def test_the_files_beside_the_modules_are_in_the_wheel(wheel: Path) -> None:
         files = (path for path in folder.rglob("*") if path.is_file())
         return {str(f.relative_to(folder)) for f in files if f.suffix not in (".py", ".pyc")}
 
-    for name in ("services", "shared"):
+    for name in ("services", "shared", "suites"):
         assert beside(wheel / "biaswatch" / name) == beside(ROOT / name)
