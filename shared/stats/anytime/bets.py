@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-
 STAKES = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
 """Each below 1, so that no outcome can ruin a bet; enough for some hundred thousand units."""
 

@@ -9,10 +9,8 @@ from shared.stats.anytime.bets import STAKES, log_mean_exp
 from shared.stats.anytime.inversion import threshold
 
 FOUR_FIFTHS = 0.8
-
 WIDEST = 1e6
 """A ratio of rates beyond which there is no bound."""
-
 PRECISION = 1e-6
 
 

@@ -13,9 +13,7 @@ CELLS = 64
 PARTS = 4
 GAP = 0.01
 """Of a log e-value: what the bound may give away."""
-
 ROUNDS = 40
-
 Bound = Callable[[Floats, Floats], Floats]
 """A lower bound on cells, from their low and high ends, tight where these are equal."""
 
@@ -52,10 +50,8 @@ def _split(lows: Floats, highs: Floats) -> tuple[Floats, Floats]:
 
 BLOCK = 32
 """Nulls looked at together."""
-
 HALVINGS = 20
 """Of the step in which the end lies."""
-
 LogE = Callable[[Floats], Floats]
 """The log e-value against each of some nulls."""
 

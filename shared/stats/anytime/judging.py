@@ -9,7 +9,6 @@ from shared.stats.comparisons.verdicts import Conclusion, Decision
 
 FURTHEST = 2.0**16
 """Times the units so far: what lies beyond is no forecast."""
-
 PRECISION = 0.01
 """Of the factor found."""
 
@@ -60,10 +59,8 @@ class CurrentDecision:
     conclusion: Conclusion
     log_e: float
     """Now, against a gap within the tolerance."""
-
     log_supremum: float
     """The largest it has been at any look."""
-
     forecast: Forecast
 
 

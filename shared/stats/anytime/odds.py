@@ -79,13 +79,10 @@ class CommonOdds:
 
     selected: int = 0
     """Of group 1, over all batches."""
-
     normalisers: tuple[int, ...] = (0,) * POINTS
     """Sum of the batches' log normalisers at each odds ratio of the grid, in units of 2^-44."""
-
     units: int = 0
     """Responses in batches that can tell: with both groups, and neither none nor all selected."""
-
     silent: int = 0
     """Responses in batches that cannot."""
 

@@ -12,15 +12,11 @@ WIDEST = 4.0
 POINTS = 161
 GRID = np.linspace(-WIDEST, WIDEST, POINTS)
 """Logarithms of odds ratios, .05 apart: from 1/55 to 55."""
-
 WEIGHTS = -(GRID**2) / 2 - log(float(np.exp(-(GRID**2) / 2).sum()))
 """Logarithms of the weights: a standard normal one, chosen before any data."""
-
 STEP = float(GRID[1] - GRID[0])
-
 UNIT = 2.0**-44
 """Of the kept sums: whole numbers of it add up exactly, in any order."""
-
 NULL = POINTS // 2
 
 

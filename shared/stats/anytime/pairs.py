@@ -11,7 +11,6 @@ from shared.stats.anytime.rounding import binned
 
 BINS = 129
 """Odd, so that no difference at all is a bin of its own."""
-
 STEPS_PER_SE = 7.5
 """Of the nulls tried for an interval."""
 
@@ -22,7 +21,6 @@ class PairHistogram:
 
     counts: tuple[int, ...]
     """Per bin, from -1 to 1; three bins for pairs of binary outcomes."""
-
     absent: int = 0
     """Units that belong to the claim and have no difference: each counts as the worst case.
 

@@ -15,11 +15,9 @@ RUNS = 400
 LOOKS = 400
 FURTHEST = 4096
 """Times the fixed size: what takes longer is not planned for."""
-
 SMALLEST_GAP = 1e-9
 WIDEST = 1e6
 """Deviations in a gap: beyond them no number of units is worth giving, nor can it be counted."""
-
 ROUNDING = 1e-9
 
 
@@ -29,11 +27,9 @@ class PlannedUnits:
 
     units: int | None
     """By which the asked share of runs has alarmed; None beyond what is planned for."""
-
     median: int | None
     fixed: int
     """Units of the test that looks once and knows the effect: the price of looking is the ratio."""
-
     looked: int
     """Units of the last look at runs that had not alarmed."""
 

@@ -13,10 +13,8 @@ from shared.stats.anytime.rounding import binned
 BINS = 65
 STAKES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)
 STEPS_PER_SE = 4.0
-
 WIDEST = 1 - 2.0**-20
 """A difference of 1 leaves each group a single mean, at an end where no bet is defined."""
-
 Counts = tuple[int, ...]
 
 

@@ -12,12 +12,10 @@ from shared.stats.anytime.planning import ROUNDING, PlannedUnits, check_size, fi
 from shared.stats.anytime.two_groups import BINS, TwoHistograms
 
 Sizes = NDArray[np.int64]
-
 RUNS = 200
 LOOKS = 240
 GROWTH = 1.025
 """From one look to the next; all looks together reach from 1/16 to 23 times the scale."""
-
 FIRST = 1 / 16
 MOST = 400_000
 """Units of each group: to look further would take minutes."""

@@ -18,7 +18,6 @@ LEAST_PROMPTS = 10
 """Of each group, where errors are estimated from whole prompts: below, they come out too small."""
 BALANCED_FROM = 30
 """With so many prompts in the smaller group, unequal numbers no longer mislead the sandwich."""
-
 Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 """One row per prompt: the sum and number of a's answers, the sum and number of b's."""
 

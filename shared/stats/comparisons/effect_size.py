@@ -12,7 +12,6 @@ from shared.stats.samples import Sample, Vector, present, present_pairs
 
 EMPTY = "a group has no values"
 SEPARATED = "the groups do not overlap at all: the spread of delta is unknown"
-
 NONCENTRAL_UP_TO = 30.0
 """Beyond this t the noncentral distribution is slow and normal to three digits."""
 

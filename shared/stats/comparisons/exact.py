@@ -16,14 +16,11 @@ from shared.stats.tables.independence import fisher
 
 ENOUGH_UNITS = 10
 """A side; of fewer answers on a scale of few steps, a t distribution is not to be relied on."""
-
 FEW_RELABELLINGS, MANY_RELABELLINGS = 999, 9_999
 """The many are drawn only where the few come near to a rejection."""
-
 NO_REJECTION = 0.1
 FLAT = "the values of a group are all equal: how much they could vary is not known"
 FLAT_PAIRS = "all differences are equal: how much they could vary is not known"
-
 Test = Callable[[float], float | None]
 """Two-sided p-value for the gap being this one; None where nothing can vary."""
 

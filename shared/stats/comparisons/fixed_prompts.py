@@ -16,7 +16,6 @@ from shared.stats.samples import Vector, present
 METHOD = "t over answers within prompts"
 NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"
 NO_SPREAD = "all answers to a prompt are equal: a t interval would claim certainty"
-
 Answers = Mapping[Hashable, Sequence[float | None]]
 
 

@@ -12,10 +12,8 @@ from shared.stats.estimate import IntervalEstimate, undefined
 NO_VALUES = "no values"
 ONE_UNIT = "one unit has no spread: an interval needs two"
 NO_SPREAD = "all values are equal: a t interval would claim certainty"
-
 ROUNDING = 1e-12
 """Relative to the largest value: a spread below this was made by arithmetic, not by data."""
-
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 

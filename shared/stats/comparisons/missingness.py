@@ -11,9 +11,7 @@ from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 
 LEAST_EXPECTED = 5
 """Cochran's rule: below, the chi-square approximation is not relied on."""
-
 RESAMPLES = 9999
-
 _Counts = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 _Statistics = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 

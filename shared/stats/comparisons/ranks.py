@@ -16,7 +16,6 @@ EMPTY = "a group has no values"
 IDENTICAL = "all values are identical: there is no order to test"
 SMALL = 8
 """Up to this many values in the smaller group the normal approximation is not relied on."""
-
 MannWhitneyMethod = Literal["auto", "exact", "asymptotic", "permutation"]
 
 

@@ -12,13 +12,10 @@ from shared.stats.samples import Vector
 
 EXACT_UP_TO = 10_000
 """With so few relabellings each is looked at once; beyond, random ones are drawn."""
-
 ROUNDING = 1e-12
 """Relative to the sum of absolute values: sums closer than this are the same sum."""
-
 _CHUNK = 2_000_000
 """Random numbers held at once (16 MB)."""
-
 _Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 

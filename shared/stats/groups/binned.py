@@ -11,8 +11,6 @@ from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
 
 SMOOTHING = 0.5
 """Added to each bin's count: Jeffreys' prior; without it one empty bin makes KL infinite."""
-
-
 MODE_WIDTH = 0.1
 """Of a bin whose width no name gives; SAGED's recorded numbers have it."""
 

@@ -36,7 +36,6 @@ PLAIN: Mapping[str, Statistic] = {
         Range(),
     )
 }
-
 NUMBER = r"(\d+(?:\.\d+)?(?:e-?\d+)?)"
 SIGNED = rf"(-?{NUMBER[1:]}"
 
@@ -52,7 +51,6 @@ FORMS = (
     "sr_METHOD_sd_STANDARD",
 )
 """What `parse_statistic` understands; capitals are numbers, names and what follows."""
-
 METHOD_FORMS = ("larger", "smaller", "within-range-R", "within-percentage-P")
 STANDARD_FORMS = (
     "mean",

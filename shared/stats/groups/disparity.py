@@ -29,10 +29,8 @@ METRICS = (
 )
 RATES = "sr_"
 """How the names of selection rates begin."""
-
 NOBODY = -1
 """In the place of a group, for a metric that no single group holds."""
-
 Conditions = list[tuple[NDArray[np.bool_], Reason]]
 
 

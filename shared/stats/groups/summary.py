@@ -13,10 +13,8 @@ from shared.stats.groups.table import Table
 
 VALUES = 1 << 16
 """In one block: half a megabyte, so that what is computed from it stays in the cache."""
-
 GROWTH = 1.25
 """The largest group of a block has at most so many times the rows of its smallest."""
-
 Groups = NDArray[np.intp]
 
 

@@ -6,13 +6,11 @@ from typing import Literal
 
 Condition = Literal["ambig", "disambig"]
 Polarity = Literal["neg", "nonneg"]
-
 GENDERS = {
     "man": "m", "men": "m", "boy": "m", "boys": "m", "male": "m",
     "woman": "f", "women": "f", "girl": "f", "girls": "f", "female": "f",
 }  # fmt: skip
 """BBQ writes genders in words in one place and as a letter in another."""
-
 INTERSECTIONS = ("race_x_gender", "race_x_ses")
 
 

@@ -11,14 +11,12 @@ from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 from shared.stats.studies.bbq import BbqAnswer, BbqScore, Condition, score
 
 Floats = NDArray[np.float64]
-
 METHOD = "percentile bootstrap of contexts"
 LEAST_CONTEXTS = 10
 RESAMPLES = 1999
 _CHUNK = 1_000_000
 _UNDEFINED_DRAWS = 0.01
 """More draws without a value than this, and the interval would be of something else."""
-
 SCORED, CORRECT, NAMED, BIASED = range(4)
 
 

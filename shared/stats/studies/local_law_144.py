@@ -6,8 +6,6 @@ from statistics import median
 
 SMALL_SHARE = 0.02
 """A category with a smaller share of the cases may be left out of the ratios, with a reason."""
-
-
 ROUNDING = 1e-12
 """Relative: a mean of shares that are all 1 may exceed 1 by this much."""
 

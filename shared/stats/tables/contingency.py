@@ -8,7 +8,6 @@ NO_GROUP_1 = "group 1 has no cases"
 NO_GROUP_2 = "group 2 has no cases"
 NOBODY = "nobody has the outcome in either group"
 EVERYBODY = "everybody has the outcome in both groups"
-
 LARGEST = 1_000_000_000_000
 """A count that sums and products of floats still carry."""
 
@@ -19,13 +18,10 @@ class ContingencyTable:
 
     a: int
     """Group 1 with the outcome."""
-
     b: int
     """Group 1 without it."""
-
     c: int
     """Group 2 with it."""
-
     d: int
     """Group 2 without it."""
 

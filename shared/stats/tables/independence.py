@@ -12,28 +12,20 @@ from shared.stats.tables.contingency import ContingencyTable, no_margin
 
 FEW_EXPECTED = 5
 """Below this expected count the chi-square distribution is a poor approximation (Cochran 1954)."""
-
 MOST_FISHER = 1_000_000_000
 """Cases up to which Fisher's test is given: far beyond, scipy overflows and says nothing of it."""
-
 MOST_BOSCHLOO = 2_000
 """Cases up to which Boschloo's test is computed; beyond, it hardly differs from chi-square."""
-
 TIES = 1e-10
 """Relative: Fisher p-values this close are equal, computed on different ways."""
-
 PER_CASE = 4
 """Rates that Boschloo's test looks at per case, evenly spaced in arcsine."""
-
 PEAKS = 5
 """How many of the highest rates looked at are refined."""
-
 BLOCK = 256
 """Rates computed at once: bounds the memory."""
-
 EDGE = 1e-6
 """Kept from the rates 0 and 1, where nothing is random and a logarithm infinite."""
-
 Floats = NDArray[np.float64]
 
 

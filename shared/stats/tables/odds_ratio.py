@@ -14,14 +14,11 @@ from shared.stats.tables.contingency import ContingencyTable, no_margin
 
 TOLERANCE = 1e-14
 """Of the logarithm of an odds ratio."""
-
 Floats = NDArray[np.float64]
-
 MOST_CONDITIONAL = 20_000
 """Cases up to which the conditional odds ratio is computed; beyond, it equals the sample one to
 three digits, unless a cell is small.
 """
-
 INFINITE = "infinite: the opposite cell is zero"
 
 
@@ -31,10 +28,8 @@ class ConditionalDistribution:
 
     counts: Floats
     """Less the observed A, so that no large numbers are taken from one another."""
-
     log_weights: Floats
     """Of each count where the odds ratio is 1, up to a constant."""
-
     start: float
     """A logarithm of an odds ratio near the data."""
 

@@ -19,22 +19,16 @@ class PairedTable:
     n: int
     difference: float | None
     """First member's rate minus the second's; None without pairs."""
-
     odds_ratio: IntervalEstimate
     """Pairs with the outcome in the first only, over those in the second only."""
-
     exact_p_value: float | None
     """McNemar's exact binomial test."""
-
     statistic: float | None
     """McNemar's chi-square, one degree of freedom, uncorrected."""
-
     p_value: float | None
     """Of the uncorrected chi-square."""
-
     corrected_statistic: float | None
     """McNemar's chi-square with Edwards' continuity correction."""
-
     corrected_p_value: float | None
     reason: str | None
 

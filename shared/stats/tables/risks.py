@@ -13,10 +13,8 @@ from shared.stats.tables.contingency import NOBODY, ContingencyTable, no_groups
 
 TOLERANCE = 1e-13
 """Of the logarithm of a bound."""
-
 FAR = 40.0
 """On the logarithm: so far below the data that the score is nothing where group 1 has none."""
-
 INFINITE = "infinite: group 2 has no outcomes"
 
 

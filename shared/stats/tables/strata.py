@@ -12,11 +12,8 @@ from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.tables.contingency import ContingencyTable
 
 TOO_FEW = "fewer than two strata: there is nothing to compare"
-
 NO_STRATUM = "no stratum has both groups, with and without the outcome"
-
 INFINITE = "infinite: B or C is zero in every stratum"
-
 ZERO = "no interval: A or D is zero in every stratum"
 
 

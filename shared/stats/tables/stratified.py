@@ -22,26 +22,19 @@ class Stratified:
 
     odds_ratio: IntervalEstimate
     """Mantel and Haenszel's, within strata."""
-
     relative_risk: float | None
     """Mantel and Haenszel's, within strata."""
-
     cmh: StrataTest
     """Cochran, Mantel and Haenszel's test."""
-
     breslow_day: StrataTest
     tarone: StrataTest
     """Breslow and Day's test with Tarone's correction."""
-
     pooled: IntervalEstimate
     """The odds ratio of the sum of all strata, which ignores them."""
-
     strata: int
     """Strata that are informative."""
-
     dropped: int
     """Strata where a group is empty, or all or none have the outcome."""
-
     note: str | None
     """A sentence where strata and sum disagree."""
 

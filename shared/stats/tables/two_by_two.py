@@ -45,10 +45,8 @@ class TwoByTwo:
     boschloo: ExactTest
     declared: str | None
     """The test whose p-value counts, `chi_square` or `fisher`: decided by the margins alone."""
-
     enough_cases: bool
     """Whether both groups reach the minimum of cases."""
-
     warnings: tuple[str, ...]
 
     @property

@@ -13,10 +13,8 @@ from shared.stats.anytime.rounding import uniforms
 
 Both = tuple[float, float]
 """What a pair shows of the first group and of the second, each in [0, 1]."""
-
 MATCHED = "matched"
 """The differences of pairs, from -1 to 1, of methods that keep no histogram of them."""
-
 LEVEL = "level"
 """The means over both groups, from -1 to 1: a model may change and its gap stay."""
 
