@@ -5,16 +5,9 @@ from collections.abc import Iterator
 
 from prometheus_client import Gauge
 
+from services.diagnoser.domain.monitors.alarms import standing_of
 from shared.bus.port import Publisher
-from shared.contracts import (
-    Alarm,
-    AlarmKind,
-    AlarmState,
-    Evidence,
-    Monitor,
-    MonitorState,
-    Verdict,
-)
+from shared.contracts import Alarm, AlarmKind, Evidence, Monitor, MonitorState, Verdict
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Store
@@ -65,8 +58,7 @@ class MonitorMetrics:
             if place.monitor.state is MonitorState.DELETED:
                 continue
             name = (place.monitor.name,)
-            active = place.monitor.state is MonitorState.ACTIVE and not place.ended
-            if active:
+            if place.monitor.state is MonitorState.ACTIVE and not place.ended:
                 yield (MONITOR_OVERDUE, name), place.due.timestamp()
             yield from self._of(place.monitor)
 
@@ -78,8 +70,11 @@ class MonitorMetrics:
         yield (MONITOR_MISSED, (monitor.name,)), last.expected - last.arrived
         for evidence in self._store.records.read(Evidence, run_id=last.run_id):
             yield from _gauges(monitor, evidence)
-        alarms = list(self._store.records.of_monitor(Alarm, monitor.monitor_id))
-        yield from _standing(monitor, alarms)
+        stand = standing_of(list(self._store.records.of_monitor(Alarm, monitor.monitor_id)))
+        for comparison in monitor.plan.watched:
+            for what in AlarmKind:
+                labels = (*labels_of(monitor, comparison.key), what.value)
+                yield (MONITOR_ALARM, labels), float((comparison.key, what) in stand)
 
 
 def labels_of(monitor: Monitor, key: str) -> tuple[str, str, str]:
@@ -100,13 +95,3 @@ def _gauges(monitor: Monitor, evidence: Evidence) -> Iterator[tuple[Key, float]]
             yield (gauge, labels), value
     yield (MONITOR_EVIDENCE, labels), evidence.log_e
     yield (MONITOR_VERDICT, labels), VERDICTS[evidence.verdict]
-
-
-def _standing(monitor: Monitor, alarms: list[Alarm]) -> Iterator[tuple[Key, float]]:
-    over = {(a.comparison_key, a.what, a.epoch) for a in alarms if a.state is AlarmState.CLEARED}
-    raised = {(a.comparison_key, a.what, a.epoch) for a in alarms if a.state is AlarmState.RAISED}
-    stand = {(key, what) for key, what, _ in raised - over}
-    for comparison in monitor.plan.watched:
-        for what in AlarmKind:
-            labels = (*labels_of(monitor, comparison.key), what.value)
-            yield (MONITOR_ALARM, labels), float((comparison.key, what) in stand)

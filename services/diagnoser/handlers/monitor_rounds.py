@@ -30,6 +30,8 @@ from shared.errors import PoisonError, TransientError
 from shared.store import Store
 
 SOON_S = 0.2
+KINDS: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm, Description)
+"""What a round leaves behind."""
 
 
 class CloseRounds:
@@ -61,9 +63,17 @@ class CloseRounds:
         for each in waiting:
             ended = completion if each.id == run.id else self._completion(each, monitor)
             before = self._store.rounds.get(monitor, (each.round or 0) - 1)
-            closed = closed_round(each, monitor, ended, self._models(each), before, self._now())
+            reported = self._store.records.numbers(Response, run_id=each.id)
+            models = models_of((some.get("model"), some.get("fingerprint")) for some in reported)
+            closed = closed_round(each, monitor, ended, models, before, self._now())
             self._store.records.write([closed, *self._left(closed, each, monitor, before)])
-        return [record for each in waiting or [run] for record in self._kept(each)]
+        # The store keeps the first copy, whoever made it.
+        return [
+            record
+            for each in waiting or [run]
+            for kind in KINDS
+            for record in self._store.records.read(kind, run_id=each.id)
+        ]
 
     def _not_closed(self, run: Run, monitor: Monitor) -> list[Run]:
         """Return this round's run and those right before it that are not closed, in their order."""
@@ -100,20 +110,12 @@ class CloseRounds:
             raise PoisonError(f"The monitor of the run {run.id} is not in the store.")
         return max(found, key=lambda monitor: monitor.moment_ms)
 
-    def _kept(self, run: Run) -> list[Record]:
-        """Return what the store keeps of a round: the first copy, whoever made it."""
-        kinds: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm, Description)
-        return [each for kind in kinds for each in self._store.records.read(kind, run_id=run.id)]
-
-    def _models(self, run: Run) -> tuple[str, ...]:
-        reported = self._store.records.numbers(Response, run_id=run.id)
-        return models_of((each.get("model"), each.get("fingerprint")) for each in reported)
-
     def _left(
         self, closed: Round, run: Run, monitor: Monitor, before: Round | None
     ) -> list[Record]:
         seen = self._seen(run, monitor, closed)
-        last = self._last(before)
+        found = self._store.records.read(Evidence, run_id=before.run_id) if before else ()
+        last = {each.comparison_key: each for each in found}
         increments = [increment_of(closed, each, seen) for each in monitor.plan.watched]
         evidence = [evidence_of(each, last, closed, monitor) for each in increments]
         history = list(self._store.records.of_monitor(Alarm, closed.monitor_id))
@@ -131,12 +133,6 @@ class CloseRounds:
             for each in monitor.plan.watched
         }
         return RoundData(counted, {key: each.outside for key, each in sets.items()}, sets)
-
-    def _last(self, before: Round | None) -> dict[str, Evidence]:
-        if before is None:
-            return {}
-        found = self._store.records.read(Evidence, run_id=before.run_id)
-        return {each.comparison_key: each for each in found}
 
     def _answers(self, run: Run) -> list[MeasuredAnswer]:
         """Return an answer for all that was planned, also where nothing came."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
 from services.diagnoser.domain.findings import (
     AnalysisPlan,
-    FeatureAssessment,
     MeasuredResponse,
     RunFinding,
     assess,
@@ -69,7 +69,7 @@ class DiagnoseRun:
         together = len(found) + len(more)
         return [
             *(self._diagnosis(completion, finding, plan, together) for finding in found),
-            *(self._assessment(completion, each, plan) for each in more),
+            *(Assessment(**self._head(completion, plan), **vars(each)) for each in more),
         ]
 
     def _plan_for(self, suite: Suite) -> AnalysisPlan:
@@ -102,7 +102,14 @@ class DiagnoseRun:
             raise TransientError(
                 "Responses of the run are not in the store yet.", retry_after_s=0.2
             )
-        return {response.probe_id: _judged(response) for response in responses}
+        return {
+            response.probe_id: {
+                step.name.removeprefix(CRITERION): step.rating
+                for step in response.steps
+                if step.name.startswith(CRITERION)
+            }
+            for response in responses
+        }
 
     def _with_own_gaps(self, finding: RunFinding, run: Run) -> RunFinding:
         """Add the extractor's own gap between the two names to each gap, where it is calibrated."""
@@ -115,17 +122,8 @@ class DiagnoseRun:
         self, completion: Completion, finding: RunFinding, plan: AnalysisPlan, together: int
     ) -> Diagnosis:
         return Diagnosis(
-            tenant=completion.tenant,
-            purpose=completion.purpose,
-            at=self._now(),
-            run_id=completion.run_id,
-            completion_id=completion.id,
-            target=finding.key.target,
-            scaffold=finding.key.scaffold,
-            extractor=finding.key.extractor,
-            feature=finding.key.feature,
-            dimension=finding.key.dimension,
-            alpha=plan.alpha,
+            **self._head(completion, plan),
+            **vars(finding.key),
             tolerance=plan.tolerance,
             family=finding.family,
             claim=CLAIMS[plan.claim],
@@ -136,26 +134,10 @@ class DiagnoseRun:
             missing=finding.missing,
         )
 
-    def _assessment(
-        self, completion: Completion, each: FeatureAssessment, plan: AnalysisPlan
-    ) -> Assessment:
-        return Assessment(
-            tenant=completion.tenant,
-            purpose=completion.purpose,
-            at=self._now(),
-            run_id=completion.run_id,
-            completion_id=completion.id,
-            alpha=plan.alpha,
-            **vars(each),
-        )
-
-
-def _judged(response: Response) -> dict[str, float | None]:
-    return {
-        step.name.removeprefix(CRITERION): step.rating
-        for step in response.steps
-        if step.name.startswith(CRITERION)
-    }
+    def _head(self, completion: Completion, plan: AnalysisPlan) -> dict[str, Any]:
+        """Return the fields that diagnoses and assessments share."""
+        run = completion.model_dump(include={"tenant", "purpose", "run_id"})
+        return {**run, "at": self._now(), "completion_id": completion.id, "alpha": plan.alpha}
 
 
 def _case(

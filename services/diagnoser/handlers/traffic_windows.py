@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from services.diagnoser.domain.monitors.evidence import CARRIED
 from services.diagnoser.domain.monitors.round_data import RoundData
 from services.diagnoser.domain.monitors.traffic import (
     Entrants,
@@ -87,13 +88,8 @@ def _description(
     if run.window is None:
         raise PoisonError(f"The run {run.id} has no window to describe.")
     return Description(
-        tenant=closed.tenant,
-        purpose=closed.purpose,
-        at=closed.at,
-        monitor_id=closed.monitor_id,
+        **closed.model_dump(include=CARRIED - {"epoch"}),
         monitor=monitor.name,
-        round=closed.round,
-        run_id=run.id,
         window=run.window,
         answers=len(said),
         without_unit=sum(response.probe.set_id is None for response in said),

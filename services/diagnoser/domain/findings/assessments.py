@@ -8,7 +8,6 @@ from math import isfinite
 import numpy as np
 
 from services.diagnoser.domain.findings.cross_tables import cells, criteria, deviations
-from services.diagnoser.domain.findings.observations import Floats
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.responses import MeasuredResponse, Values, by_extractor
 from shared.contracts import Cell, Consistency, CriterionGap, Deviation, Quality, TotalBias
@@ -53,7 +52,8 @@ def _assessed(
     plan: AnalysisPlan,
     rng: np.random.Generator,
 ) -> FeatureAssessment:
-    values = [_value(response, feature) for response in responses]
+    given = (response.values.get(feature) for response in responses)
+    values = [value if value is not None and isfinite(value) else None for value in given]
     rated = zip(responses, values, strict=True)
     ratings = [hiring.CvRating(response.unit, value) for response, value in rated]
     first = responses[0]
@@ -73,11 +73,6 @@ def _assessed(
     )
 
 
-def _value(response: MeasuredResponse, feature: str) -> float | None:
-    value = response.values.get(feature)
-    return value if value is not None and isfinite(value) else None
-
-
 def _total_bias(
     responses: Sequence[MeasuredResponse],
     values: Values,
@@ -93,11 +88,11 @@ def _total_bias(
         return TotalBias(reason=found.reason or "no answer has a group")
     chance = hiring.total_bias_by_chance(variants, rng, times=plan.permutations)
     chance = chance[np.isfinite(chance)]
-    return TotalBias(
-        value=found.value,
-        null_median=float(np.median(chance)) if len(chance) else None,
-        p_value=_reached(chance, found.value) if len(chance) else None,
-    )
+    if not len(chance):
+        return TotalBias(value=found.value)
+    # The data themselves are counted in: a share of draws is never 0.
+    p_value = float((1 + np.sum(chance >= found.value - 1e-12)) / (1 + len(chance)))
+    return TotalBias(value=found.value, null_median=float(np.median(chance)), p_value=p_value)
 
 
 def _variants(responses: Sequence[MeasuredResponse], values: Values) -> Iterator[hiring.CvVariant]:
@@ -118,11 +113,6 @@ def _samples(
     for variant in variants:
         samples[variant.groups[dimension]].extend(variant.values)
     return samples
-
-
-def _reached(chance: Floats, value: float) -> float:
-    """Return the share of draws at least as large, the data themselves counted in (never 0)."""
-    return float((1 + np.sum(chance >= value - 1e-12)) / (1 + len(chance)))
 
 
 def _quality(responses: Sequence[MeasuredResponse], ratings: Sequence[hiring.CvRating]) -> Quality:

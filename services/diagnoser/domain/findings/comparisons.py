@@ -7,19 +7,14 @@ import numpy as np
 
 from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS, GapSamples, Value
 from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.observations import Floats, Observations
+from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.units import FixedPrompts, KeyedMeans, Units
+from services.diagnoser.domain.findings.units import FixedPrompts, Units
 from shared.contracts import Claim
 from shared.stats.comparisons.exact import exact_difference, t_suffices
 from shared.stats.comparisons.means_and_rates import MeanDifference, difference
 from shared.stats.comparisons.multiplicity import adjust
-from shared.stats.comparisons.verdicts import (
-    Conclusion,
-    conclude,
-    conclude_by_test,
-    conclude_known,
-)
+from shared.stats.comparisons.verdicts import Conclusion, conclude, conclude_by_test, conclude_known
 from shared.stats.estimate import IntervalEstimate
 
 LEAST_PAIRS = 2
@@ -65,8 +60,10 @@ def compare(
     """Compare every pair of groups of a domain on every feature; nothing is corrected yet."""
     units = Units.of(observations, grouping)
     prompts = FixedPrompts(observations, grouping) if plan.claim is Claim.BANK else None
-    counts = _counts(np.isfinite(observations.values), grouping)
-    rows = np.bincount(grouping.codes[grouping.codes >= 0], minlength=len(grouping.groups))
+    belongs = grouping.codes >= 0
+    rows = np.bincount(grouping.codes[belongs], minlength=len(grouping.groups))
+    counts = np.zeros((len(grouping.groups), len(observations.features)))
+    np.add.at(counts, grouping.codes[belongs], np.isfinite(observations.values)[belongs])
     for a, b in grouping.pairs():
         for index, feature in enumerate(observations.features):
             samples = _samples(units, prompts, a, b, index)
@@ -132,28 +129,18 @@ def _difference(
     return exact_difference(a, b, alpha, paired=paired, tolerance=plan.tolerance, rng=rng)
 
 
-def _counts(present: np.ndarray[tuple[int, int], np.dtype[np.bool_]], grouping: Grouping) -> Floats:
-    counts = np.zeros((len(grouping.groups), present.shape[1]))
-    belongs = grouping.codes >= 0
-    np.add.at(counts, grouping.codes[belongs], present[belongs])
-    return counts
-
-
 def _samples(
     units: Units, prompts: FixedPrompts | None, a: int, b: int, feature: int
 ) -> GapSamples:
     """Pair within counterfactual sets where both groups have at least two, else take prompts."""
     by_prompt = (units.values(a, feature), units.values(b, feature))
-    x, y = _shared(units.by_set[a], units.by_set[b], feature)
+    in_a, in_b = units.by_set[a], units.by_set[b]
+    _, of_a, of_b = np.intersect1d(in_a.keys, in_b.keys, assume_unique=True, return_indices=True)
+    x, y = in_a.values[of_a, feature], in_b.values[of_b, feature]
+    both = np.isfinite(x) & np.isfinite(y)
+    x, y = x[both], y[both]
     paired = len(x) >= LEAST_PAIRS
     if not paired:
         x, y = by_prompt
     of_claim = (prompts.answers(a, feature), prompts.answers(b, feature)) if prompts else by_prompt
     return GapSamples(x.tolist(), y.tolist(), paired, *of_claim, prompts is not None)
-
-
-def _shared(a: KeyedMeans, b: KeyedMeans, feature: int) -> tuple[Floats, Floats]:
-    _, of_a, of_b = np.intersect1d(a.keys, b.keys, assume_unique=True, return_indices=True)
-    x, y = a.values[of_a, feature], b.values[of_b, feature]
-    both = np.isfinite(x) & np.isfinite(y)
-    return x[both], y[both]

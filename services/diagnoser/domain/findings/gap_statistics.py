@@ -46,12 +46,6 @@ def _effect_size(
     return (paired_d if samples.paired else hedges_g)(samples.a, samples.b, plan.alpha)
 
 
-def _mann_whitney_p(
-    samples: GapSamples, _plan: ComparisonPlan, rng: np.random.Generator
-) -> float | None:
-    return mann_whitney(samples.units_a, samples.units_b, rng=rng).p_value
-
-
 def _permutation_p(
     samples: GapSamples, plan: ComparisonPlan, rng: np.random.Generator
 ) -> float | None:
@@ -66,6 +60,8 @@ def _permutation_p(
 
 GAP_STATISTICS: Mapping[str, GapStatistic] = {
     "effect_size": _effect_size,
-    "mann_whitney_p": _mann_whitney_p,
+    "mann_whitney_p": lambda samples, _, rng: (
+        mann_whitney(samples.units_a, samples.units_b, rng=rng).p_value
+    ),
     "permutation_p": _permutation_p,
 }

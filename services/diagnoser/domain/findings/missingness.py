@@ -30,20 +30,13 @@ def missingness_by_group(
     for domain, name in enumerate(grouping.domains):
         groups = np.flatnonzero(grouping.domain_of == domain)
         for index, feature in enumerate(observations.features):
-            counted = {
-                grouping.groups[group].name: _counted(
-                    units[grouping.codes == group], missing[grouping.codes == group, index]
+            counted = {}
+            for group in groups:
+                mine = grouping.codes == group
+                lacking = units[mine & missing[:, index]]
+                counted[grouping.groups[group].name] = (
+                    len(np.unique(lacking)),
+                    len(np.unique(units[mine])),
                 )
-                for group in groups
-            }
-            yield GroupedMissingness(
-                feature, grouping.name, name, missingness(counted, alpha, rng=rng)
-            )
-
-
-def _counted(
-    units: np.ndarray[tuple[int], np.dtype[np.intp]],
-    missing: np.ndarray[tuple[int], np.dtype[np.bool_]],
-) -> tuple[int, int]:
-    """Return how many units miss an answer, of how many."""
-    return len(np.unique(units[missing])), len(np.unique(units))
+            found = missingness(counted, alpha, rng=rng)
+            yield GroupedMissingness(feature, grouping.name, name, found)

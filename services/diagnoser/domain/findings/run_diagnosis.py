@@ -39,7 +39,9 @@ def _parts(
     responses: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
 ) -> Iterator[GroupedResponses]:
     for some in by_extractor(responses):
-        names = _feature_names(some, plan)
+        measured = {name for response in some for name in response.values}
+        measured |= set(plan.measured.get(some[0].extractor, ()))
+        names = sorted(measured & set(plan.features) if plan.features else measured)
         if not names:
             continue
         observations = observations_of(some, {n: [r.values.get(n) for r in some] for n in names})
@@ -57,12 +59,6 @@ def _parts(
                 selected_prompts=FixedPrompts(selected, groups) if fixed else None,
                 comparisons=tuple(compare(observations, groups, plan.comparisons, rng)),
             )
-
-
-def _feature_names(responses: Sequence[MeasuredResponse], plan: AnalysisPlan) -> list[str]:
-    names = {name for response in responses for name in response.values}
-    names |= set(plan.measured.get(responses[0].extractor, ()))
-    return sorted(names & set(plan.features) if plan.features else names)
 
 
 def _selected(observations: Observations, plan: AnalysisPlan) -> Observations:

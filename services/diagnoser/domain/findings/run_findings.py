@@ -1,7 +1,7 @@
 """Findings: what was computed for a part of a run, in the words of its records."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any
@@ -31,6 +31,7 @@ from shared.stats.estimate import IntervalEstimate
 from shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 
 STATISTICS = (Mean(), Median(), StandardDeviation())
+"""The mean first; the others are shown beside it."""
 LEAST_GROUPS = 3
 """With two groups, the gap already is the disparity."""
 UNDEFINED, NOT_FINITE = "undefined", "not finite"
@@ -122,26 +123,14 @@ def findings(
 def _other(described: GroupingDescription, feature: str) -> list[dict[str, float | None]]:
     """Return, by group, the statistics of a feature beyond its mean."""
     mine = [each for each in described.statistics if each.feature == feature]
-    by_name = {
-        name: [each.value for each in mine if each.statistic == name]
-        for name in dict.fromkeys(each.statistic for each in mine)
-        if name != Mean().name
-    }
-    return [
-        dict(zip(by_name, values, strict=True)) for values in zip(*by_name.values(), strict=True)
-    ]
+    others = [statistic.name for statistic in STATISTICS[1:]]
+    columns = ([each.value for each in mine if each.statistic == name] for name in others)
+    return [dict(zip(others, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def _disparities(described: GroupingDescription, feature: str) -> tuple[GroupDisparity, ...]:
     return tuple(
-        GroupDisparity(
-            metric=each.metric,
-            value=each.value,
-            group=each.group,
-            null_median=each.null_median,
-            p_value=each.p_value,
-            reason=each.reason,
-        )
+        GroupDisparity.model_validate(each, from_attributes=True)
         for each in described.disparities
         if each.feature == feature and each.statistic == Mean().name
     )
@@ -152,7 +141,7 @@ def _summary(
     code: int,
     index: int,
     plan: AnalysisPlan,
-    other: Mapping[str, float | None],
+    other: dict[str, float | None],
 ) -> GroupSummary:
     rows = np.flatnonzero(part.grouping.codes == code)
     reasons = _reasons(part, rows, index)
@@ -167,7 +156,7 @@ def _summary(
         units=len(part.units.values(code, index)),
         mean=estimate_record(part.mean(code, index, plan.alpha)),
         selection_rate=rate,
-        statistics=dict(other),
+        statistics=other,
     )
 
 
@@ -191,6 +180,11 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         a, b = (part.selected.values(codes[name], index) for name in (compared.a, compared.b))
         impact = estimate_record(impact_ratio(a.tolist(), b.tolist(), plan.alpha))
     conclusion, by_set = compared.conclusion, compared.by_set
+    statistics: dict[str, Any] = {
+        name: estimate_record(value) if isinstance(value, IntervalEstimate) else value
+        for name, value in compared.statistics.items()
+        if name in Gap.model_fields
+    }
     return Gap(
         a=compared.a,
         b=compared.b,
@@ -202,17 +196,8 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         by_set_p=by_set.p_value if by_set else None,
         verdict=Verdict(conclusion.verdict) if conclusion else Verdict.NOT_ENOUGH,
         reason=conclusion.reason if conclusion else None,
-        **_statistics(compared),
+        **statistics,
     )
-
-
-def _statistics(compared: GroupComparison) -> dict[str, Any]:
-    """Return the statistics that the record of a gap has a field for."""
-    return {
-        name: estimate_record(value) if isinstance(value, IntervalEstimate) else value
-        for name, value in compared.statistics.items()
-        if name in Gap.model_fields
-    }
 
 
 def estimate_record(found: IntervalEstimate) -> Estimate:

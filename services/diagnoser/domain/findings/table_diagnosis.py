@@ -5,17 +5,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from services.diagnoser.domain.findings.comparisons import (
-    GroupComparison,
-    compare,
-    corrected,
-)
+from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
 from services.diagnoser.domain.findings.group_statistics import (
     DisparityStatistic,
     GroupStatistic,
     describe,
 )
-from services.diagnoser.domain.findings.groupings import Grouping, groupings
+from services.diagnoser.domain.findings.groupings import groupings
 from services.diagnoser.domain.findings.missingness import GroupedMissingness, missingness_by_group
 from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
@@ -53,34 +49,21 @@ def diagnose_table(
     every = groupings(observations)
     for done, grouping in enumerate(every):
         progress(grouping.name, done, len(every))
-        _add(found, observations, grouping, statistics, plan, ddof, rng)
+        described = describe(
+            observations,
+            grouping,
+            statistics,
+            alpha=plan.alpha,
+            ddof=ddof,
+            permutations=plan.permutations,
+            rng=rng,
+        )
+        found.statistics.extend(described.statistics)
+        found.disparities.extend(described.disparities)
+        if len(grouping.dimensions) == 1:
+            found.comparisons.extend(compare(observations, grouping, plan, rng))
+            missing = missingness_by_group(observations, grouping, alpha=plan.alpha, rng=rng)
+            found.missingness.extend(missing)
     found.comparisons = corrected(found.comparisons, plan)
     progress("", len(every), len(every))
     return found
-
-
-def _add(
-    found: TableDiagnosis,
-    observations: Observations,
-    grouping: Grouping,
-    statistics: Sequence[Statistic],
-    plan: ComparisonPlan,
-    ddof: int,
-    rng: np.random.Generator,
-) -> None:
-    described = describe(
-        observations,
-        grouping,
-        statistics,
-        alpha=plan.alpha,
-        ddof=ddof,
-        permutations=plan.permutations,
-        rng=rng,
-    )
-    found.statistics.extend(described.statistics)
-    found.disparities.extend(described.disparities)
-    if len(grouping.dimensions) == 1:
-        found.comparisons.extend(compare(observations, grouping, plan, rng))
-        found.missingness.extend(
-            missingness_by_group(observations, grouping, alpha=plan.alpha, rng=rng)
-        )

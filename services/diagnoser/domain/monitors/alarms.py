@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from services.diagnoser.domain.monitors.change_detection import change_bound
+from services.diagnoser.domain.monitors.evidence import CARRIED
 from services.diagnoser.domain.monitors.round_answers import ComparedSets
 from shared.contracts import (
     Alarm,
@@ -43,7 +44,7 @@ def alarms(
     history: Collection[Alarm],
 ) -> list[Alarm]:
     """Return the alarms of a round: each is raised once in an epoch, and cleared by rule."""
-    standing = _standing(history)
+    standing = standing_of(history)
     told = {(each.comparison_key, each.what, each.epoch) for each in history}
     found = []
     for each in evidence:
@@ -54,7 +55,8 @@ def alarms(
     return found
 
 
-def _standing(history: Collection[Alarm]) -> Raised:
+def standing_of(history: Collection[Alarm]) -> Raised:
+    """Return the alarms that were raised and not cleared in the same epoch."""
     over = {(a.comparison_key, a.what, a.epoch) for a in history if a.state is AlarmState.CLEARED}
     return {
         (a.comparison_key, a.what): a
@@ -115,14 +117,9 @@ def _alarm(
     change = _changes(evidence).get(news.what)
     log_evidence = evidence.log_e if change is None else change.log_evidence or 0.0
     return Alarm(
-        tenant=closed.tenant,
-        purpose=closed.purpose,
-        at=closed.at,
-        monitor_id=closed.monitor_id,
+        **closed.model_dump(include=CARRIED - {"epoch"}),
         monitor=monitor.name,
         epoch=news.epoch,
-        round=closed.round,
-        run_id=closed.run_id,
         comparison_key=news.key,
         what=news.what,
         state=news.state,
@@ -142,9 +139,5 @@ def _twins(seen: ComparedSets, gap: float | None) -> Iterator[SentTwins]:
     there = {name: each for name, each in gaps.items() if each is not None and each * sign > 0}
     for name in sorted(there, key=lambda n: (-there[n] * sign, n))[:MOST_TWINS]:
         twins = seen.sets[name]
-        yield SentTwins(
-            set_id=name,
-            gap=there[name],
-            a=tuple(twins.a.responses),
-            b=tuple(twins.b.responses),
-        )
+        a, b = tuple(twins.a.responses), tuple(twins.b.responses)
+        yield SentTwins(set_id=name, gap=there[name], a=a, b=b)

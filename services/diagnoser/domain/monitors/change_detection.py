@@ -41,13 +41,12 @@ def random_pairs(
     """
     twins = sorted(first.keys() & second.keys())
     alone = (sorted(units.keys() - set(twins)) for units in (first, second))
-    a, b = (_shuffled(names, f"{salt}/{side}") for names, side in zip(alone, "ab", strict=True))
+    a, b = (
+        [names[place] for place in np.argsort(uniforms(names, f"{salt}/{side}"))]
+        for names, side in zip(alone, "ab", strict=True)
+    )
     chosen = [*zip(twins, twins, strict=True), *zip(a, b, strict=False)]
     return {f"{one} {other}": (first[one], second[other]) for one, other in chosen}
-
-
-def _shuffled(names: list[str], salt: str) -> list[str]:
-    return [names[place] for place in np.argsort(uniforms(names, salt))]
 
 
 def _counts(values: Mapping[str, float], salt: str) -> tuple[int, ...]:

@@ -22,19 +22,14 @@ from shared.stats.anytime.four_fifths import SelectionPairs
 from shared.stats.anytime.judging import judge
 
 CARRIED = {"tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"}
+"""What the records of a round have from the round."""
 
 
 def increment_of(closed: Round, comparison: Comparison, seen: RoundData) -> Increment:
     """Return what a closed round adds to one comparison."""
     counted = seen.counted[comparison.key]
     return Increment(
-        tenant=closed.tenant,
-        purpose=closed.purpose,
-        at=closed.at,
-        monitor_id=closed.monitor_id,
-        run_id=closed.run_id,
-        epoch=closed.epoch,
-        round=closed.round,
+        **closed.model_dump(include=CARRIED),
         comparison=comparison,
         counts=counted.counts,
         missing=counted.missing,
@@ -107,13 +102,8 @@ def summary_of(
     watched = comparison.watched
     state, span = method_of(watched.method).evidence(counts), span_of(comparison)
     alpha, family = plan.alpha / 2, len(plan.watched)
-    found = judge(
-        state,
-        tolerance=watched.tolerance / span,
-        alpha=alpha,
-        family=family,
-        log_supremum=log_supremum,
-    )
+    allowed = watched.tolerance / span
+    found = judge(state, tolerance=allowed, alpha=alpha, family=family, log_supremum=log_supremum)
     expected = found.forecast.decision
     return EvidenceSummary(
         units=state.units,
@@ -137,21 +127,11 @@ def span_of(comparison: Comparison) -> float:
 
 def gap_of(comparison: Comparison, state: BoundedEvidence, alpha: float) -> Estimate:
     """Return the gap with its interval; None is no bound."""
-    value, span = state.estimate, span_of(comparison)
-    low, high = state.interval(alpha)
-    return Estimate(
-        value=None if value is None else value * span,
-        low=None if low is None else low * span,
-        high=None if high is None else high * span,
-        method=INTERVAL,
-        reason=None if value is not None else _why(state),
-    )
-
-
-def _why(state: BoundedEvidence) -> str:
-    if not state.units:
-        return "there are no units yet"
-    return "the odds ratio is infinite or 0 so far"
+    found, span = (state.estimate, *state.interval(alpha)), span_of(comparison)
+    value, low, high = (None if each is None else each * span for each in found)
+    why = "the odds ratio is infinite or 0 so far" if state.units else "there are no units yet"
+    reason = why if value is None else None
+    return Estimate(value=value, low=low, high=high, method=INTERVAL, reason=reason)
 
 
 def _impact_ratio(counts: Counts, alpha: float) -> Estimate | None:

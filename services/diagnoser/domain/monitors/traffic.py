@@ -1,7 +1,7 @@
 """A window of production traffic: what it adds to the evidence, and what it looked like."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from statistics import fmean
 
@@ -89,9 +89,11 @@ def _sides(
     sides: dict[str, dict[str, list[float]]] = {name: {} for name in SIDES}
     for each in heard:
         side = side_of(comparison.pair, each.groups)
-        if side is None or each.extractor != watched.extractor or not _enters(each.user, who):
+        if side is None or each.extractor != watched.extractor or each.user is None:
             continue
-        values = sides[side].setdefault(each.user or "", [])
+        if each.user not in who.new or each.user in who.mixed:
+            continue
+        values = sides[side].setdefault(each.user, [])
         value = value_of(each.values, watched.feature)
         if value is None:
             continue
@@ -100,10 +102,6 @@ def _sides(
         else:
             outside += 1
     return sides, outside
-
-
-def _enters(user: str | None, who: Entrants) -> bool:
-    return user is not None and user in who.new and user not in who.mixed
 
 
 NAMELESS = (
@@ -123,21 +121,16 @@ def window_descriptions(
 def _described(comparison: Comparison, heard: Iterable[TrafficAnswer], alpha: float) -> Described:
     watched, pair = comparison.watched, comparison.pair
     mine = [each for each in heard if each.extractor == watched.extractor]
+    names = dict(zip(SIDES, (pair.a, pair.b or f"any but {pair.a}"), strict=True))
+    by_side = {side: [a for a in mine if side_of(pair, a.groups) == side] for side in SIDES}
     return Described(
         extractor=watched.extractor,
         feature=watched.feature,
         dimension=pair.dimension,
-        groups=tuple(_groups(pair, mine, watched.feature, alpha)),
+        groups=tuple(
+            _summary(names[side], there, watched.feature, alpha) for side, there in by_side.items()
+        ),
     )
-
-
-def _groups(
-    pair: WatchedPair, heard: Collection[TrafficAnswer], feature: str, alpha: float
-) -> Iterator[GroupSummary]:
-    names = (pair.a, pair.b or f"any but {pair.a}")
-    for side, name in zip(SIDES, names, strict=True):
-        there = [each for each in heard if side_of(pair, each.groups) == side]
-        yield _summary(name, there, feature, alpha)
 
 
 def _summary(
@@ -153,18 +146,15 @@ def _summary(
             # Who is not named is taken for nobody else.
             units[each.user, "" if each.user else each.key].append(value)
     means = [fmean(values) for _, values in sorted(units.items(), key=lambda item: str(item[0]))]
-    nameless = sum(len(values) for (user, _), values in units.items() if user is None)
+    if nameless := sum(len(values) for (user, _), values in units.items() if user is None):
+        mean = Estimate(value=fmean(means), method="mean", reason=NAMELESS.format(nameless))
+    else:
+        mean = Estimate(**asdict(mean_of(means, alpha)))
     return GroupSummary(
         group=name,
         responses=len(heard),
         missing=missing.total(),
         missing_reasons=dict(sorted(missing.items())),
         units=len(means),
-        mean=_mean(means, nameless, alpha),
+        mean=mean,
     )
-
-
-def _mean(means: list[float], nameless: int, alpha: float) -> Estimate:
-    if nameless:
-        return Estimate(value=fmean(means), method="mean", reason=NAMELESS.format(nameless))
-    return Estimate(**asdict(mean_of(means, alpha)))

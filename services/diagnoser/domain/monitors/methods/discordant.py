@@ -8,7 +8,7 @@ from services.diagnoser.domain.monitors.round_answers import (
     selected_shares,
     selections_of_pairs,
 )
-from services.diagnoser.domain.monitors.round_data import Counts, RoundCounts, RoundScope
+from services.diagnoser.domain.monitors.round_data import RoundCounts, RoundScope
 from shared.contracts import Comparison
 from shared.stats.anytime.discordant import DiscordantPairs
 
@@ -22,8 +22,4 @@ def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) ->
     return RoundCounts({"pairs": (first, second, both + neither), **changes}, missing)
 
 
-def _evidence(counts: Counts) -> DiscordantPairs:
-    return DiscordantPairs(*counts["pairs"])
-
-
-METHOD = MonitorMethod(_count, _evidence, planned_selections)
+METHOD = MonitorMethod(_count, lambda counts: DiscordantPairs(*counts["pairs"]), planned_selections)

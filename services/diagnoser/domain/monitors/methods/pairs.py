@@ -1,17 +1,11 @@
 """Fixed bets on the differences of twins, within their set."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from services.diagnoser.domain.monitors.change_detection import LEVEL, counted_levels
 from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap
-from services.diagnoser.domain.monitors.round_answers import (
-    ComparedSets,
-    SetAnswers,
-    selections_of_pairs,
-)
-from services.diagnoser.domain.monitors.round_data import Counts, RoundCounts, RoundScope
+from services.diagnoser.domain.monitors.round_answers import ComparedSets, selections_of_pairs
+from services.diagnoser.domain.monitors.round_data import RoundCounts, RoundScope
 from shared.contracts import Claim, Comparison, WatchedFeature
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.planning import PlannedUnits, plan_gap
@@ -38,26 +32,15 @@ def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) ->
     absent = missing if scope.claim is Claim.BANK else 0
     found = PairHistogram.of(shares, jitter, absent=absent)
     counts = {"counts": found.counts, "absent": (found.absent,)}
-    counts[LEVEL] = _levels(comparison, sets, scope)
-    if watched.selected_at_least is not None:
-        counts[SELECTIONS] = selections_of_pairs(sets.values(), watched.selected_at_least)
-    return RoundCounts(counts, missing)
-
-
-def _levels(
-    comparison: Comparison, sets: Mapping[str, SetAnswers], scope: RoundScope
-) -> tuple[int, ...]:
-    low, span = comparison.watched.low, comparison.watched.high - comparison.watched.low
-    values = {
-        scope.unit_id(name): 2 * (twins.level - low) / span - 1
+    levels = {
+        scope.unit_id(name): 2 * (twins.level - watched.low) / (watched.high - watched.low) - 1
         for name, twins in sets.items()
         if twins.level is not None
     }
-    return counted_levels(values, comparison.key)
-
-
-def _evidence(counts: Counts) -> PairHistogram:
-    return PairHistogram(counts["counts"], counts["absent"][0])
+    counts[LEVEL] = counted_levels(levels, comparison.key)
+    if watched.selected_at_least is not None:
+        counts[SELECTIONS] = selections_of_pairs(sets.values(), watched.selected_at_least)
+    return RoundCounts(counts, missing)
 
 
 def _planned_units(
@@ -70,4 +53,6 @@ def _planned_units(
     )  # fmt: skip
 
 
-METHOD = MonitorMethod(_count, _evidence, _planned_units)
+METHOD = MonitorMethod(
+    _count, lambda counts: PairHistogram(counts["counts"], *counts["absent"]), _planned_units
+)

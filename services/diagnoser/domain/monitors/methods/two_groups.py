@@ -7,7 +7,7 @@ import numpy as np
 from services.diagnoser.domain.monitors.change_detection import counted_pairs, random_pairs
 from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap
 from services.diagnoser.domain.monitors.round_answers import ComparedSets
-from services.diagnoser.domain.monitors.round_data import Counts, RoundCounts, RoundScope
+from services.diagnoser.domain.monitors.round_data import RoundCounts, RoundScope
 from shared.contracts import Comparison, WatchedFeature
 from shared.stats.anytime.planning import PlannedUnits
 from shared.stats.anytime.rounding import uniforms
@@ -47,10 +47,6 @@ def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) ->
     return RoundCounts({**counts, **counted_pairs(pairs, comparison.key)}, missing)
 
 
-def _evidence(counts: Counts) -> TwoHistograms:
-    return TwoHistograms(counts["first"], counts["second"])
-
-
 def _planned_units(
     watched: WatchedFeature, gap: PlannedGap, rng: np.random.Generator
 ) -> PlannedUnits:
@@ -62,4 +58,6 @@ def _planned_units(
     )  # fmt: skip
 
 
-METHOD = MonitorMethod(_count, _evidence, _planned_units)
+METHOD = MonitorMethod(
+    _count, lambda counts: TwoHistograms(counts["first"], counts["second"]), _planned_units
+)
