@@ -17,10 +17,10 @@ import pandas as pd
 from scipy import stats
 
 from shared.stats.groups.catalogue import parse_statistic
+from shared.stats.groups.cells import Table
 from shared.stats.groups.disparity import disparities
 from shared.stats.groups.permutations import permute_labels
 from shared.stats.groups.summary import summarise
-from shared.stats.groups.table import Table
 
 DOMAINS, GROUPS, ROWS, FEATURES = 20, 21, 75, 44
 PERMUTATIONS = 1000

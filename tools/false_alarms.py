@@ -15,7 +15,7 @@ from services.diagnoser.domain.monitors.change_detection import (
     next_change,
     reference_of,
 )
-from services.diagnoser.domain.monitors.round_data import Counts, summed
+from services.diagnoser.domain.monitors.round_answers import Counts, summed
 from shared.contracts import (
     Change,
     MonitorPlan,

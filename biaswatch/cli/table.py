@@ -62,9 +62,8 @@ def table(
     as_json: Json = False,
 ) -> None:
     """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file."""
-    from shared.stats.tables.ratio_agreement import ratio_agreement
     from shared.stats.tables.two_by_two import as_json as to_json
-    from shared.stats.tables.two_by_two import two_by_two
+    from shared.stats.tables.two_by_two import ratio_agreement, two_by_two
 
     level = _level(alpha)
     try:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shared.stats.groups.cells import Table
+from shared.stats.groups.exchanges import METRICS
 from shared.stats.groups.permutations import permute_labels
-from shared.stats.groups.spreads import METRICS
-from shared.stats.groups.table import Table
 
 TABLES = 1000
 TIMES = 199

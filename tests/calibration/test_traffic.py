@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from services.diagnoser.domain.monitors.method import method_of
-from services.diagnoser.domain.monitors.round_data import summed
+from services.diagnoser.domain.monitors.round_answers import summed
 from services.diagnoser.domain.monitors.traffic import (
     Entrants,
     TrafficAnswer,

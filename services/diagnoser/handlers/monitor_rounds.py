@@ -7,8 +7,12 @@ from services.diagnoser.domain.monitors.alarms import alarms
 from services.diagnoser.domain.monitors.epochs import closed_round, models_of
 from services.diagnoser.domain.monitors.evidence import evidence_of, increment_of
 from services.diagnoser.domain.monitors.method import method_of
-from services.diagnoser.domain.monitors.round_answers import MeasuredAnswer, compared_sets
-from services.diagnoser.domain.monitors.round_data import RoundData, RoundScope
+from services.diagnoser.domain.monitors.round_answers import (
+    MeasuredAnswer,
+    RoundData,
+    RoundScope,
+    compared_sets,
+)
 from services.diagnoser.handlers.traffic_windows import TrafficWindows
 from shared.contracts import (
     Alarm,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from services.diagnoser.domain.monitors.evidence import CARRIED
-from services.diagnoser.domain.monitors.round_data import RoundData
+from services.diagnoser.domain.monitors.round_answers import RoundData
 from services.diagnoser.domain.monitors.traffic import (
     Entrants,
     TrafficAnswer,

@@ -25,7 +25,7 @@ from shared.contracts import (
     Round,
 )
 from shared.errors import NotFoundError
-from shared.stats.anytime.families import e_bh
+from shared.stats.anytime.judging import e_bh
 from shared.store import Store
 
 DEPLOYMENT_ALPHA = 0.05

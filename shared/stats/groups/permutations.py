@@ -6,10 +6,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.exchanges import TIES, DomainSample, PermutedDomain, permuted, unit_means
+from shared.stats.groups.cells import Table
+from shared.stats.groups.exchanges import (
+    GROWING,
+    IN_UNITS,
+    METRICS,
+    TIES,
+    DomainSample,
+    PermutedDomain,
+    permuted,
+    spreads,
+    unit_means,
+    why_undefined,
+)
 from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
-from shared.stats.groups.spreads import GROWING, IN_UNITS, METRICS, spreads, why_undefined
-from shared.stats.groups.table import Table
 
 
 @dataclass(frozen=True)

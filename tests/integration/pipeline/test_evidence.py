@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from services.diagnoser.domain.monitors.round_data import summed
+from services.diagnoser.domain.monitors.round_answers import summed
 from services.diagnoser.handlers import CloseRounds
 from shared.contracts import (
     Alarm,

@@ -15,10 +15,13 @@ from services.diagnoser.domain.monitors.evidence import summary_of
 from services.diagnoser.domain.monitors.method import method_of
 from services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
+    Counts,
     MeasuredAnswer,
+    RoundCounts,
+    RoundScope,
     compared_sets,
+    summed,
 )
-from services.diagnoser.domain.monitors.round_data import Counts, RoundCounts, RoundScope, summed
 from shared.contracts import Change, Claim, Comparison, Method, Verdict, WatchedFeature, WatchedPair
 from tests.support.records import make_plan
 

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.groups.exchanges import LabelExchange
+from shared.stats.groups.cells import Table
+from shared.stats.groups.exchanges import METRICS, LabelExchange
 from shared.stats.groups.permutations import PermutationNull, permute_labels
 from shared.stats.groups.reasons import Reason, sentence
-from shared.stats.groups.spreads import METRICS
-from shared.stats.groups.table import Table
 
 TIMES = 4000
 NOISE = 0.03

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shared.stats.groups.catalogue import PerCell, parse_statistic
+from shared.stats.groups.cells import Table
 from shared.stats.groups.reasons import Reason, sentence
 from shared.stats.groups.summary import Summary, summarise
-from shared.stats.groups.table import Table
 
 GROUPS = ("ant", "bee", "cat", "dog", "elk")
 FEATURES = ("sentiment", "toxicity", "length")

@@ -8,12 +8,11 @@ import pytest
 
 from shared.stats.groups.binned import binned_mode, js_divergence, kl_divergence, smoothed
 from shared.stats.groups.catalogue import parse_statistic
-from shared.stats.groups.cells import clean
+from shared.stats.groups.cells import Table, clean
 from shared.stats.groups.disparity import Disparity, disparities
 from shared.stats.groups.outliers import dixon
 from shared.stats.groups.reasons import Reason
 from shared.stats.groups.summary import Summary, summarise
-from shared.stats.groups.table import Table
 from tests.support.golden import golden_cases, golden_rows
 
 SIGNED = ("skewness", "kurtosis")

@@ -8,8 +8,8 @@ from math import isfinite
 import numpy as np
 
 from services.diagnoser.domain.findings.cross_tables import cells, criteria, deviations
+from services.diagnoser.domain.findings.observations import MeasuredResponse, Values, by_extractor
 from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.responses import MeasuredResponse, Values, by_extractor
 from shared.contracts import Cell, Consistency, CriterionGap, Deviation, Quality, TotalBias
 from shared.stats.studies import hiring
 

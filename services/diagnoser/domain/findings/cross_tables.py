@@ -7,14 +7,14 @@ import numpy as np
 
 from services.diagnoser.domain.findings.comparisons import GroupComparison, compare
 from services.diagnoser.domain.findings.groupings import grouping
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.responses import (
+from services.diagnoser.domain.findings.observations import (
     MeasuredResponse,
+    Observations,
     Values,
     dimensions_of,
     observations_of,
 )
+from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import estimate_record, negated
 from services.diagnoser.domain.findings.units import FixedPrompts, Units
 from shared.contracts import Cell, Claim, CriterionGap, Deviation

@@ -1,4 +1,4 @@
-"""Statistics of every group of a grouping, with intervals where a mean or a rate has one."""
+"""Statistics of every group of a grouping, with intervals, and what is missing in each."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,14 +9,15 @@ from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import Observations, coded
 from services.diagnoser.domain.findings.units import Units
 from shared.stats.comparisons.means_and_rates import mean_of, rate_of
+from shared.stats.comparisons.missingness import Missingness, missingness
 from shared.stats.estimate import IntervalEstimate
+from shared.stats.groups.cells import Table
 from shared.stats.groups.descriptive import Mean
 from shared.stats.groups.disparity import disparities
 from shared.stats.groups.permutations import PermutationNull, permute_labels
 from shared.stats.groups.reasons import Reason, sentence
 from shared.stats.groups.selection import SelectionRate
 from shared.stats.groups.summary import Statistic, Summary, summarise
-from shared.stats.groups.table import Table
 
 NO_INTERVAL = IntervalEstimate()
 
@@ -209,3 +210,35 @@ def _with_null(
 
 def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class GroupedMissingness:
+    """What is missing of one feature in one domain of a grouping."""
+
+    feature: str
+    dimension: str
+    domain: str
+    found: Missingness
+    """Counts prompts with at least one missing answer: repeats go missing together."""
+
+
+def missingness_by_group(
+    observations: Observations, grouping: Grouping, *, alpha: float, rng: np.random.Generator
+) -> Iterator[GroupedMissingness]:
+    """Return the absence of every feature in every domain."""
+    units = observations.unit_codes()
+    missing = ~np.isfinite(observations.values)
+    for domain, name in enumerate(grouping.domains):
+        groups = np.flatnonzero(grouping.domain_of == domain)
+        for index, feature in enumerate(observations.features):
+            counted = {}
+            for group in groups:
+                mine = grouping.codes == group
+                lacking = units[mine & missing[:, index]]
+                counted[grouping.groups[group].name] = (
+                    len(np.unique(lacking)),
+                    len(np.unique(units[mine])),
+                )
+            found = missingness(counted, alpha, rng=rng)
+            yield GroupedMissingness(feature, grouping.name, name, found)

@@ -1,7 +1,8 @@
-"""Observations: one row per answer, with its features, its groups, its prompt and its set."""
+"""Observations, one row per answer, and the measured responses that runs make them of."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,3 +55,52 @@ def coded(labels: Labels) -> tuple[Whole, tuple[str, ...]]:
     place = {level: code for code, level in enumerate(levels)}
     codes = [-1 if label is None else place[label] for label in labels]
     return np.array(codes, dtype=np.intp), levels
+
+
+Values = Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class MeasuredResponse:
+    """One response as one extractor measured it."""
+
+    target: str
+    scaffold: str
+    unit: str
+    set: str | None
+    groups: Mapping[str, str]
+    extractor: str
+    values: Mapping[str, float | None]
+    why_missing: str | None
+    """Why the response has no value of any feature."""
+    expected: str | None = None
+    """The right answer, where there is one."""
+    criteria: Mapping[str, float | None] = field(default_factory=dict)
+    """The ratings of a scaffold that judges criteria one by one."""
+
+
+def by_extractor(responses: Sequence[MeasuredResponse]) -> list[list[MeasuredResponse]]:
+    """Return the responses of each target, scaffold and extractor, sorted by these names."""
+    found: dict[tuple[str, str, str], list[MeasuredResponse]] = defaultdict(list)
+    for response in responses:
+        found[response.target, response.scaffold, response.extractor].append(response)
+    return [found[key] for key in sorted(found)]
+
+
+def dimensions_of(responses: Sequence[MeasuredResponse]) -> tuple[str, ...]:
+    """Return the dimensions that any response has a group in, sorted."""
+    return tuple(sorted({dimension for each in responses for dimension in each.groups}))
+
+
+def observations_of(
+    responses: Sequence[MeasuredResponse], features: Mapping[str, Values]
+) -> Observations:
+    """Return one row for each response, with one value of each feature; None is missing."""
+    sets = [each.set for each in responses]
+    return Observations(
+        features=tuple(features),
+        values=np.array(list(features.values()), dtype=np.float64).T,
+        groups={d: [each.groups.get(d) for each in responses] for d in dimensions_of(responses)},
+        units=[each.unit for each in responses],
+        sets=sets if any(sets) else None,
+    )

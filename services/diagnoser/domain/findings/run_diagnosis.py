@@ -7,14 +7,14 @@ import numpy as np
 
 from services.diagnoser.domain.findings.comparisons import compare, corrected
 from services.diagnoser.domain.findings.groupings import grouping
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.responses import (
+from services.diagnoser.domain.findings.observations import (
     MeasuredResponse,
+    Observations,
     by_extractor,
     dimensions_of,
     observations_of,
 )
+from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import GroupedResponses, RunFinding, findings
 from services.diagnoser.domain.findings.units import FixedPrompts, Units
 from shared.contracts import Claim

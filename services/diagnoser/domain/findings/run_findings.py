@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from services.diagnoser.domain.findings.comparisons import GroupComparison
-from services.diagnoser.domain.findings.group_statistics import GroupingDescription, describe
+from services.diagnoser.domain.findings.group_statistics import (
+    GroupingDescription,
+    describe,
+    missingness_by_group,
+)
 from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.missingness import missingness_by_group
-from services.diagnoser.domain.findings.observations import Observations, Whole
+from services.diagnoser.domain.findings.observations import MeasuredResponse, Observations, Whole
 from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.responses import MeasuredResponse
 from services.diagnoser.domain.findings.units import FixedPrompts, Units
 from shared.contracts import (
     Estimate,

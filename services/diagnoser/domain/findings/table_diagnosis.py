@@ -8,11 +8,12 @@ import numpy as np
 from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
 from services.diagnoser.domain.findings.group_statistics import (
     DisparityStatistic,
+    GroupedMissingness,
     GroupStatistic,
     describe,
+    missingness_by_group,
 )
 from services.diagnoser.domain.findings.groupings import groupings
-from services.diagnoser.domain.findings.missingness import GroupedMissingness, missingness_by_group
 from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from shared.stats.groups.summary import Statistic

@@ -5,7 +5,7 @@ from math import log
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.round_data import Counts
+from services.diagnoser.domain.monitors.round_answers import Counts
 from shared.contracts import Change, MonitorPlan
 from shared.stats.anytime.change import Baseline, Detector
 from shared.stats.anytime.pairs import PairHistogram

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from services.diagnoser.domain.monitors.change_detection import next_change, reference_of
 from services.diagnoser.domain.monitors.method import BoundedEvidence, method_of
 from services.diagnoser.domain.monitors.methods.pairs import SELECTIONS
-from services.diagnoser.domain.monitors.round_data import Counts, RoundData, summed
+from services.diagnoser.domain.monitors.round_answers import Counts, RoundData, summed
 from shared.contracts import (
     Change,
     Comparison,

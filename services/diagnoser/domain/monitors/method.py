@@ -12,8 +12,12 @@ from typing import Protocol
 import numpy as np
 
 from services.diagnoser.domain.monitors import methods
-from services.diagnoser.domain.monitors.round_answers import ComparedSets
-from services.diagnoser.domain.monitors.round_data import Counts, RoundCounts, RoundScope
+from services.diagnoser.domain.monitors.round_answers import (
+    ComparedSets,
+    Counts,
+    RoundCounts,
+    RoundScope,
+)
 from shared.contracts import Comparison, Method, WatchedFeature
 from shared.stats.anytime.judging import GapEvidence
 from shared.stats.anytime.planning import PlannedUnits

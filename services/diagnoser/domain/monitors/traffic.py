@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 
 from services.diagnoser.domain.monitors.methods.two_groups import SIDES, share_of_range, side_counts
-from services.diagnoser.domain.monitors.round_answers import Values, value_of
-from services.diagnoser.domain.monitors.round_data import RoundCounts
+from services.diagnoser.domain.monitors.round_answers import RoundCounts, Values, value_of
 from shared.contracts import Comparison, Described, Estimate, GroupSummary, MonitorPlan, WatchedPair
 from shared.stats.comparisons.means_and_rates import mean_of
 

@@ -5,10 +5,11 @@ from services.diagnoser.domain.monitors.method import MonitorMethod
 from services.diagnoser.domain.monitors.methods.odds import planned_selections
 from services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
+    RoundCounts,
+    RoundScope,
     selected_shares,
     selections_of_pairs,
 )
-from services.diagnoser.domain.monitors.round_data import RoundCounts, RoundScope
 from shared.contracts import Comparison
 from shared.stats.anytime.discordant import DiscordantPairs
 

@@ -5,8 +5,13 @@ from scipy.special import expit, logit
 
 from services.diagnoser.domain.monitors.change_detection import counted_pairs
 from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap
-from services.diagnoser.domain.monitors.round_answers import ComparedSets, selected_shares
-from services.diagnoser.domain.monitors.round_data import Counts, RoundCounts, RoundScope
+from services.diagnoser.domain.monitors.round_answers import (
+    ComparedSets,
+    Counts,
+    RoundCounts,
+    RoundScope,
+    selected_shares,
+)
 from shared.contracts import Comparison, WatchedFeature
 from shared.stats.anytime.odds import Batch, CommonOdds
 from shared.stats.anytime.planning import PlannedUnits, plan_rates

@@ -4,8 +4,12 @@ import numpy as np
 
 from services.diagnoser.domain.monitors.change_detection import LEVEL, counted_levels
 from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap
-from services.diagnoser.domain.monitors.round_answers import ComparedSets, selections_of_pairs
-from services.diagnoser.domain.monitors.round_data import RoundCounts, RoundScope
+from services.diagnoser.domain.monitors.round_answers import (
+    ComparedSets,
+    RoundCounts,
+    RoundScope,
+    selections_of_pairs,
+)
 from shared.contracts import Claim, Comparison, WatchedFeature
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.planning import PlannedUnits, plan_gap

@@ -6,8 +6,7 @@ import numpy as np
 
 from services.diagnoser.domain.monitors.change_detection import counted_pairs, random_pairs
 from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap
-from services.diagnoser.domain.monitors.round_answers import ComparedSets
-from services.diagnoser.domain.monitors.round_data import RoundCounts, RoundScope
+from services.diagnoser.domain.monitors.round_answers import ComparedSets, RoundCounts, RoundScope
 from shared.contracts import Comparison, WatchedFeature
 from shared.stats.anytime.planning import PlannedUnits
 from shared.stats.anytime.rounding import uniforms
