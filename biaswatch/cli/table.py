@@ -29,8 +29,9 @@ from shared.errors import UsageError
 from shared.formatting import coverage, number, p_value
 
 if TYPE_CHECKING:
-    from biaswatch.readers.cases import Cases
     from shared.stats.tables.ratio_agreement import RatioAgreement
+
+    from biaswatch.readers.cases import Cases
 
 MEASURES = {
     "odds_ratio": "odds ratio",
