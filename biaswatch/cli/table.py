@@ -29,9 +29,8 @@ from shared.errors import UsageError
 from shared.formatting import coverage, number, p_value
 
 if TYPE_CHECKING:
-    from shared.stats.tables.ratio_agreement import RatioAgreement
-
     from biaswatch.readers.cases import Cases
+    from shared.stats.tables.two_by_two import RatioAgreement
 
 MEASURES = {
     "odds_ratio": "odds ratio",
