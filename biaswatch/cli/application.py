@@ -1,4 +1,6 @@
-"""The command line: one typer application; each family of verbs is a module of its own."""
+"""The command line: one typer application, and where each of its verbs is written."""
+
+from collections.abc import Callable
 
 import typer
 
@@ -11,7 +13,6 @@ from biaswatch.cli import (
     extractors,
     ingest,
     interpret,
-    ll144,
     monitors,
     operator,
     report,
@@ -27,6 +28,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+VERBS: tuple[Callable[..., None], ...] = (
+    *(runs.demo, runs.up, runs.run, runs.runs, runs.show, runs.cancel),
+    *(operator.provision, operator.keys, operator.purge),
+    *(diagnose.diagnose, diagnose.ll144),
+    *(report.report, build.build, ingest.ingest, calibrate.calibrate),
+)
+TAKING_COUNTS: tuple[Callable[..., None], ...] = (table.table, interpret.interpret)
+"""Their words may be negative numbers, which are no options."""
+GROUPS = (dead_letters.app, suites.app, monitors.app, extractors.app)
 
 
 @app.callback()
@@ -34,18 +44,10 @@ def root() -> None:
     """Measure social bias in large language models and keep watching it."""
 
 
-runs.register(app)
-operator.register(app)
-dead_letters.register(app)
-table.register(app)
-diagnose.register(app)
-report.register(app)
-interpret.register(app)
-extractors.register(app)
-extractor_calibration.register()
-build.register(app)
-suites.register(app)
-monitors.register(app)
-ingest.register(app)
-ll144.register(app)
-calibrate.register(app)
+for verb in VERBS:
+    app.command()(verb)
+for verb in TAKING_COUNTS:
+    app.command(context_settings={"ignore_unknown_options": True})(verb)
+extractors.app.command("calibrate")(extractor_calibration.calibrate_one)
+for group in GROUPS:
+    app.add_typer(group)

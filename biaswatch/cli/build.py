@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from biaswatch.cli.options import Json
-from biaswatch.local.address import AddressFile
+from biaswatch.local.connections import AddressFile
 from biaswatch.readers.targets import read_target
 from biaswatch.render.tables import escape
 from shared.runtime.settings import load_settings
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from services.builder.domain.plan import Plan
     from services.builder.handlers.build import BuiltSuite
     from services.builder.settings import BuilderSettings
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command("build")(build)
 
 
 def build(

@@ -43,11 +43,6 @@ PATIENCE_S = 600.0
 """How long no round may end before that is taken for a fault."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command()(calibrate)
-
-
 def calibrate(
     effect: Annotated[
         list[float] | None, typer.Option(help="Points less for one group, of 5; may be repeated.")

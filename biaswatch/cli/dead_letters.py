@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.cli.options import Json
-from biaswatch.local.bus_connection import bus_connection, bus_url
+from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.render.tables import escape
 from shared.bus.dead_letters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, JetStreamPublisher
@@ -35,11 +35,6 @@ class OperatorBus:
 
     admin: Admin
     publisher: JetStreamPublisher
-
-
-def register(root: typer.Typer) -> None:
-    """Add the verbs to the command line."""
-    root.add_typer(app)
 
 
 @app.command("list")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from biaswatch.cli.extractors import app
 from biaswatch.cli.options import Json
-from biaswatch.local.bus_connection import bus_connection, bus_url
+from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.render.columns import estimate_text
 from biaswatch.render.tables import escape, terminal_table
 from shared.bus.jetstream import Requester
@@ -33,11 +32,6 @@ ALPHA = 0.05
 LAPTOP = "sqlite:"
 LEAST_NAMES = 2
 Groups = Mapping[str, Sequence[str]]
-
-
-def register() -> None:
-    """Add the verb to those for extractors."""
-    app.command("calibrate")(calibrate_one)
 
 
 def calibrate_one(

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.cli.options import Json
-from biaswatch.local.bus_connection import bus_connection, bus_url
+from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.render.tables import escape, printable
 from shared.bus.jetstream import JetStreamPublisher, Requester, serve_endpoints
 from shared.bus.permissions import DROP_IN
@@ -27,11 +27,6 @@ app = typer.Typer(name="extractors", help="What turns answers into numbers.")
 ALIVE_S = 60
 CALL_S = 30.0
 NOT_CONFORMING = 1
-
-
-def register(root: typer.Typer) -> None:
-    """Add the verbs to the command line."""
-    root.add_typer(app)
 
 
 @app.callback(invoke_without_command=True)

@@ -10,16 +10,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.cli.options import Server, Token
-from biaswatch.local.gateway_connection import connected
+from biaswatch.local.connections import connected
 from shared.errors import TransientError, UsageError
 from shared.files import json_lines, read_text
 
 AT_ONCE = 500
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command()(ingest)
 
 
 def ingest(

@@ -20,7 +20,7 @@ from biaswatch.cli.case_options import (
 )
 from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.client import GatewayClient
-from biaswatch.local.gateway_connection import connected
+from biaswatch.local.connections import connected
 from biaswatch.local.run_results import InterpretedGap
 from biaswatch.readers.targets import with_file
 from biaswatch.render.interpretations import evaluation_lines
@@ -46,11 +46,6 @@ Profile = Annotated[str, typer.Option(help="general, criminal_justice, or one of
 Context = Annotated[
     Path | None, typer.Option(help="A folder of Markdown files for the writer to lean on.")
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command("interpret", context_settings={"ignore_unknown_options": True})(interpret)
 
 
 def interpret(

@@ -11,21 +11,18 @@ from rich.table import Table
 
 from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.client import GatewayClient, Reply
-from biaswatch.local.gateway_connection import connected
+from biaswatch.local.connections import connected
 from biaswatch.readers.monitors import load_monitor
 from biaswatch.render.monitors import print_monitor, print_window
 from biaswatch.render.output import print_json, print_rows
 from biaswatch.render.tables import escape
 from services.gateway.monitors.views import AppliedMonitor, MonitorStatus
 
-app = typer.Typer(no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms.")
+app = typer.Typer(
+    name="monitor", no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms."
+)
 File = Annotated[Path, typer.Argument(help="The monitor's file, YAML or JSON.")]
 Name = Annotated[str, typer.Argument(help="The monitor, as `monitor list` lists it.")]
-
-
-def register(root: typer.Typer) -> None:
-    """Add the verbs to the command line."""
-    root.add_typer(app, name="monitor")
 
 
 def _ask(

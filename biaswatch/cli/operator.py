@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 
 from biaswatch.cli.options import Json
-from biaswatch.local.bus_connection import bus_connection, bus_url, embedded_bus_limits
-from shared.bus.jetstream import Admin, provision
+from biaswatch.local.connections import bus_connection, bus_url, embedded_bus_limits
+from shared.bus.jetstream import Admin
+from shared.bus.jetstream import provision as provision_bus
 from shared.bus.jetstream.keys import ensure_keys
 from shared.bus.permissions import DROP_IN, key_names, server_config
 from shared.bus.purging import PurgedMessages, purge_messages
@@ -24,14 +25,7 @@ from shared.runtime.settings import Settings, load_settings
 from shared.store import Store, migrate
 
 
-def register(app: typer.Typer) -> None:
-    """Add the operator's verbs to the command line."""
-    app.command("provision")(provision_all)
-    app.command("keys")(keys)
-    app.command()(purge)
-
-
-def provision_all(
+def provision(
     replicas: Annotated[
         int, typer.Option(min=1, max=5, help="Copies of each stream: 3 on a cluster.")
     ] = 1,
@@ -47,7 +41,7 @@ def provision_all(
             else embedded_bus_limits(settings)
         )
         async with bus_connection(settings, url) as connection:
-            await provision(Admin(connection), replace(limits, replicas=replicas))
+            await provision_bus(Admin(connection), replace(limits, replicas=replicas))
 
     with bus_url(settings) as url:
         asyncio.run(work(url))

@@ -9,7 +9,7 @@ import typer
 
 from biaswatch.cli.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
 from biaswatch.cli.options import Server, Token
-from biaswatch.local.gateway_connection import connected
+from biaswatch.local.connections import connected
 from biaswatch.local.run_results import RunResults, run_results
 from biaswatch.render.figures import draw
 from biaswatch.render.output import write_document
@@ -19,11 +19,6 @@ from shared.errors import UsageError
 
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
 WITH_WORDS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command()(report)
 
 
 def report(
@@ -52,7 +47,7 @@ def report(
         )
 
     async def work() -> tuple[RunResults, list[FlaggedPair]]:
-        async with connected(server, token, asking=interpret) as client:
+        async with connected(server, token, with_models=interpret) as client:
             flagged = await client.flagged(run_id) if form in WITH_PAIRS else []
             results = await run_results(client, run_id)
             if interpret:

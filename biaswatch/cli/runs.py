@@ -21,9 +21,8 @@ from rich.progress import (
 )
 
 from biaswatch.cli.options import FailOn, Json, Server, Token, concluded_of, fail_at, least_gap
-from biaswatch.local.address import AddressFile
 from biaswatch.local.client import GatewayClient
-from biaswatch.local.gateway_connection import connected
+from biaswatch.local.connections import AddressFile, connected
 from biaswatch.local.run_results import InterpretedGap, RunResults, run_results
 from biaswatch.readers.suites import DEMO_SUITE, load_suite
 from biaswatch.readers.targets import (
@@ -43,13 +42,7 @@ from shared.errors import TransientError, UsageError
 from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
 
-Apart = Annotated[bool, typer.Option("--processes", help="Each service as its own process.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs to the command line."""
-    for verb in (demo, up, run, runs, show, cancel):
-        app.command()(verb)
+AsProcesses = Annotated[bool, typer.Option("--processes", help="Each service as its own process.")]
 
 
 def run(
@@ -70,7 +63,7 @@ def run(
     seed: Annotated[int, typer.Option(help="Of what judges are shown: distractors, order.")] = 0,
     new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
     fail_on: FailOn = None,
-    apart: Apart = False,
+    as_processes: AsProcesses = False,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
@@ -91,7 +84,9 @@ def run(
         "judges": [with_file(each) for each in judge or []],
         "judge_seed": seed,
     }
-    work = _run_suite(loaded, asked, connected(server, token, apart=apart), quiet=as_json)
+    work = _run_suite(
+        loaded, asked, connected(server, token, as_processes=as_processes), quiet=as_json
+    )
     fail_at(concluded_of(_finish(work, as_json).diagnoses), least)
 
 
@@ -141,7 +136,7 @@ def runs(
     """List the runs, the latest first."""
 
     async def work() -> list[RunProgress]:
-        async with connected(server, token, asking=False) as client:
+        async with connected(server, token, with_models=False) as client:
             return await client.runs(last, purpose)
 
     found = asyncio.run(work())
@@ -165,7 +160,7 @@ def cancel(
     """End a run before its time; what is there is kept, and the same `run` takes it up again."""
 
     async def work() -> None:
-        async with connected(server, token, asking=False) as client:
+        async with connected(server, token, with_models=False) as client:
             await client.cancel(run_id)
 
     asyncio.run(work())
@@ -183,7 +178,7 @@ def show(
     least = least_gap(fail_on)
 
     async def work() -> RunResults:
-        async with connected(server, token, asking=False) as client:
+        async with connected(server, token, with_models=False) as client:
             return await run_results(client, run_id)
 
     outcome = asyncio.run(work())
@@ -195,7 +190,7 @@ def up(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The gateway's port; 0 takes a free one.")
     ] = 8080,
-    apart: Apart = False,
+    as_processes: AsProcesses = False,
 ) -> None:
     """Run every service here, until Ctrl-C."""
     from biaswatch.local.platform import embedded_platform
@@ -204,7 +199,7 @@ def up(
     configure_logs(settings.log_level)
 
     async def work() -> None:
-        async with embedded_platform(settings, port=port, apart=apart) as here:
+        async with embedded_platform(settings, port=port, as_processes=as_processes) as here:
             address = AddressFile(settings.state_dir)
             address.write(here)
             url = here.url

@@ -23,19 +23,12 @@ Category = Annotated[
 Seed = Annotated[int, typer.Option(help="What the order of the options is drawn from.")]
 
 
-def register(root: typer.Typer) -> None:
-    """Add the verbs to the command line."""
-    app.command("fetch")(fetch_data)
-    app.command("bbq")(make_suite)
-    app.command("bbq-answers")(make_recording)
-    root.add_typer(app)
-
-
 def cache() -> Path:
     """Return where fetched data lies."""
     return load_settings(Settings).state_dir / "data" / "bbq"
 
 
+@app.command("fetch")
 def fetch_data(
     data: Annotated[str, typer.Argument(help="What: bbq.")],
     category: Category = None,
@@ -52,6 +45,7 @@ def fetch_data(
     typer.echo(str(into))
 
 
+@app.command("bbq")
 def make_suite(
     output: Annotated[Path, typer.Option("-o", help="The suite's folder; made anew.")],
     folder: Annotated[
@@ -107,6 +101,7 @@ def _tell(rows: list[BbqRow]) -> None:
         )
 
 
+@app.command("bbq-answers")
 def make_recording(
     predictions: Annotated[Path, typer.Argument(help="A file of rows with a model's answers.")],
     column: Annotated[str, typer.Option(help="The column that holds the answers.")],

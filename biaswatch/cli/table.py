@@ -41,11 +41,6 @@ MEASURES = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command("table", context_settings={"ignore_unknown_options": True})(table)
-
-
 def table(
     given: Given = None,
     group: Group = None,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from biaswatch.local.address import RunningPlatform
-from biaswatch.local.bus_connection import embedded_bus_limits
+from biaswatch.local.connections import RunningPlatform, embedded_bus_limits
 from biaswatch.local.processes import supervised_processes
 from services.diagnoser import app as diagnoser
 from services.diagnoser.settings import DiagnoserSettings
@@ -58,7 +57,7 @@ class ServiceSettings:
     log_level: str
     clock: Clock
     calls: int | None
-    asking: bool
+    with_models: bool
 
 
 def _now() -> datetime:
@@ -75,17 +74,17 @@ async def embedded_platform(
     settings: Settings,
     *,
     port: int = 0,
-    apart: bool = False,
+    as_processes: bool = False,
     plants: Mapping[str, PlantedModel] | None = None,
     clock: Clock | None = None,
     calls: int | None = None,
-    asking: bool = True,
+    with_models: bool = True,
 ) -> AsyncIterator[RunningPlatform]:
-    """Run everything while the context lasts; with `apart`, each service as its own process.
+    """Run everything while the context lasts; with `as_processes`, each service as its own process.
 
-    Plants are more models of the simulator; another clock lets monitors live faster; calls are the
-    most in flight to one target. Without `asking` no model is asked: what waits to be asked goes on
-    waiting. Clock and calls are for services in this process.
+    `plants` are more models of the simulator, `calls` the most calls in flight to one target.
+    A faster `clock` lets monitors run faster; clock and calls do not reach services in processes.
+    Without `with_models` no model is called: probes keep waiting.
 
     Raises
     ------
@@ -104,9 +103,9 @@ async def embedded_platform(
                     *(server.url, settings.store, simulator_url, settings.log_level),
                     clock or _now,
                     calls,
-                    asking,
+                    with_models,
                 )
-                serve = _apart if apart else _together
+                serve = _in_processes if as_processes else _in_this_process
                 async with serve(where, store, port) as url:
                     while not await in_thread(store.extractors.running, began):
                         await asyncio.sleep(LOOK_S)
@@ -122,7 +121,7 @@ async def _provision(nats_url: str, sizes: StreamLimits) -> None:
 
 
 @asynccontextmanager
-async def _apart(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
+async def _in_processes(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
     """Run each service as a process of its own."""
     chosen = port or free_port(HERE)
     environment = {
@@ -150,12 +149,12 @@ async def _answers(port: int) -> None:
 
 
 @asynccontextmanager
-async def _together(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
+async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
     """Run every service in this process."""
     given: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
     services = [
         planner.build(PlannerSettings(**given), where.clock),
-        *([generator.build(_asking(where, given))] if where.asking else []),
+        *([generator.build(_generator_settings(where, given))] if where.with_models else []),
         extractor.build(ExtractorSettings(**given)),
         recorder.build(RecorderSettings(**given)),
         diagnoser.build(DiagnoserSettings(**given), where.clock),
@@ -172,7 +171,7 @@ async def _together(where: ServiceSettings, store: Store, port: int) -> AsyncIte
         await connection.close()
 
 
-def _asking(where: ServiceSettings, given: Mapping[str, Any]) -> GeneratorSettings:
+def _generator_settings(where: ServiceSettings, given: Mapping[str, Any]) -> GeneratorSettings:
     settings = GeneratorSettings(**given, simulator_url=where.simulator_url)
     if where.calls is None:
         return settings

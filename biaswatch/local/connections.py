@@ -1,0 +1,137 @@
+"""How a command finds the platform: its address, its bus, its gateway."""
+
+import json
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from biaswatch.local.client import GatewayClient
+from shared.bus.jetstream import Connection
+from shared.bus.permissions import OPERATOR
+from shared.bus.server import EmbeddedServer, alive, disk_usage_bytes
+from shared.bus.topology import StreamLimits, limits_within
+from shared.errors import UsageError
+from shared.runtime.settings import Settings, load_settings
+from shared.telemetry import configure_logs
+
+
+@dataclass(frozen=True)
+class RunningPlatform:
+    """A platform that runs on this machine."""
+
+    url: str
+    """Its gateway."""
+    nats_url: str
+    """Its bus."""
+    pid: int
+
+
+class AddressFile:
+    """The file that tells other commands where the running platform is."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._path = state_dir / "platform.json"
+
+    def write(self, running: RunningPlatform) -> None:
+        """Write the address of the running platform."""
+        self._path.write_text(json.dumps(asdict(running)))
+
+    def read(self) -> RunningPlatform | None:
+        """Return the platform that runs here, or None."""
+        try:
+            running = RunningPlatform(**json.loads(self._path.read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+        return running if alive(running.pid) else None
+
+    def remove(self) -> None:
+        """Remove the file: the platform has stopped."""
+        self._path.unlink(missing_ok=True)
+
+
+@contextmanager
+def bus_url(settings: Settings) -> Iterator[str]:
+    """Return the address of the bus; one that is started now stops with the context."""
+    if "nats_url" in settings.model_fields_set:
+        yield settings.nats_url
+    elif running := AddressFile(settings.state_dir).read():
+        yield running.nats_url
+    else:
+        with EmbeddedServer(settings.state_dir / "nats") as server:
+            yield server.url
+
+
+@asynccontextmanager
+async def bus_connection(
+    settings: Settings, url: str, name: str = OPERATOR
+) -> AsyncIterator[Connection]:
+    """Connect under a name, the operator's by default, while the context lasts."""
+    connection = await Connection.open(
+        url,
+        name=name,
+        seed_file=settings.nats_seed_file,
+        ca_file=settings.nats_ca_file,
+        patience_s=2,
+    )
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+def embedded_bus_limits(settings: Settings) -> StreamLimits:
+    """Return the limits of the embedded bus's streams: they follow the disk it lies on."""
+    directory = settings.state_dir / "nats"
+    return limits_within(shutil.disk_usage(directory).free + disk_usage_bytes(directory))
+
+
+def check_address(server: str) -> None:
+    """Raise UsageError where this cannot be the address of a gateway."""
+    try:
+        parts = urlsplit(server)
+        right = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is none
+        right = False
+    if not right:
+        raise UsageError(
+            f"{server!r} is no address of a gateway. Write --server http://host:8080 or"
+            " https://host."
+        )
+
+
+@asynccontextmanager
+async def connected(
+    server: str | None, token: str | None, *, as_processes: bool = False, with_models: bool = True
+) -> AsyncIterator[GatewayClient]:
+    """Return a client of a gateway: the named one, the one that runs here, or one started now.
+
+    One that is started now calls no model without `with_models`: whoever only looks resumes no run,
+    and a run that cannot go on can still be looked at and cancelled.
+    """
+    settings = load_settings(Settings)
+    running = AddressFile(settings.state_dir).read()
+    if server is not None:
+        check_address(server)
+    async with AsyncExitStack() as stack:
+        if not (url := server or (running and running.url)):
+            url = await stack.enter_async_context(_started(settings, as_processes, with_models))
+        client = GatewayClient(url, token)
+        stack.push_async_callback(client.close)
+        yield client
+
+
+@asynccontextmanager
+async def _started(settings: Settings, as_processes: bool, with_models: bool) -> AsyncIterator[str]:
+    """Start a platform; it logs errors alone, since people look at the progress."""
+    from biaswatch.local.platform import embedded_platform
+
+    if "log_level" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"log_level": "ERROR"})
+    configure_logs(settings.log_level)
+    async with embedded_platform(
+        settings, as_processes=as_processes, with_models=with_models
+    ) as here:
+        yield here.url
