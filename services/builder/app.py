@@ -15,12 +15,7 @@ from services.builder.domain.model_questions import LanguageModel
 from services.builder.domain.plan import Plan
 from services.builder.handlers.build import Build
 from services.builder.handlers.build_files import path_inside
-from services.builder.handlers.language_models import (
-    KEY_PREFIX,
-    BusModel,
-    NoModel,
-    ScriptedModel,
-)
+from services.builder.handlers.language_models import KEY_PREFIX, BusModel, NoModel, ScriptedModel
 from services.builder.handlers.sources import ReadSources, WebPages
 from services.builder.handlers.verb_finders import verb_finder
 from services.builder.handlers.web_fetching import FetchLimits, PageFetcher

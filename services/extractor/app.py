@@ -34,11 +34,7 @@ def build(settings: ExtractorSettings) -> Service:
 
     async def say_so(_: Publisher) -> None:
         await announce(
-            extractors,
-            store.extractors,
-            counters,
-            now=now,
-            every_s=settings.extractor_announce_s,
+            extractors, store.extractors, counters, now=now, every_s=settings.extractor_announce_s
         )
 
     measure = MeasureResponses(extractors, store.baselines, now=now, counters=counters)

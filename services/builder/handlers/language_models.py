@@ -7,16 +7,7 @@ from pathlib import Path
 
 from services.builder.domain.model_questions import ModelQuestion, ModelReply
 from shared.bus.port import Publisher
-from shared.contracts import (
-    Ending,
-    Message,
-    Probe,
-    Purpose,
-    Response,
-    Role,
-    Target,
-    response_id_of,
-)
+from shared.contracts import Ending, Message, Probe, Purpose, Response, Role, Target, response_id_of
 from shared.contracts.identity import derived_id
 from shared.errors import TransientError, UsageError
 from shared.files import json_lines, read_text

@@ -28,10 +28,7 @@ class Wikipedia:
     """
 
     def __init__(
-        self,
-        get: Callable[[str], Any],
-        ranking: Ranking,
-        site: Callable[[str], str] = site_of,
+        self, get: Callable[[str], Any], ranking: Ranking, site: Callable[[str], str] = site_of
     ) -> None:
         self._get = get
         self._ranking = ranking

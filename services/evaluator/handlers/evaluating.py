@@ -22,14 +22,7 @@ from services.evaluator.domain.model_questions import (
 )
 from services.evaluator.domain.rubric import Profile, tasks_for
 from services.evaluator.handlers.rubric_files import Rubric
-from shared.contracts import (
-    Brief,
-    ClosedBy,
-    Probe,
-    Record,
-    Response,
-    response_id_of,
-)
+from shared.contracts import Brief, ClosedBy, Probe, Record, Response, response_id_of
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.runtime.model_questions import ModelQuestions, QuestionSet

@@ -21,10 +21,7 @@ class WordsExtractor:
         """Return the counts; a text without words has no words per sentence."""
         words = len(WORD.findall(reading.text))
         sentences = max(1, len(SENTENCE_END.findall(reading.text)))
-        return {
-            "words": float(words),
-            "words_per_sentence": words / sentences if words else None,
-        }
+        return {"words": float(words), "words_per_sentence": words / sentences if words else None}
 
 
 def build() -> Extractor:

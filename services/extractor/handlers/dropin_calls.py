@@ -15,11 +15,7 @@ from services.extractor.domain.dropin_protocol import (
     outcomes_of,
 )
 from services.extractor.handlers.extractor_status import ExtractorCounters
-from services.extractor.handlers.measuring import (
-    baselines_of,
-    features_of,
-    readings_of,
-)
+from services.extractor.handlers.measuring import baselines_of, features_of, readings_of
 from shared.bus.jetstream import NoReply, Requester, ServiceReply
 from shared.contracts import Features, Response
 from shared.contracts.dropin import Checked, DropInSpec, endpoint
