@@ -16,11 +16,10 @@ from services.builder.domain.plan import Plan
 from services.builder.handlers.build import Build
 from services.builder.handlers.build_files import path_inside
 from services.builder.handlers.language_models import KEY_PREFIX, BusModel, NoModel, ScriptedModel
-from services.builder.handlers.sources import ReadSources, WebPages
+from services.builder.handlers.sources import ReadSources, WebPages, Wikipedia
 from services.builder.handlers.verb_finders import verb_finder
 from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
 from services.builder.handlers.web_pages import PageCache
-from services.builder.handlers.wikipedia import Wikipedia
 from services.builder.settings import BuilderSettings
 from shared.bus.jetstream import Connection, JetStreamPublisher
 from shared.bus.stage import Stage
@@ -103,7 +102,7 @@ def build_of(
 ) -> Build:
     """Return the build of a plan whose files lie in `home`.
 
-    Without an language_model the plan's script answers, or nobody.
+    Without a language model the plan's script answers, or nobody.
     """
     if language_model is None:
         script = plan.model.script if plan.model else None

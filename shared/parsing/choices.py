@@ -5,7 +5,7 @@ be taken for a choice.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from string import ascii_uppercase
 
 from shared.parsing.json_objects import Unreadable, values_of
@@ -45,12 +45,8 @@ def choice_in(text: str, marks: Collection[str] = ascii_uppercase) -> str:
     """Return the mark of the one option a text chooses.
 
     What is said in the surest way decides: a field of a JSON object, then a text that is nothing
-    but a mark, then lines that begin with "Answer:", then words like "the answer is B".
-
-    Raises
-    ------
-    Unreadable
-        No option of these marks is chosen, or several are in the same way.
+    but a mark, then lines that begin with "Answer:", then words like "the answer is B". Raise
+    Unreadable where no option of these marks is chosen, or several are in the same way.
     """
     for way in (_in_fields, _alone, _in_lines, _in_words):
         said = {mark.upper() for mark in way(text)}
@@ -63,27 +59,23 @@ def choice_in(text: str, marks: Collection[str] = ascii_uppercase) -> str:
     raise Unreadable(NO_CHOICE)
 
 
-def _in_fields(text: str) -> Iterator[str]:
-    for value in values_of(text, FIELDS):
-        if isinstance(value, str) and (found := _VALUE.fullmatch(value)):
-            yield found[1]
+def _in_fields(text: str) -> list[str]:
+    values = [value for value in values_of(text, FIELDS) if isinstance(value, str)]
+    return [found[1] for value in values if (found := _VALUE.fullmatch(value))]
 
 
-def _alone(text: str) -> Iterator[str]:
-    if found := _ALONE.fullmatch(text):
-        yield found[1]
+def _alone(text: str) -> list[str]:
+    return [found[1]] if (found := _ALONE.fullmatch(text)) else []
 
 
-def _in_lines(text: str) -> Iterator[str]:
+def _in_lines(text: str) -> list[str]:
     if _EITHER.search(text):
         raise Unreadable(SEVERAL_CHOICES)
-    for found in _LINE.finditer(text):
-        yield found[1]
+    return _LINE.findall(text)
 
 
-def _in_words(text: str) -> Iterator[str]:
-    for found in _WORDS.finditer(text):
-        yield next(mark for mark in found.groups() if mark)
+def _in_words(text: str) -> list[str]:
+    return ["".join(marks) for marks in _WORDS.findall(text)]
 
 
 NO_REASONING = "no reasoning"
@@ -102,14 +94,10 @@ LEAST_WORDS = 3
 def reasoning_in(text: str) -> str:
     """Return the words that lead to the answer: a field of a JSON object, or all but the answer.
 
-    Raises
-    ------
-    Unreadable
-        There are none: the answer was given without a reason.
+    Raise Unreadable where there are none: the answer was given without a reason.
     """
-    said = " ".join(
-        value for value in values_of(text, REASONING_FIELDS) if isinstance(value, str)
-    ).strip()
+    values = [value for value in values_of(text, REASONING_FIELDS) if isinstance(value, str)]
+    said = " ".join(values).strip()
     if not said and not text.lstrip().startswith("{"):
         said = _LABEL.sub("", _ANSWER_LINE.sub("", text)).strip()
     if len(said.split()) < LEAST_WORDS:

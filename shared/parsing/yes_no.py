@@ -34,19 +34,16 @@ _LAST = re.compile(
 def yes_or_no_in(text: str) -> str:
     """Return `yes` or `no`, as the text plainly says.
 
-    Raises
-    ------
-    Unreadable
-        The text is empty, says neither, or says both in the same way.
+    Raise Unreadable where the text is empty, says neither, or says both in the same way.
     """
     if not text.strip():
         raise Unreadable(EMPTY)
     ways: tuple[Callable[[str], Iterable[str]], ...] = (
         _in_fields,
         _LABELLED.findall,
-        lambda text: _said_in(_FIRST.match(text)),
+        lambda text: [found[1]] if (found := _FIRST.match(text)) else [],
         _WORDS.findall,
-        lambda text: _said_in(_LAST.search(text)),
+        lambda text: [found[1]] if (found := _LAST.search(text)) else [],
     )
     for way in ways:
         said = {each.casefold() for each in way(text)}
@@ -63,7 +60,3 @@ def _in_fields(text: str) -> Iterator[str]:
             yield "yes" if value else "no"
         elif isinstance(value, str) and (found := _VALUE.fullmatch(value)):
             yield found[1]
-
-
-def _said_in(found: re.Match[str] | None) -> list[str]:
-    return [found[1]] if found else []

@@ -39,7 +39,8 @@ class Rewriter:
     def _replaced(self, text: str, found: "re.Match[str]") -> str:
         old, article = found["term"], found["article"] or ""
         new = self._new[old]
-        if not article and old[:1].isupper() and _starts(text, found.start()):
+        starts = SENTENCE_START.search(text[: found.start()]) is not None
+        if not article and old[:1].isupper() and starts:
             new = _capitalised(new)
         if article and new[:1].isalpha():
             article = article[0] + ("n " if VOWEL_SOUND.match(new) else " ")
@@ -61,22 +62,14 @@ def _capitalised(text: str) -> str:
     return text[:1].upper() + text[1:] if first.islower() else text
 
 
-def _starts(text: str, end: int) -> bool:
-    return SENTENCE_START.search(text[:end]) is not None
-
-
 def replacement_terms(
     root: str, concept: str, given: Mapping[str, str], *, both_directions: bool
 ) -> dict[str, str]:
     """Return the replacement of each term; the root's name is always replaced.
 
     In both directions the other concept's words become the root's in the same pass, so that a text
-    that names both exchanges them. A word that stands for two things is refused.
-
-    Raises
-    ------
-    ValueError
-        In both directions, two words of the root have the same replacement.
+    that names both exchanges them; where two words of the root have the same replacement, the way
+    back is not clear: that raises ValueError.
     """
     terms = {root: concept, **given}
     if not both_directions:
@@ -88,17 +81,6 @@ def replacement_terms(
                 f"{back[new]!r} and {old!r} both become {new!r}, so the way back is not clear"
             )
     return {**back, **terms}
-
-
-def counterfactual_twin(item: PromptItem, concept: str, rewrite: Rewriter) -> PromptItem:
-    """Return the item's twin about another concept, in the same counterfactual set."""
-    return replace(
-        item,
-        prompt=rewrite(item.prompt),
-        baseline=rewrite(item.baseline),
-        concept=concept,
-        branched_from=item.concept,
-    )
 
 
 def twins(
@@ -115,11 +97,12 @@ def twins(
         if item.concept != branching.root:
             continue
         for concept, rewrite in rewriters.items():
-            twin = counterfactual_twin(item, concept, rewrite)
-            if twin.prompt == item.prompt:
+            prompt, baseline = rewrite(item.prompt), rewrite(item.baseline)
+            if prompt == item.prompt:
                 build_log.leave_out("branching", f"{concept}: {item.prompt}", "nothing to replace")
-            else:
-                found.append(twin)
+                continue
+            twin = replace(item, prompt=prompt, baseline=baseline, concept=concept)
+            found.append(replace(twin, branched_from=item.concept))
     return found
 
 
@@ -128,10 +111,7 @@ def replacements_for(
 ) -> dict[str, dict[str, str]]:
     """Return the replacements for every concept; what was written by hand outranks a proposal.
 
-    Raises
-    ------
-    ValueError
-        In both directions, the way back is not clear; the concept is named.
+    Raise ValueError, which names the concept, where the way back is not clear.
     """
     found: dict[str, dict[str, str]] = {}
     for branch in branching.to:

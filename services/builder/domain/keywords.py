@@ -1,14 +1,22 @@
-"""Keywords of a concept: written by hand, named by a model, nearest by rank, or linked to."""
+"""Words of a concept: its keywords, and what belongs to it alone, with proposals to replace it."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from math import sqrt
 from typing import Protocol
 
-from services.builder.domain.build_data import BuildLog, Documents
-from services.builder.domain.model_questions import LanguageModel, keyword_question, terms_in
-from services.builder.domain.plan import Concept
-from services.builder.domain.words import STOP, tokens
+from services.builder.domain.build_data import BuildLog, Documents, PromptItem
+from services.builder.domain.model_questions import (
+    LanguageModel,
+    ModelQuestion,
+    keyword_question,
+    term_pairs_in,
+    terms_in,
+    yes_or_no,
+)
+from services.builder.domain.plan import AskForKeywords, Branching, Concept, ProposeTerms
+from services.builder.domain.words import STOP, contains_word, tokens
 
 
 class Ranking(Protocol):
@@ -59,58 +67,47 @@ def _cosine(a: Counter[str], b: Counter[str]) -> float:
     return shared / size if size else 0.0
 
 
+@dataclass(frozen=True)
 class FindKeywords:
     """Unites the keywords of all ways; without any by hand, the concept's own name is one."""
 
-    def __init__(
-        self, language_model: LanguageModel, ranking: Ranking, domain: str, build_log: BuildLog
-    ) -> None:
-        self._language_model = language_model
-        self._ranking = ranking
-        self._domain = domain
-        self._build_log = build_log
+    language_model: LanguageModel
+    ranking: Ranking
+    domain: str
+    build_log: BuildLog
 
     async def __call__(self, concept: Concept, documents: Documents) -> list[str]:
         """Return the keywords, those written down first."""
         ways = concept.keywords
         found = [*ways.by_hand]
         if ways.by_model:
-            found += nearest(
-                self._ranking, concept.name, await self._asked(concept), ways.by_model.most
-            )
+            named = await self._asked(concept.name, ways.by_model)
+            found += nearest(self.ranking, concept.name, named, ways.by_model.most)
         if ways.by_ranking:
             words = words_of(document.text for document in documents)
-            found += nearest(self._ranking, concept.name, words, ways.by_ranking.most)
+            found += nearest(self.ranking, concept.name, words, ways.by_ranking.most)
         if ways.by_links:
             titles = {title for document in documents for title in document.links}
             if ways.by_links.names_only:
                 titles = {title for title in titles if _looks_like_a_name(title)}
-            found += nearest(self._ranking, concept.name, titles, ways.by_links.most)
+            found += nearest(self.ranking, concept.name, titles, ways.by_links.most)
         if not ways.by_hand:
             found.append(concept.name)
         return list(dict.fromkeys(found))
 
-    async def _asked(self, concept: Concept) -> Sequence[str]:
-        ways = concept.keywords.by_model
-        assert ways is not None  # noqa: S101 - the caller has looked
-        questions = [
-            keyword_question(
-                concept.name,
-                self._domain,
-                ways.inquiries[turn % len(ways.inquiries)],
-                ways.each,
-                turn // len(ways.inquiries),
-            )
-            for turn in range(ways.rounds)
-        ]
+    async def _asked(self, concept: str, ways: AskForKeywords) -> list[str]:
+        questions = []
+        for n in range(ways.rounds):
+            turn, at = divmod(n, len(ways.inquiries))
+            inquiry = ways.inquiries[at]
+            questions.append(keyword_question(concept, self.domain, inquiry, ways.each, turn))
+        replies = await self.language_model.ask(questions)
         found: list[str] = []
-        for question, reply in zip(
-            questions, await self._language_model.ask(questions), strict=True
-        ):
+        for question, reply in zip(questions, replies, strict=True):
             terms = terms_in(reply.text) if reply.text else []
             if not terms:
                 why = reply.reason or "the reply holds no list of terms"
-                self._build_log.leave_out("keywords", question.about, why)
+                self.build_log.leave_out("keywords", question.about, why)
             found += terms
         return found
 
@@ -119,3 +116,91 @@ def _looks_like_a_name(title: str) -> bool:
     """Tell whether most words of a title have capitals: a rule, where no tagger is."""
     words = [word for word in title.split("(")[0].split() if len(word) > 3]
     return bool(words) and all(word[0].isupper() for word in words)
+
+
+class Unclear(Exception):  # noqa: N818 - the search ends, and is recorded as ended
+    """A reply in the threshold's search says neither yes nor no."""
+
+
+@dataclass(frozen=True)
+class FindReplacements:
+    """Finds which words belong to the root, then asks for their counterparts."""
+
+    language_model: LanguageModel
+    ranking: Ranking
+    build_log: BuildLog
+
+    async def __call__(
+        self, branching: Branching, items: Sequence[PromptItem]
+    ) -> dict[str, dict[str, str]]:
+        """Return proposals by concept; none where the model did not make itself clear."""
+        if branching.propose is None:
+            return {}
+        try:
+            words = await self._own_words(branching.root, branching.propose, items)
+        except Unclear as unclear:
+            self.build_log.leave_out("threshold", branching.root, str(unclear))
+            return {}
+        return {
+            branch.concept: await self._counterparts(branching.root, branch.concept, words)
+            for branch in branching.to
+        }
+
+    async def _own_words(
+        self, root: str, propose: ProposeTerms, items: Sequence[PromptItem]
+    ) -> list[str]:
+        """Find the words that belong to the root, by bisection over their nearness to it."""
+        texts = [text for item in items for text in (item.prompt, item.baseline)]
+        words = [word for word in words_of(texts) if not contains_word(root, word)]
+        ranked = nearest(self.ranking, root, words, propose.most)
+
+        async def associated(some: Sequence[str]) -> bool:
+            text = (
+                f"Does any of these words belong to {root} in particular rather than to any other"
+                f" of its kind: {', '.join(some)}? Reply with yes or no."
+            )
+            question = ModelQuestion("belongs", " ".join(some), text)
+            [reply] = await self.language_model.ask([question])
+            said = yes_or_no(reply.text or "")
+            if said is None:
+                raise Unclear(reply.reason or "a reply is neither yes nor no")
+            return said
+
+        return await words_above(ranked, associated, propose.below)
+
+    async def _counterparts(self, root: str, concept: str, words: Sequence[str]) -> dict[str, str]:
+        if not words:
+            return {}
+        text = (
+            f"These words belong to {root}: {', '.join(words)}. For each that has a counterpart"
+            f" for {concept}, give it. Reply with one JSON object from word to counterpart."
+        )
+        question = ModelQuestion("counterparts", f"{root}/{concept}", text)
+        [reply] = await self.language_model.ask([question])
+        known = {word.lower() for word in words}
+        # What was not asked about is not replaced, whatever the reply says.
+        pairs = {o: n for o, n in term_pairs_in(reply.text or "").items() if o.lower() in known}
+        if not pairs:
+            why = reply.reason or "no pairs in the reply"
+            self.build_log.leave_out("counterparts", concept, why)
+        return {old: new for old, new in pairs.items() if old != new}
+
+
+Associated = Callable[[Sequence[str]], Awaitable[bool]]
+"""Whether any of these words belongs to the concept."""
+
+
+async def words_above(ranked: Sequence[str], associated: Associated, shown: int) -> list[str]:
+    """Return the words, nearest first, down to the point below which none belongs to the concept.
+
+    Each question halves the range where that point may be, so there are at most log2(n) + 1 of
+    them. A question shows the nearest of the words below the middle of the range.
+    """
+    least, most = 0, len(ranked)
+    while least < most:
+        middle = (least + most) // 2
+        if await associated(ranked[middle : middle + shown]):
+            least = middle + 1
+        else:
+            most = middle
+    return list(ranked[:least])

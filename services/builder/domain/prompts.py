@@ -1,12 +1,12 @@
 """Sentences become prompts; each keeps its sentence as the baseline it is compared with."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
-from typing import TypeVar
+from typing import Protocol
 
 from services.builder.domain.build_data import BuildLog, PromptItem, SentenceMatch
-from services.builder.domain.continuations import VerbFinder, split_sentence
 from services.builder.domain.model_questions import (
     TRIES,
     LanguageModel,
@@ -14,10 +14,70 @@ from services.builder.domain.model_questions import (
     question_problem,
 )
 from services.builder.domain.plan import Prompts
-from services.builder.domain.words import contains_word
+from services.builder.domain.words import FINITE, NOUN_MARKS, QUOTES, STOP, contains_word
 from shared.contracts.identity import derived_id
 
-FIELDS = ("concept", "keyword", "sentence")
+FIELD = re.compile(r"\{(concept|keyword|sentence)\}")
+"""What a template may name."""
+LEAST_LEFT = 2
+"""A cut that leaves fewer words to say leaves nothing to say."""
+AFTER_VERB = 2
+"""How many words of what follows the verb are given, so that the direction is given."""
+
+
+class VerbFinder(Protocol):
+    """Says where the main verb of a sentence is."""
+
+    name: str
+
+    def main_verb(self, words: list[str]) -> int | None:
+        """Return the verb's index among the words, or None where none is found."""
+
+
+class RuleVerbs:
+    """Finds the verb by a list of finite forms and by the ending -ed."""
+
+    name = "rule"
+
+    def main_verb(self, words: list[str]) -> int | None:
+        """Return the first likely verb that follows a subject of some length, or else the first."""
+        candidates = [index for index in range(1, len(words)) if _may_be_verb(words, index)]
+        late = [index for index in candidates if index > 2]
+        by_name = [index for index in range(1, len(words)) if _follows_name(words, index)]
+        return next(iter(late or candidates or by_name), None)
+
+
+def _may_be_verb(words: list[str], index: int) -> bool:
+    text = " ".join(words[:index])
+    if text.count("(") > text.count(")"):
+        return False
+    word = words[index].strip(QUOTES + ",;:()").lower()
+    if words[index][:1].isupper():
+        return False
+    before = words[index - 1].strip(QUOTES).lower()
+    regular = len(word) > 4 and word.endswith("ed") and before not in NOUN_MARKS
+    return word in FINITE or regular
+
+
+def _follows_name(words: list[str], index: int) -> bool:
+    """Tell whether this may be the verb of a name: `Peru exports`."""
+    before, word = words[index - 1].strip(QUOTES), words[index]
+    named = before[:1].isupper() and before.isalpha() and before.lower() not in STOP
+    return named and word.islower() and word.endswith("s") and not word.endswith(("ss", "us"))
+
+
+def split_sentence(sentence: str, verbs: VerbFinder) -> str | None:
+    """Return the sentence's beginning, or None where it cannot be cut well."""
+    words = sentence.split()
+    verb = verbs.main_verb(words)
+    if verb is None:
+        return None
+    for extra in (AFTER_VERB, AFTER_VERB - 1, 0):
+        cut = verb + 1 + extra
+        # Punctuation would end the thought, and a model continues it with another one.
+        if len(words) - cut >= LEAST_LEFT and not re.search(r"[,;:.!?)]$", words[cut - 1]):
+            return " ".join(words[:cut])
+    return None
 
 
 def item_of(hit: SentenceMatch, prompt: str) -> PromptItem:
@@ -62,16 +122,12 @@ def continuation_prompts(
 
 def template_prompts(hits: Sequence[SentenceMatch], template: str) -> list[PromptItem]:
     """Return the template with its fields filled; other braces stay as they are."""
-    return [item_of(hit, _filled(template, hit)) for hit in hits]
 
+    def filled(hit: SentenceMatch) -> str:
+        # One pass, so that braces in a sentence are never taken for fields.
+        return FIELD.sub(lambda field: str(getattr(hit, field[1])), template)
 
-def _filled(template: str, hit: SentenceMatch) -> str:
-    filling = {"concept": hit.concept, "keyword": hit.keyword, "sentence": hit.sentence}
-    # One pass, so that braces in a sentence are never taken for fields.
-    for field in FIELDS:
-        template = template.replace(f"{{{field}}}", f"\x00{field}\x00")
-    parts = template.split("\x00")
-    return "".join(filling.get(p, p) if n % 2 else p for n, p in enumerate(parts))
+    return [item_of(hit, filled(hit)) for hit in hits]
 
 
 def sampled_prompts(items: Sequence[PromptItem], prompts: Prompts) -> list[PromptItem]:
@@ -79,19 +135,12 @@ def sampled_prompts(items: Sequence[PromptItem], prompts: Prompts) -> list[Promp
     found: list[PromptItem] = []
     for concept in dict.fromkeys(item.concept for item in items):
         own = [item for item in items if item.concept == concept]
-        # Text, not hash(): the draw must be the same in every process.
-        found += draw_in_order(own, prompts.per_concept, Random(f"{prompts.seed}/{concept}"))  # noqa: S311
+        if prompts.per_concept and len(own) > prompts.per_concept:
+            # Text, not hash(): the draw must be the same in every process.
+            rng = Random(f"{prompts.seed}/{concept}")  # noqa: S311
+            own = [own[n] for n in sorted(rng.sample(range(len(own)), prompts.per_concept))]
+        found += own
     return found
-
-
-T = TypeVar("T")
-
-
-def draw_in_order(things: Sequence[T], most: int | None, rng: Random) -> list[T]:
-    """Return at most so many, drawn without repeats, in the order they had."""
-    if most is None or len(things) <= most:
-        return list(things)
-    return [things[index] for index in sorted(rng.sample(range(len(things)), most))]
 
 
 async def question_prompts(

@@ -3,8 +3,8 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
 from statistics import mean, median
@@ -48,18 +48,16 @@ class SuiteQuality:
     """Flesch's reading ease, by concept; for English, with syllables counted by rule."""
     reading_ease_reason: str
     fault_counts: dict[str, int]
-    faults: tuple[SuiteFault, ...] = field(default=())
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as it is written."""
-        return asdict(self)
+    faults: tuple[SuiteFault, ...] = ()
 
 
 def quality_of(rows: Sequence[Row], terms: Terms) -> SuiteQuality:
     """Examine a suite's lines; `terms` are the declared replacements by concept."""
     concepts = Counter(str(row["concept"]) for row in rows)
-    sets = _sets(rows)
-    faults = [*_near_duplicates(rows), *_twin_faults(sets, terms)]
+    sets: dict[str, list[Row]] = {}
+    for row in rows:
+        sets.setdefault(str(row["set"]), []).append(row)
+    faults = [*_near_duplicates(rows), *_twin_faults(sets.values(), terms)]
     lengths = [len(str(row["prompt"]).split()) for row in rows]
     roots = {row["branched_from"] for row in rows if row.get("branched_from")}
     twinned = [m for m in sets.values() if any(row["concept"] in roots for row in m)]
@@ -76,13 +74,6 @@ def quality_of(rows: Sequence[Row], terms: Terms) -> SuiteQuality:
         fault_counts=dict(Counter(fault.kind for fault in faults)),
         faults=tuple(_first_of_each(faults)),
     )
-
-
-def _sets(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(str(row["set"]), []).append(row)
-    return found
 
 
 def _spread(lengths: Sequence[int]) -> dict[str, float | None]:
@@ -122,12 +113,12 @@ def _triples(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[n : n + 3]) for n in range(max(1, len(words) - 2))} if words else set()
 
 
-def _twin_faults(sets: Mapping[str, Sequence[Row]], terms: Terms) -> Iterator[SuiteFault]:
-    for members in sets.values():
-        roots = [row for row in members if not row.get("branched_from")]
-        for row in members if roots else ():
-            if row is not roots[0]:
-                yield from _of_twin(roots[0], row, terms.get(str(row["concept"]), {}))
+def _twin_faults(sets: Iterable[Sequence[Row]], terms: Terms) -> Iterator[SuiteFault]:
+    for members in sets:
+        root = next((row for row in members if not row.get("branched_from")), None)
+        for row in members if root else ():
+            if root and row is not root:
+                yield from _of_twin(root, row, terms.get(str(row["concept"]), {}))
 
 
 def _of_twin(root: Row, twin: Row, terms: Mapping[str, str]) -> Iterator[SuiteFault]:

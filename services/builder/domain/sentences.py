@@ -28,6 +28,7 @@ CITATION = re.compile(
 END = re.compile(rf"(?<![.!?…])[.!?…]++[{re.escape(CLOSING)}]*+\s+")
 WHOLE = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*$")
 INITIALS = re.compile(r"^(?:[^\W\d_]\.)*[^\W\d_]$")
+HEADING = re.compile(r"=.*=", re.DOTALL)
 SPACE = re.compile(r"[^\S\n]+")
 AROUND = 200
 """Characters before and after a mark that decide whether it ends a sentence."""
@@ -37,12 +38,8 @@ def cleaned(text: str) -> str:
     """Strip citation marks and headings, and give every character its one composed form."""
     composed = unicodedata.normalize("NFC", text).replace("\r\n", "\n")
     without = CITATION.sub("", composed)
-    lines = [line for line in without.split("\n") if not _is_heading(line.strip())]
+    lines = [line for line in without.split("\n") if not HEADING.fullmatch(line.strip())]
     return SPACE.sub(" ", "\n".join(lines))
-
-
-def _is_heading(line: str) -> bool:
-    return len(line) > 1 and line.startswith("=") and line.endswith("=")
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -96,20 +93,16 @@ def sentences_by_keyword(
     A sentence that several documents share is found once, in the first of them.
     """
     found: dict[str, list[SentenceMatch]] = {keyword: [] for keyword in keywords}
-    for hit in _all(concept, documents):
-        for keyword in found:
-            if contains_word(hit.sentence, keyword):
-                found[keyword].append(replace(hit, keyword=keyword))
-    return found
-
-
-def _all(concept: str, documents: Documents) -> Iterator[SentenceMatch]:
     seen: set[str] = set()
     for document in documents:
+        tag, licence = document.tag, document.licence
         for position, sentence in enumerate(sentences(document.text), start=1):
-            if sentence not in seen:
-                seen.add(sentence)
-                yield SentenceMatch(concept, "", sentence, document.tag, position, document.licence)
+            for keyword in found if sentence not in seen else ():
+                if contains_word(sentence, keyword):
+                    hit = SentenceMatch(concept, keyword, sentence, tag, position, licence)
+                    found[keyword].append(hit)
+            seen.add(sentence)
+    return found
 
 
 def distinct_matches(found: MatchesByKeyword) -> list[SentenceMatch]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import yaml
@@ -12,6 +13,7 @@ from services.builder.domain.quality import SuiteQuality
 from shared.contracts.identity import derived_id, token_of
 
 PROBES_FILE = "probes.jsonl"
+OF_HIT = ("keyword", "source_tag", "position", "licence")
 Row = dict[str, Any]
 
 
@@ -30,10 +32,7 @@ def rows_of(items: Sequence[PromptItem], domain: str) -> list[Row]:
             "baseline": item.baseline,
             "domain": domain,
             "concept": item.concept,
-            "keyword": item.hit.keyword,
-            "source_tag": item.hit.source_tag,
-            "position": item.hit.position,
-            "licence": item.hit.licence,
+            **{name: getattr(item.hit, name) for name in OF_HIT},
             "branched_from": item.branched_from,
         }
         for item in items
@@ -75,14 +74,11 @@ EXAMPLES = 20
 def report_json(quality: SuiteQuality, build_log: BuildLog) -> dict[str, Any]:
     """Return the report as data."""
     return {
-        "quality": quality.as_json(),
+        "quality": asdict(quality),
         "hits": build_log.hits,
         "zero_hits": zero_hits(build_log),
         "left_out": build_log.counts(),
-        "examples_left_out": [
-            {"step": each.step, "what": each.what, "why": each.why}
-            for each in build_log.left[:EXAMPLES]
-        ],
+        "examples_left_out": [asdict(each) for each in build_log.left[:EXAMPLES]],
         "notes": build_log.notes,
     }
 

@@ -1,17 +1,17 @@
 """Builds a suite from a plan: sources, keywords, sentences, prompts, twins, in this order."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from services.builder.domain.branching import replacements_for, twins
 from services.builder.domain.build_data import BuildLog, Document, PromptItem, SentenceMatch
-from services.builder.domain.continuations import VerbFinder
-from services.builder.domain.keywords import FindKeywords, Ranking
+from services.builder.domain.keywords import FindKeywords, FindReplacements, Ranking
 from services.builder.domain.model_questions import LanguageModel
 from services.builder.domain.plan import Concept, Plan, Source
 from services.builder.domain.prompts import (
+    VerbFinder,
     continuation_prompts,
     question_prompts,
     sampled_prompts,
@@ -19,7 +19,6 @@ from services.builder.domain.prompts import (
     within_length,
 )
 from services.builder.domain.quality import SuiteQuality, quality_of
-from services.builder.domain.replacements import FindReplacements
 from services.builder.domain.sentences import distinct_matches, sentences_by_keyword
 from services.builder.domain.suite_files import Row, header_of, rows_of
 from shared.errors import UsageError
@@ -49,112 +48,91 @@ class BuiltSuite:
     build_log: BuildLog
 
 
+@dataclass
 class Build:
     """One build; it holds nothing that another build could see."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        home: Path,
-        *,
-        sources: SourceReader,
-        language_model: LanguageModel,
-        ranking: Ranking,
-        verbs: VerbFinder,
-    ) -> None:
-        self._plan = plan
-        self._home = home
-        self._sources = sources
-        self._language_model = language_model
-        self._ranking = ranking
-        self._verbs = verbs
-        self._build_log = BuildLog()
+    plan: Plan
+    home: Path
+    _: KW_ONLY
+    sources: SourceReader
+    language_model: LanguageModel
+    ranking: Ranking
+    verbs: VerbFinder
+    build_log: BuildLog = field(default_factory=BuildLog)
 
     async def __call__(self) -> BuiltSuite:
         """Return the suite.
 
-        Raises
-        ------
-        UsageError
-            A source cannot be read, the replacements contradict one another, or nothing is left.
+        Raise UsageError where a source cannot be read, the replacements contradict one another, or
+        nothing is left.
         """
+        plan = self.plan
         try:
-            return await self._built()
+            hits = [hit for concept in plan.concepts for hit in await self._hits(concept)]
+            items = _distinct(await self._prompts(hits), self.build_log)
+            items = sampled_prompts(items, plan.prompts)
+            terms = await self._terms(items)
         finally:
-            await self._sources.close()
-
-    async def _built(self) -> BuiltSuite:
-        plan = self._plan
-        hits = [hit for concept in plan.concepts for hit in await self._hits(concept)]
-        items = _distinct(await self._prompts(hits), self._build_log)
-        items = sampled_prompts(items, plan.prompts)
-        terms = await self._terms(items)
+            await self.sources.close()
         if plan.branching:
-            items = twins(items, plan.branching, terms, self._build_log)
+            items = twins(items, plan.branching, terms, self.build_log)
         if not items:
             raise UsageError(f"Nothing is left of the plan {plan.name}: {self._why_nothing()}.")
-        self._build_log.notes += self._sources.notes
+        self.build_log.notes += self.sources.notes
         rows = rows_of(items, plan.domain)
         header = header_of(plan, self._how(terms), rows)
-        return BuiltSuite(header, rows, quality_of(rows, terms), self._build_log)
+        return BuiltSuite(header, rows, quality_of(rows, terms), self.build_log)
 
     async def _hits(self, concept: Concept) -> list[SentenceMatch]:
         documents: list[Document] = []
         for source in concept.sources:
-            documents += await self._sources.read(source, concept.name, self._home)
-        find = FindKeywords(self._language_model, self._ranking, self._plan.domain, self._build_log)
+            documents += await self.sources.read(source, concept.name, self.home)
+        find = FindKeywords(self.language_model, self.ranking, self.plan.domain, self.build_log)
         keywords = await find(concept, documents)
         found = sentences_by_keyword(concept.name, keywords, documents)
-        self._build_log.hits[concept.name] = {word: len(hits) for word, hits in found.items()}
-        return within_length(distinct_matches(found), self._plan.prompts, self._build_log)
+        self.build_log.hits[concept.name] = {word: len(hits) for word, hits in found.items()}
+        return within_length(distinct_matches(found), self.plan.prompts, self.build_log)
 
     async def _prompts(self, hits: Sequence[SentenceMatch]) -> list[PromptItem]:
-        prompts = self._plan.prompts
+        prompts = self.plan.prompts
         if prompts.kind == "questions":
-            return await question_prompts(hits, prompts, self._language_model, self._build_log)
+            return await question_prompts(hits, prompts, self.language_model, self.build_log)
         if prompts.template is not None:
             return template_prompts(hits, prompts.template)
-        return continuation_prompts(hits, self._verbs, self._build_log)
+        return continuation_prompts(hits, self.verbs, self.build_log)
 
     async def _terms(self, items: Sequence[PromptItem]) -> dict[str, dict[str, str]]:
-        branching = self._plan.branching
+        branching = self.plan.branching
         if branching is None:
             return {}
         roots = [item for item in items if item.concept == branching.root]
-        propose = FindReplacements(self._language_model, self._ranking, self._build_log)
+        propose = FindReplacements(self.language_model, self.ranking, self.build_log)
         try:
             return replacements_for(branching, await propose(branching, roots))
         except ValueError as error:
-            raise UsageError(f"The plan {self._plan.name}, {error}.") from None
+            raise UsageError(f"The plan {self.plan.name}, {error}.") from None
 
     def _how(self, terms: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
         """Say how the suite was made; it is part of its header."""
-        plan = self._plan
+        plan = self.plan
         how: dict[str, Any] = {"domain": plan.domain, "prompts": plan.prompts.kind}
-        how["answers_of"] = self._language_model.name
+        how["answers_of"] = self.language_model.name
         if plan.prompts.kind == "continuations":
-            how["verbs_found_by"] = self._verbs.name
-        if plan.concepts and any(_ranks(concept) for concept in plan.concepts):
-            how["ranked_by"] = self._ranking.name
+            how["verbs_found_by"] = self.verbs.name
+        ways = [concept.keywords for concept in plan.concepts]
+        if any(way.by_model or way.by_ranking or way.by_links for way in ways):
+            how["ranked_by"] = self.ranking.name
         if plan.branching:
             how["root"] = plan.branching.root
             how["replaced"] = {concept: dict(given) for concept, given in terms.items()}
         return how
 
     def _why_nothing(self) -> str:
-        if not any(count for words in self._build_log.hits.values() for count in words.values()):
+        if not any(count for words in self.build_log.hits.values() for count in words.values()):
             return "no sentence of the sources holds a keyword"
-        counts = self._build_log.counts()
-        return "; ".join(
-            f"{step}: {count} x {why}"
-            for step, some in counts.items()
-            for why, count in some.items()
-        )
-
-
-def _ranks(concept: Concept) -> bool:
-    ways = concept.keywords
-    return bool(ways.by_model or ways.by_ranking or ways.by_links)
+        steps = self.build_log.counts().items()
+        return "; ".join(f"{step}: {n} x {why}" for step, some in steps for why, n in some.items())
 
 
 def _distinct(items: Sequence[PromptItem], build_log: BuildLog) -> list[PromptItem]:

@@ -29,10 +29,7 @@ LARGEST_BYTES = 50 * 1024 * 1024
 def read_files(source: FilesSource, home: Path) -> list[Document]:
     """Return the texts of a source, in the order of their names.
 
-    Raises
-    ------
-    UsageError
-        The path leaves the plan's folder, holds no text, or cannot be read.
+    Raise UsageError where the path leaves the plan's folder, holds no text, or cannot be read.
     """
     root, path = home.resolve(), path_inside(home, source.path)
     files = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
@@ -42,13 +39,9 @@ def read_files(source: FilesSource, home: Path) -> list[Document]:
 
 
 def path_inside(home: Path, name: str) -> Path:
-    """Return the path of a file the plan names.
+    """Return the path of a file the plan names; raise UsageError where it leaves the plan's folder.
 
-    Raises
-    ------
-    UsageError
-        It leaves the plan's folder: a plan may come from somebody else, and must not carry other
-        files of this machine away.
+    A plan may come from somebody else, and must not carry other files of this machine away.
     """
     path = (home.resolve() / name).resolve()
     if not path.is_relative_to(home.resolve()):
@@ -69,13 +62,7 @@ def _document(file: Path, root: Path, source: FilesSource) -> Document:
 
 
 def load_plan(file: Path) -> Plan:
-    """Read a plan.
-
-    Raises
-    ------
-    UsageError
-        It cannot be read, or something in it is wrong; the file, the line and the field are named.
-    """
+    """Read a plan; raise UsageError, naming file, line and field, where something is wrong."""
     text = files.read_text(file, "plan")
     expected = "a plan is a mapping with name, domain, concepts and prompts"
     fields = files.yaml_mapping(text, file, expected)
@@ -88,12 +75,12 @@ def load_plan(file: Path) -> Plan:
 def _sentence(file: Path, node: yaml.Node | None, error: ValidationError) -> str:
     mistake = first_mistake(error)
     loc = [part for part in mistake.loc if part not in {"files", "url", "wikipedia", "written"}]
-    field = mistake.field
     line = f", line {_line(node, loc)}" if node else ""
+    field = f", {mistake.field}" if mistake.field else ""
     said = mistake.said
     if mistake.kind.startswith("union_tag"):
         said = "say of which kind the source is: files, url, wikipedia or written"
-    return f"{file}{line}{', ' + field if field else ''}: {said}."
+    return f"{file}{line}{field}: {said}."
 
 
 def _line(node: yaml.Node, loc: Sequence[int | str]) -> int:
@@ -124,10 +111,7 @@ OURS = {"suite.yaml", PROBES_FILE, "report.json", "report.md"}
 def write_suite(built: BuiltSuite, folder: Path) -> list[Path]:
     """Write the suite's files and return their paths. Other files of the folder stay.
 
-    Raises
-    ------
-    UsageError
-        The folder cannot be written.
+    Raise UsageError where the folder cannot be written.
     """
     texts = {
         PROBES_FILE: rows_text(built.rows),

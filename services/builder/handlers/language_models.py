@@ -1,7 +1,7 @@
 """Who answers the builder's questions: a model over the bus, a written script, or nobody."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -35,7 +35,14 @@ class ScriptedModel:
     name = "a script: no model was asked"
 
     def __init__(self, file: Path) -> None:
-        self._replies = _read_script(file)
+        self._replies: dict[tuple[str, str], list[str]] = {}
+        for where, entry in json_lines(read_text(file, "script"), file):
+            try:
+                asked, reply = (str(entry["kind"]), str(entry["about"])), str(entry["reply"])
+            except (TypeError, KeyError):
+                said = "a reply is a JSON object with kind, about and reply."
+                raise UsageError(f"{where}: {said}") from None
+            self._replies.setdefault(asked, []).append(reply)
 
     async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
         """Return the written replies; what was not written is a reply that is missing."""
@@ -93,13 +100,7 @@ class BusModel:
         )
 
     async def _publish(self, probe: Probe) -> None:
-        """Publish a question; a full queue or a restarting bus is waited for.
-
-        Raises
-        ------
-        TransientError
-            The bus has taken no question for too long.
-        """
+        """Publish a question; raise TransientError where the bus takes none for too long."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         while True:
@@ -120,16 +121,3 @@ class BusModel:
         if response.text is None:
             return ModelReply(None, "the reply was purged")
         return ModelReply(response.text)
-
-
-def _read_script(file: Path) -> Mapping[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
-    for where, entry in json_lines(read_text(file, "script"), file):
-        try:
-            replies = found.setdefault((str(entry["kind"]), str(entry["about"])), [])
-            replies.append(str(entry["reply"]))
-        except (TypeError, KeyError):
-            raise UsageError(
-                f"{where}: a reply is a JSON object with kind, about and reply."
-            ) from None
-    return found

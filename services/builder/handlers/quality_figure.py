@@ -22,10 +22,7 @@ FAULTS = {
 def draw_quality(name: str, quality: SuiteQuality, rows: Sequence[Row], file: Path) -> Path:
     """Draw counts, lengths, readability and faults into one picture; return its file.
 
-    Raises
-    ------
-    UsageError
-        matplotlib is not installed, or the file cannot be written.
+    Raise UsageError where matplotlib is not installed, or the file cannot be written.
     """
     try:
         from matplotlib.figure import Figure

@@ -1,18 +1,25 @@
-"""Reads the sources of a plan, each once."""
+"""Reads the sources of a plan, each once: files, pages, Wikipedia through its API, and articles."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
 
 from services.builder.domain.build_data import Document
+from services.builder.domain.keywords import Ranking, nearest
 from services.builder.domain.model_questions import LanguageModel, article_request
 from services.builder.domain.plan import FilesSource, Source, UrlSource, WikipediaSource
 from services.builder.handlers.build_files import read_files
 from services.builder.handlers.web_fetching import Page, PageFetcher
 from services.builder.handlers.web_pages import PageCache, Robots, text_of
-from services.builder.handlers.wikipedia import Wikipedia
 from shared.errors import UsageError
 
-PAGES = {"text/html", "application/xhtml+xml"}
+READ: Mapping[str, Callable[[str], str]] = {
+    "text/html": text_of, "application/xhtml+xml": text_of, "text/plain": str,
+}  # fmt: skip
+"""How the text of a page is read, by its media type."""
 
 
 class WebPages:
@@ -40,31 +47,116 @@ class WebPages:
         await self._fetch.close()
 
 
+MOST_LINK_PAGES = 10
+"""How many answers of links are read for one page, 500 links in each."""
+
+
+@dataclass
+class Wikipedia:
+    """Reads pages and their neighbours.
+
+    `get` fetches an address; the API is made for programs and has its own rules (a name, one
+    question at a time), so robots.txt, which keeps robots off the address `/w/`, is not asked.
+    """
+
+    get: Callable[[str], Any]
+    ranking: Ranking
+    site: Callable[[str], str] = "https://{}.wikipedia.org".format
+    """Where the Wikipedia of a language is."""
+    notes: list[str] = field(default_factory=list)
+    """Related pages that could not be read."""
+
+    async def read(self, source: WikipediaSource, concept: str) -> Sequence[Document]:
+        """Return the page, and related pages by nearness to the concept.
+
+        Raise UsageError where there is no such page, or Wikipedia does not answer.
+        """
+        first = await self._page(source, source.page)
+        found, visited = [first], {source.page, first.tag.rpartition("/wiki/")[2]}
+        frontier = [first]
+        for depth in range(source.depth if source.related else 0):
+            titles = {title for page in frontier for title in page.links}
+            if depth == 0 and source.backlinks:
+                titles |= set(await self._backlinks(source))
+            left = source.related - (len(found) - 1)
+            chosen = nearest(self.ranking, concept, titles - visited, left)
+            visited |= set(chosen)
+            frontier = await self._pages(source, chosen)
+            found += frontier
+        return list({document.tag: document for document in found}.values())
+
+    async def _pages(self, source: WikipediaSource, titles: Sequence[str]) -> list[Document]:
+        found = []
+        for title in titles:
+            try:
+                found.append(await self._page(source, title))
+            except UsageError as error:
+                self.notes.append(f"A related page was left out: {error}")
+        return found
+
+    async def _page(self, source: WikipediaSource, title: str) -> Document:
+        wanted = {"titles": title, "redirects": "1", "prop": "extracts", "explaintext": "1"}
+        [page] = (await self._ask(source, wanted))["query"]["pages"]
+        if page.get("missing") or page.get("invalid") or not page.get("extract"):
+            raise UsageError(f"The {source.language} Wikipedia has no page {title!r}.")
+        name = str(page["title"])
+        address = f"{self.site(source.language)}/wiki/{quote(name.replace(' ', '_'))}"
+        links = await self._links(source, name)
+        return Document(address, str(page["extract"]), source.licence, tuple(links))
+
+    async def _links(self, source: WikipediaSource, title: str) -> list[str]:
+        wanted = {"titles": title, "prop": "links", "plnamespace": "0", "pllimit": "max"}
+        found: list[str] = []
+        for _ in range(MOST_LINK_PAGES):
+            answer = await self._ask(source, wanted)
+            for page in answer["query"]["pages"]:
+                found += [str(link["title"]) for link in page.get("links", [])]
+            if "continue" not in answer:
+                return found
+            wanted = {**wanted, **{key: str(word) for key, word in answer["continue"].items()}}
+        return found
+
+    async def _backlinks(self, source: WikipediaSource) -> list[str]:
+        wanted = {
+            "list": "backlinks",
+            "bltitle": source.page,
+            "blnamespace": "0",
+            "bllimit": str(source.backlinks),
+        }
+        answer = await self._ask(source, wanted)
+        return [str(link["title"]) for link in answer["query"]["backlinks"]]
+
+    async def _ask(self, source: WikipediaSource, wanted: Mapping[str, str]) -> dict[str, Any]:
+        words = {"action": "query", "format": "json", "formatversion": "2", **wanted}
+        url = f"{self.site(source.language)}/w/api.php?{urlencode(words)}"
+        page: Page = await self.get(url)
+        try:
+            answer = json.loads(page.text)
+        except ValueError:
+            raise UsageError(f"{url} is not what Wikipedia's API answers.") from None
+        if not isinstance(answer, dict) or "query" not in answer:
+            why = answer.get("error", {}).get("info") if isinstance(answer, dict) else None
+            raise UsageError(f"Wikipedia does not answer about {wanted}: {why or 'no query'}.")
+        return answer
+
+
+@dataclass
 class ReadSources:
     """Reads sources; what two concepts share is read for the first and kept for the second."""
 
-    def __init__(
-        self, web: WebPages, wikipedia: Wikipedia, language_model: LanguageModel, domain: str
-    ) -> None:
-        self._web = web
-        self._wikipedia = wikipedia
-        self._language_model = language_model
-        self._domain = domain
-        self._read: dict[str, Sequence[Document]] = {}
+    web: WebPages
+    wikipedia: Wikipedia
+    language_model: LanguageModel
+    domain: str
+    _read: dict[str, Sequence[Document]] = field(default_factory=dict)
 
     @property
     def notes(self) -> Sequence[str]:
         """Say what could not be read and was not needed."""
-        return self._wikipedia.notes
+        return self.wikipedia.notes
 
     async def read(self, source: Source, concept: str, home: Path) -> Sequence[Document]:
-        """Return the documents of one source.
-
-        Raises
-        ------
-        UsageError
-            It cannot be read.
-        """
+        """Return the documents of one source; raise UsageError where it cannot be read."""
         # Nearness to the concept decides which related pages are read, so it is part of the name.
         ranked = concept if isinstance(source, WikipediaSource) else ""
         address = ranked + source.model_dump_json()
@@ -76,24 +168,18 @@ class ReadSources:
         if isinstance(source, FilesSource):
             return read_files(source, home)
         if isinstance(source, UrlSource):
-            return [await self._page(source)]
+            page = await self.web.page(source.url)
+            if page.kind not in READ:
+                said = f"is not a page but {page.kind}; only text and HTML are read."
+                raise UsageError(f"{source.url} {said}")
+            return [Document(page.url, READ[page.kind](page.text), source.licence)]
         if isinstance(source, WikipediaSource):
-            return await self._wikipedia.read(source, concept)
-        [reply] = await self._language_model.ask([article_request(source.subject, self._domain)])
+            return await self.wikipedia.read(source, concept)
+        [reply] = await self.language_model.ask([article_request(source.subject, self.domain)])
         if reply.text is None:
             raise UsageError(f"No article about {source.subject!r} was written: {reply.reason}.")
         return [Document(f"written:{source.subject}", reply.text, source.licence)]
 
-    async def _page(self, source: UrlSource) -> Document:
-        page = await self._web.page(source.url)
-        if page.kind in PAGES:
-            return Document(page.url, text_of(page.text), source.licence)
-        if page.kind == "text/plain":
-            return Document(page.url, page.text, source.licence)
-        raise UsageError(
-            f"{source.url} is not a page but {page.kind}; only text and HTML are read."
-        )
-
     async def close(self) -> None:
         """Close the connections."""
-        await self._web.close()
+        await self.web.close()

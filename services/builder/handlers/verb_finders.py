@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from services.builder.domain.continuations import RuleVerbs, VerbFinder
+from services.builder.domain.prompts import RuleVerbs, VerbFinder
 from shared.errors import UsageError
 
 MODEL = "en_core_web_sm"
@@ -27,10 +27,7 @@ class SpacyVerbs:
 def verb_finder(choice: Literal["auto", "rule", "spacy"]) -> VerbFinder:
     """Return the finder that the plan names.
 
-    Raises
-    ------
-    UsageError
-        The plan names spaCy, and it or its model is not installed.
+    Raise UsageError where it names spaCy, and spaCy or its model is not installed.
     """
     if choice == "rule":
         return RuleVerbs()

@@ -81,12 +81,8 @@ class PageFetcher:
     async def get(self, url: str, check: Callable[[str], Any] | None = None) -> Page:
         """Return the page; `check` is awaited with the address of every hop before it is asked.
 
-        Raises
-        ------
-        PageMissingError
-            There is no such page.
-        UsageError
-            It cannot be fetched: refused, too large, too slow, redirected in circles, or not text.
+        Raise PageMissingError where there is no such page, UsageError where it cannot be fetched:
+        refused, too large, too slow, redirected in circles, or not text.
         """
         at = url
         for _ in range(MOST_HOPS + 1):
@@ -116,7 +112,9 @@ class PageFetcher:
         """Return the page, or where it has moved, or after how long to ask again."""
         server = _server_of(url)
         async with self._locks.setdefault(server, asyncio.Lock()):
-            await self._pause(server)
+            wait_s = self._next_at.get(server, 0.0) - self._clock()
+            if wait_s > 0:
+                await self._sleep(wait_s)
             try:
                 async with asyncio.timeout(self.limits.timeout_s):
                     return await self._response(url)
@@ -136,26 +134,27 @@ class PageFetcher:
                 pause_s = max(self.limits.pause_s, self._delay_s.get(server, 0.0))
                 self._next_at[server] = self._clock() + pause_s
 
-    async def _pause(self, server: tuple[str, int]) -> None:
-        wait_s = self._next_at.get(server, 0.0) - self._clock()
-        if wait_s > 0:
-            await self._sleep(wait_s)
-
     async def _response(self, url: str) -> Page | str | float:
         request = self._http.build_request("GET", url)
         response = await self._http.send(request, stream=True, follow_redirects=False)
         try:
-            if response.status_code in MOVED and "location" in response.headers:
+            status = response.status_code
+            if status in MOVED and "location" in response.headers:
                 return response.headers["location"]
-            if response.status_code in BUSY:
+            if status in BUSY:
                 return retry_after_s(response.headers) or 0.0
-            _raise_unless_ok(url, response.status_code)
+            if status in {404, 410}:
+                raise PageMissingError(f"{url} does not exist (HTTP {status}).")
+            if status != 200:
+                raise UsageError(f"{url} cannot be fetched: the server answered HTTP {status}.")
             return await self._page(url, response)
         finally:
             await response.aclose()
 
     async def _page(self, url: str, response: httpx2.Response) -> Page:
-        kind, charset = _kind(response.headers.get("content-type", ""))
+        header = Message()
+        header["content-type"] = response.headers.get("content-type") or "application/octet-stream"
+        kind, charset = header.get_content_type(), str(header.get_param("charset") or "utf-8")
         if not kind.startswith("text/") and kind not in READABLE:
             raise UsageError(f"{url} is not a page but {kind}; only text and HTML are read.")
         body = bytearray()
@@ -184,16 +183,3 @@ def _server_of(url: str) -> tuple[str, int]:
     if parts.username is not None or parts.password is not None:
         raise UsageError("A page's address must hold no user or password.")
     return parts.hostname, port or PORTS[parts.scheme]
-
-
-def _raise_unless_ok(url: str, status: int) -> None:
-    if status in {404, 410}:
-        raise PageMissingError(f"{url} does not exist (HTTP {status}).")
-    if status != 200:
-        raise UsageError(f"{url} cannot be fetched: the server answered HTTP {status}.")
-
-
-def _kind(header: str) -> tuple[str, str]:
-    message = Message()
-    message["content-type"] = header or "application/octet-stream"
-    return message.get_content_type(), str(message.get_param("charset") or "utf-8")

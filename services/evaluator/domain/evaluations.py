@@ -99,14 +99,9 @@ def _judged(
 
 
 def _common(brief: Brief, at: datetime) -> dict[str, object]:
-    return {
-        "tenant": brief.tenant,
-        "purpose": brief.purpose,
-        "at": at,
-        "brief_id": brief.id,
-        "run_id": brief.run_id,
-        "writer": brief.writer.name if brief.writer and not brief.report else None,
-    }
+    writer = brief.writer.name if brief.writer and not brief.report else None
+    about = {name: getattr(brief, name) for name in ("tenant", "purpose", "run_id")}
+    return {**about, "at": at, "brief_id": brief.id, "writer": writer}
 
 
 DISPUTED_FROM = 0.25
@@ -115,14 +110,17 @@ DISPUTED_FROM = 0.25
 
 def by_dimension(judgements: Sequence[Judgement]) -> tuple[DimensionScore, ...]:
     """Return the score of each dimension; one that nobody scored has none."""
+    return tuple(_dimension(name, mine) for name, mine in _grouped(judgements).items())
+
+
+def _grouped(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
     names = dict.fromkeys(each.dimension for each in judgements)
-    return tuple(_dimension(name, judgements) for name in names)
+    return {name: [each for each in judgements if each.dimension == name] for name in names}
 
 
-def _dimension(name: str, judgements: Sequence[Judgement]) -> DimensionScore:
-    mine = [each for each in judgements if each.dimension == name]
+def _dimension(name: str, mine: Sequence[Judgement]) -> DimensionScore:
     scores = [each.score for each in mine if each.score is not None]
-    means = [mean for _, mean in _judge_means(mine)]
+    means = _judge_means(mine)
     return DimensionScore(
         dimension=name,
         # Judges count alike, however many of their repeats could be read.
@@ -153,12 +151,7 @@ def agreement_of_judges(judgements: Sequence[Judgement]) -> Agreement | None:
     """Return the agreement between judges over dimensions; None where there is only one judge."""
     if len({each.judge for each in judgements}) < 2:
         return None
-    names = dict.fromkeys(each.dimension for each in judgements)
-    units = [
-        [mean for _, mean in _judge_means([j for j in judgements if j.dimension == name])]
-        for name in names
-    ]
-    return _agreement(units)
+    return _agreement([_judge_means(mine) for mine in _grouped(judgements).values()])
 
 
 def agreement_of_repeats(judgements: Sequence[Judgement]) -> Agreement | None:
@@ -178,12 +171,12 @@ def _agreement(units: Sequence[Sequence[float]]) -> Agreement:
     return Agreement(alpha=alpha, units=sum(len(u) > 1 for u in units), reason=reason)
 
 
-def _judge_means(judgements: Iterable[Judgement]) -> list[tuple[str, float]]:
+def _judge_means(judgements: Iterable[Judgement]) -> list[float]:
     scores: dict[str, list[float]] = {}
     for each in judgements:
         if each.score is not None:
             scores.setdefault(each.judge, []).append(each.score)
-    return [(judge, fmean(given)) for judge, given in scores.items()]
+    return [fmean(given) for given in scores.values()]
 
 
 def _within_0_and_1(mean: float) -> float:

@@ -3,17 +3,100 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from services.evaluator.domain.report_prompt import OUTLINE
-from services.evaluator.domain.report_structure import (
-    ReportPassage,
-    passages,
-    sentences,
-    structural_faults,
-)
+from services.evaluator.domain.report_prompt import OUTLINE, ReportSection
 from services.evaluator.domain.rubric import Profile
-from services.evaluator.domain.statistics_text import SMALLEST_P
+from services.evaluator.domain.subjects import SMALLEST_P
 from shared.contracts import Fault, Measure, Subject
+
+_HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
+# A sentence ends at . ! or ? before a blank and a capital; a point inside a number ends none.
+_END = re.compile(r"(?<=[.!?])[)\"'\u201d]*\s+(?=[\"'\u201c(]*[A-Z0-9])")
+_WHOLE = re.compile(r"[\"'\u201c(]*[A-Z0-9].*[.!?][)\"'\u201d]*", re.DOTALL)
+_ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|approx|no|fig)\.$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ReportPassage:
+    """What stands under one heading."""
+
+    level: int
+    title: str
+    text: str
+
+
+def passages(report: str) -> list[ReportPassage]:
+    """Take a report apart at its headings; what stands before the first has no title."""
+    found, title, level, lines = [], "", 0, list[str]()
+    for line in report.splitlines():
+        if heading := _HEADING.match(line):
+            found.append(ReportPassage(level, title, "\n".join(lines).strip()))
+            level, title, lines = len(heading[1]), heading[2], []
+        else:
+            lines.append(line)
+    found.append(ReportPassage(level, title, "\n".join(lines).strip()))
+    return [each for each in found if each.title or each.text]
+
+
+def sentences(text: str) -> list[str]:
+    """Take text apart into sentences; an abbreviation ends none."""
+    found: list[str] = []
+    for piece in _END.split(" ".join(text.split())):
+        if found and _ABBREVIATED.search(found[-1]):
+            found[-1] += " " + piece
+        elif piece.strip():
+            found.append(piece.strip())
+    return found
+
+
+def structural_faults(found: Sequence[ReportPassage]) -> Iterator[Fault]:
+    """Say which headings are missing, doubled, unknown, misplaced, or ill filled."""
+    yield from _headings(found)
+    order = [section.title for section in OUTLINE]
+    seen = [order.index(each.title) for each in found if each.title in order]
+    for before, after in pairwise(seen):
+        if after < before:
+            said = f"The heading stands after {order[before]!r}, but belongs before it."
+            yield _fault("order", order[after], said)
+    by_title = {passage.title: passage for passage in found}
+    for section in OUTLINE:
+        if section.title in by_title:
+            yield from _sentence_faults(section, by_title[section.title].text)
+
+
+def _headings(found: Sequence[ReportPassage]) -> Iterator[Fault]:
+    wanted = {section.title: section for section in OUTLINE}
+    titles = [passage.title for passage in found]
+    for title, section in wanted.items():
+        if titles.count(title) == 0:
+            yield _fault("heading", title, f"The heading {section.heading!r} is missing.")
+        elif titles.count(title) > 1:
+            yield _fault("heading", title, "The heading stands more than once.")
+    for passage in found:
+        if not passage.title:
+            yield _fault("heading", "", "There is text before the first heading.")
+        elif passage.title not in wanted:
+            yield _fault("heading", passage.title, "The report has a heading of its own.")
+        elif passage.level != wanted[passage.title].level:
+            level = wanted[passage.title].level
+            yield _fault("heading", passage.title, f"The heading has to begin with {'#' * level}.")
+
+
+def _sentence_faults(section: ReportSection, text: str) -> Iterator[Fault]:
+    said = sentences(text)
+    if not section.least <= len(said) <= section.most:
+        bounds = f"{section.least} to {section.most}" if section.most else "no"
+        yield _fault("sentences", section.title, f"There are {len(said)} sentences, not {bounds}.")
+    for number, sentence in enumerate(said, start=1):
+        if not _WHOLE.fullmatch(sentence):
+            fault = "does not begin with a capital letter or has no full stop."
+            yield _fault("sentences", section.title, f"Sentence {number} {fault}")
+
+
+def _fault(kind: str, where: str, sentence: str) -> Fault:
+    return Fault(kind=kind, where=where[:80], sentence=sentence)
+
 
 # Not inside a word (χ2, p53 and the like), and not a part of another number.
 _NUMBER = re.compile(
@@ -54,7 +137,11 @@ def numbers_in(text: str) -> Iterator[WrittenNumber]:
 def number_faults(found: Sequence[ReportPassage], subject: Subject) -> Iterator[Fault]:
     """Say which numbers are in no statistic, and which stand where none belongs."""
     banned = {section.title for section in OUTLINE if not section.numbers}
-    known, general = _known(subject), _general(subject)
+    neutral = [m.no_difference for m in subject.measures if m.no_difference is not None]
+    # Numbers that belong to the methods may stand anywhere.
+    level = 1 - subject.alpha
+    general = [0.0, 1.0, subject.alpha, level, 100 * level, *neutral]
+    known = _known(subject)
     for passage in found:
         for number in numbers_in(passage.text):
             if any(number.is_(value) for value in general):
@@ -65,7 +152,7 @@ def number_faults(found: Sequence[ReportPassage], subject: Subject) -> Iterator[
                 said = f"The number {number.text} stands where the report has no numbers."
             else:
                 continue
-            yield Fault(kind="number", where=passage.title[:80], sentence=said)
+            yield _fault("number", passage.title, said)
 
 
 def interval_faults(found: Sequence[ReportPassage], subject: Subject) -> Iterator[Fault]:
@@ -79,12 +166,8 @@ def interval_faults(found: Sequence[ReportPassage], subject: Subject) -> Iterato
                 begins = pair.end()
                 owners = [m for m in subject.measures if _is_interval(pair, m)]
                 if owners and named and named not in owners:
-                    yield Fault(
-                        kind="interval",
-                        where=passage.title[:80],
-                        sentence=f"The interval {pair[0]} is that of {owners[0].label}, but stands"
-                        f" beside {named.label}.",
-                    )
+                    said = f"is that of {owners[0].label}, but stands beside {named.label}."
+                    yield _fault("interval", passage.title, f"The interval {pair[0]} {said}")
 
 
 def _last_named(text: str, subject: Subject) -> Measure | None:
@@ -96,11 +179,8 @@ def _last_named(text: str, subject: Subject) -> Measure | None:
 def _is_interval(pair: re.Match[str], measure: Measure) -> bool:
     if measure.low is None or measure.high is None:
         return False
-    ends = [next(numbers_in(pair[which]), None) for which in (1, 2)]
-    return all(
-        end is not None and end.is_(value)
-        for end, value in zip(ends, (measure.low, measure.high), strict=True)
-    )
+    low, high = (next(numbers_in(pair[which]), None) for which in (1, 2))
+    return bool(low and high and low.is_(measure.low) and high.is_(measure.high))
 
 
 def _known(subject: Subject) -> list[float]:
@@ -117,12 +197,6 @@ def _known(subject: Subject) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _general(subject: Subject) -> list[float]:
-    """Return numbers that belong to the methods and may stand anywhere."""
-    neutral = [m.no_difference for m in subject.measures if m.no_difference is not None]
-    return [0.0, 1.0, subject.alpha, 1 - subject.alpha, 100 * (1 - subject.alpha), *neutral]
-
-
 # A sentence that denies is what the outline asks for; judges read the finer cases.
 _DENIES = re.compile(r"\b(?:not|no|never|nor|neither|cannot|without|rather than)\b", re.IGNORECASE)
 
@@ -130,24 +204,17 @@ _DENIES = re.compile(r"\b(?:not|no|never|nor|neither|cannot|without|rather than)
 def faults_of(report: str, subject: Subject, profile: Profile) -> tuple[Fault, ...]:
     """Return what is wrong with a report; nothing said means that code found nothing."""
     found = passages(report)
-    return (
-        *structural_faults(found),
-        *number_faults(found, subject),
-        *interval_faults(found, subject),
-        *_attributions(found, profile),
-    )
-
-
-def _attributions(found: list[ReportPassage], profile: Profile) -> list[Fault]:
-    return [
-        Fault(
-            kind="attribution",
-            where=passage.title[:80],
-            sentence=f"The words {flag[0]!r} may attribute the outcome to"
-            f" {profile.attribution}: read that sentence.",
+    attributions = [
+        _fault(
+            "attribution",
+            passage.title,
+            f"The words {flag[0]!r} may attribute the outcome to {profile.attribution}: read that"
+            " sentence.",
         )
         for passage in found
         for sentence in sentences(passage.text)
         if not _DENIES.search(sentence)
         for flag in profile.flags.finditer(sentence)
     ]
+    numbers, intervals = number_faults(found, subject), interval_faults(found, subject)
+    return (*structural_faults(found), *numbers, *intervals, *attributions)

@@ -8,7 +8,7 @@ from string import Template
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from services.evaluator.domain.statistics_text import (
+from services.evaluator.domain.subjects import (
     count_lines,
     decimal,
     interval_of,
@@ -104,31 +104,27 @@ def tasks_for(
 ) -> list[JudgementTask]:
     """Return the judgements that fit a subject, in the rubric's order."""
     wanted = set(chosen)
-    return [
-        task
-        for dimension in rubric
-        if not wanted or dimension.name in wanted
-        for task in _tasks(dimension, subject)
-    ]
-
-
-def _tasks(dimension: Dimension, subject: Subject) -> Iterator[JudgementTask]:
-    if any(measure_of(subject, name) is None for name in dimension.needs):
-        return
-    if not dimension.each:
-        yield JudgementTask(dimension)
-        return
-    for name in dimension.each:
-        measure = measure_of(subject, name)
-        if measure and (interval_of(measure) or not dimension.interval):
-            yield JudgementTask(dimension, measure)
+    tasks: list[JudgementTask] = []
+    for dimension in rubric:
+        lacks = any(measure_of(subject, name) is None for name in dimension.needs)
+        if lacks or (wanted and dimension.name not in wanted):
+            continue
+        if not dimension.each:
+            tasks.append(JudgementTask(dimension))
+        for name in dimension.each:
+            measure = measure_of(subject, name)
+            if measure and (interval_of(measure) or not dimension.interval):
+                tasks.append(JudgementTask(dimension, measure))
+    return tasks
 
 
 def judging_prompt(task: JudgementTask, subject: Subject, profile: Profile, report: str) -> str:
     """Return the whole prompt of one judgement; the report is material, marked as such."""
     dimension = task.dimension
     words = _words(task, subject, profile)
-    told = "\n".join(f"- {line}" for name in dimension.inputs for line in _input(name, task, words))
+    given = {**words, "measure": measure_line(task.measure, subject) if task.measure else ""}
+    lines = [line for name in dimension.inputs for line in given[name].splitlines()]
+    told = "\n".join(f"- {line}" for line in lines)
     asked = [f"{n}. {_filled(c, words)}" for n, c in enumerate(dimension.criteria, start=1)]
     scale = [f"- {score}: {_filled(text, words)}" for score, text in dimension.anchors.items()]
     fields = '"score" (a number from 0 to 1) and "reasoning" (a short text)'
@@ -153,13 +149,11 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
 
 def _words(task: JudgementTask, subject: Subject, profile: Profile) -> dict[str, str]:
     measure = task.measure
+    neutral = measure.no_difference if measure else None
     return {
         "measure": measure.label if measure else "the statistics",
         "interval": (interval_of(measure) or "") if measure else "",
-        "line": measure_line(measure, subject) if measure else "",
-        "no_difference": f"{measure.no_difference:g}"
-        if measure and measure.no_difference is not None
-        else "",
+        "no_difference": "" if neutral is None else f"{neutral:g}",
         "level": level_of(subject),
         "alpha": f"{subject.alpha:g}",
         "least": str(subject.cases_least),
@@ -167,6 +161,7 @@ def _words(task: JudgementTask, subject: Subject, profile: Profile) -> dict[str,
         "attribution": profile.attribution,
         "group_1": subject.groups[0],
         "group_2": subject.groups[1],
+        "groups": f"The groups: {subject.groups[0]} and {subject.groups[1]}",
         "outcome": subject.outcome,
         "counts": "\n".join(count_lines(subject)),
         "limitations": "\n".join(subject.limitations or profile.limitations),
@@ -174,21 +169,12 @@ def _words(task: JudgementTask, subject: Subject, profile: Profile) -> dict[str,
     }
 
 
-def _input(name: str, task: JudgementTask, words: Mapping[str, str]) -> list[str]:
-    if name == "measure":
-        return [words["line"]] if words["line"] else []
-    if name == "groups":
-        return [f"The groups: {words['group_1']} and {words['group_2']}"]
-    return words[name].splitlines()
-
-
 def _comparison(subject: Subject) -> Iterator[str]:
     odds, risk = measure_of(subject, "odds_ratio"), measure_of(subject, "relative_risk")
     if not odds or not risk:
         return
-    yield measure_line(odds, subject)
-    yield measure_line(risk, subject)
-    found = ratio_agreement(_estimate(odds), _estimate(risk))
+    yield from (measure_line(odds, subject), measure_line(risk, subject))
+    found = ratio_agreement(*(IntervalEstimate(m.value, m.low, m.high) for m in (odds, risk)))
     if found.difference is None or found.ratio is None:
         yield f"They cannot be compared: {found.reason}"
     else:
@@ -198,9 +184,5 @@ def _comparison(subject: Subject) -> Iterator[str]:
         )
     chi2 = measure_of(subject, "chi_square")
     if chi2 and chi2.p_value is not None:
-        found_says = significance(chi2.p_value, subject)
-        yield f"{measure_line(chi2, subject)}; the association is {found_says}"
-
-
-def _estimate(measure: Measure) -> IntervalEstimate:
-    return IntervalEstimate(measure.value, measure.low, measure.high)
+        said = significance(chi2.p_value, subject)
+        yield f"{measure_line(chi2, subject)}; the association is {said}"

@@ -1,9 +1,13 @@
-"""Statistics of the platform as subjects of a report: a 2x2 table, or a gap of a diagnosis."""
+"""Subjects of a report, a 2x2 table or a gap of a diagnosis, and their statistics as prompts say.
+
+Reports are checked against these very digits, so numbers do not follow `shared.formatting`: they
+have fixed decimals.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Measure, Subject
+from shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.tables.two_by_two import ratio_agreement
 
@@ -40,11 +44,20 @@ def table_subject(
         for name, (label, neutral) in RATIOS.items()
     ]
     measures.append(_test("chi_square", "Chi-Square Test", found["chi_square"]))
-    measures += list(_within(strata)) if strata else []
+    said = [*notes, *found["warnings"]]
+    both = [_with_bounds(found[name]) for name in ("odds_ratio", "relative_risk")]
+    if ratio_agreement(*both).says == "conflicting":
+        said.append(
+            "Odds ratio and relative risk are in conflict: each alone would be read differently."
+        )
+    if strata:
+        odds_ratio = IntervalEstimate(**strata["odds_ratio"])
+        label = "Odds Ratio within strata (Mantel-Haenszel)"
+        measures.append(_estimated("odds_ratio_within", label, 1.0, odds_ratio))
+        label = "Cochran-Mantel-Haenszel test within strata"
+        measures.append(_test("cmh", label, strata["cmh"]))
+        said = [*filter(None, [strata["note"]]), *said]
     measures += [adjusted] if adjusted else []
-    said = [*notes, *found["warnings"], *_conflict(found)]
-    if strata and strata["note"]:
-        said.insert(0, strata["note"])
     return Subject(
         outcome=outcome,
         value=value,
@@ -65,25 +78,8 @@ def _with_bounds(found: Mapping[str, Any]) -> IntervalEstimate:
 
 
 def _test(name: str, label: str, test: Mapping[str, Any]) -> Measure:
-    return Measure(
-        name=name,
-        label=label,
-        value=test["statistic"],
-        p_value=test["p_value"],
-        reason=test["reason"],
-    )
-
-
-def _within(strata: Mapping[str, Any]) -> Iterator[Measure]:
-    label = "Odds Ratio within strata (Mantel-Haenszel)"
-    yield _estimated("odds_ratio_within", label, 1.0, IntervalEstimate(**strata["odds_ratio"]))
-    yield _test("cmh", "Cochran-Mantel-Haenszel test within strata", strata["cmh"])
-
-
-def _conflict(found: Mapping[str, Any]) -> Iterator[str]:
-    both = [_with_bounds(found[name]) for name in ("odds_ratio", "relative_risk")]
-    if ratio_agreement(*both).says == "conflicting":
-        yield "Odds ratio and relative risk are in conflict: each alone would be read differently."
+    value, p_value, reason = test["statistic"], test["p_value"], test["reason"]
+    return Measure(name=name, label=label, value=value, p_value=p_value, reason=reason)
 
 
 def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
@@ -104,6 +100,16 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
         measures.append(_estimated("effect_size", "Effect Size", 0.0, gap.effect_size))
     if gap.impact_ratio:
         measures.append(_estimated("impact_ratio", "Impact Ratio", 1.0, gap.impact_ratio))
+    notes = [
+        f"The platform's conclusion is {SAYS[gap.verdict]}, tolerance {diagnosis.tolerance:g}.",
+        f"The conclusion is about {diagnosis.claim}.",
+        f"It is one of {diagnosis.family} comparisons, corrected together (Holm).",
+    ]
+    notes += [
+        f"{each.group}: {each.units} prompts, {each.responses} answers asked for, {each.missing} of"
+        " them missing."
+        for each in (one, two)
+    ]
     measures += [_estimated(f"mean_{n}", f"Mean of {each.group}", None, each.mean)
                  for n, each in ((1, one), (2, two))]  # fmt: skip
     return Subject(
@@ -113,7 +119,7 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
         cases=one.units + two.units,
         alpha=diagnosis.alpha,
         measures=tuple(measures),
-        notes=tuple(_notes(diagnosis, gap, one, two)),
+        notes=tuple(notes),
     )
 
 
@@ -131,13 +137,75 @@ def _estimated(
     )
 
 
-def _notes(diagnosis: Diagnosis, gap: Gap, one: GroupSummary, two: GroupSummary) -> Iterator[str]:
-    verdict = SAYS[gap.verdict]
-    yield f"The platform's conclusion is {verdict}, tolerance {diagnosis.tolerance:g}."
-    yield f"The conclusion is about {diagnosis.claim}."
-    yield f"It is one of {diagnosis.family} comparisons, corrected together (Holm)."
-    for each in (one, two):
-        yield (
-            f"{each.group}: {each.units} prompts, {each.responses} answers asked for,"
-            f" {each.missing} of them missing."
-        )
+TESTS = frozenset({"chi_square"})
+"""Measures that are a test's statistic: written to four decimals, like p-values."""
+SMALLEST_P = 0.0001
+
+
+def measure_of(subject: Subject, name: str) -> Measure | None:
+    """Return a measure that has a number."""
+    return next((m for m in subject.measures if m.name == name and m.value is not None), None)
+
+
+def decimal(value: float) -> str:
+    """Write an estimate to three decimals; a tiny one to three figures."""
+    return f"{value:.3f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2e}"
+
+
+def p_text(p_value: float) -> str:
+    """Write a p-value to four decimals; one that would read as zero says how small it is."""
+    return f"< {SMALLEST_P}" if p_value < SMALLEST_P else f"= {p_value:.4f}"
+
+
+def level_of(subject: Subject) -> str:
+    """Write what intervals cover."""
+    return f"{100 * (1 - subject.alpha):g}%"
+
+
+def interval_of(measure: Measure) -> str | None:
+    """Write a measure's interval, where it has one."""
+    if measure.low is None or measure.high is None:
+        return None
+    return f"({decimal(measure.low)}, {decimal(measure.high)})"
+
+
+def measure_line(measure: Measure, subject: Subject) -> str:
+    """Write one measure on one line."""
+    if measure.value is None:
+        return f"{measure.label}: not defined ({measure.reason or 'no reason is known'})"
+    if measure.name in TESTS:
+        said = f"{measure.label}: statistic = {measure.value:.4f}"
+    else:
+        said = f"{measure.label}: {decimal(measure.value)}"
+    if interval := interval_of(measure):
+        said += f", {level_of(subject)} confidence interval {interval}"
+    if measure.no_difference is not None:
+        said += f"; {measure.no_difference:g} would mean no difference"
+    if measure.p_value is not None:
+        said += f", p-value {p_text(measure.p_value)} ({significance(measure.p_value, subject)})"
+    return said
+
+
+def significance(p_value: float, subject: Subject) -> str:
+    """Say whether a p-value is below the level."""
+    found = "significant" if p_value < subject.alpha else "not significant"
+    return f"{found} at the level {subject.alpha:g}"
+
+
+def count_lines(subject: Subject) -> Iterator[str]:
+    """Write how many cases there are, and the four cells where there are four."""
+    yield f"Cases in all: {subject.cases}"
+    yield f"Fewest cases of a group for a finding: {subject.cases_least}"
+    if len(subject.counts) == 4:
+        a, b, c, d = subject.counts
+        one, two = subject.groups
+        yield f"{one} with {subject.value}: {a}; without: {b}"
+        yield f"{two} with {subject.value}: {c}; without: {d}"
+
+
+def statistics_text(subject: Subject) -> str:
+    """Write all of it, a statistic on each line."""
+    lines = [measure_line(measure, subject) for measure in subject.measures]
+    lines += count_lines(subject)
+    lines += [f"Note: {note}" for note in subject.notes]
+    return "\n".join(f"- {line}" for line in lines)

@@ -79,7 +79,11 @@ class EvaluateBriefs:
         """Return the evaluation once everything is there or late; it reads the store."""
         brief = self._brief(str(closing.context["brief"]))
         if closing.context["step"] == WRITING:
-            return self._after_writing(brief, closing)
+            report, reason = self._report(brief)
+            if report is not None and closing.closed_by is ClosedBy.ARRIVAL:
+                return ()  # the judges have been asked; their replies bring the evaluation
+            said = reason or "There is no report: it came after its deadline."
+            return [evaluation_without_report(brief, said, closing.closed_at)]
         report = brief.report or self._report(brief)[0]
         if report is None:
             reason = "There is no report: its text was purged."
@@ -89,13 +93,6 @@ class EvaluateBriefs:
         replies = {each.probe_id: each for each in found.values()}
         profile = self._profile(brief)
         return [evaluation_of(brief, report, profile, requests, replies, closing.closed_at)]
-
-    def _after_writing(self, brief: Brief, closing: Closing) -> Sequence[Record]:
-        report, reason = self._report(brief)
-        if report is not None and closing.closed_by is ClosedBy.ARRIVAL:
-            return ()  # the judges have been asked; their replies bring the evaluation
-        said = reason or "There is no report: it came after its deadline."
-        return [evaluation_without_report(brief, said, closing.closed_at)]
 
     def _report(self, brief: Brief) -> tuple[str | None, str | None]:
         if brief.writer is None:

@@ -24,29 +24,19 @@ class Rubric:
 
 
 def load_rubric(rubric: Path | None = None, profiles: Path | None = None) -> Rubric:
-    """Read what is shipped, and what a team has of its own.
-
-    Raises
-    ------
-    ConfigurationError
-        A folder or a file is wrong.
-    """
-    dimensions = {**_read(SHIPPED / "dimensions", Dimension), **_own(rubric, Dimension)}
+    """Read what is shipped, and what a team has of its own; raise ConfigurationError if wrong."""
+    dimensions = _read(SHIPPED / "dimensions", Dimension) | _read(rubric, Dimension)
     for each in dimensions.values():
         _check(each)
-    found = {**_read(SHIPPED / "profiles", Profile), **_own(profiles, Profile)}
+    found = _read(SHIPPED / "profiles", Profile) | _read(profiles, Profile)
     return Rubric(tuple(dimensions[name] for name in sorted(dimensions)), found)
 
 
-def _own(folder: Path | None, kind: type[F]) -> dict[str, F]:
+def _read(folder: Path | None, kind: type[F]) -> dict[str, F]:
     if folder is None:
         return {}
     if not folder.is_dir():
         raise ConfigurationError(f"There is no folder {folder} with {kind.__name__.lower()}s.")
-    return _read(folder, kind)
-
-
-def _read(folder: Path, kind: type[F]) -> dict[str, F]:
     return {path.stem: _file(path, kind) for path in sorted(folder.glob("*.yaml"))}
 
 

@@ -75,31 +75,21 @@ def controls_of() -> list[JudgeQuestion]:
     """Return the controls: half of the fits are right, and each letter is right once."""
     found = []
     for number, story in enumerate(_STORIES):
+        context, clashing = story.context, story.impossible
         (asked, other), (answer, second), (why, why_other) = (
             story.questions, story.answers, story.reasonings,
         )  # fmt: skip
+        wrong = [each.questions[1] for each in _STORIES if each is not story]
+        options = dict(zip(LETTERS, [*wrong[:number], asked, *wrong[number:]], strict=True))
+        agree = both_right(context, (asked, answer), (other, second))
+        clash = both_right(context, (other, second), (other, clashing))
         found += [
-            JudgeQuestion(f"fits_{number}", fits(story.context, asked, why, answer), "yes"),
-            JudgeQuestion(f"strays_{number}", fits(story.context, asked, why_other, answer), "no"),
+            JudgeQuestion(f"fits_{number}", fits(context, asked, why, answer), "yes"),
+            JudgeQuestion(f"strays_{number}", fits(context, asked, why_other, answer), "no"),
+            JudgeQuestion(f"agree_{number}", agree, "yes"),
+            JudgeQuestion(f"clash_{number}", clash, "no"),
             JudgeQuestion(
-                f"agree_{number}",
-                both_right(story.context, (asked, answer), (other, second)),
-                "yes",
+                f"guess_{number}", which_question(context, why, options), LETTERS[number]
             ),
-            JudgeQuestion(
-                f"clash_{number}",
-                both_right(story.context, (other, second), (other, story.impossible)),
-                "no",
-            ),
-            _guess(number, story),
         ]
     return found
-
-
-def _guess(number: int, story: _Story) -> JudgeQuestion:
-    """Ask which question was answered; the right one has another letter each time."""
-    wrong = [other.questions[1] for other in _STORIES if other is not story]
-    shown = [*wrong[:number], story.questions[0], *wrong[number:]]
-    options = dict(zip(LETTERS, shown, strict=True))
-    text = which_question(story.context, story.reasonings[0], options)
-    return JudgeQuestion(f"guess_{number}", text, LETTERS[number])

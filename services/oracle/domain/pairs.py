@@ -1,7 +1,7 @@
 """Pairs of answers: two questions about one context, what was chosen, and why."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from shared.contracts import Ending, PairAnswers, Probe, Response, derived_id, response_id_of
@@ -109,26 +109,24 @@ def case_of(run_id: str, set_id: str, a: Response, b: Response) -> PairCase:
 
 
 def side_of(probe: Probe, response: Response | None) -> AnsweredQuestion:
-    """Read one answer."""
-    if response is None:
-        return AnsweredQuestion(probe, None, None, NO_RESPONSE)
-    if response.ending is not Ending.ANSWERED or response.text is None:
-        return AnsweredQuestion(
-            probe, None, None, f"no answer: {response.reason or 'the text was purged'}"
-        )
+    """Read one answer: its choice, and the reasoning where it can be read too."""
+    chosen = None
+    marks = [name.removeprefix(OPTION) for name in probe.variables if name.startswith(OPTION)]
     try:
-        chosen = choice_in(response.text, marks_of(probe))
-    except Unreadable as unread:
-        return AnsweredQuestion(probe, None, None, str(unread))
-    try:
-        return AnsweredQuestion(probe, chosen, reasoning_in(response.text))
+        text = answer_text(response, NO_RESPONSE)
+        chosen = choice_in(text, marks)
+        return AnsweredQuestion(probe, chosen, reasoning_in(text))
     except Unreadable as unread:
         return AnsweredQuestion(probe, chosen, None, str(unread))
 
 
-def marks_of(probe: Probe) -> Sequence[str]:
-    """Return the marks of the options that were shown."""
-    return [name.removeprefix(OPTION) for name in probe.variables if name.startswith(OPTION)]
+def answer_text(response: Response | None, absent: str) -> str:
+    """Return the text of an answer; raise Unreadable, with the reason, where there is none."""
+    if response is None:
+        raise Unreadable(absent)
+    if response.ending is not Ending.ANSWERED or response.text is None:
+        raise Unreadable(f"no answer: {response.reason or 'the text was purged'}")
+    return response.text
 
 
 def _plain(text: str) -> str:

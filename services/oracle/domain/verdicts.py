@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from services.oracle.domain.pairs import PairCase
+from services.oracle.domain.pairs import PairCase, answer_text
 from services.oracle.domain.questions import (
     A_TO_B,
     B_TO_A,
@@ -22,7 +23,6 @@ from services.oracle.domain.questions import (
 )
 from shared.contracts import (
     Check,
-    Ending,
     Finding,
     PairAnswers,
     PairVerdict,
@@ -31,8 +31,7 @@ from shared.contracts import (
     Target,
     derived_id,
 )
-from shared.parsing import Unreadable, choice_in, sentences_in, yes_or_no_in
-from shared.parsing.choices import reasoning_in
+from shared.parsing import Unreadable, choice_in, reasoning_in, sentences_in, yes_or_no_in
 
 FLAGS = {"flag_1": A_TO_B, "flag_2": B_TO_A, "flag_3": GUESS_A, "flag_4": GUESS_B}
 """What raises each flag: a no, or a wrong guess. No verdict raises none."""
@@ -137,21 +136,14 @@ def check_of(asked: JudgeReply) -> Check:
     """Read one reply: yes or no, or the letter of a question."""
     said, reason = None, None
     try:
-        said = _said(asked.name, asked.response)
+        text = answer_text(asked.response, NO_REPLY)
+        guess = asked.name.startswith("guess")
+        said = choice_in(text, LETTERS) if guess else yes_or_no_in(text)
     except Unreadable as unread:
         reason = str(unread)
     return Check(
         name=asked.name, judge=asked.judge, said=said, expected=asked.expected, reason=reason
     )
-
-
-def _said(name: str, response: Response | None) -> str:
-    if response is None:
-        raise Unreadable(NO_REPLY)
-    if response.ending is not Ending.ANSWERED or response.text is None:
-        raise Unreadable(f"no answer: {response.reason or 'the text was purged'}")
-    letters = name in GUESSES or name.startswith("guess")
-    return choice_in(response.text, LETTERS) if letters else yes_or_no_in(response.text)
 
 
 def _is_bad(check: Check) -> bool:
@@ -175,21 +167,15 @@ def _agreed(name: str, checks: Iterable[Check], true_of: Callable[[Check], bool]
 
 
 def _explanations(flags: Mapping[str, Finding], asked: Sequence[JudgeReply]) -> dict[str, str]:
-    """Return for each raised flag what the first judge said who raised it."""
-    found = {}
+    """Return for each raised flag what the first judge said who raised it, and why."""
+    found: dict[str, str] = {}
     for flag, name in FLAGS.items():
-        if flags[flag].value:
-            reasons = (_why(each) for each in asked if each.name == name)
-            if why := next((each for each in reasons if each), None):
-                found[flag] = why
+        mine = [each for each in asked if each.name == name and flags[flag].value]
+        for each in mine:
+            check = check_of(each)
+            if flag in found or check.said is None or not _is_bad(check):
+                continue
+            with suppress(Unreadable):  # the judge gave a verdict and no reason
+                why = reasoning_in(answer_text(each.response, NO_REPLY))
+                found[flag] = sentences_in(why, MOST_SENTENCES)
     return found
-
-
-def _why(asked: JudgeReply) -> str | None:
-    check = check_of(asked)
-    if check.said is None or not _is_bad(check) or asked.response is None:
-        return None
-    try:
-        return sentences_in(reasoning_in(asked.response.text or ""), MOST_SENTENCES)
-    except Unreadable:
-        return None  # the judge gave a verdict and no reason

@@ -32,7 +32,6 @@ from shared.contracts import (
     Record,
     Response,
     Run,
-    Suite,
     Target,
     probes_of,
     response_id_of,
@@ -61,10 +60,7 @@ class JudgeRuns:
     async def begin(self, completion: Completion) -> Sequence[Record]:
         """Return the questions about a closed run, and verdicts where there is nothing to ask.
 
-        Raises
-        ------
-        TransientError
-            The recorder has not yet written everything the run closed with.
+        Raise TransientError until the recorder has written everything the run closed with.
         """
         run = await in_thread(self._judged_run, completion)
         if run is None:
@@ -92,7 +88,8 @@ class JudgeRuns:
         """Return the verdict of a pair, or of the controls of a judge; it reads the store."""
         context: Mapping[str, Any] = closing.context
         [run] = self._store.records.get(Run, [closing.key.partition("/")[0]])
-        replies = self._replies(context)
+        found = self.questions.replies.find([id_ for id_, *_ in context["asked"]])
+        replies = [JudgeReply(*about, found.get(id_)) for id_, *about in context["asked"]]
         again = f"again:{closing.opening}" if closing.opening else ""
         if lane := context.get("judge"):
             judge = next(each for each in _control_judges(run) if each.lane == lane)
@@ -104,13 +101,6 @@ class JudgeRuns:
         a, b = (sides[id_] for id_ in context["sides"])
         case = case_of(run.id, context["set"], a, b)
         return [pair_verdict(case, run, judges_of(run, case), replies, closing.closed_at, again)]
-
-    def _replies(self, context: Mapping[str, Any]) -> list[JudgeReply]:
-        found = self.questions.replies.find([id_ for id_, *_ in context["asked"]])
-        return [
-            JudgeReply(name, judge, expected, found.get(id_))
-            for id_, name, judge, expected in context["asked"]
-        ]
 
     def _judged_run(self, completion: Completion) -> Run | None:
         """Return the run if it wants judges, once everything it closed with is written."""
@@ -128,7 +118,10 @@ class JudgeRuns:
     def _questions_of(self, run: Run) -> tuple[list[PairCase], list[QuestionSet]]:
         """Return a run's pairs, and all that is asked about them; always the same."""
         now = self._now()
-        probes = list(probes_of(run, self._suite(run), now))
+        suite = self._store.suites.get(run.suite_hash)
+        if suite is None:
+            raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
+        probes = list(probes_of(run, suite, now))
         by_id = {response_id_of(probe) for probe in probes}
         found = {each.id: each for each in self._store.records.get(Response, by_id)}
         cases = cases_of(run.id, probes, found)
@@ -143,12 +136,6 @@ class JudgeRuns:
     def _probes_of(self, run_id: str) -> list[Probe]:
         [run] = self._store.records.get(Run, [run_id])
         return [probe for each in self._questions_of(run)[1] for probe in each.probes]
-
-    def _suite(self, run: Run) -> Suite:
-        suite = self._store.suites.get(run.suite_hash)
-        if suite is None:
-            raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
-        return suite
 
 
 def judges_of(run: Run, case: PairCase) -> Sequence[Target]:

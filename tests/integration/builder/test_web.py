@@ -12,15 +12,14 @@ import pytest
 import pytest_asyncio
 
 from services.builder.app import build_of
-from services.builder.domain.continuations import RuleVerbs
 from services.builder.domain.keywords import LexicalRanking
 from services.builder.domain.plan import Plan
+from services.builder.domain.prompts import RuleVerbs
 from services.builder.handlers.build import Build, BuiltSuite
 from services.builder.handlers.language_models import NoModel
-from services.builder.handlers.sources import ReadSources, WebPages
+from services.builder.handlers.sources import ReadSources, WebPages, Wikipedia
 from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
 from services.builder.handlers.web_pages import PageCache
-from services.builder.handlers.wikipedia import Wikipedia
 from services.builder.settings import BuilderSettings
 from shared.errors import UsageError
 from shared.network import GuardedTransport

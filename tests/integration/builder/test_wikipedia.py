@@ -12,10 +12,9 @@ import pytest
 
 from services.builder.domain.keywords import LexicalRanking
 from services.builder.domain.plan import WikipediaSource
-from services.builder.handlers.sources import WebPages
+from services.builder.handlers.sources import WebPages, Wikipedia
 from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
 from services.builder.handlers.web_pages import PageCache
-from services.builder.handlers.wikipedia import Wikipedia
 from shared.errors import UsageError
 from shared.network import GuardedTransport
 from tests.support.model_server import model_server

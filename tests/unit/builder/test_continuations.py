@@ -1,6 +1,6 @@
 import pytest
 
-from services.builder.domain.continuations import RuleVerbs, split_sentence
+from services.builder.domain.prompts import RuleVerbs, split_sentence
 
 
 @pytest.mark.parametrize(

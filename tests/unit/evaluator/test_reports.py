@@ -4,9 +4,8 @@ from dataclasses import asdict
 
 import pytest
 
-from services.evaluator.domain.report_checks import faults_of, numbers_in
+from services.evaluator.domain.report_checks import faults_of, numbers_in, sentences
 from services.evaluator.domain.report_prompt import OUTLINE, writing_prompt
-from services.evaluator.domain.report_structure import sentences
 from services.evaluator.domain.subjects import gap_subject, table_subject
 from services.evaluator.handlers.rubric_files import load_rubric
 from shared.contracts import Subject
