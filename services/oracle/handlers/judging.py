@@ -89,7 +89,10 @@ class JudgeRuns:
         context: Mapping[str, Any] = closing.context
         [run] = self._store.records.get(Run, [closing.key.partition("/")[0]])
         found = self.questions.replies.find([id_ for id_, *_ in context["asked"]])
-        replies = [JudgeReply(*about, found.get(id_)) for id_, *about in context["asked"]]
+        replies = [
+            JudgeReply(name, judge, expected, found.get(id_))
+            for id_, name, judge, expected in context["asked"]
+        ]
         again = f"again:{closing.opening}" if closing.opening else ""
         if lane := context.get("judge"):
             judge = next(each for each in _control_judges(run) if each.lane == lane)
