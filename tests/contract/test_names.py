@@ -26,7 +26,7 @@ METAPHORS = {
 def test_no_two_public_classes_have_one_name() -> None:
     counts = Counter(
         node.name
-        for path in SOURCES
+        for path in [*SOURCES, *(ROOT / "tests" / "support").rglob("*.py")]
         for node in _definitions(path)
         if isinstance(node, ast.ClassDef)
     )

@@ -9,7 +9,7 @@ import pytest
 from shared.contracts import Features
 from shared.store import Store
 from tests.support.commands import CommandLine
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 EXAMPLE = EXAMPLES / "monitor.yaml"
@@ -66,7 +66,7 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
 def stand(state: Path) -> dict[str, object]:
     """Say how the one monitor stands, without the second that a command takes to start."""
     url = json.loads((state / "platform.json").read_text())["url"]
-    found: list[dict[str, object]] = httpx2.get(f"{url}/v1/monitors").json()
+    found: list[dict[str, object]] = httpx2.get(f"{url}/v1/monitors", timeout=PATIENCE_S).json()
     return found[0] if found else {"rounds": 0, "state": "unheard of"}
 
 

@@ -18,6 +18,7 @@ from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.records import make_completion, make_diagnosis
+from tests.support.waiting import PATIENCE_S
 
 SUITE = {
     "name": "tiny",
@@ -47,7 +48,7 @@ async def api(bus: ProvisionedBus, store: Store) -> AsyncIterator[httpx2.AsyncCl
     app = web_app(settings, store, bus.publisher)
     async with (
         web_server(app, "127.0.0.1", 0) as port,
-        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
     ):
         yield client
 

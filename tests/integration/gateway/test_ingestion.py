@@ -33,6 +33,7 @@ from tests.support.records import (
     make_round,
     make_traffic_monitor,
 )
+from tests.support.waiting import PATIENCE_S
 
 ASKED: dict[str, Any] = {
     "name": "support",
@@ -69,7 +70,7 @@ async def api(bus: ProvisionedBus, store: Store) -> AsyncIterator[httpx2.AsyncCl
     app = web_app(settings, store, bus.publisher)
     async with (
         web_server(app, "127.0.0.1", 0) as port,
-        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
     ):
         yield client
 

@@ -17,6 +17,7 @@ from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.monitored import play
+from tests.support.waiting import PATIENCE_S
 
 SUITE = Suite(
     name="coasts",
@@ -57,7 +58,9 @@ async def api(bus: ProvisionedBus, store: Store) -> AsyncIterator[httpx2.AsyncCl
     app = web_app(settings, store, bus.publisher)
     async with (
         web_server(app, "127.0.0.1", 0) as port,
-        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=RUNNER) as client,
+        httpx2.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}", headers=RUNNER, timeout=PATIENCE_S
+        ) as client,
     ):
         yield client
 

@@ -20,6 +20,7 @@ from shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.monitored import play
 from tests.support.records import AT, make_monitor, make_run
+from tests.support.waiting import PATIENCE_S
 
 NASTY = "<script>alert('x')</script>"
 SUITE = Suite(
@@ -54,7 +55,7 @@ async def browser(
     app = web_app(GatewaySettings(**given), store, bus.publisher)
     async with (
         web_server(app, "127.0.0.1", 0) as port,
-        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
     ):
         yield client
 
