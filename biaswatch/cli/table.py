@@ -30,7 +30,7 @@ from shared.formatting import coverage, number, p_value
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
-    from shared.stats.tables.two_by_two import RatioAgreement
+    from shared.stats.tables.ratio_agreement import RatioAgreement
 
 MEASURES = {
     "odds_ratio": "odds ratio",
@@ -57,8 +57,9 @@ def table(
     as_json: Json = False,
 ) -> None:
     """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file."""
+    from shared.stats.tables.ratio_agreement import ratio_agreement
     from shared.stats.tables.two_by_two import as_json as to_json
-    from shared.stats.tables.two_by_two import ratio_agreement, two_by_two
+    from shared.stats.tables.two_by_two import two_by_two
 
     level = _level(alpha)
     try:

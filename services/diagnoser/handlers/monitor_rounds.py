@@ -1,11 +1,15 @@
 """Closes rounds of monitors: reads a round once, keeps its increments for ever, adds them up."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from services.diagnoser.domain.monitors.alarms import alarms
-from services.diagnoser.domain.monitors.epochs import closed_round, models_of
-from services.diagnoser.domain.monitors.evidence import evidence_of, increment_of
+from services.diagnoser.domain.monitors.evidence import (
+    closed_round,
+    evidence_of,
+    increment_of,
+    models_of,
+)
 from services.diagnoser.domain.monitors.method import method_of
 from services.diagnoser.domain.monitors.round_answers import (
     MeasuredAnswer,
@@ -143,7 +147,8 @@ class CloseRounds:
         suite = self._store.suites.get(run.suite_hash)
         if suite is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
-        found = {each.id: each for each in self._store.records.read(Features, run_id=run.id)}
+        measured = self._store.records.read(Features, run_id=run.id)
+        values = {each.id: each.values for each in measured if not each.unscorable}
         return [
             MeasuredAnswer(
                 set=probe.set_id or probe.unit_id,
@@ -151,12 +156,8 @@ class CloseRounds:
                 groups=probe.groups,
                 extractor=pin.name,
                 response_id=response_id_of(probe),
-                values=_values(found.get(features_id_of(probe, pin.name, pin.version))),
+                values=values.get(features_id_of(probe, pin.name, pin.version)),
             )
             for probe in probes_of(run, suite, run.at)
             for pin in run.extractors
         ]
-
-
-def _values(features: Features | None) -> Mapping[str, float | None] | None:
-    return None if features is None or features.unscorable else features.values

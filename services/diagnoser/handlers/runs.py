@@ -1,6 +1,7 @@
 """Diagnoses closed runs: reads the store once and returns their diagnoses and assessments."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -20,7 +21,6 @@ from shared.contracts import (
     Completion,
     Diagnosis,
     Features,
-    Probe,
     Record,
     Response,
     Run,
@@ -58,7 +58,14 @@ class DiagnoseRun:
         suite = self._store.suites.get(run.suite_hash)
         if suite is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
-        plan = self._plan_for(suite)
+        plan = replace(
+            self._plan,
+            features=suite.features,
+            measured={each.name: each.features for each in self._store.extractors.ever()},
+            selected_at_least=suite.selected_at_least,
+            assessed=suite.assessed,
+            claim=suite.claim,
+        )
         cases = list(self._cases(run, suite))
         # Seeded by the run, so that a second diagnosis draws the same labels.
         rng = np.random.default_rng(int(run.id, 16))
@@ -72,18 +79,6 @@ class DiagnoseRun:
             *(Assessment(**self._head(completion, plan), **vars(each)) for each in more),
         ]
 
-    def _plan_for(self, suite: Suite) -> AnalysisPlan:
-        return AnalysisPlan(
-            alpha=self._plan.alpha,
-            tolerance=self._plan.tolerance,
-            features=suite.features,
-            measured={each.name: each.features for each in self._store.extractors.ever()},
-            selected_at_least=suite.selected_at_least,
-            assessed=suite.assessed,
-            claim=suite.claim,
-            permutations=self._plan.permutations,
-        )
-
     def _cases(self, run: Run, suite: Suite) -> Iterator[MeasuredResponse]:
         """Return every planned case, also where no answer came: absence is counted by group."""
         found = {each.id: each for each in self._store.records.read(Features, run_id=run.id)}
@@ -91,7 +86,18 @@ class DiagnoseRun:
         for probe in probes_of(run, suite, run.at):
             for pin in run.extractors:
                 features = found.get(features_id_of(probe, pin.name, pin.version))
-                yield _case(probe, pin.name, features, criteria.get(probe.id, {}))
+                yield MeasuredResponse(
+                    target=probe.target.name,
+                    scaffold=probe.scaffold,
+                    unit=probe.unit_id,
+                    set=probe.set_id,
+                    groups=probe.groups,
+                    extractor=pin.name,
+                    values=features.values if features else {},
+                    why_missing=features.unscorable if features else NOT_ARRIVED,
+                    expected=probe.expected,
+                    criteria=criteria.get(probe.id, {}),
+                )
 
     def _criteria(
         self, run: Run, measured: Iterable[Features]
@@ -138,23 +144,3 @@ class DiagnoseRun:
         """Return the fields that diagnoses and assessments share."""
         run = completion.model_dump(include={"tenant", "purpose", "run_id"})
         return {**run, "at": self._now(), "completion_id": completion.id, "alpha": plan.alpha}
-
-
-def _case(
-    probe: Probe,
-    extractor: str,
-    features: Features | None,
-    criteria: Mapping[str, float | None],
-) -> MeasuredResponse:
-    return MeasuredResponse(
-        target=probe.target.name,
-        scaffold=probe.scaffold,
-        unit=probe.unit_id,
-        set=probe.set_id,
-        groups=probe.groups,
-        extractor=extractor,
-        values=features.values if features else {},
-        why_missing=features.unscorable if features else NOT_ARRIVED,
-        expected=probe.expected,
-        criteria=criteria,
-    )

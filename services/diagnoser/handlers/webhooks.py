@@ -7,7 +7,7 @@ from html import escape
 
 import httpx2
 
-from shared.contracts import Alarm, AlarmState, Record
+from shared.contracts import Alarm, Record
 from shared.errors import PoisonError, TransientError
 from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError
 from shared.telemetry import log
@@ -42,7 +42,9 @@ class PostAlarm:
         PoisonError
             The address is private, or refuses what is posted.
         """
-        log("diagnoser").warning("alarm", monitor=alarm.monitor, **_summary(alarm))
+        told = {"what": alarm.what.value, "state": alarm.state.value}
+        comparison = alarm.comparison_key
+        log("diagnoser").warning("alarm", monitor=alarm.monitor, comparison=comparison, **told)
         too_old = (self._now() - alarm.at).total_seconds() > STALE_S
         if alarm.webhook is not None and not too_old:
             await self._post(alarm.webhook, webhook_body(alarm, self._dashboard_url))
@@ -88,8 +90,3 @@ def webhook_body(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
     if dashboard_url is not None:
         body["link"] = f"{dashboard_url.rstrip('/')}/monitors/{alarm.monitor}/alarms#{alarm.id}"
     return json.dumps(body).encode()
-
-
-def _summary(alarm: Alarm) -> dict[str, str]:
-    state = "raised" if alarm.state is AlarmState.RAISED else "cleared"
-    return {"what": alarm.what.value, "state": state, "comparison": alarm.comparison_key}

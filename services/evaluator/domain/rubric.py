@@ -20,7 +20,7 @@ from services.evaluator.domain.subjects import (
 from shared.contracts import Measure, Subject
 from shared.contracts.identity import Token
 from shared.stats.estimate import IntervalEstimate
-from shared.stats.tables.two_by_two import ratio_agreement
+from shared.stats.tables.ratio_agreement import ratio_agreement
 
 
 class Profile(BaseModel):

@@ -9,7 +9,7 @@ from typing import Any
 
 from shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject
 from shared.stats.estimate import IntervalEstimate
-from shared.stats.tables.two_by_two import ratio_agreement
+from shared.stats.tables.ratio_agreement import ratio_agreement
 
 RATIOS = {
     "odds_ratio": ("Odds Ratio", 1.0),

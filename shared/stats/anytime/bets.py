@@ -38,14 +38,6 @@ def log_mean_exp(logs: Floats) -> Floats:
     return np.asarray(np.log(mean) + largest[..., 0], dtype=np.float64)
 
 
-def log_average(log_es: Floats | list[float]) -> float:
-    """Return the logarithm of the mean e-value: itself an e-value under any dependence."""
-    values = np.asarray(log_es, dtype=np.float64)
-    if not values.size:
-        raise ValueError("an average of e-values needs at least one of them")
-    return float(np.logaddexp.reduce(values) - log(values.size))
-
-
 @lru_cache
 def middles(bins: int) -> Floats:
     """Return the differences that the bins stand for."""

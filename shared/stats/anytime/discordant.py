@@ -1,6 +1,6 @@
 """McNemar's comparison, anytime: discordant pairs of binary outcomes, two whole numbers."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import exp, log
 
 import numpy as np
@@ -25,15 +25,12 @@ class DiscordantPairs:
 
     def __post_init__(self) -> None:
         """Refuse counts that no pairs have."""
-        if min(self.first, self.second, self.concordant) < 0:
+        if min(astuple(self)) < 0:
             raise ValueError("a count of pairs is at least 0")
 
     def __add__(self, other: "DiscordantPairs") -> "DiscordantPairs":
-        return DiscordantPairs(
-            self.first + other.first,
-            self.second + other.second,
-            self.concordant + other.concordant,
-        )
+        both = zip(astuple(self), astuple(other), strict=True)
+        return DiscordantPairs(*(mine + its for mine, its in both))
 
     @property
     def units(self) -> int:
@@ -73,8 +70,7 @@ class DiscordantPairs:
 
     def scaled(self, factor: float) -> "DiscordantPairs":
         """Return what so many times these pairs would show if they were like these."""
-        counts = (self.first, self.second, self.concordant)
-        return DiscordantPairs(*(round(count * factor) for count in counts))
+        return DiscordantPairs(*(round(count * factor) for count in astuple(self)))
 
     def interval(self, alpha: float) -> tuple[float | None, float | None]:
         """Return the log odds ratios not rejected at alpha; None is no bound."""

@@ -1,6 +1,6 @@
 """Evidence that one selection rate is below four fifths of another: shown, never an alarm."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import inf
 
 import numpy as np
@@ -25,16 +25,12 @@ class SelectionPairs:
 
     def __post_init__(self) -> None:
         """Refuse counts that no pairs have."""
-        if min(self.both, self.first, self.second, self.neither) < 0:
+        if min(astuple(self)) < 0:
             raise ValueError("a count of pairs is at least 0")
 
     def __add__(self, other: "SelectionPairs") -> "SelectionPairs":
-        return SelectionPairs(
-            self.both + other.both,
-            self.first + other.first,
-            self.second + other.second,
-            self.neither + other.neither,
-        )
+        both = zip(astuple(self), astuple(other), strict=True)
+        return SelectionPairs(*(mine + its for mine, its in both))
 
     @property
     def exchanged(self) -> "SelectionPairs":
@@ -66,7 +62,7 @@ class SelectionPairs:
         if not 0 < ratio < inf:
             raise ValueError(f"a ratio of rates is a finite number above 0, not {ratio:g}")
         payoffs = np.array([ratio - 1, -1.0, ratio, 0.0])
-        counts = np.array([self.both, self.first, self.second, self.neither], dtype=np.float64)
+        counts = np.array(astuple(self), dtype=np.float64)
         return float(log_mean_exp(np.log1p(np.outer(STAKES, payoffs)) @ counts))
 
     def interval(self, alpha: float) -> tuple[float, float | None]:

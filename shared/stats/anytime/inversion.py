@@ -39,13 +39,9 @@ def lowest(bound: Bound, low: float, high: float) -> float:
         least = float(bounds.min())
         if best - least <= GAP:
             return least
-        lows, highs = _split(lows[bounds < best], highs[bounds < best])
+        parts = np.linspace(lows[bounds < best], highs[bounds < best], PARTS + 1)
+        lows, highs = parts[:-1].ravel(), parts[1:].ravel()
     raise ArithmeticError("the lowest evidence was not found: the values lie too close to an end")
-
-
-def _split(lows: Floats, highs: Floats) -> tuple[Floats, Floats]:
-    parts = np.linspace(lows, highs, PARTS + 1)
-    return parts[:-1].ravel(), parts[1:].ravel()
 
 
 BLOCK = 32

@@ -59,18 +59,14 @@ def plan_two_groups(
     each = fixed_size(effect, spread, alpha=alpha / family, power=power, tolerance=tolerance)
     bound = threshold(alpha, family=family)
     # However little values vary, a unit brings no more than about its gap.
-    sizes = _sizes(max(each, ceil(bound / (abs(effect) - tolerance))))
+    scale = max(each, ceil(bound / (abs(effect) - tolerance)))
+    sizes = np.unique(np.ceil(scale * FIRST * GROWTH ** np.arange(LOOKS)).astype(np.int64))
+    sizes = sizes[sizes <= MOST]
     if each > MOST or not len(sizes):
         return PlannedUnits(None, None, 2 * each, 2 * MOST)
     alarmed = np.array([_alarmed(shares, sizes, tolerance, bound, rng) for _ in range(RUNS)])
     units, median = (reached(alarmed, share) for share in (power, 0.5))
     return PlannedUnits(units, median, 2 * each, 2 * int(sizes[-1]))
-
-
-def _sizes(scale: int) -> Sizes:
-    """Return the units of each group at every look."""
-    sizes = np.unique(np.ceil(scale * FIRST * GROWTH ** np.arange(LOOKS)).astype(np.int64))
-    return sizes[sizes <= MOST]
 
 
 def _alarmed(

@@ -77,7 +77,7 @@ def cluster_robust(a: AnswersByPrompt, b: AnswersByPrompt, alpha: float) -> Clus
     check_alpha(alpha)
     x, y = AnsweredPrompts.of(a), AnsweredPrompts.of(b)
     sums = _sums_by_prompt(x, y)
-    if stopped := _too_few(sums, method) or _unbalanced(sums, method):
+    if stopped := _too_few(sums, method):
         return _counted(x, y, stopped)
     values, in_a, prompts = _long(x, y)
     gap = _gap_of(sums)
@@ -117,12 +117,15 @@ def _sum_and_number(values: Vector | None) -> tuple[float, int]:
 
 def _too_few(sums: Sums, method: str) -> MeanDifference | None:
     """Return the difference without an interval where a group has too few prompts; else None."""
-    prompts_a, prompts_b = (int((sums[:, column] > 0).sum()) for column in (1, 3))
-    if not prompts_a or not prompts_b:
+    few, many = sorted(int((sums[:, column] > 0).sum()) for column in (1, 3))
+    if not few:
         return MeanDifference(undefined("a group has no values", method=method), None)
-    if min(prompts_a, prompts_b) >= LEAST_PROMPTS:
+    if few < LEAST_PROMPTS:
+        reason = f"fewer than {LEAST_PROMPTS} prompts in a group: use the means of prompts"
+    elif few < BALANCED_FROM and 2 * few < many:
+        reason = "few and unequal numbers of prompts: use the means of prompts"
+    else:
         return None
-    reason = f"fewer than {LEAST_PROMPTS} prompts in a group: use the means of prompts"
     return MeanDifference(undefined(reason, value=_gap_of(sums), method=method), None)
 
 
@@ -151,11 +154,3 @@ def _long(a: AnsweredPrompts, b: AnsweredPrompts) -> tuple[Vector, Vector, Vecto
     lengths = [len(values) for values, _, _ in parts]
     in_a, prompts = (np.repeat([part[column] for part in parts], lengths) for column in (1, 2))
     return np.concatenate([values for values, _, _ in parts]), in_a, prompts
-
-
-def _unbalanced(sums: Sums, method: str) -> MeanDifference | None:
-    few, many = sorted(int((sums[:, column] > 0).sum()) for column in (1, 3))
-    if few >= BALANCED_FROM or 2 * few >= many:
-        return None
-    reason = "few and unequal numbers of prompts: use the means of prompts"
-    return MeanDifference(undefined(reason, value=_gap_of(sums), method=method), None)

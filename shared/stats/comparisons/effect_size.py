@@ -45,12 +45,15 @@ def cohens_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     dof = len(x) + len(y) - 2
     if not dof:
         return undefined("two values have no spread within groups", method=method)
-    x, y = _near_one(x, y)
-    spread = _pooled(x, y, dof)
-    if spread is None:
+    # One power of two scales both, which is exact: squares of tiny numbers would vanish.
+    _, power = np.frexp(max(np.abs(x).max(), np.abs(y).max()))
+    x, y = np.ldexp(x, -power), np.ldexp(y, -power)
+    inside = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
+    largest = float(max(np.abs(x).max(), np.abs(y).max()))
+    if max(np.ptp(x), np.ptp(y)) <= ROUNDING * largest or inside == 0:
         return undefined("there is no spread within the groups", method=method)
     root = sqrt(len(x) * len(y) / (len(x) + len(y)))
-    value = float(x.mean() - y.mean()) / spread
+    value = float(x.mean() - y.mean()) / sqrt(inside / dof)
     if min(len(x), len(y)) < 2:
         return undefined(ONE_UNIT, value=value, method=method)
     return _with_interval(value, root, dof, alpha, method)
@@ -139,20 +142,6 @@ def _placements(x: Vector, y: Vector) -> Vector:
     ordered = np.sort(y)
     below, upto = np.searchsorted(ordered, x, "left"), np.searchsorted(ordered, x, "right")
     return np.asarray((below - (len(y) - upto)) / len(y), dtype=np.float64)
-
-
-def _near_one(x: Vector, y: Vector) -> tuple[Vector, Vector]:
-    """Scale both by one power of two, which is exact: squares of tiny numbers would vanish."""
-    _, power = np.frexp(max(np.abs(x).max(), np.abs(y).max()))
-    return np.ldexp(x, -power), np.ldexp(y, -power)
-
-
-def _pooled(x: Vector, y: Vector, dof: int) -> float | None:
-    """Return the pooled standard deviation; None where it is only rounding."""
-    inside = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
-    largest = float(max(np.abs(x).max(), np.abs(y).max()))
-    flat = max(float(np.ptp(x)), float(np.ptp(y))) <= ROUNDING * largest
-    return None if flat or inside == 0 else sqrt(inside / dof)
 
 
 def _with_interval(

@@ -8,7 +8,7 @@ import numpy as np
 from statsmodels.stats.proportion import proportion_confint
 
 from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, difference, is_flat
-from shared.stats.comparisons.relabelling import Stratum, tails
+from shared.stats.comparisons.relabelling import Stratum, pairs_of, tails
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.samples import Vector
 from shared.stats.tables.contingency import contingency_table
@@ -62,7 +62,7 @@ def exact_difference(
     def test(gap: float) -> float | None:
         shifted = x - gap
         by_t = difference(shifted.tolist(), y.tolist(), alpha, paired=paired).p_value
-        return larger(by_t, label_p(_pairs(shifted, y) if paired else [Stratum(shifted, y)], rng))
+        return larger(by_t, label_p(pairs_of(shifted, y) if paired else [Stratum(shifted, y)], rng))
 
     if set(x) | set(y) == {0.0, 1.0}:
         p_value = test(0.0)
@@ -98,10 +98,10 @@ def label_p(strata: Sequence[Stratum], rng: np.random.Generator) -> float | None
     In closed form where one group's values are nowhere below the other's, which includes a group
     without spread at the end of the scale; else by enumeration, or by random relabellings.
     """
-    movable = [s for s in strata if len(s.a) and len(s.b) and not is_flat(_pooled(s))]
+    movable = [s for s in strata if len(s.a) and len(s.b) and not is_flat(s.units)]
     if not movable:
         return None
-    if len(movable) == 1 and len(values := np.unique(_pooled(movable[0]))) == 2:
+    if len(movable) == 1 and len(values := np.unique(movable[0].units)) == 2:
         return _fisher_p(movable[0], float(values[1]))
     for sign in (1, -1):
         tail = [_end_share(sign * s.a, sign * s.b) for s in movable]
@@ -136,14 +136,6 @@ def _between_rates(x: Vector, y: Vector, alpha: float) -> IntervalEstimate:
     gap = float(x.mean() - y.mean())
     low, high = float(low_a - high_b), float(high_a - low_b)
     return IntervalEstimate(gap, low, high, "Clopper and Pearson of both rates")
-
-
-def _pairs(x: Vector, y: Vector) -> list[Stratum]:
-    return [Stratum(x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
-
-
-def _pooled(stratum: Stratum) -> Vector:
-    return np.concatenate([stratum.a, stratum.b])
 
 
 def _flat_pairs(x: Vector, y: Vector) -> bool:

@@ -11,12 +11,12 @@ from shared.stats.comparisons.exact import ENOUGH_UNITS, FLAT, decided, label_p,
 from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference
 from shared.stats.comparisons.relabelling import Stratum
 from shared.stats.estimate import IntervalEstimate, undefined
-from shared.stats.samples import Vector, present
+from shared.stats.samples import Sample, Vector, present
 
 METHOD = "t over answers within prompts"
 NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"
 NO_SPREAD = "all answers to a prompt are equal: a t interval would claim certainty"
-Answers = Mapping[Hashable, Sequence[float | None]]
+Answers = Mapping[Hashable, Sample]
 
 
 def fixed_prompts_difference(
@@ -63,7 +63,9 @@ def fixed_prompts_difference(
     terms = [term for group in weighed for term in _terms(group)]
     variance = sum(term for term, _ in terms)
     if variance <= 0:
-        known = _always_alike(groups) and abs(gap) > ROUNDING * _largest(groups)
+        every = [values for group in groups for values in group.values()]
+        largest = max(float(np.abs(values).max()) for values in every)
+        known = min(map(len, every)) > 1 and abs(gap) > ROUNDING * largest
         return MeanDifference(undefined(NO_SPREAD, value=gap, method=METHOD), None, known=known)
     dof = _satterthwaite(variance, terms)
     error = sqrt(variance)
@@ -90,7 +92,7 @@ def exact_fixed_prompts_difference(
     found = fixed_prompts_difference(a, b, alpha, sets=sets)
     groups = [_answered(group) for group in (a, b)]
     groups = groups if sets is None else _in_shared_sets(groups, sets)
-    flat = any(_no_spread(group) for group in groups)
+    flat = any(all(_variance(values) == 0 for values in group.values()) for group in groups)
     few = any(sum(map(len, group.values())) < ENOUGH_UNITS for group in groups)
     if found.p_value is None or not (flat or few):
         return found
@@ -99,7 +101,7 @@ def exact_fixed_prompts_difference(
 
     def test(gap: float) -> float | None:
         shifted = {prompt: values - gap for prompt, values in of_a.items()}
-        by_t = fixed_prompts_difference(_lists(shifted), _lists(of_b), alpha, sets=sets).p_value
+        by_t = fixed_prompts_difference(shifted, of_b, alpha, sets=sets).p_value
         return larger(by_t, label_p(_strata(shifted, of_b, sets), rng))
 
     return decided(found, test, tolerance, FLAT if flat else None)
@@ -160,22 +162,6 @@ def _strata(a: Group, b: Group, sets: Mapping[Hashable, Hashable] | None) -> lis
         Stratum(*(np.sort(np.concatenate(side[key])) for side in sides))
         for key in sides[0].keys() & sides[1].keys()
     ]
-
-
-def _lists(group: Group) -> Answers:
-    return {prompt: list(values) for prompt, values in group.items()}
-
-
-def _no_spread(group: Group) -> bool:
-    return all(_variance(values) == 0 for values in group.values())
-
-
-def _always_alike(groups: Sequence[Group]) -> bool:
-    return all(len(values) > 1 for group in groups for values in group.values())
-
-
-def _largest(groups: Sequence[Group]) -> float:
-    return max(float(np.abs(values).max()) for group in groups for values in group.values())
 
 
 def _terms(group: Weighed) -> list[tuple[float, int]]:

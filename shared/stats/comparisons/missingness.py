@@ -81,7 +81,9 @@ def missingness(
     if reason := _no_test(asked):
         return Missingness(listed, None, None, None, "", reason)
     missing, total = np.array(sorted(asked), dtype=np.int64).T  # sorted: the order changes nothing
-    statistic, smallest = float(_chi_square(missing[None], total)[0]), _min_expected(missing, total)
+    statistic = float(_chi_square(missing[None], total)[0])
+    rarer = min(missing.sum(), total.sum() - missing.sum())
+    smallest = float(total.min() * rarer / total.sum())
     if smallest >= LEAST_EXPECTED:
         p_value = float(stats.chi2.sf(statistic, len(total) - 1))
         return Missingness(listed, statistic, p_value, smallest, "chi-square without Yates")
@@ -113,11 +115,6 @@ def _no_test(asked: list[tuple[int, int]]) -> str | None:
     if all(missing == total for missing, total in asked):
         return "every answer is missing"
     return None
-
-
-def _min_expected(missing: _Counts, total: _Counts) -> float:
-    rarer = min(missing.sum(), total.sum() - missing.sum())
-    return float(total.min() * rarer / total.sum())
 
 
 def _chi_square(missing: _Counts, total: _Counts) -> _Statistics:

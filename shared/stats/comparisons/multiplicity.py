@@ -1,6 +1,7 @@
 """Correction of a declared family of comparisons."""
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from math import isnan
 
 PValues = Sequence[float | None]
@@ -28,7 +29,12 @@ def holm(p_values: PValues) -> list[float | None]:
     ----------
     Holm (1979), A simple sequentially rejective multiple test procedure.
     """
-    return _spread(p_values, _stepped_down)
+
+    def stepped(ordered: list[float]) -> list[float]:
+        left = range(len(ordered), 0, -1)
+        return list(accumulate((min(1.0, p * m) for p, m in zip(ordered, left, strict=True)), max))
+
+    return _spread(p_values, stepped)
 
 
 def benjamini_hochberg(p_values: PValues) -> list[float | None]:
@@ -103,17 +109,6 @@ def _spread(
     return result
 
 
-def _stepped_down(ordered: list[float]) -> list[float]:
-    result, running = [], 0.0
-    for rank, p in enumerate(ordered):
-        running = max(running, min(1.0, p * (len(ordered) - rank)))
-        result.append(running)
-    return result
-
-
 def _stepped_up(ordered: list[float], penalty: float) -> list[float]:
-    result, running = [], 1.0
-    for rank in range(len(ordered), 0, -1):
-        running = min(running, ordered[rank - 1] * penalty * len(ordered) / rank)
-        result.append(running)
-    return result[::-1]
+    raised = [min(1.0, p * penalty * len(ordered) / rank) for rank, p in enumerate(ordered, 1)]
+    return list(accumulate(raised[::-1], min))[::-1]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shared.stats.comparisons.relabelling import ROUNDING, Stratum, tails
-from shared.stats.samples import AnswersByPrompt, Sample, Vector, present, present_pairs
+from shared.stats.comparisons.relabelling import ROUNDING, Stratum, pairs_of, tails
+from shared.stats.samples import AnswersByPrompt, Sample, present, present_pairs
 
 RESAMPLES = 9999
 
@@ -85,9 +85,8 @@ def sign_flip(
     Fisher (1935), The Design of Experiments, section 21.
     """
     x, y, missing = present_pairs(a, b)
-    strata = [Stratum(x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
     counts = (len(x), len(y), missing, missing)
-    return _tested(strata, counts, "sign flips of pairs", rng, resamples)
+    return _tested(pairs_of(x, y), counts, "sign flips of pairs", rng, resamples)
 
 
 def _tested(
@@ -114,13 +113,9 @@ def _no_test(strata: list[Stratum], counts: tuple[int, int, int, int]) -> str | 
     movable = [stratum for stratum in strata if len(stratum.a) and len(stratum.b)]
     if not movable:
         return "no set holds units of both groups: no label can move"
-    if all(_flat(np.concatenate([stratum.a, stratum.b])) for stratum in movable):
+    if all(np.ptp(s.units) <= ROUNDING * np.abs(s.units).max() for s in movable):
         return "all values that labels could move between are equal"
     return None
-
-
-def _flat(values: Vector) -> bool:
-    return float(np.ptp(values)) <= ROUNDING * float(np.abs(values).max())
 
 
 def _unit_means(answers: AnswersByPrompt) -> tuple[dict[Hashable, float], int]:
@@ -139,11 +134,7 @@ def _strata(
     sorted_ = defaultdict(lambda: ([], []))
     for side, means in enumerate((a, b)):
         for unit, mean in means.items():
-            sorted_[_place(unit, unit in a and unit in b, sets)][side].append(mean)
+            apart = ("unit", unit) if unit in a and unit in b else ("rest", None)
+            place = ("set", sets[unit]) if unit in sets else apart
+            sorted_[place][side].append(mean)
     return [Stratum(np.array(x), np.array(y)) for x, y in sorted_.values()]
-
-
-def _place(unit: Hashable, shared: bool, sets: Mapping[Hashable, Hashable]) -> tuple[str, Hashable]:
-    if unit in sets:
-        return ("set", sets[unit])
-    return ("unit", unit) if shared else ("rest", None)

@@ -26,6 +26,11 @@ class Stratum:
     a: Vector
     b: Vector
 
+    @property
+    def units(self) -> Vector:
+        """Return the values of both groups, a's first."""
+        return np.concatenate([self.a, self.b])
+
     def ways(self) -> int:
         """Return the number of ways to label as many of the units a as were."""
         return comb(len(self.a) + len(self.b), len(self.a))
@@ -38,6 +43,11 @@ class Tails:
     p_value: float
     relabellings: int
     exact: bool
+
+
+def pairs_of(x: Vector, y: Vector) -> list[Stratum]:
+    """Return a stratum for each pair, of the i-th of both."""
+    return [Stratum(x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
 
 
 def tails(strata: Sequence[Stratum], rng: np.random.Generator | None, resamples: int) -> Tails:
@@ -81,7 +91,7 @@ def tails(strata: Sequence[Stratum], rng: np.random.Generator | None, resamples:
 def _all_sums(strata: Sequence[Stratum]) -> Vector:
     sums = np.zeros(1)
     for stratum in strata:
-        units = np.concatenate([stratum.a, stratum.b])
+        units = stratum.units
         chosen = np.array(list(combinations(range(len(units)), len(stratum.a))))
         sums = (sums[:, None] + units[chosen].sum(axis=1)[None, :]).reshape(-1)
     return sums
@@ -91,7 +101,7 @@ def _random_sums(strata: Sequence[Stratum], rng: np.random.Generator, resamples:
     """Draw relabellings; strata of one shape are drawn together, which makes pairs cheap."""
     shapes: dict[tuple[int, int], list[Vector]] = defaultdict(list)
     for stratum in strata:
-        units = np.sort(np.concatenate([stratum.a, stratum.b]))
+        units = np.sort(stratum.units)
         shapes[len(units), len(stratum.a)].append(units)
     sums = np.zeros(resamples)
     for (_, chosen), rows in sorted(shapes.items(), key=lambda item: item[0]):
@@ -104,16 +114,12 @@ def _drawn(table: _Rows, chosen: int, rng: np.random.Generator, resamples: int) 
     """Return sums over all rows of `chosen` random units of each row, `resamples` times."""
     step = max(1, _CHUNK // table.size)
     sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
-    draw = _coins if table.shape[1] == 2 else _orders
-    return np.concatenate([draw(table, chosen, rng, size) for size in sizes])
-
-
-def _coins(table: _Rows, _chosen: int, rng: np.random.Generator, size: int) -> Vector:
-    """Draw for pairs: one coin each is far cheaper than an order."""
-    coins = rng.integers(0, 2, size=(size, len(table)), dtype=np.int8)
-    return np.asarray(table[:, 0].sum() + coins @ (table[:, 1] - table[:, 0]), dtype=np.float64)
-
-
-def _orders(table: _Rows, chosen: int, rng: np.random.Generator, size: int) -> Vector:
-    shuffled = rng.permuted(np.repeat(table[None], size, axis=0), axis=2)
-    return np.asarray(shuffled[:, :, :chosen].sum(axis=(1, 2)), dtype=np.float64)
+    found = []
+    for size in sizes:
+        if table.shape[1] == 2:  # one coin for each pair is far cheaper than an order
+            coins = rng.integers(0, 2, size=(size, len(table)), dtype=np.int8)
+            found.append(table[:, 0].sum() + coins @ (table[:, 1] - table[:, 0]))
+        else:
+            shuffled = rng.permuted(np.repeat(table[None], size, axis=0), axis=2)
+            found.append(shuffled[:, :, :chosen].sum(axis=(1, 2)))
+    return np.concatenate(found, dtype=np.float64)

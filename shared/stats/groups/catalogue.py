@@ -123,10 +123,6 @@ def _built_in(name: str) -> Statistic | None:
     return None
 
 
-def _percentiles(name: str, low: str, high: str) -> Statistic:
-    return QuantileRange(name, float(low) / 100, float(high) / 100)
-
-
 def _selection(name: str, method: str, standard: str) -> Statistic | None:
     how, against = _method(method), _standard(standard)
     return SelectionRate(name, how[0], against, how[1]) if how and against else None
@@ -172,7 +168,9 @@ STANDARDS: Mapping[str, Callable[..., SelectionStandard | None]] = {
 BUILDERS: Mapping[str, Callable[..., Statistic | None]] = {
     rf"mode-{NUMBER}": lambda name, width: Mode(name, float(width)),
     rf"quantile_{NUMBER}_{NUMBER}": lambda name, a, b: QuantileRange(name, float(a), float(b)),
-    rf"percentile_{NUMBER}_{NUMBER}": _percentiles,
+    rf"percentile_{NUMBER}_{NUMBER}": lambda name, low, high: QuantileRange(
+        name, float(low) / 100, float(high) / 100
+    ),
     rf"correlation_wrt_(.+)_method_({'|'.join(METHODS)})": Correlation,
     r"kl_divergence_wrt_(.+)_bin_(\d+)": lambda name, b, n: Divergence(name, b, int(n)),
     r"js_divergence_wrt_(.+)_bin_(\d+)": lambda name, b, n: Divergence(name, b, int(n), True),

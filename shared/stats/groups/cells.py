@@ -1,6 +1,6 @@
 """A table of measurements, and its cells: the values of a group on a feature, many at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -51,6 +51,16 @@ class Table:
         for what, names in (("group", self.groups), ("feature", self.features)):
             if len(set(names)) < len(names):
                 raise ValueError(f"a {what} is named twice")
+
+
+def check_domains(
+    groups: Sequence[str], domain_of: NDArray[np.intp], domains: Sequence[str]
+) -> None:
+    """Raise ValueError unless every group has one of the domains."""
+    if len(domain_of) != len(groups):
+        raise ValueError(f"there are {len(groups)} groups, but {len(domain_of)} domains")
+    if len(domain_of) and not 0 <= domain_of.min() <= domain_of.max() < len(domains):
+        raise ValueError(f"a group's domain is not one of 0 to {len(domains) - 1}")
 
 
 @dataclass(frozen=True, eq=False)

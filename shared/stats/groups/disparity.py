@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.stats.comparisons.means_and_rates import ROUNDING
+from shared.stats.groups.cells import check_domains
 from shared.stats.groups.outliers import SIMULATIONS, dixon, dixon_p_values, extreme_z_scores
 from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
 from shared.stats.groups.summary import Summary
@@ -75,10 +76,7 @@ def disparities(
     ValueError
         If a group has no domain.
     """
-    if len(domain_of) != len(summary.groups):
-        raise ValueError(f"there are {len(summary.groups)} groups, but {len(domain_of)} domains")
-    if len(domain_of) and not 0 <= domain_of.min() <= domain_of.max() < len(domains):
-        raise ValueError(f"a group's domain is not one of 0 to {len(domains) - 1}")
+    check_domains(summary.groups, domain_of, domains)
     inner = (len(summary.statistics), len(summary.features))
     shape = (len(METRICS), len(domains), *inner)
     values, reasons = np.full(shape, np.nan), np.full(shape, Reason.NO_GROUPS, dtype=np.int8)
@@ -100,7 +98,10 @@ def disparities(
                 if holder is not None:
                     held = np.where(codes == Reason.DEFINED, groups[holder], NOBODY)
                     holders[place, domain] = held.reshape(inner)
-    _simulate(values, reasons, k, rng, simulations)
+    if rng is not None:
+        place = METRICS.index("Dixon p")
+        values[place] = dixon_p_values(values[METRICS.index("Dixon Q")], k, rng, simulations)
+        reasons[place][~np.isnan(values[place])] = Reason.DEFINED
     return Disparity(
         METRICS,
         tuple(domains),
@@ -160,12 +161,13 @@ class _Spread:
 
     def _z_scores(self, one: Conditions) -> list[Metric]:
         spread = np.sqrt(self.squares / np.maximum(self.k, 1))
-        z = extreme_z_scores(self.low, self.high, self.mean, spread, self.k.astype(np.float64))
+        k = self.k.astype(np.float64)
+        largest, smallest, bound = extreme_z_scores(self.low, self.high, self.mean, spread, k)
         equal = [*one, (self.flat, Reason.EQUAL_GROUPS)]
         return [
-            (*with_reasons(z.largest, first_of=equal), self.highest),
-            (*with_reasons(z.smallest, first_of=equal), self.lowest),
-            (*with_reasons(z.bound, first_of=one), None),
+            (*with_reasons(largest, first_of=equal), self.highest),
+            (*with_reasons(smallest, first_of=equal), self.lowest),
+            (*with_reasons(bound, first_of=one), None),
         ]
 
     def _dixon(self, one: Conditions) -> list[Metric]:
@@ -187,15 +189,3 @@ class _Spread:
             (*with_reasons(q.high, first_of=high), self.highest),
             (*p_value, None),
         ]
-
-
-def _simulate(
-    values: Floats, reasons: Codes, k: Integers, rng: np.random.Generator | None, simulations: int
-) -> None:
-    """Fill in the p-values of Dixon's Q; each number of groups is simulated once."""
-    if rng is None:
-        return
-    place = METRICS.index("Dixon p")
-    p_values = dixon_p_values(values[METRICS.index("Dixon Q")], k, rng, simulations)
-    values[place] = p_values
-    reasons[place][~np.isnan(p_values)] = Reason.DEFINED

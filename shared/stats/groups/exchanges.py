@@ -44,10 +44,15 @@ def spreads(means: Floats, centre: Floats, resolution: Floats) -> Floats:
     squares = np.maximum(squares, 0.0)
     deviation = np.sqrt(squares / np.maximum(k, 1))
     deviation = np.where((high - low > resolution) & (squares > 0), deviation, np.nan)
+    # A ratio is defined where no mean is below 0 and one is above.
+    least, most = low + centre, high + centre
+    least = np.where(np.abs(least) <= resolution, 0.0, least)
+    defined = (least >= 0) & (most > resolution)
+    ratio = np.where(defined, least, np.nan) / np.where(defined, most, 1.0)
     found = np.stack(
         [
             high - low,
-            _ratio(low, high, centre, resolution),
+            ratio,
             np.sqrt(squares / np.maximum(k - 1, 1)),
             (high - mean) / deviation,
             (low - mean) / deviation,
@@ -69,14 +74,6 @@ def why_undefined(means: Floats, centre: Floats, resolution: Floats) -> Codes:
     codes[ratio] = np.where(np.isnan(found[ratio]), below, Reason.DEFINED)
     codes[:, k < 2] = np.where(k[k < 2] == 1, Reason.ONE_GROUP, Reason.NO_GROUPS)
     return codes
-
-
-def _ratio(low: Floats, high: Floats, centre: Floats, resolution: Floats) -> Floats:
-    """Return min / max where no mean is below 0 and one is above."""
-    low, high = low + centre, high + centre
-    low = np.where(np.abs(low) <= resolution, 0.0, low)
-    defined = (low >= 0) & (high > resolution)
-    return np.where(defined, low, np.nan) / np.where(defined, high, 1.0)
 
 
 TIES = 1e-10

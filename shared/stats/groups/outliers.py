@@ -106,22 +106,13 @@ def _over(gap: Floats, span: Floats, enough: NDArray[np.bool_]) -> Floats:
     return np.asarray(np.where(enough & (span > 0), gap, np.nan) / np.where(span > 0, span, 1.0))
 
 
-@dataclass(frozen=True)
-class ExtremeZScores:
-    """The largest and the smallest Z-score of each column of groups."""
-
-    largest: Floats
-    """Above the mean; the upper tail."""
-    smallest: Floats
-    """Below the mean, a negative number; the lower tail."""
-    bound: Floats
-    """What neither can exceed in size, however far out a group lies: sqrt(k - 1)."""
-
-
 def extreme_z_scores(
     low: Floats, high: Floats, mean: Floats, spread: Floats, k: Floats
-) -> ExtremeZScores:
-    """Return the outermost Z-scores, with the standard deviation of the population (ddof 0).
+) -> tuple[Floats, Floats, Floats]:
+    """Return the largest and the smallest Z-score, and what neither can exceed in size.
+
+    The standard deviation is that of the population (ddof 0). However far out a group lies, the
+    bound is sqrt(k - 1).
 
     Parameters
     ----------
@@ -138,4 +129,4 @@ def extreme_z_scores(
     """
     divisor = np.where(spread > 0, spread, np.nan)
     bound = np.sqrt(np.maximum(k - 1, 0))
-    return ExtremeZScores((high - mean) / divisor, (low - mean) / divisor, bound)
+    return (high - mean) / divisor, (low - mean) / divisor, bound

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.cells import Table
+from shared.stats.groups.cells import Table, check_domains
 from shared.stats.groups.exchanges import (
     GROWING,
     IN_UNITS,
@@ -19,7 +19,7 @@ from shared.stats.groups.exchanges import (
     unit_means,
     why_undefined,
 )
-from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
+from shared.stats.groups.reasons import Codes, Floats, Reason, with_reasons
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,9 @@ def permute_labels(
     """
     if permutations < 1:
         raise ValueError(f"a permutation test needs at least one permutation, not {permutations}")
-    _check(table, domain_of, domains, (sets, units))
+    check_domains(table.groups, domain_of, domains)
+    if any(of is not None and len(of) != len(table.codes) for of in (sets, units)):
+        raise ValueError(f"there are {len(table.codes)} rows, but sets or units for another number")
     strata = np.zeros(len(table.codes), dtype=np.intp) if sets is None else sets
     if units is not None:
         table, strata = unit_means(table, units, strata)
@@ -96,7 +98,13 @@ def permute_labels(
         rows = np.flatnonzero(domain_of[table.codes] == domain)
         if len(rows):
             sample = DomainSample.of(table, groups, rows, strata)
-            _fill(found, groups, domain, sample, permuted(sample, permutations, rng))
+            null = permuted(sample, permutations, rng)
+            deviation, p_values, reasons = _deviations(sample, null, permutations)
+            found.deviation[groups], found.deviation_p[groups] = deviation, p_values
+            found.deviation_reasons[groups] = reasons
+            observed, median, p_values, reasons = _metrics(sample, null)
+            found.observed[:, domain], found.null_median[:, domain] = observed, median
+            found.p_values[:, domain], found.reasons[:, domain] = p_values, reasons
     return found
 
 
@@ -120,22 +128,6 @@ def _blank(table: Table, domains: Sequence[str], permutations: int) -> Permutati
     )
 
 
-def _fill(
-    found: PermutationNull,
-    groups: Integers,
-    domain: int,
-    sample: DomainSample,
-    null: PermutedDomain,
-) -> None:
-    """Fill in the results of one domain."""
-    deviation, p_values, reasons = _deviations(sample, null, found.permutations)
-    found.deviation[groups], found.deviation_p[groups] = deviation, p_values
-    found.deviation_reasons[groups] = reasons
-    observed, median, p_values, reasons = _metrics(sample, null)
-    found.observed[:, domain], found.null_median[:, domain] = observed, median
-    found.p_values[:, domain], found.reasons[:, domain] = p_values, reasons
-
-
 def _deviations(
     sample: DomainSample, found: PermutedDomain, times: int
 ) -> tuple[Floats, Floats, Codes]:
@@ -143,7 +135,7 @@ def _deviations(
     first_of = [
         (np.isnan(found.means), Reason.NO_VALUES),
         ((sample.total == found.counts), Reason.ONE_GROUP),
-        (_each(sample.too_large, found.means), Reason.NOT_FINITE),
+        (np.broadcast_to(sample.too_large, found.means.shape), Reason.NOT_FINITE),
     ]
     deviation, _ = with_reasons(found.deviation, first_of=first_of)
     stuck = (np.full(deviation.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
@@ -168,32 +160,10 @@ def _metrics(sample: DomainSample, found: PermutedDomain) -> tuple[Floats, Float
     return observed, median, *with_reasons(p_values, first_of=[*undefined, stuck])
 
 
-def _each(features: NDArray[np.bool_], like: Floats) -> NDArray[np.bool_]:
-    """Return [groups, features] from [features]."""
-    return np.broadcast_to(features, like.shape)
-
-
 def _median(null: Floats) -> Floats:
     """Return the median over the exchanges that have a value; nan where none has."""
     ordered = np.sort(null, axis=1)
     count = np.count_nonzero(~np.isnan(null), axis=1)[:, None]
-    middle = [np.take_along_axis(ordered, np.maximum(at, 0), 1) for at in _middles(count)]
+    middles = ((count - 1) // 2, count // 2 - (count == 0))
+    middle = [np.take_along_axis(ordered, np.maximum(at, 0), 1) for at in middles]
     return np.asarray(((middle[0] + middle[1]) / 2)[:, 0])
-
-
-def _middles(count: Integers) -> tuple[Integers, Integers]:
-    return (count - 1) // 2, count // 2 - (count == 0)
-
-
-def _check(
-    table: Table,
-    domain_of: NDArray[np.intp],
-    domains: Sequence[str],
-    codes: Sequence[NDArray[np.integer] | None],
-) -> None:
-    if len(domain_of) != len(table.groups):
-        raise ValueError(f"there are {len(table.groups)} groups, but {len(domain_of)} domains")
-    if len(domain_of) and not 0 <= domain_of.min() <= domain_of.max() < len(domains):
-        raise ValueError(f"a group's domain is not one of 0 to {len(domains) - 1}")
-    if any(of is not None and len(of) != len(table.codes) for of in codes):
-        raise ValueError(f"there are {len(table.codes)} rows, but sets or units for another number")

@@ -31,7 +31,9 @@ def blocks(table: Table, ddof: int) -> Iterator[tuple[Groups, Cells]]:
         places = np.arange(sizes[groups[-1]])
         beyond = places >= sizes[groups][:, None]
         rows = order[np.where(beyond, 0, starts[groups][:, None] + places)]
-        baseline = None if table.baseline is None else _cells(table.baseline, rows, beyond)
+        baseline = None
+        if table.baseline is not None:
+            baseline = Cells(_values(table.baseline, rows, beyond))
         yield (
             groups,
             Cells(
@@ -57,10 +59,6 @@ def _cut(sizes: NDArray[np.intp], features: int) -> Iterator[Groups]:
         last = first + int(np.searchsorted(ahead, GROWTH * smallest, side="right"))
         yield ascending[first:last]
         first = last
-
-
-def _cells(values: Floats, rows: NDArray[np.intp], beyond: NDArray[np.bool_]) -> Cells:
-    return Cells(_values(values, rows, beyond))
 
 
 def _values(values: Floats, rows: NDArray[np.intp], beyond: NDArray[np.bool_]) -> Floats:
@@ -136,16 +134,12 @@ def summarise(table: Table, statistics: Sequence[Statistic], ddof: int = 0) -> S
         for groups, cells in blocks(table, ddof):
             n[groups] = cells.count.reshape(len(groups), -1)
             for index, statistic in enumerate(statistics):
-                column = _checked(statistic, cells)
-                values[index, groups], reasons[index, groups] = (
-                    part.reshape(len(groups), -1) for part in column
-                )
+                found, codes = statistic(cells)
+                if not found.shape == codes.shape == (len(cells.values),):
+                    raise ValueError(
+                        f"the statistic {statistic.name!r} did not return one value per cell"
+                    )
+                values[index, groups] = found.reshape(len(groups), -1)
+                reasons[index, groups] = codes.reshape(len(groups), -1)
     rows = np.bincount(table.codes, minlength=len(table.groups))[:, None]
     return Summary(names, table.groups, table.features, values, reasons, n, rows - n)
-
-
-def _checked(statistic: Statistic, cells: Cells) -> Column:
-    found, codes = statistic(cells)
-    if found.shape != codes.shape or found.shape != (len(cells.values),):
-        raise ValueError(f"the statistic {statistic.name!r} did not return one value per cell")
-    return found, codes

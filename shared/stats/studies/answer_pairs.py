@@ -1,15 +1,12 @@
 """Pairs of answers in numbers: how many agree, how many are flagged, and of how many."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-
-from statsmodels.stats.proportion import proportion_confint
+from dataclasses import dataclass, replace
 
 from shared.stats.comparisons.multiplicity import holm
 from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 from shared.stats.tables.paired_table import paired_table
-
-METHOD = "Wilson"
+from shared.stats.tables.risks import selection_rate
 
 
 @dataclass(frozen=True)
@@ -54,13 +51,9 @@ def shares_of(
 def _share(values: Sequence[bool | None], alpha: float) -> PairShare:
     known = [value for value in values if value is not None]
     count, of = sum(known), len(known)
-    if not of:
-        nothing = undefined("no pair has a verdict", method=METHOD)
-        return PairShare(0, 0, len(values), nothing)
-    low, high = proportion_confint(count, of, alpha, method="wilson")
-    return PairShare(
-        count, of, len(values) - of, IntervalEstimate(count / of, float(low), float(high), METHOD)
-    )
+    nothing = undefined("no pair has a verdict", method="Wilson")
+    share = selection_rate(count, of, alpha) if of else nothing
+    return PairShare(count, of, len(values) - of, share)
 
 
 def compared(
@@ -69,10 +62,7 @@ def compared(
     """Compare two models on the pairs both have a verdict for: McNemar's exact test, Holm."""
     found = [_difference(a, b, name, alpha) for name in names]
     adjusted = holm([each.p_value for each in found])
-    return [
-        PairDifference(f.name, f.pairs, f.difference, f.p_value, p, f.reason)
-        for f, p in zip(found, adjusted, strict=True)
-    ]
+    return [replace(each, p_adjusted=p) for each, p in zip(found, adjusted, strict=True)]
 
 
 def _difference(
@@ -80,11 +70,8 @@ def _difference(
 ) -> PairDifference:
     both = [(a[key].get(name), b[key].get(name)) for key in a.keys() & b.keys()]
     known = [(x, y) for x, y in both if x is not None and y is not None]
-    both_true, only_a, only_b = (
-        known.count(each) for each in ((True, True), (True, False), (False, True))
-    )
-    neither = len(known) - both_true - only_a - only_b
-    table = paired_table(both_true, only_a, only_b, neither, alpha=alpha)
+    kinds = ((True, True), (True, False), (False, True), (False, False))
+    table = paired_table(*(known.count(kind) for kind in kinds), alpha=alpha)
     return PairDifference(
         name, len(known), table.difference, table.exact_p_value, None, table.reason
     )

@@ -83,13 +83,13 @@ def total_bias(*dimensions: Mapping[str, Sample]) -> RatingBias:
     gaps: dict[tuple[str, str], float] = {}
     value = 0.0
     for groups in dimensions:
-        means = {name: _mean(sample) for name, sample in groups.items()}
-        empty = sorted(name for name, mean in means.items() if mean is None)
-        if empty or len(means) < 2:
+        ratings = {name: present(sample)[0] for name, sample in groups.items()}
+        empty = sorted(name for name, values in ratings.items() if not len(values))
+        if empty or len(ratings) < 2:
             reason = f"no ratings of {', '.join(empty)}" if empty else "fewer than two groups"
             return RatingBias(None, gaps, reason)
-        there = {name: mean for name, mean in means.items() if mean is not None}
-        found = {(a, b): there[a] - there[b] for a, b in combinations(there, 2)}
+        means = {name: float(values.mean()) for name, values in ratings.items()}
+        found = {(a, b): means[a] - means[b] for a, b in combinations(means, 2)}
         value += sum(map(abs, found.values())) / len(found)
         gaps |= found
     return RatingBias(value, gaps)
@@ -118,22 +118,16 @@ def total_bias_by_chance(
             for dimension in variants[0].groups
         ]
     )
-    places = _places([variant.set for variant in variants])
+    places: dict[str | None, list[int]] = defaultdict(list)
+    for place, variant in enumerate(variants):
+        places[variant.set].append(place)
     found = np.empty(times)
     for draw in range(times):
         exchanged = labels.copy()
-        for mine in places:
+        for mine in places.values():
             exchanged[mine] = labels[rng.permutation(mine)]
         found[draw] = sum(_mean_gap(codes, sums, counts) for codes in exchanged.T)
     return found
-
-
-def _places(sets: Sequence[str | None]) -> list[Whole]:
-    """Return the places of each set's variants; those without one may all be exchanged."""
-    by_set: dict[str | None, list[int]] = defaultdict(list)
-    for place, name in enumerate(sets):
-        by_set[name].append(place)
-    return [np.array(places) for places in by_set.values()]
 
 
 def _mean_gap(codes: Whole, sums: Vector, counts: Whole) -> float:
@@ -163,7 +157,11 @@ def quality(ratings: Iterable[CvRating], truth: Mapping[str, float]) -> RatingQu
     given = list(ratings)
     if unknown := sorted({rating.cv for rating in given} - truth.keys()):
         raise ValueError(f"there is no right rating for {', '.join(unknown)}")
-    errors = [abs(value - truth[cv]) for cv, value in _read(given)]
+    errors = [
+        abs(rating.value - truth[rating.cv])
+        for rating in given
+        if rating.value is not None and isfinite(rating.value)
+    ]
     unparsed = len(given) - len(errors)
     if not errors:
         return RatingQuality(None, None, 0, unparsed, "no rating could be read")
@@ -195,12 +193,3 @@ def consistency(ratings: Iterable[CvRating], *, ddof: int = 1) -> RatingConsiste
     spread = float(np.mean(sorted(float(values.std(ddof=ddof)) for values in repeated)))
     same = sum(float(np.ptp(values)) == 0 for values in repeated) / len(repeated)
     return RatingConsistency(spread, same, len(repeated), left_out)
-
-
-def _read(ratings: Iterable[CvRating]) -> list[tuple[str, float]]:
-    return [(r.cv, r.value) for r in ratings if r.value is not None and isfinite(r.value)]
-
-
-def _mean(sample: Sample) -> float | None:
-    values = present(sample)[0]
-    return float(values.mean()) if len(values) else None

@@ -106,7 +106,7 @@ def relative_risk(table: ContingencyTable, alpha: float) -> IntervalEstimate:
     Miettinen and Nurminen (1985), Comparative analysis of two rates.
     """
     method = "score (Miettinen and Nurminen)" if 0 in table.counts else "Katz"
-    if reason := _no_ratio(table):
+    if reason := no_groups(table) or (None if table.a + table.c else NOBODY):
         return undefined(reason, method=method)
     if 0 in table.counts:
         low, high = score_interval(table, alpha)
@@ -129,16 +129,13 @@ def impact_ratio(table: ContingencyTable, alpha: float) -> IntervalEstimate:
     if found.reason == NOBODY:
         return replace(found, reason="nobody is selected in either group")
     if found.value is not None and first == second:
-        return _either_way(found, relative_risk(table.exchanged, alpha))
+        # Of equal rates, none is the smaller: the intervals of both ratios are joined.
+        exchanged = relative_risk(table.exchanged, alpha)
+        both = (found.low, found.high, exchanged.low, exchanged.high)
+        ends = [end for end in both if end is not None]
+        return replace(found, low=min(ends), high=max(ends))
     # The reason names the groups of the table as given, not of the exchanged one.
     return replace(found, reason=no_groups(table))
-
-
-def _either_way(found: IntervalEstimate, exchanged: IntervalEstimate) -> IntervalEstimate:
-    """Join the intervals of both ratios: of equal rates, none is the smaller."""
-    both = (found.low, found.high, exchanged.low, exchanged.high)
-    ends = [end for end in both if end is not None]
-    return replace(found, low=min(ends), high=max(ends))
 
 
 def risk_difference(table: ContingencyTable, alpha: float) -> IntervalEstimate:
@@ -168,9 +165,3 @@ def _katz(table: ContingencyTable, alpha: float) -> tuple[float, float]:
     variance = table.b / (table.a * table.n_1) + table.d / (table.c * table.n_2)
     reach = float(stats.norm.isf(alpha / 2)) * sqrt(variance)
     return exp(centre - reach), exp(centre + reach)
-
-
-def _no_ratio(table: ContingencyTable) -> str | None:
-    if reason := no_groups(table):
-        return reason
-    return None if table.a + table.c else NOBODY

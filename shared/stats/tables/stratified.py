@@ -63,7 +63,8 @@ def stratified(
     check_alpha(alpha)
     every = [_stratum(table) for table in tables]
     useful = [table for table in every if not no_margin(table)]
-    total = _sum(every)
+    total = ContingencyTable(*(sum(table.counts[place] for table in every) for place in range(4)))
+    test = fisher(total) if declared(total) == "fisher" else chi_square(total)
     odds_ratio = common_odds_ratio(useful, alpha)
     cmh = cmh_test(useful, correction=correction)
     pooled = sample_odds_ratio(total, alpha)
@@ -76,7 +77,7 @@ def stratified(
         pooled=pooled,
         strata=len(useful),
         dropped=len(every) - len(useful),
-        note=_note(odds_ratio, cmh.p_value, pooled, _pooled_p_value(total), alpha),
+        note=_note(odds_ratio, cmh.p_value, pooled, test.p_value, alpha),
     )
 
 
@@ -84,21 +85,6 @@ def _stratum(table: Sequence[int]) -> ContingencyTable:
     if len(table) != 4:
         raise ValueError(f"A stratum is four counts A, B, C, D, but one has {len(table)}.")
     return contingency_table(*table)
-
-
-def _sum(tables: Sequence[ContingencyTable]) -> ContingencyTable:
-    return ContingencyTable(
-        sum(t.a for t in tables),
-        sum(t.b for t in tables),
-        sum(t.c for t in tables),
-        sum(t.d for t in tables),
-    )
-
-
-def _pooled_p_value(total: ContingencyTable) -> float | None:
-    if declared(total) == "fisher":
-        return fisher(total).p_value
-    return chi_square(total).p_value
 
 
 def _note(

@@ -24,7 +24,7 @@ from shared.parsing import Unreadable
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.krippendorff import krippendorff_alpha
 from shared.stats.studies.local_law_144 import Category, above_median, impact_rows
-from shared.stats.tables.two_by_two import ratio_agreement
+from shared.stats.tables.ratio_agreement import ratio_agreement
 from tests.support.records import AT, make_brief, make_subject, make_target
 from tests.support.reports import COMPLETE
 

@@ -138,10 +138,8 @@ def _intervals(
     if isinstance(statistic, Mean):
         measured, estimate = observations, mean_of
     elif isinstance(statistic, SelectionRate):
-        measured, estimate = (
-            replace(observations, values=statistic.selected(observations.values)),
-            rate_of,
-        )
+        selected = statistic.selected(observations.values)
+        measured, estimate = replace(observations, values=selected), rate_of
     else:
         return None
     units = Units.of(measured, grouping)
@@ -181,7 +179,12 @@ def _disparities(
         if found.reasons[place] == Reason.NOT_A_RATE:
             continue  # an impact ratio is a matter of selection rates alone
         holder = found.holders[place]
-        row = DisparityStatistic(
+        median = p_value = None
+        of_means = found.statistics[statistic] == Mean().name
+        if null and of_means and found.metrics[metric] in null.metrics:
+            at = (null.metrics.index(found.metrics[metric]), domain, feature)
+            median, p_value = _number(null.null_median[at]), _number(null.p_values[at])
+        yield DisparityStatistic(
             feature=found.features[feature],
             statistic=found.statistics[statistic],
             dimension=grouping.name,
@@ -190,22 +193,9 @@ def _disparities(
             value=_number(float(found.values[place])),
             group=grouping.groups[holder].name if holder >= 0 else None,
             reason=sentence(int(found.reasons[place])),
+            null_median=median,
+            p_value=p_value,
         )
-        yield _with_null(row, null, domain, feature)
-
-
-def _with_null(
-    row: DisparityStatistic, null: PermutationNull | None, domain: int, feature: int
-) -> DisparityStatistic:
-    """Add the null distribution's numbers, known for disparities of means."""
-    if null is None or row.statistic != Mean().name or row.metric not in null.metrics:
-        return row
-    place = (null.metrics.index(row.metric), domain, feature)
-    return replace(
-        row,
-        null_median=_number(null.null_median[place]),
-        p_value=_number(null.p_values[place]),
-    )
 
 
 def _number(value: float) -> float | None:

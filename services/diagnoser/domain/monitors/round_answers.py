@@ -102,7 +102,11 @@ def compared_sets(comparison: Comparison, answers: Iterable[MeasuredAnswer]) -> 
         value = value_of(answer.values, watched.feature)
         if value is not None and not watched.low <= value <= watched.high:
             value, outside = None, outside + 1
-        _add(side, group, answer, value)
+        side.responses.append(answer.response_id)
+        if value is None:
+            side.missing += 1
+        else:
+            side.by_group.setdefault(group, {}).setdefault(answer.unit, []).append(value)
     return ComparedSets(dict(sorted(sets.items())), outside)
 
 
@@ -131,14 +135,6 @@ def value_of(values: Values, feature: str) -> float | None:
     if feature == MISSING:
         return float(not values)
     return values.get(feature) if values else None
-
-
-def _add(side: GroupAnswers, group: str, answer: MeasuredAnswer, value: float | None) -> None:
-    side.responses.append(answer.response_id)
-    if value is None:
-        side.missing += 1
-    else:
-        side.by_group.setdefault(group, {}).setdefault(answer.unit, []).append(value)
 
 
 def _mean(values: list[float]) -> float:
