@@ -14,7 +14,7 @@ from pydantic_settings import SettingsError
 from starlette.exceptions import HTTPException
 
 from services.simulator.routes.answering import SimulatedModels
-from services.simulator.routes.openai_format import openai_error
+from services.simulator.routes.openai_format import OPENAI_CHAT
 from services.simulator.settings import SimulatorSettings
 from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError
@@ -26,7 +26,7 @@ def build(settings: SimulatorSettings, now: Callable[[], float] = time.time) -> 
     """Return the application that answers as the settings say."""
     app = FastAPI(title="biaswatch simulator", docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(SimulatedModels(settings, now).router())
-    app.add_api_route("/healthz", _healthy, methods=["GET"])
+    app.add_api_route("/healthz", lambda: {"status": "ok"})
     app.add_exception_handler(HTTPException, _in_their_shape)
     return app
 
@@ -58,15 +58,11 @@ def _listening(settings: SimulatorSettings) -> socket.socket:
         ) from None
 
 
-async def _healthy() -> dict[str, str]:
-    return {"status": "ok"}
-
-
 async def _in_their_shape(request: Request, problem: Exception) -> JSONResponse:
     """Answer an unknown path or method the way OpenAI does, so that SDKs can read it."""
     status = problem.status_code if isinstance(problem, HTTPException) else 500
     said = f"There is no {request.method} {request.url.path} here."
-    return JSONResponse(openai_error(said, "invalid_request_error"), status)
+    return OPENAI_CHAT.error(status, said)
 
 
 def main() -> int:

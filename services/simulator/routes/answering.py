@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from services.simulator.domain.planted_bias import Faults, PlantedModel
 from services.simulator.domain.reply import SimulatedRequest, fault_for, reply_to, words_for
-from services.simulator.routes.anthropic_format import AnthropicFormat
-from services.simulator.routes.openai_format import OpenAIChatFormat, OpenAIResponsesFormat
+from services.simulator.routes.anthropic_format import ANTHROPIC_MESSAGES
+from services.simulator.routes.openai_format import OPENAI_CHAT, OPENAI_RESPONSES
 from services.simulator.routes.wire import WireFormat
 from services.simulator.settings import SimulatorSettings
 from shared.contracts.mistakes import first_mistake
@@ -22,7 +22,7 @@ from shared.contracts.mistakes import first_mistake
 # What tells calls apart; a client that cannot send headers names the repeat in the request.
 REPEAT_HEADER = "X-Biaswatch-Repeat"
 ATTEMPT_HEADER = "X-Biaswatch-Attempt"
-FORMATS: tuple[WireFormat, ...] = (OpenAIChatFormat(), OpenAIResponsesFormat(), AnthropicFormat())
+FORMATS = (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC_MESSAGES)
 
 
 class SimulatedModels:
@@ -47,7 +47,7 @@ class SimulatedModels:
 
     async def models(self, request: Request) -> Response:
         """List the models."""
-        if (refusal := self._key_refusal(request, FORMATS[0])) is not None:
+        if (refusal := self._key_refusal(request, OPENAI_CHAT)) is not None:
             return refusal
         listed = [
             {"id": name, "object": "model", "created": 0, "owned_by": "biaswatch"}
@@ -68,13 +68,14 @@ class SimulatedModels:
         try:
             wire_request = wire.read(await request.body())
         except ValidationError as wrong:
-            return _invalid_request(wrong, wire)
+            mistake = first_mistake(wrong)
+            said = f"The request is wrong at {mistake.in_words('its beginning')}."
+            return wire.error(400, said, param=mistake.field or None)
         model = self._models.get(wire_request.model)
         if model is None:
             known = ", ".join(sorted(self._models))
             said = f"There is no model {wire_request.model!r}; there are: {known}."
-            body = wire.error_body(404, said, code="model_not_found", param="model")
-            return JSONResponse(body, 404)
+            return wire.error(404, said, code="model_not_found", param="model")
         faults = model.faults or self._settings.faults
         limiter = self._limiters.get(wire_request.model)
         if limiter and not limiter.take():
@@ -96,16 +97,14 @@ class SimulatedModels:
         fault = fault_for(seed, simulated, faults)
         await asyncio.sleep(faults.latency_s)
         if fault == "hang":
-            await _until_the_client_leaves(request)
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
         if (broken := _broken(fault, faults, wire)) is not None:
             return broken
         words = words_for(seed, simulated, model, self._settings.markers)
         reply = reply_to(simulated, words, fault=fault, faults=faults, limit=limit)
         fingerprint = _fingerprint(seed, model)
-        body = wire.answer_body(
-            simulated, reply, fingerprint=fingerprint, created_s=int(self._now())
-        )
-        return JSONResponse(body)
+        return JSONResponse(wire.answer_body(simulated, reply, fingerprint, int(self._now())))
 
     def _key_refusal(self, request: Request, wire: WireFormat) -> Response | None:
         if self._settings.api_key is None:
@@ -113,15 +112,14 @@ class SimulatedModels:
         expected = self._settings.api_key.get_secret_value()
         if secrets.compare_digest(wire.key_in(request.headers).encode(), expected.encode()):
             return None
-        said = wire.error_body(401, "The API key is wrong.", code="invalid_api_key")
-        return JSONResponse(said, 401)
+        return wire.error(401, "The API key is wrong.", code="invalid_api_key")
 
 
 def _broken(fault: str | None, faults: Faults, wire: WireFormat) -> Response | None:
     if fault == "rate_limited":
         return _too_many(faults, wire)
     if fault == "server_error":
-        return JSONResponse(wire.error_body(500, "The server had an error."), 500)
+        return wire.error(500, "The server had an error.")
     if fault == "garbage":
         return PlainTextResponse("<html>no JSON</html>")
     if fault == "hang":  # nobody is listening any more
@@ -130,19 +128,9 @@ def _broken(fault: str | None, faults: Faults, wire: WireFormat) -> Response | N
 
 
 def _too_many(faults: Faults, wire: WireFormat) -> Response:
-    said = wire.error_body(429, "Too many requests.", code="rate_limit_exceeded")
-    return JSONResponse(said, 429, headers={"Retry-After": f"{faults.retry_after_s:g}"})
-
-
-async def _until_the_client_leaves(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-def _invalid_request(wrong: ValidationError, wire: WireFormat) -> Response:
-    mistake = first_mistake(wrong)
-    said = f"The request is wrong at {mistake.in_words('its beginning')}."
-    return JSONResponse(wire.error_body(400, said, param=mistake.field or None), 400)
+    refusal = wire.error(429, "Too many requests.", code="rate_limit_exceeded")
+    refusal.headers["Retry-After"] = f"{faults.retry_after_s:g}"
+    return refusal
 
 
 def _fingerprint(seed: int, model: PlantedModel) -> str:

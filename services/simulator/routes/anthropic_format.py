@@ -1,13 +1,20 @@
 """The shapes of Anthropic's messages format."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, JsonValue
 
 from services.simulator.domain.question import Turn
 from services.simulator.domain.reply import SimulatedReply, SimulatedRequest
-from services.simulator.routes.wire import TextPart, WireMessage, WirePart, bearer, id_of, in_one
+from services.simulator.routes.wire import (
+    TextPart,
+    WireFormat,
+    WireMessage,
+    WirePart,
+    bearer,
+    id_of,
+    in_one,
+)
 
 _STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
 _KINDS = {
@@ -29,16 +36,11 @@ class MessagesRequest(WirePart):
 
     model: str
     messages: tuple[WireMessage, ...] = Field(min_length=1)
-    max_tokens: int = Field(ge=1)
+    limit: int = Field(ge=1, validation_alias="max_tokens")
     system: str | tuple[TextPart, ...] = ""
     metadata: RequestMetadata = RequestMetadata()
     stream: Literal[False] | None = None
     tools: tuple[()] | None = None
-
-    @property
-    def limit(self) -> int | None:
-        """The most tokens the answer may have."""
-        return self.max_tokens
 
     def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
         """Return the request as the domain sees it; header and `user_id` name the repeat."""
@@ -50,47 +52,37 @@ class MessagesRequest(WirePart):
         )
 
 
-class AnthropicFormat:
-    """Anthropic's messages."""
+def answer_body(
+    request: SimulatedRequest, reply: SimulatedReply, fingerprint: str, _: int
+) -> JsonValue:
+    """Return the body of an answer."""
+    return {
+        "id": id_of("msg_", request, fingerprint),
+        "type": "message",
+        "role": "assistant",
+        "model": request.model,
+        "content": [{"type": "text", "text": reply.text}] if reply.text else [],
+        "stop_reason": _STOPS[reply.finish_reason],
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": reply.prompt_tokens,
+            "output_tokens": reply.completion_tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+        },
+    }
 
-    path = "/v1/messages"
 
-    def read(self, body: bytes) -> MessagesRequest:
-        """See `WireFormat.read`."""
-        return MessagesRequest.model_validate_json(body)
+def error_body(status: int, message: str, *_: str | None) -> JsonValue:
+    """Return the body of an error, which here has neither a code nor a parameter."""
+    kind = _KINDS.get(status, "invalid_request_error")
+    return {"type": "error", "error": {"type": kind, "message": message}}
 
-    def answer_body(
-        self, request: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
-    ) -> JsonValue:
-        """See `WireFormat.answer_body`."""
-        return {
-            "id": id_of("msg_", request, fingerprint),
-            "type": "message",
-            "role": "assistant",
-            "model": request.model,
-            "content": [{"type": "text", "text": reply.text}] if reply.text else [],
-            "stop_reason": _STOPS[reply.finish_reason],
-            "stop_sequence": None,
-            "usage": {
-                "input_tokens": reply.prompt_tokens,
-                "output_tokens": reply.completion_tokens,
-                "cache_creation_input_tokens": 0,
-                "cache_read_input_tokens": 0,
-            },
-        }
 
-    def error_body(
-        self,
-        status: int,
-        message: str,
-        *,
-        code: str | None = None,
-        param: str | None = None,
-    ) -> JsonValue:
-        """See `WireFormat.error_body`."""
-        kind = _KINDS.get(status, "invalid_request_error")
-        return {"type": "error", "error": {"type": kind, "message": message}}
-
-    def key_in(self, headers: Mapping[str, str]) -> str:
-        """See `WireFormat.key_in`."""
-        return headers.get("x-api-key", "") or bearer(headers)
+ANTHROPIC_MESSAGES = WireFormat(
+    "/v1/messages",
+    MessagesRequest.model_validate_json,
+    answer_body,
+    error_body,
+    lambda headers: headers.get("x-api-key", "") or bearer(headers),
+)

@@ -1,15 +1,15 @@
 """The shapes of OpenAI's chat completions and responses: requests, answers, errors."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, JsonValue
 
 from services.simulator.domain.question import Turn
 from services.simulator.domain.reply import SimulatedReply, SimulatedRequest
-from services.simulator.routes.wire import WireMessage, WirePart, bearer, id_of
+from services.simulator.routes.wire import WireFormat, WireMessage, WirePart, id_of
 
 _KINDS = {429: "requests", 500: "server_error"}
+_CUT_OFF = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 class ChatRequest(WirePart):
@@ -39,63 +39,6 @@ class ChatRequest(WirePart):
         return SimulatedRequest(self.model, turns, key, attempt or "0")
 
 
-class OpenAIChatFormat:
-    """OpenAI's chat completions."""
-
-    path = "/v1/chat/completions"
-
-    def read(self, body: bytes) -> ChatRequest:
-        """See `WireFormat.read`."""
-        return ChatRequest.model_validate_json(body)
-
-    def answer_body(
-        self, request: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
-    ) -> JsonValue:
-        """See `WireFormat.answer_body`."""
-        return {
-            "id": id_of("chatcmpl-", request, fingerprint),
-            "object": "chat.completion",
-            "created": created_s,
-            "model": request.model,
-            "system_fingerprint": fingerprint,
-            "choices": [
-                {
-                    "index": 0,
-                    "message": {"role": "assistant", "content": reply.text, "refusal": None},
-                    "logprobs": None,
-                    "finish_reason": reply.finish_reason,
-                }
-            ],
-            "usage": {
-                "prompt_tokens": reply.prompt_tokens,
-                "completion_tokens": reply.completion_tokens,
-                "total_tokens": reply.prompt_tokens + reply.completion_tokens,
-            },
-        }
-
-    def error_body(
-        self, status: int, message: str, *, code: str | None = None, param: str | None = None
-    ) -> JsonValue:
-        """See `WireFormat.error_body`."""
-        return openai_error(
-            message, _KINDS.get(status, "invalid_request_error"), code=code, param=param
-        )
-
-    def key_in(self, headers: Mapping[str, str]) -> str:
-        """See `WireFormat.key_in`."""
-        return bearer(headers)
-
-
-def openai_error(
-    message: str, kind: str, *, code: str | None = None, param: str | None = None
-) -> JsonValue:
-    """Return the body of an error of OpenAI's."""
-    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
-
-
-_CUT_OFF = {"length": "max_output_tokens", "content_filter": "content_filter"}
-
-
 class ResponsesRequest(WirePart):
     """What is read of a request."""
 
@@ -103,15 +46,10 @@ class ResponsesRequest(WirePart):
     input: str | tuple[WireMessage, ...] = Field(min_length=1)
     instructions: str | None = None
     user: str | None = None
-    max_output_tokens: int | None = Field(default=None, ge=1)
+    limit: int | None = Field(default=None, ge=1, validation_alias="max_output_tokens")
     stream: Literal[False] | None = None
     background: Literal[False] | None = None
     tools: tuple[()] | None = None
-
-    @property
-    def limit(self) -> int | None:
-        """The most tokens the answer may have."""
-        return self.max_output_tokens
 
     def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
         """Return the request as the domain sees it; header and `user` name the repeat."""
@@ -123,45 +61,76 @@ class ResponsesRequest(WirePart):
         )
 
 
-class OpenAIResponsesFormat(OpenAIChatFormat):
-    """OpenAI's responses; errors and keys are those of its chat format."""
+def chat_body(
+    request: SimulatedRequest, reply: SimulatedReply, fingerprint: str, created_s: int
+) -> JsonValue:
+    """Return the body of an answer."""
+    return {
+        "id": id_of("chatcmpl-", request, fingerprint),
+        "object": "chat.completion",
+        "created": created_s,
+        "model": request.model,
+        "system_fingerprint": fingerprint,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": reply.text, "refusal": None},
+                "logprobs": None,
+                "finish_reason": reply.finish_reason,
+            }
+        ],
+        "usage": {
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+        },
+    }
 
-    path = "/v1/responses"
 
-    def read(self, body: bytes) -> ResponsesRequest:  # type: ignore[override]
-        """See `WireFormat.read`."""
-        return ResponsesRequest.model_validate_json(body)
+def response_body(
+    request: SimulatedRequest, reply: SimulatedReply, fingerprint: str, created_s: int
+) -> JsonValue:
+    """Return the body of an answer."""
+    cut_off = _CUT_OFF.get(reply.finish_reason)
+    text: JsonValue = {"type": "output_text", "text": reply.text, "annotations": []}
+    message: JsonValue = {
+        "type": "message",
+        "id": id_of("msg_", request, fingerprint),
+        "role": "assistant",
+        "status": "incomplete" if cut_off else "completed",
+        "content": [text] if reply.text else [],
+    }
+    return {
+        "id": id_of("resp_", request, fingerprint),
+        "object": "response",
+        "created_at": created_s,
+        "model": request.model,
+        "status": "incomplete" if cut_off else "completed",
+        "incomplete_details": {"reason": cut_off} if cut_off else None,
+        "error": None,
+        "output": [message],
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": reply.prompt_tokens,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": reply.completion_tokens,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+        },
+    }
 
-    def answer_body(
-        self, request: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
-    ) -> JsonValue:
-        """See `WireFormat.answer_body`."""
-        cut_off = _CUT_OFF.get(reply.finish_reason)
-        text: JsonValue = {"type": "output_text", "text": reply.text, "annotations": []}
-        message: JsonValue = {
-            "type": "message",
-            "id": id_of("msg_", request, fingerprint),
-            "role": "assistant",
-            "status": "incomplete" if cut_off else "completed",
-            "content": [text] if reply.text else [],
-        }
-        return {
-            "id": id_of("resp_", request, fingerprint),
-            "object": "response",
-            "created_at": created_s,
-            "model": request.model,
-            "status": "incomplete" if cut_off else "completed",
-            "incomplete_details": {"reason": cut_off} if cut_off else None,
-            "error": None,
-            "output": [message],
-            "parallel_tool_calls": False,
-            "tool_choice": "auto",
-            "tools": [],
-            "usage": {
-                "input_tokens": reply.prompt_tokens,
-                "input_tokens_details": {"cached_tokens": 0},
-                "output_tokens": reply.completion_tokens,
-                "output_tokens_details": {"reasoning_tokens": 0},
-                "total_tokens": reply.prompt_tokens + reply.completion_tokens,
-            },
-        }
+
+def error_body(status: int, message: str, code: str | None, param: str | None) -> JsonValue:
+    """Return the body of an error."""
+    kind = _KINDS.get(status, "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+OPENAI_CHAT = WireFormat(
+    "/v1/chat/completions", ChatRequest.model_validate_json, chat_body, error_body
+)
+OPENAI_RESPONSES = WireFormat(
+    "/v1/responses", ResponsesRequest.model_validate_json, response_body, error_body
+)

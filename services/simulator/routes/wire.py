@@ -1,9 +1,11 @@
 """What every wire format has: how a request is read and an answer is written."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from services.simulator.domain.question import Turn
@@ -55,30 +57,6 @@ class WireRequest(Protocol):
         """Return the request as the domain sees it."""
 
 
-class WireFormat(Protocol):
-    """The requests, answers and errors of one provider's format."""
-
-    @property
-    def path(self) -> str:
-        """The path of its endpoint."""
-
-    def read(self, body: bytes) -> WireRequest:
-        """Read a request; raise ValidationError where it is none."""
-
-    def answer_body(
-        self, request: SimulatedRequest, reply: SimulatedReply, *, fingerprint: str, created_s: int
-    ) -> JsonValue:
-        """Return the body of an answer."""
-
-    def error_body(
-        self, status: int, message: str, *, code: str | None = None, param: str | None = None
-    ) -> JsonValue:
-        """Return the body of an error."""
-
-    def key_in(self, headers: Mapping[str, str]) -> str:
-        """Return the key that came with a request, or nothing."""
-
-
 def id_of(prefix: str, request: SimulatedRequest, fingerprint: str) -> str:
     """Return the id of an answer; the same request has the same."""
     named = "\n".join((*request.purpose, fingerprint)).encode()
@@ -89,3 +67,25 @@ def bearer(headers: Mapping[str, str]) -> str:
     """Return the key of an Authorization header."""
     scheme, _, key = headers.get("authorization", "").partition(" ")
     return key if scheme.casefold() == "bearer" else ""
+
+
+@dataclass(frozen=True)
+class WireFormat:
+    """The requests, answers and errors of one provider's format."""
+
+    path: str
+    """The path of its endpoint."""
+    read: Callable[[bytes], WireRequest]
+    """Reads a request; raises ValidationError where it is none."""
+    answer_body: Callable[[SimulatedRequest, SimulatedReply, str, int], JsonValue]
+    """Returns the body of an answer, with the fingerprint of what answers and the second."""
+    error_body: Callable[[int, str, str | None, str | None], JsonValue]
+    """Returns the body of an error from its status, message, code and parameter."""
+    key_in: Callable[[Mapping[str, str]], str] = bearer
+    """Returns the key that came with a request, or nothing."""
+
+    def error(
+        self, status: int, message: str, code: str | None = None, param: str | None = None
+    ) -> JSONResponse:
+        """Return an error."""
+        return JSONResponse(self.error_body(status, message, code, param), status)
