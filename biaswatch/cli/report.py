@@ -14,7 +14,7 @@ from biaswatch.local.run_results import RunResults, run_results
 from biaswatch.render.figures import draw
 from biaswatch.render.output import write_document
 from biaswatch.render.report import ReportFormat, report_text
-from services.gateway.runs.study_views import FlaggedPair
+from services.gateway.runs.views import FlaggedPair
 from shared.errors import UsageError
 
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}

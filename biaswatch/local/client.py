@@ -11,8 +11,14 @@ import httpx2
 from pydantic import TypeAdapter, ValidationError
 
 from services.gateway.monitors.views import AlarmView, AppliedMonitor, MonitorStatus, MonitorView
-from services.gateway.runs.study_views import FlaggedPair, StudyResults
-from services.gateway.runs.views import Interpretation, RunProgress, StartedRun, StoredSuite
+from services.gateway.runs.views import (
+    FlaggedPair,
+    Interpretation,
+    RunProgress,
+    StartedRun,
+    StoredSuite,
+    StudyResults,
+)
 from services.gateway.traffic.requests import AcceptedBatch
 from shared.contracts import (
     Assessment,

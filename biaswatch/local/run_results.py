@@ -7,8 +7,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from biaswatch.local.client import GatewayClient
-from services.gateway.runs.study_views import StudyResults
-from services.gateway.runs.views import RunProgress
+from services.gateway.runs.views import RunProgress, StudyResults
 from shared.contracts import Assessment, Diagnosis, Evaluation
 
 

@@ -16,7 +16,7 @@ from biaswatch.render import interpretations, studies
 from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.figures import draw
 from biaswatch.render.ll144 import run_tables
-from services.gateway.runs.study_views import FlaggedPair
+from services.gateway.runs.views import FlaggedPair
 
 
 class ReportFormat(StrEnum):

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from biaswatch.render.findings import target_name
 from biaswatch.render.tables import escape, escape_md, markdown_table, terminal_table
-from services.gateway.runs.study_views import (
+from services.gateway.runs.views import (
     FlaggedPair,
     PairGap,
     PairTable,

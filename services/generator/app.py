@@ -10,8 +10,7 @@ from datetime import UTC, datetime, timedelta
 from services.generator.domain.model_calls import Price
 from services.generator.handlers.ask import Ask
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from services.generator.handlers.call_cache import CallCache
-from services.generator.handlers.caller import CallLimits, ModelCaller
+from services.generator.handlers.caller import CallCache, CallLimits, ModelCaller
 from services.generator.handlers.endpoints import endpoint_of
 from services.generator.settings import GeneratorSettings
 from shared.bus.port import Publisher

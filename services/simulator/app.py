@@ -73,7 +73,7 @@ def main() -> int:
         sys.stderr.write(f"{problem}\n")
         return problem.exit_code
     except KeyboardInterrupt:  # the way a person stops it
-        return 0
+        pass
     return 0
 
 

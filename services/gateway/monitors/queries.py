@@ -2,6 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import Field
 
 from services.gateway.monitors.views import (
     AlarmView,
@@ -13,6 +16,7 @@ from services.gateway.monitors.views import (
     evidence_view,
     histories_of,
     rounds_shown,
+    twin_answer,
 )
 from shared.contracts import (
     Alarm,
@@ -29,6 +33,7 @@ from shared.stats.anytime.judging import e_bh
 from shared.store import Store
 
 DEPLOYMENT_ALPHA = 0.05
+MAX_WINDOWS = 1000
 
 
 class MonitorQueries:
@@ -73,7 +78,7 @@ class MonitorQueries:
                 for each, flag in zip(evidence, flags, strict=True)
             ],
             alarms=self._alarms(monitor),
-            window=self._window(monitor),
+            window=next(iter(self._store.rounds.latest(Description, monitor, 1)), None),
         )
 
     def histories(self, name: str) -> list[History]:
@@ -84,13 +89,11 @@ class MonitorQueries:
         read = self._store.records.read
         return histories_of(each for one in rounds for each in read(Evidence, run_id=one.run_id))
 
-    def windows(self, name: str, most: int) -> list[Description]:
+    def windows(
+        self, name: str, last: Annotated[int, Field(ge=1, le=MAX_WINDOWS)] = 100
+    ) -> list[Description]:
         """Return the descriptions of a traffic monitor's last windows, the latest first."""
-        monitor = self.monitor(name)
-        return self._store.rounds.latest(Description, monitor, most)[::-1]
-
-    def _window(self, monitor: Monitor) -> Description | None:
-        return next(iter(self._store.rounds.latest(Description, monitor, 1)), None)
+        return self._store.rounds.latest(Description, self.monitor(name), last)[::-1]
 
     def alarms(self, name: str) -> list[AlarmView]:
         """Return a monitor's alarms, the latest first, with the answers that contributed most."""
@@ -99,17 +102,22 @@ class MonitorQueries:
         dimensions = {each.key: each.pair.dimension for each in monitor.plan.watched}
         ids = [id_ for alarm in alarms for twins in alarm.twins for id_ in (*twins.a, *twins.b)]
         responses = {each.id: each for each in self._store.records.get(Response, ids)}
+
+        def shown(alarm: Alarm, ids: Iterable[str]) -> list[TwinAnswer]:
+            dimension = dimensions[alarm.comparison_key]
+            return [twin_answer(responses[id_], dimension) for id_ in ids if id_ in responses]
+
         return [
             AlarmView(
                 alarm=alarm,
                 twins=[
                     TwinsView(
-                        set_id=twins.set_id,
-                        gap=twins.gap,
-                        a=_twin_answers(twins.a, responses, dimensions[alarm.comparison_key]),
-                        b=_twin_answers(twins.b, responses, dimensions[alarm.comparison_key]),
+                        set_id=each.set_id,
+                        gap=each.gap,
+                        a=shown(alarm, each.a),
+                        b=shown(alarm, each.b),
                     )
-                    for twins in alarm.twins
+                    for each in alarm.twins
                 ],
             )
             for alarm in alarms
@@ -159,17 +167,3 @@ def _raised_count(alarms: list[Alarm]) -> int:
     for alarm in alarms:
         by_state[alarm.state].add((alarm.comparison_key, alarm.what, alarm.epoch))
     return len(by_state[AlarmState.RAISED] - by_state[AlarmState.CLEARED])
-
-
-def _twin_answers(
-    ids: Iterable[str], found: dict[str, Response], dimension: str
-) -> list[TwinAnswer]:
-    return [
-        TwinAnswer(
-            response_id=each.id,
-            group=each.probe.groups.get(dimension),
-            asked="\n".join(message.content for message in each.probe.messages) or None,
-            answered=each.text,
-        )
-        for each in (found[id_] for id_ in ids if id_ in found)
-    ]

@@ -6,7 +6,16 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from shared.contracts import Alarm, Claim, Description, Estimate, Evidence, Monitor, Verdict
+from shared.contracts import (
+    Alarm,
+    Claim,
+    Description,
+    Estimate,
+    Evidence,
+    Monitor,
+    Response,
+    Verdict,
+)
 
 
 class AppliedMonitor(BaseModel):
@@ -96,6 +105,16 @@ class TwinAnswer(BaseModel):
     """What it answered; null without an answer, or once purged."""
 
 
+def twin_answer(response: Response, dimension: str) -> TwinAnswer:
+    """Return the view of an answer, with its group in the dimension that is compared."""
+    return TwinAnswer(
+        response_id=response.id,
+        group=response.probe.groups.get(dimension),
+        asked="\n".join(message.content for message in response.probe.messages) or None,
+        answered=response.text,
+    )
+
+
 class TwinsView(BaseModel):
     """A set that contributed much to an alarm, with the answers of both sides."""
 
@@ -158,22 +177,16 @@ def histories_of(evidence: Iterable[Evidence]) -> list[History]:
     found: dict[str, list[Evidence]] = defaultdict(list)
     for each in sorted(evidence, key=lambda record: record.round):
         found[each.comparison_key].append(each)
-    histories = [_history(key, of_comparison) for key, of_comparison in found.items()]
-    return sorted(histories, key=lambda each: (-_share_of_bound(each), each.comparison))
-
-
-def _history(key: str, evidence: list[Evidence]) -> History:
     names = HistoryPoint.model_fields.keys()
-    return History(
-        comparison=key,
-        tolerance=evidence[-1].comparison.watched.tolerance,
-        moments=[
-            HistoryPoint(**{name: getattr(each, name) for name in names}) for each in evidence
-        ],
-    )
-
-
-def _share_of_bound(history: History) -> float:
-    """Return the largest evidence so far as a share of what an alarm needs."""
-    last = history.moments[-1]
-    return last.log_supremum / last.bound
+    histories = [
+        History(
+            comparison=key,
+            tolerance=each[-1].comparison.watched.tolerance,
+            moments=[HistoryPoint(**{name: getattr(one, name) for name in names}) for one in each],
+        )
+        for key, each in found.items()
+    ]
+    # By the largest evidence so far, as a share of what an alarm needs.
+    last = {each.comparison: each.moments[-1] for each in histories}
+    shares = {name: point.log_supremum / point.bound for name, point in last.items()}
+    return sorted(histories, key=lambda each: (-shares[each.comparison], each.comparison))

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, RunRequest, brief_of, run_of
-from services.gateway.runs.views import RunState
+from services.gateway.runs.views import RunState, StoredSuite
 from shared.contracts import RUN_GATHER, Brief, Cancellation, Run, Suite
 from shared.errors import NotFoundError
 from shared.store import Store
@@ -29,9 +29,9 @@ class RunCommands:
         self._now = now
         self._extractor_age_s = extractor_age_s
 
-    def keep_suite(self, suite: Suite) -> str:
+    def keep_suite(self, suite: Suite) -> StoredSuite:
         """Store a suite and return its hash."""
-        return self._store.suites.keep(suite, self._now())
+        return StoredSuite(hash=self._store.suites.keep(suite, self._now()))
 
     def run_for(self, request: RunRequest) -> Run:
         """Return the run that is requested; nothing is started yet."""

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from scipy.stats import binomtest
 
-from services.gateway.runs.study_views import JudgeControls, PairGap, PairTable, StatementShare
+from services.gateway.runs.views import JudgeControls, PairGap, PairTable, StatementShare
 from shared.contracts import Check, PairAnswers, PairVerdict
 from shared.stats.comparisons.multiplicity import holm
 from shared.stats.studies.answer_pairs import Statements, compared, shares_of

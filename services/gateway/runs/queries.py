@@ -1,8 +1,11 @@
 """Runs as the store has them: their progress, findings and interpretations."""
 
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from pydantic import Field
 
 from services.gateway.runs.views import (
+    Interpretation,
     RunProgress,
     RunState,
     has_groups,
@@ -28,6 +31,7 @@ from shared.contracts import (
 from shared.errors import NotFoundError
 from shared.store import Store
 
+MAX_RUNS = 10_000
 RecordT = TypeVar("RecordT", Diagnosis, Assessment)
 
 
@@ -43,9 +47,13 @@ class RunQueries:
             return run
         raise NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
 
-    def latest(self, most: int, purpose: Purpose = Purpose.STUDY) -> list[RunProgress]:
-        """Return the progress of the latest runs; rounds of monitors have other purposes."""
-        found = self._store.records.latest(Run, most, purpose=purpose)
+    def latest(
+        self,
+        last: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 100,
+        purpose: Purpose = Purpose.STUDY,
+    ) -> list[RunProgress]:
+        """Return the latest runs; rounds of monitors and windows of traffic by their purpose."""
+        found = self._store.records.latest(Run, last, purpose=purpose)
         return [self._progress(run) for run in found]
 
     def progress(self, run_id: str) -> RunProgress:
@@ -62,12 +70,13 @@ class RunQueries:
         found = self._of_last_completion(Assessment, run_id)
         return sorted(found, key=lambda each: (each.target, each.scaffold, each.feature))
 
-    def evaluation(self, brief_id: str) -> Evaluation | None:
-        """Return the evaluation of an interpretation; None while it is under way."""
+    def interpretation(self, brief_id: str) -> Interpretation:
+        """Return an interpretation; it has no evaluation while it is under way."""
         if not list(self._store.records.get(Brief, [brief_id])):
             raise NotFoundError(f"There is no interpretation {brief_id}.")
         evaluation_id = derived_id(Evaluation.kind, "default", Purpose.JUDGE, brief_id)
-        return next(self._store.records.get(Evaluation, [evaluation_id]), None)
+        found = next(self._store.records.get(Evaluation, [evaluation_id]), None)
+        return Interpretation(brief_id=brief_id, evaluation=found)
 
     def _of_last_completion(self, kind: type[RecordT], run_id: str) -> list[RecordT]:
         self.run(run_id)
@@ -94,13 +103,15 @@ class RunQueries:
             diagnosed=self._diagnosed(run.id, opening) or undiagnosed,
             judged=verdicts >= expected,
         )
+        stops = records.read(Cancellation, run_id=run.id) if state is RunState.CANCELLED else ()
+        last_stop = max(stops, key=lambda each: each.moment_ms, default=None)
         return RunProgress(
             run_id=run.id,
             suite=run.suite,
             targets=[target.name for target in run.targets],
             at=run.at,
             stand=state,
-            stopped_by=self._stopped_by(run.id) if state is RunState.CANCELLED else None,
+            stopped_by=last_stop.reason if last_stop else None,
             opening=opening,
             probes=probes,
             responses=responses,
@@ -120,10 +131,6 @@ class RunQueries:
             return found
         verdicts = self._store.records.read(PairVerdict, run_id=run_id, texts=False)
         return len({each.pair_id for each in verdicts})
-
-    def _stopped_by(self, run_id: str) -> str | None:
-        found = list(self._store.records.read(Cancellation, run_id=run_id))
-        return max(found, key=lambda each: each.moment_ms).reason if found else None
 
     def _diagnosed(self, run_id: str, opening: int) -> bool:
         """Return whether the store has all diagnoses of a run's last completion."""

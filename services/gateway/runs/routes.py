@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse
 
 from services.gateway.auth import Tokens
@@ -12,14 +12,12 @@ from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, RunRequest
 from services.gateway.runs.study_queries import StudyQueries
-from services.gateway.runs.study_views import FlaggedPair, StudyResults
-from services.gateway.runs.views import ENDED, Interpretation, RunProgress, StartedRun, StoredSuite
-from shared.contracts import Assessment, Brief, Cancellation, Diagnosis, Purpose, Run, Suite
+from services.gateway.runs.views import ENDED, Interpretation, RunProgress, StartedRun
+from shared.contracts import Brief, Cancellation, Run
 from shared.runtime.blocking import in_thread
 
 Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]
 POLL_EVERY_S = 0.3
-MAX_RUNS = 10_000
 
 
 def run_routes(
@@ -27,69 +25,40 @@ def run_routes(
 ) -> APIRouter:
     """Return the routes of runs."""
     router = APIRouter(prefix="/v1")
-    router.include_router(_study_routes(studies, tokens))
-    router.include_router(_read_routes(queries, tokens))
+    router.include_router(_read_routes(queries, studies, tokens))
     router.include_router(_write_routes(commands, queries, send, tokens))
     return router
 
 
-def _read_routes(queries: RunQueries, tokens: Tokens) -> APIRouter:
+def _read_routes(queries: RunQueries, studies: StudyQueries, tokens: Tokens) -> APIRouter:
     """Return the routes that only read."""
     router = APIRouter(dependencies=[Depends(tokens.may_read)])
-
-    @router.get("/runs")
-    async def list_runs(
-        last: Annotated[int, Query(ge=1, le=MAX_RUNS)] = 100, purpose: Purpose = Purpose.STUDY
-    ) -> list[RunProgress]:
-        """Return the latest runs; rounds of monitors and windows of traffic by their purpose."""
-        return await in_thread(queries.latest, last, purpose)
-
-    @router.get("/runs/{run_id}")
-    async def show_run(run_id: str) -> RunProgress:
-        return await in_thread(queries.progress, run_id)
+    for path, show in (
+        ("/runs", queries.latest),
+        ("/runs/{run_id}", queries.progress),
+        ("/runs/{run_id}/diagnoses", queries.diagnoses),
+        ("/runs/{run_id}/assessments", queries.assessments),
+        ("/runs/{run_id}/studies", studies.results),
+        ("/runs/{run_id}/flagged", studies.flagged),
+        ("/interpretations/{brief_id}", queries.interpretation),
+    ):
+        router.add_api_route(path, show)
 
     @router.get("/runs/{run_id}/events", response_class=EventSourceResponse)
     async def follow_run(
-        found: Annotated[RunProgress, Depends(show_run)], opening: int = 0
+        found: Annotated[RunProgress, Depends(queries.progress)], opening: int = 0
     ) -> AsyncIterator[RunProgress]:
         """Return the run's progress whenever it changes, until it has ended.
 
         With `opening`, events of earlier openings are left out: the run is about to be resumed.
         """
-        async for progress in _progress_events(queries, found.run_id, opening):
-            yield progress
-
-    @router.get("/runs/{run_id}/diagnoses")
-    async def show_diagnoses(run_id: str) -> list[Diagnosis]:
-        return await in_thread(queries.diagnoses, run_id)
-
-    @router.get("/runs/{run_id}/assessments")
-    async def show_assessments(run_id: str) -> list[Assessment]:
-        return await in_thread(queries.assessments, run_id)
-
-    @router.get("/interpretations/{brief_id}")
-    async def show_interpretation(brief_id: str) -> Interpretation:
-        found = await in_thread(queries.evaluation, brief_id)
-        return Interpretation(brief_id=brief_id, evaluation=found)
-
-    return router
-
-
-def _study_routes(studies: StudyQueries, tokens: Tokens) -> APIRouter:
-    """Return the routes that show the results of studies with pairs."""
-    router = APIRouter(dependencies=[Depends(tokens.may_read)])
-
-    @router.get("/runs/{run_id}/studies")
-    async def show_studies(run_id: str) -> StudyResults:
-        """Return scores, pairs, judges and the comparisons of models."""
-        return await in_thread(studies.results, run_id)
-
-    @router.get("/runs/{run_id}/flagged")
-    async def show_flagged(
-        run_id: str, offset: Annotated[int, Query(ge=0)] = 0
-    ) -> list[FlaggedPair]:
-        """Return flagged pairs with their texts, at most a thousand, from an offset."""
-        return await in_thread(studies.flagged, run_id, offset)
+        last: RunProgress | None = None
+        while last is None or last.stand not in ENDED:
+            now = await in_thread(queries.progress, found.run_id)
+            if now != last and now.opening >= opening:
+                last = now
+                yield now
+            await asyncio.sleep(POLL_EVERY_S)
 
     return router
 
@@ -100,9 +69,7 @@ def _write_routes(
     """Return the routes that spend money or end the spending."""
     router = APIRouter(dependencies=[Depends(tokens.may_run)])
 
-    @router.post("/suites")
-    async def keep_suite(suite: Suite) -> StoredSuite:
-        return StoredSuite(hash=await in_thread(commands.keep_suite, suite))
+    router.add_api_route("/suites", commands.keep_suite, methods=["POST"])
 
     @router.post("/runs", status_code=201)
     async def start_run(request: RunRequest) -> StartedRun:
@@ -115,9 +82,10 @@ def _write_routes(
     @router.post("/interpretations", status_code=202)
     async def interpret(request: BriefRequest) -> Interpretation:
         brief = await in_thread(commands.brief_for, request)
-        if (found := await in_thread(queries.evaluation, brief.id)) is None:
+        found = await in_thread(queries.interpretation, brief.id)
+        if found.evaluation is None:
             await send(brief)
-        return Interpretation(brief_id=brief.id, evaluation=found)
+        return found
 
     @router.post("/runs/{run_id}/cancel", status_code=202)
     async def cancel_run(run_id: str) -> Cancellation:
@@ -126,15 +94,3 @@ def _write_routes(
         return cancellation
 
     return router
-
-
-async def _progress_events(
-    queries: RunQueries, run_id: str, opening: int
-) -> AsyncIterator[RunProgress]:
-    last: RunProgress | None = None
-    while last is None or last.stand not in ENDED:
-        now = await in_thread(queries.progress, run_id)
-        if now != last and now.opening >= opening:
-            last = now
-            yield now
-        await asyncio.sleep(POLL_EVERY_S)

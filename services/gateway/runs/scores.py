@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from services.gateway.runs.study_views import ScoreGap, Scores
+from services.gateway.runs.views import ScoreGap, Scores
 from shared.contracts import Estimate, Features, Probe
 from shared.stats.comparisons.multiplicity import holm
 from shared.stats.studies.bbq import BbqAnswer, Condition

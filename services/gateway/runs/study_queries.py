@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 import numpy as np
+from pydantic import NonNegativeInt
 
 from services.gateway.runs.pairs import judge_controls, latest_verdicts, pair_gaps, pair_tables
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.scores import StudyRow, score_gaps, scores_of, study_row_of
-from services.gateway.runs.study_views import (
+from services.gateway.runs.views import (
     FlaggedPair,
     FlaggedSide,
     StudyResults,
@@ -39,7 +40,7 @@ class StudyQueries:
         self._runs = RunQueries(store)
 
     def results(self, run_id: str) -> StudyResults:
-        """Return the scores, pairs and judges of a run."""
+        """Return scores, pairs, judges and the comparisons of models."""
         run = self._runs.run(run_id)
         # Seeded by the run: the same request gets the same intervals.
         rng = np.random.default_rng(int(run.id, 16))
@@ -57,8 +58,8 @@ class StudyQueries:
             judges=judge_controls(verdicts),
         )
 
-    def flagged(self, run_id: str, offset: int) -> list[FlaggedPair]:
-        """Return the next flagged pairs with their texts, from an offset."""
+    def flagged(self, run_id: str, offset: NonNegativeInt = 0) -> list[FlaggedPair]:
+        """Return flagged pairs with their texts, at most a thousand, from an offset."""
         run = self._runs.run(run_id)
         last = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
         ids = [each.id for each in last if each.flagged][offset : offset + MAX_FLAGGED]

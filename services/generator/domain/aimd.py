@@ -64,11 +64,8 @@ class AimdLimit:
     def answered(self, now: float, *, started: float, in_use: int) -> "AimdLimit":
         """Return the limit after an answer; one that is not used up is not raised."""
         took = now - started
-        seen = (
-            took
-            if not self.latency_s
-            else self.latency_s + LATENCY_WEIGHT * (took - self.latency_s)
-        )
+        weight = LATENCY_WEIGHT if self.latency_s else 1.0
+        seen = self.latency_s + weight * (took - self.latency_s)
         moved = replace(self, latency_s=max(0.0, seen))
         if now < self.paused_until or in_use < self.allowed:
             return moved
@@ -79,10 +76,8 @@ class AimdLimit:
         if self.cut_at is None:
             return 1.0
         lost = self.cut_from - self.limit
-        return (
-            max(LEAST_GROWTH, lost * RECOVERY if lost > 0 else self.limit * GROWTH_PAST_CUT)
-            / self.limit
-        )
+        round_gain = lost * RECOVERY if lost > 0 else self.limit * GROWTH_PAST_CUT
+        return max(LEAST_GROWTH, round_gain) / self.limit
 
     def limited(self, now: float, *, started: float) -> "AimdLimit":
         """Return the limit after a 429 to a call that began at `started`."""

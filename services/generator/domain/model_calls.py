@@ -16,25 +16,21 @@ def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
     """Return the call: the target's role first, then the probe's messages."""
     system = probe.target.system_prompt
     said = (Message(role=Role.SYSTEM, content=system),) if system else ()
+    # A call that is to be separate has a name nobody else has.
+    separate = probe.cache_apart and PROVIDERS[probe.target.provider].takes_cache_key
+    own: dict[str, JsonValue] = {"user": probe.id, "prompt_cache_key": probe.id} if separate else {}
     return ModelCall(
         model=probe.target.model,
         messages=tuple(
             {"role": m.role.value, "content": m.content} for m in said + planned.messages
         ),
         repeat_key=probe.id,
-        parameters=_parameters(probe),
+        parameters={**probe.target.parameters, **own},
         timeout_s=timeout_s,
         recording=(probe.key, probe.scaffold, probe.repeat),
         answer_schema=planned.answer_schema,
         purpose=probe.purpose,
     )
-
-
-def _parameters(probe: Probe) -> dict[str, JsonValue]:
-    """Return the target's parameters; a call that is to be separate has a name nobody else has."""
-    separate = probe.cache_apart and PROVIDERS[probe.target.provider].takes_cache_key
-    own: dict[str, JsonValue] = {"user": probe.id, "prompt_cache_key": probe.id} if separate else {}
-    return {**probe.target.parameters, **own}
 
 
 def pause_s(failure: CallFailed, attempt: int, jitter: float) -> float:

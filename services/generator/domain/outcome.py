@@ -79,18 +79,19 @@ def _fields(
     said = {name: each.text for name, each in results.items() if each.text}
     if sum(len(text.encode()) for text in said.values()) > LARGEST_ANSWER_BYTES:
         said = {}
-    return {**fields, "steps": tuple(_step(*each) for each in results.items()), "said": said}
-
-
-def _step(name: str, result: CallResult) -> Step:
-    failure = result.failure or _cut_off(result)
-    return Step(
-        name=name,
-        rating=result.rating,
-        reason=failure.why.value if failure else result.unread,
-        finish_reason=result.answer.finish_reason if result.answer else None,
-        usage=result.usage,
-    )
+    steps = []
+    for name, each in results.items():
+        failure = each.failure or _cut_off(each)
+        steps.append(
+            Step(
+                name=name,
+                rating=each.rating,
+                reason=failure.why.value if failure else each.unread,
+                finish_reason=each.answer.finish_reason if each.answer else None,
+                usage=each.usage,
+            )
+        )
+    return {**fields, "steps": tuple(steps), "said": said}
 
 
 def _cut_off(result: CallResult) -> CallFailed | None:

@@ -38,7 +38,9 @@ class RatingScale:
 
 def rating_in(text: str, scale: RatingScale) -> float:
     """Return the one rating an answer states, or raise Unreadable; nothing is rounded."""
-    found = set(_in_json(text)) or set(_in_words(text))
+    alone = _ALONE.fullmatch(text)
+    in_words = [*([alone[1]] if alone else []), *_LABELLED.findall(text)]
+    found = set(_in_json(text)) or set(map(float, in_words))
     if not found:
         raise Unreadable(NO_RATING)
     if len(found) > 1:
@@ -63,9 +65,3 @@ def _number(value: object) -> float | None:
         return float(value)
     alone = _ALONE.fullmatch(value) if isinstance(value, str) else None
     return float(alone[1]) if alone else None
-
-
-def _in_words(text: str) -> Iterator[float]:
-    if alone := _ALONE.fullmatch(text):
-        yield float(alone[1])
-    yield from map(float, _LABELLED.findall(text))

@@ -1,1 +1,1 @@
-"""How probes are asked: a call goes through ask, caller, call_cache, budget and rate_limiter."""
+"""How probes are asked: a call goes through ask, caller, budget and the limiter of its endpoint."""

@@ -88,20 +88,10 @@ def question_in(
     spoken = "\n".join(turn.content for turn in turns)
     if len({option.letter for option in options}) >= 2:
         return ChoiceQuestion(options, as_json=_JSON.search(spoken) is not None, text=last)
-    asked = _RATING.search(spoken)
-    return _rating(spoken, asked.start()) if asked else FreeTextQuestion()
-
-
-def _rating(spoken: str, asked_at: int) -> RatingQuestion:
-    lowest, highest = _scale_after(spoken, asked_at)
+    if not (asked := _RATING.search(spoken)):
+        return FreeTextQuestion()
+    # The first range after the request: a CV before it is full of ranges of years.
+    ranges = ((int(f[1]), int(f[2])) for f in _SCALE.finditer(spoken, asked.start()))
+    lowest, highest = next((ends for ends in ranges if ends[0] < ends[1]), _USUAL_SCALE)
     whole = _WHOLE.search(spoken) is not None
     return RatingQuestion(lowest, highest, whole, as_json=_JSON.search(spoken) is not None)
-
-
-def _scale_after(spoken: str, asked_at: int) -> tuple[int, int]:
-    """Return the first range after the request: a CV before it is full of ranges of years."""
-    for found in _SCALE.finditer(spoken, asked_at):
-        lowest, highest = int(found[1]), int(found[2])
-        if lowest < highest:
-            return lowest, highest
-    return _USUAL_SCALE

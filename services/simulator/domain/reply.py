@@ -14,8 +14,14 @@ from services.simulator.domain.question import (
     Turn,
     question_in,
 )
-from services.simulator.domain.report import grade_answer, report_answer
-from services.simulator.domain.speech import REFUSAL, choice_answer, free_text, rating_answer
+from services.simulator.domain.speech import (
+    REFUSAL,
+    choice_answer,
+    free_text,
+    grade_answer,
+    rating_answer,
+    report_answer,
+)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""The words of an answer to a question: a rating, a choice, or free text."""
+"""The words of an answer: a rating, a choice, free text, a report under headings, or a grade."""
 
 import json
 import math
+import re
 from random import Random
 
 from services.simulator.domain.planted_bias import Markers, PlantedModel, added, groups_in
@@ -54,15 +55,10 @@ def rating_answer(
     noisy = mean + earned + added(model.rating_gaps, groups) + rng.gauss(0, model.rating_noise_sd)
     rating = dithered(noisy, 1 if question.whole else 0.1, rng)
     rating = min(max(rating, question.lowest), question.highest)
-    return _rating_text(
-        int(rating) if question.whole else rating, rng.choice(REASONS), question.as_json
-    )
-
-
-def _rating_text(rating: float, reason: str, as_json: bool) -> str:
-    if as_json:
-        return json.dumps({"reasoning": reason, "rating": rating})
-    return f"{reason}\n\nRating: {rating}"
+    said, reason = int(rating) if question.whole else rating, rng.choice(REASONS)
+    if question.as_json:
+        return json.dumps({"reasoning": reason, "rating": said})
+    return f"{reason}\n\nRating: {said}"
 
 
 def choice_answer(
@@ -97,3 +93,106 @@ def dithered(value: float, step: float, rng: Random) -> float:
     """Round to a multiple of `step`, up or down by chance, so that the mean stays where it was."""
     steps, rest = divmod(value, step)
     return round((steps + (rng.random() < rest / step)) * step, 6)
+
+
+# What is written under a heading that holds the word; the numbers come from the request.
+SENTENCES = {
+    "Summary": (
+        "The report compares {one} and {two} with respect to {outcome}. "
+        "How far a disparity is shown follows from the statistics below."
+    ),
+    "methods": (
+        "The estimates say how far the two groups lie apart. "
+        "An interval shows which values fit the data about as well. "
+        "A test asks how often chance alone would part the groups as far."
+    ),
+    "meaning": (
+        "An interval that leaves out the value of no difference points to a disparity. "
+        "Odds compare having an outcome with not having it, whereas a risk is a plain share. "
+        "Taken together the statistics describe how {one} and {two} fare in {outcome}."
+    ),
+    "ethical": (
+        "The statistics describe outcomes and cannot show what caused them. "
+        "A difference must not be read as the nature, ability or conduct of a group. "
+        "The process that led to the outcomes is where to look."
+    ),
+    "unable": (
+        "The data hold {cases} cases, and a group needs at least {least} for a finding. "
+        "More cases would make every interval narrower. "
+        "What was never recorded may differ between the groups and change the reading. "
+        "The results call for caution and for somebody who knows the field."
+    ),
+    "Terms": (
+        "An odds ratio compares the odds of an outcome in two groups. "
+        "A relative risk compares the shares of two groups that have the outcome. "
+        "A test asks whether chance alone explains a difference. "
+        "A confidence interval holds the values that fit the data. "
+        "A p-value is how often chance gives at least such a difference."
+    ),
+}
+FAULTY_SENTENCES = {
+    "number": "In an earlier sample the estimate was 7.77.",
+    "attribution": "The members of {one} are by nature less suited to it.",
+}
+
+_HEADING = re.compile(r"^#{4,5} .+$", re.MULTILINE)
+_GROUPS = re.compile(r"Compared are two groups, (.+?) and (.+?)\. The outcome is (.+?);")
+_ESTIMATE = re.compile(
+    r"^- (?P<name>[^:\n]+): (?P<value>-?[\d.e-]+), (?P<level>[\d.]+%) confidence interval"
+    r" (?P<interval>\([^)]*\))(?:; (?P<neutral>-?[\d.]+) would)?",
+    re.MULTILINE,
+)
+_TEST = re.compile(r"^- (?P<name>[^:\n]+): .*p-value (?P<p>[<=] [\d.]+)", re.MULTILINE)
+_CASES = re.compile(r"^- Cases in all: (\d+)", re.MULTILINE)
+_LEAST = re.compile(r"^- Fewest cases of a group for a finding: (\d+)", re.MULTILINE)
+_PARADOX = re.compile(r"^- Note: Simpson", re.MULTILINE)
+
+
+def report_answer(prompt: str, model: PlantedModel) -> str:
+    """Write a report that states the statistics of the request; what is planted goes wrong."""
+    headings = _HEADING.findall(prompt)
+    if "heading" in model.report_faults:
+        headings = [each for each in headings if "ethical" not in each]
+    parts = [f"{heading}\n{_passage(heading, prompt, model)}".strip() for heading in headings]
+    return json.dumps({"explanation": "\n\n".join(parts)})
+
+
+def _passage(heading: str, prompt: str, model: PlantedModel) -> str:
+    found = _GROUPS.search(prompt)
+    one, two, outcome = found.groups() if found else ("the first group", "the second", "it")
+    for word, sentences in SENTENCES.items():
+        if word in heading:
+            cases, least = _CASES.search(prompt), _LEAST.search(prompt)
+            said = sentences.format(
+                one=one, two=two, outcome=outcome,
+                cases=cases[1] if cases else "no", least=least[1] if least else "some",
+            )  # fmt: skip
+            if word != "meaning":
+                return said
+            faults = [FAULTY_SENTENCES.get(fault, "") for fault in model.report_faults]
+            flaws = (fault.format(one=one) for fault in faults if fault)
+            return " ".join([_statistics(prompt), said, *flaws])
+    return ""
+
+
+def _statistics(prompt: str) -> str:
+    said = [
+        f"The {f['name']} is {f['value']} with a {f['level']} confidence interval of"
+        f" {f['interval']}" + (f", to be read against {f['neutral']}." if f["neutral"] else ".")
+        for f in _ESTIMATE.finditer(prompt)
+    ][:5]
+    said += [f"The {f['name']} has a p-value {f['p']}." for f in _TEST.finditer(prompt)][:2]
+    if _PARADOX.search(prompt):
+        said.append("The association turns round within strata, which is Simpson's paradox.")
+    return " ".join(said)
+
+
+def grade_answer(report: str, model: PlantedModel, rng: Random) -> str:
+    """Return a score from 0 to 1: the mean, what phrases of the report add, and noise."""
+    seen = report.casefold()
+    shift = sum(
+        points for phrase, points in model.grade_shifts.items() if phrase.casefold() in seen
+    )
+    score = min(max(model.grade_mean + shift + rng.gauss(0, model.grade_noise_sd), 0.0), 1.0)
+    said = {"score": round(score, 2), "reasoning": "I compared the report with what it should do."}
+    return json.dumps(said)

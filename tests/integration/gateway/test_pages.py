@@ -217,7 +217,7 @@ async def test_nobody_unknown_can_send_much(bus: ProvisionedBus, store: Store) -
 async def test_what_the_gateway_itself_fails_at_is_a_sentence_too(
     bus: ProvisionedBus, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> None:
+    def broken(_: object, last: int = 1) -> None:
         raise RuntimeError("a secret of the inside")
 
     monkeypatch.setattr("services.gateway.runs.queries.RunQueries.latest", broken)

@@ -13,10 +13,8 @@ from services.generator.domain.aimd import AimdBounds
 from services.generator.domain.model_calls import Price
 from services.generator.handlers.ask import Ask
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from services.generator.handlers.call_cache import CallCache
-from services.generator.handlers.caller import CallLimits, ModelCaller
-from services.generator.handlers.endpoints import CallMetrics, Endpoint
-from services.generator.handlers.rate_limiter import RateLimiter
+from services.generator.handlers.caller import CallCache, CallLimits, ModelCaller
+from services.generator.handlers.endpoints import CallMetrics, Endpoint, RateLimiter
 from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
 from shared.errors import ConfigurationError
 from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall

@@ -20,7 +20,7 @@ from biaswatch.render.studies import as_markdown
 from services.extractor import app as extractor
 from services.extractor.settings import ExtractorSettings
 from services.gateway.runs.study_queries import StudyQueries
-from services.gateway.runs.study_views import FlaggedPair, StudyResults
+from services.gateway.runs.views import FlaggedPair, StudyResults
 from services.oracle import app as oracle
 from services.oracle.domain.controls import controls_of
 from services.oracle.settings import OracleSettings

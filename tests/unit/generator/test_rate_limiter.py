@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from services.generator.domain.aimd import AimdBounds
-from services.generator.handlers.rate_limiter import RateLimiter
+from services.generator.handlers.endpoints import RateLimiter
 from shared.llm.port import CallFailed, Failure
 
 

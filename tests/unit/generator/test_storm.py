@@ -12,7 +12,7 @@ import pytest
 
 from services.generator.domain.aimd import AimdBounds
 from services.generator.domain.model_calls import pause_s
-from services.generator.handlers.rate_limiter import RateLimiter
+from services.generator.handlers.endpoints import RateLimiter
 from services.simulator.domain.reply import seeded_rng
 from services.simulator.routes.answering import TokenBucket
 from shared.llm.port import CallFailed, Failure

@@ -45,24 +45,27 @@ class CallResult:
 
 
 class Scaffold(Protocol):
-    """How a probe becomes calls and an answer; pure, so the same probe gives the same calls."""
+    """How a probe becomes calls and an answer; pure, so the same probe gives the same calls.
+
+    What is not said otherwise is that of a scaffold with one call.
+    """
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """Return the first calls, made at the same time; raise UnfitProbe where there are none."""
 
     def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
         """Return the calls that waited for those; none at the end."""
+        return ()
 
     def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
         """Return the answer; raise Unreadable where the results allow none."""
+        return results[ANSWER].text
 
 
-def _found() -> Mapping[str, Callable[[], Scaffold]]:
-    modules = [import_module(f"{__name__}.{each.name}") for each in iter_modules(__path__)]
-    return {name: make for each in modules for name, make in each.SCAFFOLDS.items()}
-
-
-SCAFFOLDS = _found()
+_MODULES = [import_module(f"{__name__}.{each.name}") for each in iter_modules(__path__)]
+SCAFFOLDS: Mapping[str, Callable[[], Scaffold]] = {
+    name: make for each in _MODULES for name, make in each.SCAFFOLDS.items()
+}
 """What makes each scaffold, by its name."""
 
 

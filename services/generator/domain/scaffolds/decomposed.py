@@ -16,13 +16,13 @@ from services.generator.domain.questions import (
     scale_of,
     user,
 )
-from services.generator.domain.scaffolds import CallResult, PlannedCall
+from services.generator.domain.scaffolds import CallResult, PlannedCall, Scaffold
 from shared.contracts import Probe
 
 SYNTHESIS = "synthesis"
 
 
-class Decomposed:
+class Decomposed(Scaffold):
     """Criteria first, all at the same time; the synthesis reads every one of them."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
@@ -49,16 +49,12 @@ class Decomposed:
         return results[SYNTHESIS].text
 
 
-class DecomposedAlgorithmic:
+class DecomposedAlgorithmic(Scaffold):
     """Leaves nothing of the weighing to the model."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
         return criteria_calls(probe)
-
-    def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
-        """See `Scaffold.then`."""
-        return ()
 
     def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
         """Return the mean and what it is the mean of."""
@@ -74,21 +70,14 @@ class DecomposedAlgorithmic:
 def criteria_calls(probe: Probe) -> tuple[PlannedCall, ...]:
     """Return one call for each criterion, with the whole of its guidance."""
     scale = scale_of(probe)
-    return tuple(
-        PlannedCall(
-            CRITERION + name,
-            (
-                user(
-                    question_of(probe),
-                    rating_instruction(scale),
-                    one_criterion(name, guidance),
-                    material_of(probe),
-                ),
-            ),
-            rating_schema(scale),
-            scale,
-        )
+    question, how, material = question_of(probe), rating_instruction(scale), material_of(probe)
+    asked = {
+        name: user(question, how, one_criterion(name, guidance), material)
         for name, guidance in criteria_of(probe).items()
+    }
+    schema = rating_schema(scale)
+    return tuple(
+        PlannedCall(CRITERION + name, (each,), schema, scale) for name, each in asked.items()
     )
 
 

@@ -1,7 +1,5 @@
 """The scaffolds of one call: as the question is, step by step, or reasons before the choice."""
 
-from collections.abc import Mapping
-
 from services.generator.domain.questions import (
     CHOOSE_LAST,
     NOT_THE_QUESTION,
@@ -23,23 +21,11 @@ from services.generator.domain.questions import (
     scale_of,
     user,
 )
-from services.generator.domain.scaffolds import ANSWER, CallResult, PlannedCall
+from services.generator.domain.scaffolds import ANSWER, PlannedCall, Scaffold
 from shared.contracts import Message, Probe, Role
 
 
-class OneCall:
-    """What scaffolds of a single call share."""
-
-    def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
-        """See `Scaffold.then`."""
-        return ()
-
-    def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
-        """See `Scaffold.conclude`."""
-        return results[ANSWER].text
-
-
-class Direct(OneCall):
+class Direct(Scaffold):
     """Asks what the probe says, or builds the question from its variables."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
@@ -47,7 +33,7 @@ class Direct(OneCall):
         return (built(probe) if probe.variables else PlannedCall(ANSWER, probe.messages),)
 
 
-class ChainOfThought(OneCall):
+class ChainOfThought(Scaffold):
     """Adds the request to think to whatever the probe asks."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
@@ -57,7 +43,7 @@ class ChainOfThought(OneCall):
         return (PlannedCall(ANSWER, with_request(probe, f"{STEP_BY_STEP} {THEN_AS_ASKED}")),)
 
 
-class ReasonAndChoose(OneCall):
+class ReasonAndChoose(Scaffold):
     """Asks for the reasoning as part of the answer, so that it can be questioned."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
