@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from fastapi import FastAPI
 
-from services.gateway.auth import Sessions, Tokens
+from services.gateway.auth import Tokens
 from services.gateway.dashboard.routes import page_routes
 from services.gateway.error_responses import RESPONSES, add_error_handlers
 from services.gateway.middleware import BodyLimits, LocalhostOnly
@@ -58,7 +58,7 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     app.include_router(run_routes(runs, StudyQueries(store), run_commands, send, tokens))
     app.include_router(monitor_routes(monitor_commands, monitors, send, tokens))
     app.include_router(ingestion_routes(ingestion, publisher.publish, tokens))
-    app.include_router(page_routes(runs, monitors, Sessions(tokens), now))
+    app.include_router(page_routes(runs, monitors, tokens, now))
     add_error_handlers(app)
     app.add_middleware(BodyLimits, tokens=tokens)
     if not tokens.any_set:

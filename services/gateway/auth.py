@@ -2,9 +2,8 @@
 
 import hmac
 import secrets
-from dataclasses import dataclass
 from typing import Annotated
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
 from fastapi import Cookie, Header, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
@@ -19,6 +18,24 @@ PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+
+
+COOKIE = "biaswatch_session"
+SESSION_S = 12 * 3600
+
+
+class NotSignedInError(Exception):
+    """The browser must sign in first; it then returns to the page it wanted."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(where)
+        self.where = where
+
+
+def local_path(next: str = "/") -> str:  # noqa: A002 - the name in the address
+    """Return where to go after signing in: a path of this gateway, never another site."""
+    ours = next.startswith("/") and not next.startswith("//") and "\\" not in next
+    return next if ours and next.isprintable() else "/"
 
 
 class Tokens:
@@ -50,13 +67,39 @@ class Tokens:
         accepted = [*self._read, *self._run, *self._ingest]
         return not accepted or any(_same(token, each) for each in accepted)
 
-    def session_of(self, token: str) -> str | None:
-        """Return the session for a token that may read; None for any other token."""
-        return _session(token) if any(_same(token, each) for each in self._read) else None
+    def signed_in(
+        self,
+        request: Request,
+        biaswatch_session: Annotated[str | None, Cookie()] = None,
+        authorization: Annotated[str | None, Header()] = None,
+    ) -> None:
+        """Refuse a request with neither a session nor a token, if any token is set."""
+        # A session ends once its token may no longer read.
+        if any(_same(biaswatch_session or "", _session(each)) for each in self._read):
+            return
+        try:
+            self.may_read(authorization)
+        except HTTPException as refused:
+            if refused.status_code == 401:
+                raise NotSignedInError(request.url.path) from None
+            raise
 
-    def knows_session(self, session: str | None) -> bool:
-        """Return whether a session belongs to a token that may still read."""
-        return session is not None and any(_same(session, _session(each)) for each in self._read)
+    def begin_session(self, token: str, page: str, request: Request) -> Response | None:
+        """Return a redirect to a page that sets the session of a token; None for an unknown one."""
+        if not any(_same(token, each) for each in self._read):
+            return None
+        # The browser uses TLS, to us or a proxy; a false header harms only itself.
+        forwarded = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
+        response = RedirectResponse(page, 303, PAGE_HEADERS)
+        response.set_cookie(
+            COOKIE,
+            _session(token),
+            max_age=SESSION_S,
+            httponly=True,
+            samesite="lax",
+            secure="https" in (request.url.scheme, forwarded),
+        )
+        return response
 
     @property
     def any_set(self) -> bool:
@@ -84,83 +127,6 @@ def _same(sent: str, known: str) -> bool:
 def _session(token: str) -> str:
     """Derive a session from a token: it does not reveal the token, and a new token ends it."""
     return hmac.new(token.encode(), b"a browser's session", "sha256").hexdigest()
-
-
-COOKIE = "biaswatch_session"
-SESSION_S = 12 * 3600
-
-
-class NotSignedInError(Exception):
-    """The browser must sign in first; it then returns to the page it wanted."""
-
-    def __init__(self, where: str) -> None:
-        super().__init__(where)
-        self.where = where
-
-
-@dataclass(frozen=True)
-class LoginForm:
-    """The fields of the login page."""
-
-    token: str
-    next: str
-
-    @classmethod
-    async def of(cls, request: Request) -> "LoginForm":
-        """Read the form; any field may be missing."""
-        fields = parse_qs((await request.body()).decode("utf-8", "replace"))
-        return cls(fields.get("token", [""])[0], local_path(fields.get("next", ["/"])[0]))
-
-
-def local_path(next: str = "/") -> str:  # noqa: A002 - the name in the address
-    """Return where to go after signing in: a path of this gateway, never another site."""
-    ours = next.startswith("/") and not next.startswith("//") and "\\" not in next
-    return next if ours and next.isprintable() else "/"
-
-
-class Sessions:
-    """Sessions of browsers, each made from a token that may read."""
-
-    def __init__(self, tokens: Tokens) -> None:
-        self._tokens = tokens
-
-    def signed_in(
-        self,
-        request: Request,
-        biaswatch_session: Annotated[str | None, Cookie()] = None,
-        authorization: Annotated[str | None, Header()] = None,
-    ) -> None:
-        """Refuse a request with neither a session nor a token, if any token is set."""
-        if self._tokens.knows_session(biaswatch_session):
-            return
-        try:
-            self._tokens.may_read(authorization)
-        except HTTPException as refused:
-            if refused.status_code == 401:
-                raise NotSignedInError(request.url.path) from None
-            raise
-
-    def begin(self, form: LoginForm, request: Request) -> Response | None:
-        """Return a redirect that sets the session of a token; None for an unknown token."""
-        session = self._tokens.session_of(form.token)
-        if session is None:
-            return None
-        response = RedirectResponse(form.next, 303, PAGE_HEADERS)
-        response.set_cookie(
-            COOKIE,
-            session,
-            max_age=SESSION_S,
-            httponly=True,
-            samesite="lax",
-            secure=_over_tls(request),
-        )
-        return response
-
-
-def _over_tls(request: Request) -> bool:
-    """Return whether the browser uses TLS, to us or a proxy; a false header harms only itself."""
-    forwarded = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
-    return "https" in (request.url.scheme, forwarded)
 
 
 async def redirect_to_login(_: Request, error: Exception) -> Response:

@@ -40,43 +40,36 @@ RESPONSES: dict[int | str, dict[str, object]] = {
 def add_error_handlers(app: FastAPI) -> None:
     """Answer errors of ours, and requests that cannot be read, with a sentence."""
     app.add_exception_handler(NotSignedInError, redirect_to_login)
-    app.add_exception_handler(BiaswatchError, _biaswatch_error)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RequestValidationError, _validation_error)
-    app.add_exception_handler(Exception, _unexpected_error)
+    for kind in (BiaswatchError, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, _answer)
 
 
-async def _biaswatch_error(request: Request, error: Exception) -> Response:
-    if isinstance(error, TransientError):
-        return _response(request, 503, str(error))
-    return _response(request, 404 if isinstance(error, NotFoundError) else 422, str(error))
+async def _answer(request: Request, error: Exception) -> Response:
+    """Say what happened; what nobody expected is the gateway's fault, and the framework logs it."""
+    match error:
+        case BiaswatchError():
+            statuses = {TransientError: 503, NotFoundError: 404}
+            found = [status for kind, status in statuses.items() if isinstance(error, kind)]
+            return _response(request, found[0] if found else 422, str(error))
+        case RequestValidationError():
+            return _response(request, 422, f"{_mistake_of(error)}.")
+        case HTTPException():
+            nowhere = f"There is nothing at {request.url.path}."
+            sentence = PLAIN_WORDS.get(error.detail, error.detail) or nowhere
+            answer = _response(request, error.status_code, sentence)
+            answer.headers.update(error.headers or {})
+            return answer
+        case _:
+            return _response(request, 500, UNEXPECTED)
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
-    if not isinstance(error, HTTPException):
-        raise error
-    nowhere = f"There is nothing at {request.url.path}."
-    sentence = PLAIN_WORDS.get(error.detail, error.detail) or nowhere
-    answer = _response(request, error.status_code, sentence)
-    answer.headers.update(error.headers or {})
-    return answer
-
-
-async def _unexpected_error(request: Request, _: Exception) -> Response:
-    """Say that the gateway is at fault; the framework logs the error."""
-    return _response(request, 500, UNEXPECTED)
-
-
-async def _validation_error(request: Request, error: Exception) -> Response:
+def _mistake_of(error: RequestValidationError) -> str:
     """Name the field and its mistake, without repeating what was sent."""
-    if not isinstance(error, RequestValidationError):
-        raise error
     mistake = first_of(error.errors())
     part, *path = mistake.loc
     if mistake.kind == "json_invalid":  # the path leads to a character
         path = []
-    sentence = replace(mistake, loc=tuple(path)).in_words(f"the {part}")
-    return _response(request, 422, f"{sentence}.")
+    return replace(mistake, loc=tuple(path)).in_words(f"the {part}")
 
 
 def _response(request: Request, status: int, sentence: str) -> Response:

@@ -13,6 +13,10 @@ MAX_BYTES = 512 * 1024 * 1024
 """With a token: the largest suites and the largest batches of production answers."""
 MAX_ANONYMOUS_BYTES = 16 * 1024
 """Without a token: enough to sign in and to be told what is wrong."""
+TOO_LARGE = f"That is too much at once: more than {MAX_BYTES >> 20} MiB. Send it in parts."
+TOO_LARGE_ANONYMOUS = (
+    "That is too much from somebody unknown. Set BIASWATCH_TOKEN to a token of this gateway."
+)
 
 
 class BodyLimits:
@@ -35,16 +39,10 @@ class BodyLimits:
             message = await receive()
             left -= len(message.get("body", b""))
             if left < 0:
-                raise HTTPException(413, _too_large(known=known))
+                raise HTTPException(413, TOO_LARGE if known else TOO_LARGE_ANONYMOUS)
             return message
 
         await self._app(scope, counted, send)
-
-
-def _too_large(*, known: bool) -> str:
-    if known:
-        return f"That is too much at once: more than {MAX_BYTES >> 20} MiB. Send it in parts."
-    return "That is too much from somebody unknown. Set BIASWATCH_TOKEN to a token of this gateway."
 
 
 LOCALHOST = {"127.0.0.1", "localhost", "::1"}

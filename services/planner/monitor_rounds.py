@@ -82,41 +82,30 @@ class RoundScheduler:
 
     def _start(self, scheduled: ScheduledMonitor) -> Iterator[Run]:
         monitor = scheduled.monitor
-        if why := self._finished(scheduled):
+        suite = self._store.suites.get(monitor.plan.suite_hash)
+        why = rounds_used_up(monitor, scheduled.next_round)
+        if suite and not why:
+            why = sets_used_up(monitor, suite, scheduled.next_round)
+        if why:  # there will be no more rounds
             self._store.schedule.end(scheduled, why)
             return
-        if isinstance(pins := self._pins(monitor), str):
-            self._log_once(monitor, pins)
+        if isinstance(pins := self._pins(monitor, suite), str):
+            if self._logged.get(monitor.name) != pins:  # once; it starts as soon as it can
+                log("planner").warning("a round cannot start", monitor=monitor.name, why=pins)
+            self._logged[monitor.name] = pins
             return
         self._logged.pop(monitor.name, None)
         run = round_of(scheduled, pins, self._now())
-        if self._store.schedule.begin(scheduled, run, self._due_after(scheduled, run)):
+        due = (
+            next_due(scheduled.due_at, monitor.upkeep.cadence_s, self._now())
+            if run.window is None
+            else read_at(run.window.next, monitor)
+        )
+        if self._store.schedule.begin(scheduled, run, due):
             yield run
 
-    def _due_after(self, scheduled: ScheduledMonitor, run: Run) -> datetime:
-        if run.window is not None:
-            return read_at(run.window.next, scheduled.monitor)
-        return next_due(scheduled.due_at, scheduled.monitor.upkeep.cadence_s, self._now())
-
-    def _finished(self, scheduled: ScheduledMonitor) -> str | None:
-        """Return why there will be no more rounds; None while there will be."""
-        why = rounds_used_up(scheduled.monitor, scheduled.next_round)
-        suite = self._suite(scheduled.monitor)
-        return why or (
-            sets_used_up(scheduled.monitor, suite, scheduled.next_round) if suite else None
-        )
-
-    def _pins(self, monitor: Monitor) -> list[ExtractorPin] | str:
+    def _pins(self, monitor: Monitor, suite: Suite | None) -> list[ExtractorPin] | str:
         """Return the extractors of the round, or what it waits for."""
-        if monitor.plan.traffic is None and self._suite(monitor) is None:
+        if monitor.plan.traffic is None and suite is None:
             return f"the suite {monitor.plan.suite} is not in the store"
         return pins_for(monitor, self._store.extractors.running(self._wall() - MAX_EXTRACTOR_AGE))
-
-    def _suite(self, monitor: Monitor) -> Suite | None:
-        return self._store.suites.get(monitor.plan.suite_hash)
-
-    def _log_once(self, monitor: Monitor, why: str) -> None:
-        """Log once why a round cannot start; it starts as soon as it can."""
-        if self._logged.get(monitor.name) != why:
-            log("planner").warning("a round cannot start", monitor=monitor.name, why=why)
-        self._logged[monitor.name] = why

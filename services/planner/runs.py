@@ -1,6 +1,6 @@
 """Plans runs: publishes their probes, counts what arrives, repairs what the bus may have lost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from shared.contracts import (
@@ -13,7 +13,6 @@ from shared.contracts import (
     Record,
     Response,
     Run,
-    Suite,
     expected_of,
     probes_of,
     response_id_of,
@@ -60,26 +59,20 @@ class RunPlanner:
     def _probes(self, run: Run, now: datetime) -> list[Probe]:
         """Return the probes of a run; those of a window of traffic were asked by users."""
         if run.window is None:
-            return list(probes_of(run, self._suite(run), now))
+            suite = self._store.suites.get(run.suite_hash)
+            if suite is None:
+                raise PoisonError(
+                    f"The suite {run.suite} ({run.suite_hash}) is not in the store. Upload it,"
+                    " then start the run again."
+                )
+            return list(probes_of(run, suite, now))
         found = self._store.records.read(Response, run_id=run.id, texts=False)
         return [response.probe for response in found]
 
-    def _suite(self, run: Run) -> Suite:
-        suite = self._store.suites.get(run.suite_hash)
-        if suite is None:
-            raise PoisonError(
-                f"The suite {run.suite} ({run.suite_hash}) is not in the store. Upload it, then"
-                " start the run again."
-            )
-        return suite
-
-    def _unanswered(self, probes: Sequence[Probe]) -> Sequence[Probe]:
+    def _unanswered(self, probes: Iterable[Probe]) -> list[Probe]:
         by_response = {response_id_of(probe): probe for probe in probes}
-        return [by_response[id_] for id_ in self._missing_in_order(by_response)]
-
-    def _missing_in_order(self, by_response: dict[str, Probe]) -> list[str]:
         missing = self._store.records.missing(Response, by_response)
-        return [id_ for id_ in by_response if id_ in missing]
+        return [probe for id_, probe in by_response.items() if id_ in missing]
 
     async def cancel(self, cancellation: Cancellation) -> Sequence[Record]:
         """Stop waiting for a run: it closes with what has arrived."""
@@ -104,7 +97,7 @@ class RunPlanner:
             self._gathers.arrive(arrived, self._now())
         expected = expected_of(run, self._probes(run, self._now()))
         probes = {probe.id: probe for id_, probe in expected.items() if id_ in missing - arrived}
-        unasked = self._unanswered(list(probes.values()))
+        unasked = self._unanswered(probes.values())
         asked = probes.keys() - {probe.id for probe in unasked}
         found = self._store.records.get(Response, [response_id_of(probes[id_]) for id_ in asked])
         answers = [_measured_by_all(response, run) for response in found]

@@ -1,6 +1,5 @@
 """Anthropic Messages, through the official SDK."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anthropic
@@ -23,9 +22,7 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
     """Asks for the next message; here, system prompts are no part of the conversation."""
 
     sdk = ANTHROPIC
-
-    def _endpoint(self, client: anthropic.AsyncAnthropic) -> Callable[..., Awaitable[Any]]:
-        return client.messages.create
+    endpoint = "messages.create"
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         system = "\n\n".join(m["content"] for m in call.messages if m["role"] == "system")
@@ -34,8 +31,8 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
         if system:
             request["system"] = system
         if schema:
-            given = request.get("output_config", {})
-            request["output_config"] = {"format": _format(schema), **given}
+            held_to = {"type": "json_schema", "schema": dict(schema.schema)}
+            request["output_config"] = {"format": held_to, **request.get("output_config", {})}
         return request
 
     def _answer(self, reply: Any) -> ModelAnswer:
@@ -52,10 +49,6 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
             empty = Failure.TRUNCATED if finish == "length" else Failure.EMPTY
             raise CallFailed(empty, "The model's answer is empty.", tokens=tokens)
         return ModelAnswer(text, finish, tokens[0], tokens[1], reply.model)
-
-
-def _format(schema: AnswerSchema) -> dict[str, object]:
-    return {"type": "json_schema", "schema": dict(schema.schema)}
 
 
 def _tokens(usage: Any) -> tuple[int | None, int | None]:

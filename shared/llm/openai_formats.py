@@ -1,6 +1,5 @@
 """OpenAI's Chat Completions, which many servers speak, and Responses, through the official SDK."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import openai
@@ -15,15 +14,14 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
     """Asks for the next message of a conversation."""
 
     sdk = OPENAI
-
-    def _endpoint(self, client: openai.AsyncOpenAI) -> Callable[..., Awaitable[Any]]:
-        return client.chat.completions.create
+    endpoint = "chat.completions.create"
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         # As arguments: a parameter of that name is an error, and never asked instead.
         request: dict[str, Any] = dict(messages=list(call.messages), **call.parameters)
         if schema:
-            request.setdefault("response_format", _response_format(schema))
+            held_to = {"type": "json_schema", "json_schema": _strict(schema)}
+            request.setdefault("response_format", held_to)
         return request
 
     def _answer(self, reply: Any) -> ModelAnswer:
@@ -42,35 +40,27 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         if not isinstance(text, str) or not text.strip():
             said = f"The answer is empty ({choice.finish_reason})."
             raise CallFailed(Failure.EMPTY, said, tokens=tokens)
-        return ModelAnswer(
-            text=text,
-            finish_reason=choice.finish_reason,
-            prompt_tokens=tokens[0],
-            completion_tokens=tokens[1],
-            model=reply.model,
-            fingerprint=reply.system_fingerprint,
-        )
+        finish, fingerprint = choice.finish_reason, reply.system_fingerprint
+        return ModelAnswer(text, finish, tokens[0], tokens[1], reply.model, fingerprint)
 
 
-def _response_format(schema: AnswerSchema) -> dict[str, object]:
-    named = {"name": schema.name, "strict": True, "schema": dict(schema.schema)}
-    return {"type": "json_schema", "json_schema": named}
+def _strict(schema: AnswerSchema) -> dict[str, object]:
+    return {"name": schema.name, "strict": True, "schema": dict(schema.schema)}
 
 
 class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
     """Asks for a response; nothing is kept on the server, unless the parameters say so."""
 
     sdk = OPENAI
-
-    def _endpoint(self, client: openai.AsyncOpenAI) -> Callable[..., Awaitable[Any]]:
-        return client.responses.create
+    endpoint = "responses.create"
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         given = {"store": False, **call.parameters}
         # As arguments: a parameter of that name is an error, and never asked instead.
         request: dict[str, Any] = dict(input=list(call.messages), **given)
         if schema:
-            request["text"] = {"format": _response_schema(schema), **request.get("text", {})}
+            held_to = {"type": "json_schema", **_strict(schema)}
+            request["text"] = {"format": held_to, **request.get("text", {})}
         return request
 
     def _answer(self, reply: Any) -> ModelAnswer:
@@ -95,12 +85,3 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
             raise CallFailed(empty, "The model's answer is empty.", tokens=tokens)
         finish = "length" if why == "max_output_tokens" else why or "stop"
         return ModelAnswer(text, finish, tokens[0], tokens[1], reply.model)
-
-
-def _response_schema(schema: AnswerSchema) -> dict[str, object]:
-    return {
-        "type": "json_schema",
-        "name": schema.name,
-        "strict": True,
-        "schema": dict(schema.schema),
-    }

@@ -3,9 +3,10 @@
 import asyncio
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from shared.contracts import Target
@@ -53,6 +54,8 @@ class SdkModel(ABC, Generic[C]):
     """Asks one server; the SDK's own retries are off, because retrying is the generator's."""
 
     sdk: ClassVar[Sdk[Any]]
+    endpoint: ClassVar[str]
+    """What is called on the client."""
 
     def __init__(self, connection: ModelEndpoint) -> None:
         self._connection = connection
@@ -70,29 +73,22 @@ class SdkModel(ABC, Generic[C]):
     async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
         schema = call.answer_schema if self._connection.structured else None
+        headers = {PURPOSE_HEADER: call.purpose}
+        if self._connection.tell_repeat:
+            headers |= {REPEAT_HEADER: call.repeat_key, ATTEMPT_HEADER: str(call.attempt)}
         with self._clients.one() as client:
             async with named_failures(self.sdk, self._connection.key_source, call.timeout_s):
-                reply = await self._endpoint(client)(
+                reply = await attrgetter(self.endpoint)(client)(
                     model=call.model,
                     timeout=call.timeout_s,
-                    extra_headers=self._headers(call),
+                    extra_headers=headers,
                     **self._request(call, schema),
                 )
         return self._answer(reply)
 
-    def _headers(self, call: ModelCall) -> dict[str, str]:
-        headers = {PURPOSE_HEADER: call.purpose}
-        if self._connection.tell_repeat:
-            headers |= {REPEAT_HEADER: call.repeat_key, ATTEMPT_HEADER: str(call.attempt)}
-        return headers
-
     async def close(self) -> None:
         """See `ChatModel.close`."""
         await self._clients.close()
-
-    @abstractmethod
-    def _endpoint(self, client: C) -> Callable[..., Awaitable[Any]]:
-        """Return what is called on the client."""
 
     @abstractmethod
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:

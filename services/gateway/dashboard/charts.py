@@ -190,23 +190,23 @@ def whiskers(estimates: Sequence[Estimate]) -> list[Whisker | None]:
     """Draw estimates with their intervals on one axis; None for an estimate without a number."""
     values = [v for each in estimates for v in (each.value, each.low, each.high) if v is not None]
     axis = padded_axis([*values, 0.0], 0, Whisker.width)
-    return [_whisker(each, axis) for each in estimates]
-
-
-def _whisker(estimate: Estimate, axis: Axis) -> Whisker | None:
-    if estimate.value is None and estimate.low is None and estimate.high is None:
-        return None
-    low = axis.low if estimate.low is None else estimate.low
-    high = axis.high if estimate.high is None else estimate.high
-    value = None if estimate.value is None else axis.at(estimate.value)
-    return Whisker(axis.at(low), value, axis.at(high), axis.at(0.0))
+    found: list[Whisker | None] = []
+    for each in estimates:
+        if each.value is None and each.low is None and each.high is None:
+            found.append(None)
+            continue
+        low = axis.low if each.low is None else each.low
+        high = axis.high if each.high is None else each.high
+        value = None if each.value is None else axis.at(each.value)
+        found.append(Whisker(axis.at(low), value, axis.at(high), axis.at(0.0)))
+    return found
 
 
 def most_notable_first(diagnosis: Diagnosis) -> Diagnosis:
     """Return a diagnosis with its gaps sorted: disparities first, then by p."""
-    return diagnosis.model_copy(update={"gaps": tuple(sorted(diagnosis.gaps, key=_notability))})
 
+    def notability(gap: Gap) -> tuple[int, float, float, str, str]:
+        p = 1.0 if gap.p_adjusted is None else gap.p_adjusted
+        return VERDICT_ORDER.index(gap.verdict), p, -abs(gap.gap.value or 0.0), gap.a, gap.b
 
-def _notability(gap: Gap) -> tuple[int, float, float, str, str]:
-    p = 1.0 if gap.p_adjusted is None else gap.p_adjusted
-    return VERDICT_ORDER.index(gap.verdict), p, -abs(gap.gap.value or 0.0), gap.a, gap.b
+    return diagnosis.model_copy(update={"gaps": tuple(sorted(diagnosis.gaps, key=notability))})

@@ -1,14 +1,15 @@
 """The routes of the dashboard's pages, which change nothing."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
+from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
-from services.gateway.auth import PAGE_HEADERS, LoginForm, Sessions, local_path
+from services.gateway.auth import PAGE_HEADERS, Tokens, local_path
 from services.gateway.dashboard.charts import (
     MAX_GAPS,
     Whisker,
@@ -29,11 +30,11 @@ MAX_CHARTS = 12
 
 
 def page_routes(
-    runs: RunQueries, monitors: MonitorQueries, sessions: Sessions, now: Callable[[], datetime]
+    runs: RunQueries, monitors: MonitorQueries, tokens: Tokens, now: Callable[[], datetime]
 ) -> APIRouter:
     """Return the pages, their style sheet and the login."""
     router = APIRouter(include_in_schema=False)
-    router.include_router(_view_routes(runs, monitors, sessions, now))
+    router.include_router(_view_routes(runs, monitors, tokens, now))
 
     @router.get("/style.css")
     async def show_style_sheet() -> Response:
@@ -47,17 +48,18 @@ def page_routes(
 
     @router.post("/login")
     async def log_in(request: Request) -> Response:
-        form = await LoginForm.of(request)
-        session = sessions.begin(form, request)
-        return session or page("login.html", 401, next=form.next, refused=True)
+        fields = parse_qs((await request.body()).decode("utf-8", "replace"))  # any may be missing
+        wanted = local_path(fields.get("next", ["/"])[0])
+        begun = tokens.begin_session(fields.get("token", [""])[0], wanted, request)
+        return begun or page("login.html", 401, next=wanted, refused=True)
 
     return router
 
 
 def _view_routes(
-    runs: RunQueries, monitors: MonitorQueries, sessions: Sessions, now: Callable[[], datetime]
+    runs: RunQueries, monitors: MonitorQueries, tokens: Tokens, now: Callable[[], datetime]
 ) -> APIRouter:
-    router = APIRouter(dependencies=[Depends(sessions.signed_in)])
+    router = APIRouter(dependencies=[Depends(tokens.signed_in)])
 
     @router.get("/")
     async def overview() -> HTMLResponse:
@@ -123,20 +125,18 @@ class Operation:
 
 def operations_of(openapi: Mapping[str, Any]) -> list[Operation]:
     """Return every operation of an OpenAPI description, sorted by path."""
-    return sorted(_operations(openapi), key=lambda each: (each.path, each.method))
-
-
-def _operations(openapi: Mapping[str, Any]) -> Iterator[Operation]:
-    for path, verbs in openapi["paths"].items():
-        for verb, operation in verbs.items():
-            success = next(v for code, v in operation["responses"].items() if code.startswith("2"))
-            yield Operation(
-                method=verb.upper(),
-                path=path,
-                does=operation.get("description") or operation["summary"],
-                takes=_body_name(operation.get("requestBody", {})),
-                gives=_body_name(success),
-            )
+    found = [
+        Operation(
+            method=verb.upper(),
+            path=path,
+            does=operation.get("description") or operation["summary"],
+            takes=_body_name(operation.get("requestBody", {})),
+            gives=_body_name(next(v for c, v in operation["responses"].items() if c[0] == "2")),
+        )
+        for path, verbs in openapi["paths"].items()
+        for verb, operation in verbs.items()
+    ]
+    return sorted(found, key=lambda each: (each.path, each.method))
 
 
 def _body_name(part: Mapping[str, Any]) -> str:

@@ -7,8 +7,8 @@ from services.gateway.monitors.plans import plan_of, upkeep_of
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
 from services.gateway.monitors.views import AppliedMonitor
-from shared.contracts import Monitor, MonitorPlan, MonitorState, Purpose, Suite
-from shared.errors import NotFoundError, UsageError
+from shared.contracts import Monitor, MonitorPlan, MonitorState, Purpose
+from shared.errors import UsageError
 from shared.store import Store
 
 
@@ -30,7 +30,10 @@ class MonitorCommands:
 
     def apply(self, request: MonitorRequest | TrafficMonitorRequest) -> AppliedMonitor:
         """Store a monitor's definition; the same file again changes nothing."""
-        plan, upkeep = plan_of(request, self._suite(request)), upkeep_of(request)
+        suite = None
+        if isinstance(request, MonitorRequest):
+            suite = self._store.suites.get(request.suite_hash)
+        plan, upkeep = plan_of(request, suite), upkeep_of(request)
         self._check_measured(plan)
         last = self._queries.latest().get(request.name)
         if last and (last.plan, last.upkeep, last.state) == (plan, upkeep, MonitorState.ACTIVE):
@@ -49,14 +52,6 @@ class MonitorCommands:
         same_plan = last is not None and last.monitor_id == monitor.monitor_id
         anew = not same_plan and not self._store.rounds.closed(monitor)
         return AppliedMonitor(monitor=monitor, changed=True, anew=anew)
-
-    def _suite(self, request: MonitorRequest | TrafficMonitorRequest) -> Suite | None:
-        if isinstance(request, TrafficMonitorRequest):
-            return None
-        suite = self._store.suites.get(request.suite_hash)
-        if suite is None:
-            raise NotFoundError(f"There is no suite {request.suite_hash}. Upload it first.")
-        return suite
 
     def _check_measured(self, plan: MonitorPlan) -> None:
         """Refuse a feature that no extractor measures: its evidence would be missing for ever."""

@@ -17,7 +17,6 @@ from shared.contracts import (
     Claim,
     MonitorPlan,
     Suite,
-    SuiteProbe,
     Target,
     Traffic,
     Upkeep,
@@ -26,7 +25,7 @@ from shared.contracts import (
     parse_target,
 )
 from shared.contracts.mistakes import first_mistake
-from shared.errors import UsageError
+from shared.errors import NotFoundError, UsageError
 
 COPIED = {"alpha", "missing_tolerance"}
 COPIED_FROM_SUITE_MONITORS = COPIED | {
@@ -46,7 +45,7 @@ def plan_of(request: MonitorRequest | TrafficMonitorRequest, suite: Suite | None
     if isinstance(request, TrafficMonitorRequest):
         watched = _watched_traffic(request)
     elif suite is None:
-        raise UsageError(f"There is no suite {request.suite_hash}. Upload it first.")
+        raise NotFoundError(f"There is no suite {request.suite_hash}. Upload it first.")
     else:
         watched = _watched_suite(request, suite)
     with _as_usage_error():
@@ -100,7 +99,9 @@ def _watched_traffic(request: TrafficMonitorRequest) -> dict[str, Any]:
 def _check_comparison(pair: WatchedPair, suite: Suite, request: MonitorRequest) -> None:
     """Refuse a comparison that the suite has no probes or no twins for."""
     first = [probe for probe in suite.probes if probe.groups.get(pair.dimension) == pair.a]
-    second = [probe for probe in suite.probes if _in_second_group(probe, pair)]
+    others = {probe.groups.get(pair.dimension) for probe in suite.probes} - {pair.a, None}
+    second_groups = others if pair.b is None else {pair.b} - {pair.a}
+    second = [probe for probe in suite.probes if probe.groups.get(pair.dimension) in second_groups]
     for probes, group in ((first, pair.a), (second, pair.b or f"any but {pair.a}")):
         if not probes:
             known = {p.groups[pair.dimension] for p in suite.probes if pair.dimension in p.groups}
@@ -115,11 +116,6 @@ def _check_comparison(pair: WatchedPair, suite: Suite, request: MonitorRequest) 
             f" {pair.b or 'another'}: twins need the same `set`; without twins the method is"
             " `two_groups`, with the claim `population`."
         )
-
-
-def _in_second_group(probe: SuiteProbe, pair: WatchedPair) -> bool:
-    group = probe.groups.get(pair.dimension)
-    return group is not None and group != pair.a and (pair.b is None or group == pair.b)
 
 
 @contextmanager
