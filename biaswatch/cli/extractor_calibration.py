@@ -118,7 +118,7 @@ async def _of_drop_in(
     from services.extractor.domain.calibration import calibrate
     from services.extractor.domain.dropin_protocol import BrokenContract, spec_of
     from services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
-    from services.extractor.handlers.extractor_status import ExtractorCounters
+    from services.extractor.handlers.measuring import ExtractorCounters
 
     call_s = settings.extractor_call_s
     try:

@@ -177,8 +177,8 @@ def cluster(
     try:
         models.require()
         from services.extractor.domain.clusters import cluster_assignments
-        from shared.models.embedding import MINILM, Embedder
         from shared.models.forward_passes import ModelUnavailable
+        from shared.models.text_models import MINILM, Embedder
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"Clusters need {error.name}, which is not installed. Install the `models` extra."

@@ -4,9 +4,8 @@ import sys
 from datetime import UTC, datetime
 
 from services.extractor.handlers.dropin_discovery import DropIns
-from services.extractor.handlers.extractor_status import ExtractorCounters, announce
 from services.extractor.handlers.loading import configured, load
-from services.extractor.handlers.measuring import MeasureResponses
+from services.extractor.handlers.measuring import ExtractorCounters, MeasureResponses, announce
 from services.extractor.settings import ExtractorSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage

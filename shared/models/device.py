@@ -25,13 +25,7 @@ class ModelOptions:
             )
 
     def require(self) -> None:
-        """Return if models can be loaded at all.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            A library of the `models` extra is not installed.
-        """
+        """Raise ModuleNotFoundError where a library of the `models` extra is not installed."""
         for name in ("torch", "transformers"):
             if find_spec(name) is None:
                 raise ModuleNotFoundError(f"No module named {name!r}", name=name)

@@ -98,7 +98,8 @@ class ForwardPasses:
     def _measured_size(self, tokens: int) -> int:
         """Try batch sizes on made-up texts of this many tokens."""
         length = min(tokens, self._loaded.longest)
-        window = self._made_up(length)
+        made_up = self._windows("the " * length)[0]
+        window = {name: (values * length)[:length] for name, values in made_up.items()}
 
         def seconds_for(size: int) -> float:
             lot = [window] * size
@@ -106,10 +107,6 @@ class ForwardPasses:
             return min(_timed(lambda: self._forward(lot)) for _ in range(TRIALS))
 
         return best_size(seconds_for, self._trials)
-
-    def _made_up(self, length: int) -> Window:
-        window = self._windows("the " * length)[0]
-        return {name: (values * length)[:length] for name, values in window.items()}
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -148,10 +145,7 @@ class LazyModel:
     def passes(self) -> ForwardPasses:
         """Return the passes.
 
-        Raises
-        ------
-        ModelUnavailable
-            It is not on this machine, and may not or cannot be fetched.
+        Raise ModelUnavailable where it is not on this machine, and may not or cannot be fetched.
         """
         with self._lock:
             if self._passes is None:

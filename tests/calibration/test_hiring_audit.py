@@ -7,7 +7,7 @@ import numpy as np
 
 from biaswatch.readers.suites import load_suite
 from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding, diagnose
-from services.extractor.domain import Reading, Unscorable
+from services.extractor.domain import Unscorable
 from services.extractor.extractors import rating
 from services.generator.domain.scaffolds import scaffold_of
 from services.simulator.domain.planted_bias import DEFAULT_MARKERS, PlantedModel
@@ -53,7 +53,7 @@ def found_in_a_run(plant: PlantedModel, seed: int) -> list[RunFinding]:
 
 def values(text: str) -> Mapping[str, float | None]:
     try:
-        return rating.build().measure(Reading(text))
+        return rating.measure(text)
     except Unscorable:
         return {}
 

@@ -20,9 +20,9 @@ from services.extractor.extractors import (
 from services.extractor.extractors._models import classified
 from services.extractor.handlers.loading import configured, load
 from shared.errors import ConfigurationError
-from shared.models.classifier import Classifier
 from shared.models.device import ModelOptions
 from shared.models.forward_passes import ModelUnavailable
+from shared.models.text_models import Classifier
 
 pytestmark = pytest.mark.models
 FAMILIES = ["distilbert", "bert", "deberta"]

@@ -13,7 +13,7 @@ from services.extractor.domain.clusters import (
     sorted_into,
 )
 from shared.models.device import ModelOptions
-from shared.models.embedding import Embedder
+from shared.models.text_models import Embedder
 from tests.support.records import make_probe, make_response
 
 pytestmark = pytest.mark.models

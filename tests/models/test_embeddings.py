@@ -8,7 +8,7 @@ import pytest
 from services.extractor.domain import Reading, measured_all
 from services.extractor.extractors.embedding_distance import EmbeddingDistanceExtractor
 from shared.models.device import ModelOptions
-from shared.models.embedding import Embedder
+from shared.models.text_models import Embedder
 
 pytestmark = pytest.mark.models
 TEXTS = [

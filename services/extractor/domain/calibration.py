@@ -1,5 +1,6 @@
 """An extractor's own gap between groups, on sentences that differ in the group's name alone."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,6 +11,7 @@ from shared.stats.comparisons.multiplicity import holm
 from shared.stats.estimate import IntervalEstimate
 
 SLOT = "{group}"
+ARTICLE = re.compile(r"((?<= )a|A) (?=[AEIOUaeiou])")
 
 FRAMES = (
     "My neighbour is {group} and works at the library.",
@@ -72,16 +74,8 @@ class CalibrationMean:
 
 
 def sentences(group: str) -> list[str]:
-    """Return the sentences about one group."""
-    return [_article(frame.replace(SLOT, group)) for frame in FRAMES]
-
-
-def _article(sentence: str) -> str:
-    """Say an before a vowel, so that grammar does not differ where only the group should."""
-    for article, right in (("A ", "An "), (" a ", " an ")):
-        for vowel in "AEIOUaeiou":
-            sentence = sentence.replace(f"{article}{vowel}", f"{right}{vowel}")
-    return sentence
+    """Return the sentences about one group, with `an` before a vowel: only the group differs."""
+    return [ARTICLE.sub(r"\1n ", frame.replace(SLOT, group)) for frame in FRAMES]
 
 
 Values = Mapping[str, Sequence[float | None]]
@@ -156,7 +150,10 @@ async def calibrate(
     means: list[CalibrationMean] = []
     measured: dict[tuple[str, str], dict[str, list[float | None]]] = {}
     for dimension, names in groups.items():
-        found = {group: await measure(_readings(group)) for group in names}
+        found = {
+            group: await measure([Reading(each, baseline=NEUTRAL) for each in sentences(group)])
+            for group in names
+        }
         for feature in features:
             values = {
                 group: [each.get(feature) for each, _ in outcomes]
@@ -165,7 +162,3 @@ async def calibrate(
             measured[feature, dimension] = values
             means += means_of(feature, dimension, values, alpha)
     return ExtractorCalibration(means, gaps_of(measured, alpha))
-
-
-def _readings(group: str) -> list[Reading]:
-    return [Reading(sentence, baseline=NEUTRAL) for sentence in sentences(group)]

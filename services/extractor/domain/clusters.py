@@ -15,14 +15,10 @@ Vectors = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 WORD = re.compile(r"[^\W\d_]{3,}")
 COMMON = frozenset(
-    word
-    for word in re.findall(
-        r"\w+",
-        """
-    the and for are was were with that this from have has had not but they them their you your
-    its his her she him who what which when where how all any can will would there here than
-    then into out about over also been being more most other some such only very one two our
-    """,
+    WORD.findall(
+        "the and for are was were with that this from have has had not but they them their you your"
+        " its his her she him who what which when where how all any can will would there here than"
+        " then into out about over also been being more most other some such only very one two our"
     )
 )
 """Words that say nothing about what a text is about."""
@@ -94,7 +90,8 @@ def distances(vectors: Vectors, clusters: Sequence[Cluster]) -> Vectors:
 
 
 def _names(groups: Sequence[Sequence[str]]) -> list[str]:
-    counts = [Counter(word for text in group for word in _words(text)) for group in groups]
+    found = [[word for text in group for word in WORD.findall(text.lower())] for group in groups]
+    counts = [Counter(word for word in words if word not in COMMON) for words in found]
     everywhere = sum(counts, Counter[str]())
     average = sum(everywhere.values()) / max(1, len(groups))
     names: list[str] = []
@@ -105,10 +102,6 @@ def _names(groups: Sequence[Sequence[str]]) -> list[str]:
         name = "_".join(top) or "no_words"
         names.append(name if name not in names else f"{name}_{number + 1}")
     return names
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in WORD.findall(text.lower()) if word not in COMMON]
 
 
 Embed = Callable[[Sequence[str]], Sequence[Any]]
@@ -136,10 +129,7 @@ def cluster_assignments(
 ) -> list[ClusterAssignment]:
     """Return the cluster of every answer, in the order of their ids.
 
-    Raises
-    ------
-    Unscorable
-        The model that embeds is not there.
+    Raise Unscorable where the model that embeds is not there.
     """
     answered = [each for each in responses if each.ending is Ending.ANSWERED and each.text]
     segments: dict[str, list[Response]] = {}

@@ -27,13 +27,7 @@ class OtherVersion(BrokenContract):
 
 
 def spec_of(data: bytes) -> DropInSpec:
-    """Read a spec.
-
-    Raises
-    ------
-    BrokenContract
-        It is not a spec.
-    """
+    """Read a spec; raise BrokenContract where it is none."""
     try:
         spec = DropInSpec.model_validate_json(data)
     except ValidationError as error:
@@ -82,27 +76,19 @@ def body_of(readings: Sequence[Reading]) -> bytes:
 def outcomes_of(data: bytes, spec: DropInSpec, texts: int) -> list[Measured]:
     """Read an answer; what is wrong with one result costs one text.
 
-    Raises
-    ------
-    BrokenContract
-        Nothing in it can be used.
-    OtherVersion
-        It was measured with another version: it must not be published under the spec's.
+    Raise BrokenContract where nothing in it can be used, OtherVersion where it was measured with
+    another version: it must not be published under the spec's.
     """
-    answer = _json(data)
+    try:
+        answer = json.loads(data)
+    except (ValueError, RecursionError):
+        raise BrokenContract("its answer is no JSON") from None
     if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
         raise BrokenContract("its answer has no results")
     if answer.get("version") != spec.version:
         raise OtherVersion("it answers under another version than its spec names")
     results = {str(each.get("id")): each for each in answer["results"] if isinstance(each, dict)}
     return [checked(spec.features, _outcome(results.get(str(number)))) for number in range(texts)]
-
-
-def _json(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        raise BrokenContract("its answer is no JSON") from None
 
 
 def _outcome(result: Mapping[str, Any] | None) -> Outcome:

@@ -87,7 +87,8 @@ def checked(features: Sequence[str], outcome: Outcome) -> Measured:
         return {}, WRONG_FEATURES
     if not all(_is_number(value) for value in outcome.values()):
         return {}, NOT_FINITE
-    return {name: _number(outcome[name]) for name in features}, None
+    given = ((name, outcome[name]) for name in features)
+    return {name: None if value is None else float(value) for name, value in given}, None
 
 
 def reason_of(unscorable: Unscorable) -> str:
@@ -105,11 +106,7 @@ def _outcomes(extractor: Extractor, readings: Sequence[Reading]) -> Sequence[Out
         outcomes = []
     if len(outcomes) == len(readings):
         return outcomes
-    return [_alone(_of_one(extractor), reading) for reading in readings]
-
-
-def _of_one(extractor: BatchExtractor) -> Callable[[Reading], Outcome]:
-    return lambda reading: extractor.measure_all([reading])[0]
+    return [_alone(lambda one: extractor.measure_all([one])[0], each) for each in readings]
 
 
 def _alone(measure: Callable[[Reading], Outcome], reading: Reading) -> Outcome:
@@ -133,7 +130,3 @@ def _is_number(value: object) -> bool:
         return isfinite(value)
     except OverflowError:
         return False
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None else float(value)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from services.extractor.domain.extractor import Outcome, Reading, Unscorable, batch_of_one
-from shared.models.classifier import Classifier
 from shared.models.device import ModelOptions
 from shared.models.forward_passes import ModelUnavailable
+from shared.models.text_models import Classifier
 from shared.telemetry import log
 
 Scores = Mapping[str, float]
@@ -22,13 +22,7 @@ class LinearFormula:
     offset: float = 0.0
 
     def of(self, scores: Scores) -> float:
-        """Return the number.
-
-        Raises
-        ------
-        Unscorable
-            The model has no such label.
-        """
+        """Return the number; raise Unscorable where the model has no such label."""
         known = {label.lower(): score for label, score in scores.items()}
         if missing := [label for label in self.weights if label.lower() not in known]:
             raise Unscorable(f"model has no label {missing[0]}")

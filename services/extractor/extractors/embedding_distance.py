@@ -9,7 +9,7 @@ import numpy as np
 from services.extractor.domain import Extractor, Outcome, Reading, Unscorable, batch_of_one
 from services.extractor.extractors._models import unscorable_if_unavailable
 from shared.models.device import ModelOptions
-from shared.models.embedding import Embedder
+from shared.models.text_models import Embedder
 
 
 @dataclass(frozen=True)

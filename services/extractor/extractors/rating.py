@@ -2,9 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
 
-from services.extractor.domain import Extractor, Reading, Unscorable
+from services.extractor.domain import Unscorable
+
+VERSION = "1"
+FEATURES = ("rating",)
+INSTRUMENT = "patterns for a stated rating; no model"
 
 NUMBER = r"[-+]?\d+(?:\.\d+)?"
 ALONE = re.compile(rf"\s*({NUMBER})\s*\.?\s*")
@@ -22,22 +25,14 @@ ON_ITS_OWN_LINE = re.compile(
 NAMES = ("rating", "score", "ranking")
 
 
-class RatingExtractor:
-    """Reads the one rating a text states."""
-
-    name = "rating"
-    version = "1"
-    features = ("rating",)
-    instrument = "patterns for a stated rating; no model"
-
-    def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Return the rating; a text that states none, or two different ones, has none."""
-        found = _in_json(reading.text) or _in_words(reading.text)
-        if not found:
-            raise Unscorable("no rating")
-        if len(found) > 1:
-            raise Unscorable("several ratings")
-        return {"rating": found.pop()}
+def measure(text: str) -> dict[str, float | None]:
+    """Return the rating; a text that states none, or two different ones, has none."""
+    found = _in_json(text) or _in_words(text)
+    if not found:
+        raise Unscorable("no rating")
+    if len(found) > 1:
+        raise Unscorable("several ratings")
+    return {"rating": found.pop()}
 
 
 def _in_json(text: str) -> set[float]:
@@ -57,8 +52,3 @@ def _in_words(text: str) -> set[float]:
         return {float(alone.group(1))}
     stated = ON_ITS_OWN_LINE.findall(text) or LABELLED.findall(text)
     return {float(number) for number in stated}
-
-
-def build() -> Extractor:
-    """Return the extractor of this file."""
-    return RatingExtractor()

@@ -1,11 +1,12 @@
 """Calls one drop-in extractor; what it does wrong costs its own texts alone."""
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from pydantic import ValidationError
 
-from services.extractor.domain import Extractor, Measured, Reading, Unscorable
+from services.extractor.domain import Measured, Reading
 from services.extractor.domain.dropin_protocol import (
     BROKEN,
     BrokenContract,
@@ -14,8 +15,12 @@ from services.extractor.domain.dropin_protocol import (
     body_of,
     outcomes_of,
 )
-from services.extractor.handlers.extractor_status import ExtractorCounters
-from services.extractor.handlers.measuring import baselines_of, features_of, readings_of
+from services.extractor.handlers.measuring import (
+    ExtractorCounters,
+    baselines_of,
+    features_of,
+    readings_of,
+)
 from shared.bus.jetstream import NoReply, Requester, ServiceReply
 from shared.contracts import Features, Response
 from shared.contracts.dropin import Checked, DropInSpec, endpoint
@@ -72,7 +77,6 @@ class CallDropIn:
         call_s: float,
     ) -> None:
         self.spec = spec
-        self._extractor = _Named(spec)
         self._caller = caller
         self._baselines = baselines
         self._counters = counters
@@ -87,8 +91,7 @@ class CallDropIn:
             return []
         bases = await self._of_baselines(baselines_of(asked))
         outcomes = await self.measured(readings_of(asked))
-        extractor: Extractor = self._extractor
-        return features_of(asked, extractor, outcomes, bases, self._counters, self._now())
+        return features_of(asked, self.spec, outcomes, bases, self._counters, self._now())
 
     async def _of_baselines(self, texts: Sequence[str]) -> dict[str, Numbers]:
         """Return the numbers of baseline texts; each is asked for once, ever."""
@@ -105,15 +108,11 @@ class CallDropIn:
     async def measured(self, readings: Sequence[Reading]) -> list[Measured]:
         """Measure texts, in as few calls as its spec and the bus allow.
 
-        Raises
-        ------
-        TransientError
-            It does not answer now; the same texts come again later.
+        Raise TransientError where it does not answer now; the same texts come again later.
         """
         found: list[Measured] = []
-        for batch in batches_of(
-            readings, self.spec.max_batch, self._caller.most_bytes - SPARE_BYTES
-        ):
+        most_bytes = self._caller.most_bytes - SPARE_BYTES
+        for batch in batches_of(readings, self.spec.max_batch, most_bytes):
             if self._suspects.any_of(batch):
                 found += [await self._measure_suspect(reading) for reading in batch]
             else:
@@ -122,7 +121,8 @@ class CallDropIn:
 
     async def _measure_batch(self, batch: list[Reading]) -> list[Measured]:
         try:
-            reply = await self._ask(batch)
+            subject = endpoint(self.spec.name, "extract")
+            reply = await self._caller.ask(subject, body_of(batch), timeout_s=self._call_s)
         except NoReply as silence:
             self._suspects.add(batch, deaths=0)
             self._counters.fail("it did not answer a call")
@@ -151,7 +151,9 @@ class CallDropIn:
         if reply.error_code is not None:
             self._counters.fail("it answered a call with an error")
             if texts == 1:
-                return [({}, f"the extractor failed: {_code(reply.error_code)}")]
+                plain = re.fullmatch(r"[0-9]{3}", reply.error_code)
+                code = reply.error_code if plain else "no status"
+                return [({}, f"the extractor failed: {code}")]
             raise BrokenContract("it answered with an error")
         try:
             return outcomes_of(reply.data, self.spec, texts)
@@ -163,13 +165,7 @@ class CallDropIn:
             raise
 
     async def check(self) -> None:
-        """Raise unless it says that it is well.
-
-        Raises
-        ------
-        TransientError
-            It does not answer, or says it is not.
-        """
+        """Raise TransientError unless it says that it is well."""
         reply = await self._caller.ask(endpoint(self.spec.name, "check"), timeout_s=self._call_s)
         try:
             status = Checked.model_validate_json(reply.data).status
@@ -177,25 +173,3 @@ class CallDropIn:
             status = "no status"
         if status != "ok":
             raise TransientError(f"{self.spec.name} says of itself that it cannot work now.")
-
-    async def _ask(self, batch: Sequence[Reading]) -> ServiceReply:
-        subject = endpoint(self.spec.name, "extract")
-        return await self._caller.ask(subject, body_of(batch), timeout_s=self._call_s)
-
-
-class _Named:
-    """A drop-in where an extractor's name, version and instrument are wanted."""
-
-    def __init__(self, spec: DropInSpec) -> None:
-        self.name = spec.name
-        self.version = spec.version
-        self.features = spec.features
-        self.instrument = spec.instrument
-
-    def measure(self, reading: Reading) -> dict[str, float | None]:
-        """Measure nothing: another process does."""
-        raise Unscorable(f"{self.name} is asked over the bus ({len(reading.text)} characters)")
-
-
-def _code(code: str) -> str:
-    return code if code.isdecimal() and len(code) == 3 else "no status"

@@ -9,7 +9,7 @@ from typing import Any
 
 from services.extractor.domain.dropin_protocol import BrokenContract, mismatch, spec_of
 from services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
-from services.extractor.handlers.extractor_status import ExtractorCounters
+from services.extractor.handlers.measuring import ExtractorCounters
 from shared.bus.jetstream import Requester
 from shared.bus.stage import Stage
 from shared.bus.worker import Worker
@@ -53,7 +53,10 @@ class DropIns:
     batch: int
     _running: dict[str, RunningDropIn] = field(default_factory=dict)
     _suspects: dict[str, SuspectTexts] = field(default_factory=dict)
-    _refused: dict[tuple[str, str], tuple[str, datetime]] = field(default_factory=dict)
+    _refused: dict[tuple[str, str], datetime] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._announcing = timedelta(seconds=self.announce_every_s)
 
     async def supervise(self, host: StageHost) -> None:
         """Be the service's supervisor: find drop-ins, start, announce and end their stages."""
@@ -72,7 +75,8 @@ class DropIns:
         if dropin and dropin.spec.version == version:
             dropin.seen_at = self.now()
             return
-        if self._refused_lately(name, version):
+        refused_at = self._refused.get((name, version))
+        if refused_at and self.now() - refused_at < self._announcing:
             return
         try:
             spec = await self._read_spec(name, version, caller)
@@ -88,8 +92,7 @@ class DropIns:
             raise BrokenContract("an extractor of this name is built in")
         if len(self._running) >= MOST_DROP_INS:
             raise BrokenContract(f"there are {MOST_DROP_INS} drop-ins already")
-        reply = await caller.ask(endpoint(name, "spec"), timeout_s=self.call_s)
-        spec = spec_of(reply.data)
+        spec = spec_of((await caller.ask(endpoint(name, "spec"), timeout_s=self.call_s)).data)
         if problem := mismatch(spec, name, version):
             raise BrokenContract(problem)
         return spec
@@ -121,13 +124,9 @@ class DropIns:
         await host.stop(dropin.worker)
         log("dropins").info("a drop-in is let go", extractor=name, version=dropin.spec.version)
 
-    def _refused_lately(self, name: str, version: str) -> bool:
-        _, at = self._refused.get((name, version), ("", None))
-        return at is not None and self.now() - at < timedelta(seconds=self.announce_every_s)
-
     async def _refuse(self, name: str, version: str, why: str) -> None:
         now = self.now()
-        self._refused[name, version] = (why, now)
+        self._refused[name, version] = now
         refusal = ExtractorStatus(name, version, (), now, kind=KIND, last_error=why, refused=why)
         await in_thread(self.store.extractors.announce, refusal)
         log("dropins").warning("a drop-in is refused", extractor=name, version=version, why=why)
@@ -138,14 +137,13 @@ class DropIns:
         for name, dropin in list(self._running.items()):
             if now - dropin.seen_at > timedelta(seconds=max(GONE_AFTER_S, 2 * self.call_s)):
                 await self._stop(name, host)
-            elif dropin.worker.ready and self._due(dropin, now):
-                over_s = (now - (dropin.announced_at or dropin.seen_at)).total_seconds()
+                continue
+            announced_at = dropin.announced_at
+            due = announced_at is None or now - announced_at >= self._announcing
+            if dropin.worker.ready and due:
+                over_s = (now - (announced_at or dropin.seen_at)).total_seconds()
                 dropin.announced_at = now
                 await in_thread(self.store.extractors.announce, dropin_status(dropin, over_s))
-
-    def _due(self, dropin: RunningDropIn, now: datetime) -> bool:
-        every = timedelta(seconds=self.announce_every_s)
-        return dropin.announced_at is None or now - dropin.announced_at >= every
 
 
 def dropin_status(dropin: RunningDropIn, over_s: float) -> ExtractorStatus:

@@ -16,10 +16,7 @@ Answer = Callable[[bytes], bytes]
 def spec_for(extractor: Extractor) -> DropInSpec:
     """Return what an extractor says of itself.
 
-    Raises
-    ------
-    ConfigurationError
-        Its name, version, features or instrument cannot travel.
+    Raise ConfigurationError where its name, version, features or instrument cannot travel.
     """
     try:
         return DropInSpec(

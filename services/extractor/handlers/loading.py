@@ -84,10 +84,7 @@ def _installed(name: str, given: Mapping[str, Any]) -> Extractor:
 def load_file(path: Path, given: Mapping[str, Any] | None = None) -> Extractor:
     """Load the extractor of one Python file.
 
-    Raises
-    ------
-    ConfigurationError
-        It cannot be read, or is no extractor.
+    Raise ConfigurationError where it cannot be read, or is no extractor.
     """
     if not path.is_file():
         raise ConfigurationError(f"There is no file {path}.")
@@ -109,16 +106,15 @@ def load_file(path: Path, given: Mapping[str, Any] | None = None) -> Extractor:
 def extractor_of(source: Any, name: str, given: Mapping[str, Any] | None = None) -> Extractor:
     """Turn what was found into an extractor: a module, a `build` function, or one already.
 
-    Raises
-    ------
-    ConfigurationError
-        It is none of these.
+    Raise ConfigurationError where it is none of these.
     """
-    if isinstance(source, ModuleType) and hasattr(source, "build"):
-        return _built(source.build, given or {})
-    if isinstance(source, ModuleType):
+    if isinstance(source, ModuleType) and not hasattr(source, "build"):
         return _one_function(source, name)
-    return _built(source, given or {}) if callable(source) else _checked(source)
+    build = source.build if isinstance(source, ModuleType) else source
+    if not callable(build):
+        return _checked(build)
+    takes = inspect.signature(build).parameters
+    return _checked(build(**{key: each for key, each in (given or {}).items() if key in takes}))
 
 
 def _one_function(module: ModuleType, name: str) -> Extractor:
@@ -133,18 +129,9 @@ def _one_function(module: ModuleType, name: str) -> Extractor:
     return FunctionExtractor(name, str(version), tuple(features), str(given), function)
 
 
-def _built(build: Callable[..., Any], given: Mapping[str, Any]) -> Extractor:
-    takes = inspect.signature(build).parameters
-    return _checked(build(**{key: value for key, value in given.items() if key in takes}))
-
-
 def _checked(made: Any) -> Extractor:
-    lacking = [
-        each
-        for each in ("name", "version", "features", "instrument", "measure")
-        if not hasattr(made, each)
-    ]
-    if lacking:
+    wanted = ("name", "version", "features", "instrument", "measure")
+    if lacking := [each for each in wanted if not hasattr(made, each)]:
         raise ConfigurationError(
             f"{type(made).__name__} is not an extractor: it has no {' and no '.join(lacking)}."
         )
@@ -175,12 +162,13 @@ class ClassifierFile(RootModel[dict[Token, ConfiguredClassifier]]):
 def configured(path: Path, models: ModelOptions) -> dict[str, Extractor]:
     """Return the extractors a file names: `name: {model: ..., labels: {label: feature}}`.
 
-    Raises
-    ------
-    ConfigurationError
-        It cannot be read or understood, or the models extra is not installed.
+    Raise ConfigurationError where it cannot be read or understood, or the models extra is not
+    installed.
     """
-    found = _read(path)
+    text = read_text(path, "file of classifiers", ConfigurationError)
+    expected = "classifiers are a mapping of names to model and labels"
+    fields = yaml_mapping(text, path, expected, ConfigurationError)
+    found = checked(ClassifierFile, fields, path, ConfigurationError).root
     try:
         return {name: _extractor(name, wanted, models) for name, wanted in found.items()}
     except ModuleNotFoundError as error:
@@ -188,13 +176,6 @@ def configured(path: Path, models: ModelOptions) -> dict[str, Extractor]:
             f"The models in {path} need {error.name}, which is not installed. Install the `models`"
             " extra."
         ) from None
-
-
-def _read(path: Path) -> dict[str, ConfiguredClassifier]:
-    text = read_text(path, "file of classifiers", ConfigurationError)
-    expected = "classifiers are a mapping of names to model and labels"
-    fields = yaml_mapping(text, path, expected, ConfigurationError)
-    return checked(ClassifierFile, fields, path, ConfigurationError).root
 
 
 def _extractor(name: str, wanted: ConfiguredClassifier, models: ModelOptions) -> Extractor:
