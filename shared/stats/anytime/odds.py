@@ -97,12 +97,8 @@ class CommonOdds:
                 total + times * one for total, one in zip(sums, normalisers(*margins), strict=True)
             ]
         units = sum(batch.size for batch in telling)
-        return cls(
-            sum(batch.selected_1 for batch in telling),
-            tuple(sums),
-            units,
-            sum(batch.size for batch in all_batches) - units,
-        )
+        silent = sum(batch.size for batch in all_batches) - units
+        return cls(sum(batch.selected_1 for batch in telling), tuple(sums), units, silent)
 
     def __add__(self, other: "CommonOdds") -> "CommonOdds":
         return CommonOdds(

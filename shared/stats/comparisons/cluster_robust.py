@@ -24,14 +24,12 @@ Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class ClusteredDifference:
-    """A difference of means, and the numbers of prompts and answers it is based on."""
+    """A difference of means, and the numbers of prompts it is based on and of answers it misses."""
 
     difference: MeanDifference
     prompts_a: int
     prompts_b: int
     prompts_shared: int
-    answers_a: int
-    answers_b: int
     missing_a: int
     missing_b: int
 
@@ -50,10 +48,6 @@ class AnsweredPrompts:
         # sorted: sums of the same answers are then equal to the last digit
         values = {prompt: np.sort(v) for prompt, (v, _) in found.items() if len(v)}
         return cls(values, sum(missing for _, missing in found.values()))
-
-    def answers(self) -> int:
-        """Return the number of finite answers."""
-        return sum(len(values) for values in self.values.values())
 
 
 def cluster_robust(a: AnswersByPrompt, b: AnswersByPrompt, alpha: float) -> ClusteredDifference:
@@ -96,10 +90,10 @@ def cluster_robust(a: AnswersByPrompt, b: AnswersByPrompt, alpha: float) -> Clus
 
 
 def _counted(a: AnsweredPrompts, b: AnsweredPrompts, found: MeanDifference) -> ClusteredDifference:
-    """Return a difference with the numbers of prompts and answers it is based on."""
+    """Return a difference with the numbers of prompts it is based on, and of missing answers."""
     shared = len(a.values.keys() & b.values.keys())
     prompts = (len(a.values), len(b.values), shared)
-    return ClusteredDifference(found, *prompts, a.answers(), b.answers(), a.missing, b.missing)
+    return ClusteredDifference(found, *prompts, a.missing, b.missing)
 
 
 def _sums_by_prompt(a: AnsweredPrompts, b: AnsweredPrompts) -> Sums:

@@ -151,15 +151,11 @@ def _quantile(q: float) -> SelectionStandard | None:
     return SelectionStandard("quantile", q) if 0 <= q <= 1 else None
 
 
-def _mode(width: float) -> SelectionStandard | None:
-    return SelectionStandard("mode", width) if width > 0 else None
-
-
 STANDARDS: Mapping[str, Callable[..., SelectionStandard | None]] = {
     "mean": lambda: SelectionStandard("mean"),
     "median": lambda: SelectionStandard("quantile", 0.5),
     "mode": lambda: SelectionStandard("mode", MODE_WIDTH),
-    f"mode-{NUMBER}": lambda width: _mode(float(width)),
+    f"mode-{NUMBER}": lambda w: SelectionStandard("mode", float(w)) if float(w) > 0 else None,
     f"quantile_range={NUMBER}": lambda q: _quantile(float(q)),
     f"percentile_range={NUMBER}": lambda p: _quantile(float(p) / 100),
     f"fixed={SIGNED}": lambda v: SelectionStandard("fixed", float(v)),

@@ -103,14 +103,7 @@ def disparities(
         values[place] = dixon_p_values(values[METRICS.index("Dixon Q")], k, rng, simulations)
         reasons[place][~np.isnan(values[place])] = Reason.DEFINED
     return Disparity(
-        METRICS,
-        tuple(domains),
-        summary.statistics,
-        summary.features,
-        values,
-        reasons,
-        holders,
-        k,
+        METRICS, tuple(domains), summary.statistics, summary.features, values, reasons, holders, k
     )
 
 
@@ -172,11 +165,7 @@ class _Spread:
 
     def _dixon(self, one: Conditions) -> list[Metric]:
         q = dixon(self.ordered, self.k)
-        undefined = [
-            *one,
-            (self.k == 2, Reason.TWO_GROUPS),
-            (self.flat, Reason.EQUAL_GROUPS),
-        ]
+        undefined = [*one, (self.k == 2, Reason.TWO_GROUPS), (self.flat, Reason.EQUAL_GROUPS)]
         low = [*undefined, (np.isnan(q.low), Reason.EQUAL_GROUPS)]
         high = [*undefined, (np.isnan(q.high), Reason.EQUAL_GROUPS)]
         outermost = np.where(

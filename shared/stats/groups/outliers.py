@@ -62,10 +62,7 @@ def dixon(ordered: Floats, n: NDArray[np.intp]) -> DixonQ:
 
 
 def dixon_p_values(
-    largest: Floats,
-    n: NDArray[np.intp],
-    rng: np.random.Generator,
-    simulations: int = SIMULATIONS,
+    largest: Floats, n: NDArray[np.intp], rng: np.random.Generator, simulations: int = SIMULATIONS
 ) -> Floats:
     """Return two-sided p-values of the larger of both ends; nan where Q is nan.
 

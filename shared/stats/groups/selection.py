@@ -60,10 +60,7 @@ class SelectionRate:
             raise ValueError("a selection rate needs the whole columns, for its standard")
         standard = self.standard.of(cells.columns)[cells.feature]
         chosen = np.count_nonzero(self._meets(cells.values, standard[:, None]), axis=1)
-        first_of = [
-            (cells.count == 0, Reason.NO_VALUES),
-            (np.isnan(standard), Reason.NO_STANDARD),
-        ]
+        first_of = [(cells.count == 0, Reason.NO_VALUES), (np.isnan(standard), Reason.NO_STANDARD)]
         return with_reasons(chosen / np.maximum(cells.count, 1), first_of=first_of)
 
     def _meets(self, values: Floats, standard: Floats) -> NDArray[np.bool_]:

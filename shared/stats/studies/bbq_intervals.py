@@ -51,7 +51,8 @@ def with_intervals(
     """
     check_alpha(alpha)
     found = score((each for some in answers.values() for each in some), condition)
-    table = _table(answers, condition)
+    rows = sorted(counts for some in answers.values() if any(counts := _counts(some, condition)))
+    table = np.array(rows, dtype=np.float64).reshape(-1, 4)
     drawn = scores(_draws(table, rng, resamples), condition) if len(table) else np.empty((0, 3))
     values = (found.accuracy, found.s_dis, found.bias)
     intervals = [
@@ -105,11 +106,6 @@ def _share(gaps: Floats) -> float | None:
     if not np.isfinite(gaps).all():
         return None
     return float((gaps >= gaps[0] - 1e-9).mean())
-
-
-def _table(answers: Mapping[str, Sequence[BbqAnswer]], condition: Condition) -> Floats:
-    rows = sorted(counts for some in answers.values() if any(counts := _counts(some, condition)))
-    return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
 def _counts(answers: Iterable[BbqAnswer], condition: Condition) -> tuple[int, int, int, int]:

@@ -58,19 +58,9 @@ def paired_table(both: int, first: int, second: int, neither: int, *, alpha: flo
         nothing = (None, None, None, None, None)
         return PairedTable(table.n, difference, odds_ratio, *nothing, NO_DISCORDANT)
     exact = mcnemar(table.rows, exact=True)
-    statistic, p_value = _chi_square(table.b, table.c, 0)
-    corrected, corrected_p_value = _chi_square(table.b, table.c, 1)
-    return PairedTable(
-        table.n,
-        difference,
-        odds_ratio,
-        float(exact.pvalue),
-        statistic,
-        p_value,
-        corrected,
-        corrected_p_value,
-        None,
-    )
+    plain, corrected = (_chi_square(table.b, table.c, by) for by in (0, 1))
+    tests = (float(exact.pvalue), *plain, *corrected)
+    return PairedTable(table.n, difference, odds_ratio, *tests, None)
 
 
 def _chi_square(first: int, second: int, correction: int) -> tuple[float, float]:

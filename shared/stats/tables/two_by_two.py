@@ -1,7 +1,7 @@
 """The statistics of a 2x2 table of two groups, each with its interval or its reason."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from operator import index
 from typing import Any
 
@@ -119,23 +119,15 @@ def two_by_two(
 
 def as_json(found: TwoByTwo) -> dict[str, Any]:
     """Return the statistics as a JSON object: null where undefined, and for an infinite bound."""
-    chi2 = found.chi_square
     return {
         "n": found.table.n,
         "odds_ratio": _estimate(found.odds_ratio),
         "odds_ratio_conditional": _estimate(found.odds_ratio_conditional),
         "relative_risk": _estimate(found.relative_risk),
         "risk_difference": _estimate(found.risk_difference),
-        "chi_square": {
-            "statistic": chi2.statistic,
-            "dof": chi2.dof,
-            "p_value": chi2.p_value,
-            "yates": chi2.yates,
-            "min_expected": chi2.min_expected,
-            "reason": chi2.reason,
-        },
-        "fisher": {"p_value": found.fisher.p_value, "reason": found.fisher.reason},
-        "boschloo": {"p_value": found.boschloo.p_value, "reason": found.boschloo.reason},
+        "chi_square": asdict(found.chi_square),
+        "fisher": asdict(found.fisher),
+        "boschloo": asdict(found.boschloo),
         "declared": {"test": found.declared, "p_value": found.p_value},
         "impact_ratio": {
             key: value for key, value in _estimate(found.impact_ratio).items() if key != "method"

@@ -56,7 +56,7 @@ def _assessed(
     values = [value if value is not None and isfinite(value) else None for value in given]
     rated = zip(responses, values, strict=True)
     ratings = [hiring.CvRating(response.unit, value) for response, value in rated]
-    first = responses[0]
+    first, repeated = responses[0], hiring.consistency(ratings)
     return FeatureAssessment(
         target=first.target,
         scaffold=first.scaffold,
@@ -66,7 +66,13 @@ def _assessed(
         missing=sum(value is None for value in values),
         total_bias=_total_bias(responses, values, plan, rng),
         quality=_quality(responses, ratings),
-        consistency=_consistency(ratings),
+        consistency=Consistency(
+            mean_sd=repeated.mean_sd,
+            one_answer=repeated.one_answer,
+            prompts=repeated.cells,
+            left_out=repeated.left_out,
+            reason=repeated.reason,
+        ),
         deviations=tuple(deviations(responses, values, plan, rng)),
         cells=tuple(cells(responses, values, plan)),
         criteria=tuple(criteria(responses, plan, rng)),
@@ -135,14 +141,3 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return value if value is not None and isfinite(value) else None
-
-
-def _consistency(ratings: Sequence[hiring.CvRating]) -> Consistency:
-    found = hiring.consistency(ratings)
-    return Consistency(
-        mean_sd=found.mean_sd,
-        one_answer=found.one_answer,
-        prompts=found.cells,
-        left_out=found.left_out,
-        reason=found.reason,
-    )

@@ -52,10 +52,7 @@ class GroupComparison:
 
 
 def compare(
-    observations: Observations,
-    grouping: Grouping,
-    plan: ComparisonPlan,
-    rng: np.random.Generator,
+    observations: Observations, grouping: Grouping, plan: ComparisonPlan, rng: np.random.Generator
 ) -> Iterator[GroupComparison]:
     """Compare every pair of groups of a domain on every feature; nothing is corrected yet."""
     units = Units.of(observations, grouping)

@@ -75,13 +75,7 @@ class FixedPrompts:
         self._sets = dict(codes) if observations.sets is not None and has.any() else None
 
     def difference(
-        self,
-        a: int,
-        b: int,
-        feature: int,
-        alpha: float,
-        tolerance: float,
-        rng: np.random.Generator,
+        self, a: int, b: int, feature: int, alpha: float, tolerance: float, rng: np.random.Generator
     ) -> MeanDifference:
         """Return the difference of two groups on these prompts."""
         of_a, of_b = self.by_prompt(a, feature), self.by_prompt(b, feature)

@@ -28,11 +28,10 @@ Raised = Mapping[tuple[str, AlarmKind], Alarm]
 class AlarmChange:
     """What is to be told of one comparison."""
 
-    key: str
+    evidence: Evidence
     what: AlarmKind
     state: AlarmState
     reason: str
-    evidence: Evidence
     epoch: int
 
 
@@ -48,8 +47,8 @@ def alarms(
     told = {(each.comparison_key, each.what, each.epoch) for each in history}
     found = []
     for each in evidence:
-        for news in (*_cleared(each, standing, closed), *_raised(each, monitor)):
-            fresh = (news.key, news.what, closed.epoch) not in told
+        for news in (*_cleared(each, standing, closed), *_raised(each, monitor.plan)):
+            fresh = (each.comparison_key, news.what, closed.epoch) not in told
             if news.state is AlarmState.CLEARED or fresh:
                 found.append(_alarm(news, monitor, closed, seen))
     return found
@@ -65,19 +64,12 @@ def standing_of(history: Collection[Alarm]) -> Raised:
     }
 
 
-def _raised(evidence: Evidence, monitor: Monitor) -> Iterator[AlarmChange]:
-    key = evidence.comparison_key
+def _raised(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:
+    bound, raised = change_bound(plan), AlarmState.RAISED
     if evidence.verdict is Verdict.DISPARITY:
         reason = f"{evidence.reason}: its logarithm reached {evidence.log_supremum:.2f} of the"
         told = f"{reason} {evidence.bound:.2f} needed"
-        yield AlarmChange(
-            key, AlarmKind.DISPARITY, AlarmState.RAISED, told, evidence, evidence.epoch
-        )
-    yield from _changed(evidence, monitor.plan)
-
-
-def _changed(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:
-    bound = change_bound(plan)
+        yield AlarmChange(evidence, AlarmKind.DISPARITY, raised, told, evidence.epoch)
     for what, change in _changes(evidence).items():
         if change and change.log_evidence is not None and change.log_evidence >= bound:
             told = "gap" if what is AlarmKind.CHANGE else "level of both groups"
@@ -85,8 +77,7 @@ def _changed(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:
                 f"the {told} is not what it was in the first {plan.reference_rounds} rounds of the"
                 f" epoch: the log evidence is {change.log_evidence:.2f} of the {bound:.2f} needed"
             )
-            key = evidence.comparison_key
-            yield AlarmChange(key, what, AlarmState.RAISED, reason, evidence, evidence.epoch)
+            yield AlarmChange(evidence, what, raised, reason, evidence.epoch)
 
 
 def _changes(evidence: Evidence) -> dict[AlarmKind, Change | None]:
@@ -105,14 +96,13 @@ def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[Al
             reason = "the evidence has turned: it now speaks for a gap within the tolerance"
         else:
             continue
-        key = evidence.comparison_key
-        yield AlarmChange(key, what, AlarmState.CLEARED, reason, evidence, alarm.epoch)
+        yield AlarmChange(evidence, what, AlarmState.CLEARED, reason, alarm.epoch)
 
 
 def _alarm(
     news: AlarmChange, monitor: Monitor, closed: Round, seen: Mapping[str, ComparedSets]
 ) -> Alarm:
-    evidence = news.evidence
+    evidence, key = news.evidence, news.evidence.comparison_key
     raised = news.state is AlarmState.RAISED
     change = _changes(evidence).get(news.what)
     log_evidence = evidence.log_e if change is None else change.log_evidence or 0.0
@@ -120,7 +110,7 @@ def _alarm(
         **closed.model_dump(include=CARRIED - {"epoch"}),
         monitor=monitor.name,
         epoch=news.epoch,
-        comparison_key=news.key,
+        comparison_key=key,
         what=news.what,
         state=news.state,
         reason=news.reason,
@@ -128,7 +118,7 @@ def _alarm(
         log_evidence=log_evidence,
         owners=monitor.upkeep.owners,
         webhook=monitor.upkeep.webhook,
-        twins=tuple(_twins(seen[news.key], evidence.gap.value)) if raised and seen else (),
+        twins=tuple(_twins(seen[key], evidence.gap.value)) if raised and seen else (),
     )
 
 
