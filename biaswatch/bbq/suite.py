@@ -1,12 +1,21 @@
-"""Rows of BBQ become pairs and a suite: marked options in an order drawn by seed."""
+"""Rows of BBQ become pairs and a suite: marked options in an order drawn by seed.
 
+A suite is written as a folder, published predictions as a recording.
+"""
+
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
+
+import yaml
 
 from biaswatch.bbq.rows import BbqRow
 from shared.contracts import Suite, SuiteProbe, derived_id
+from shared.errors import UsageError
+from shared.files import checked, json_lines, read_text
 
 
 @dataclass(frozen=True)
@@ -58,13 +67,10 @@ def _no_pair(rows: Sequence[BbqRow]) -> str | None:
         return f"{len(rows)} rows share the context"
     if len({row.question_polarity for row in rows}) != 2:
         return "both rows ask the same way"
-    if len({frozenset(zip(row.answers, _tags(row), strict=True)) for row in rows}) != 1:
+    tagged = [zip(r.answers, (o.group for o in r.options), strict=True) for r in rows]
+    if len(set(map(frozenset, tagged))) != 1:
         return "the rows have different options"
     return None
-
-
-def _tags(row: BbqRow) -> tuple[str, ...]:
-    return tuple(option.group for option in row.options)
 
 
 MARKS = "ABC"
@@ -94,7 +100,8 @@ def suite_of(
 
 def probes_of(rows: Sequence[BbqRow], *, seed: int, as_messages: bool) -> Iterator[SuiteProbe]:
     """Return a probe for every row, in the order of the rows, paired or not."""
-    sets = dict(_sets(paired(rows).pairs))
+    pairs = paired(rows).pairs
+    sets = {row.key: (pair.key, side) for pair in pairs for side, row in vars(pair).items()}
     for row in rows:
         order = order_of(row, seed)
         said = {"prompt": worded(row, order)} if as_messages else {"variables": parts(row, order)}
@@ -108,12 +115,6 @@ def probes_of(rows: Sequence[BbqRow], *, seed: int, as_messages: bool) -> Iterat
             expected=MARKS[order.index(row.label)],
             facts=_facts(row, order, side),
         )
-
-
-def _sets(pairs: Iterable[BbqPair]) -> Iterator[tuple[str, tuple[str, str]]]:
-    for pair in pairs:
-        yield pair.a.key, (pair.key, "a")
-        yield pair.b.key, (pair.key, "b")
 
 
 def order_of(row: BbqRow, seed: int) -> tuple[int, ...]:
@@ -156,3 +157,52 @@ def _facts(row: BbqRow, order: Sequence[int], side: str | None) -> dict[str, str
 
 def _mark(option: int | None, order: Sequence[int]) -> str | None:
     return None if option is None else MARKS[order.index(option)]
+
+
+PROBES = "probes.jsonl"
+
+
+def write_suite(suite: Suite, folder: Path) -> None:
+    """Write a suite so that `biaswatch run FOLDER` reads the same suite again.
+
+    Raises
+    ------
+    UsageError
+        The folder cannot be written.
+    """
+    header = suite.model_dump(mode="json", exclude_defaults=True, exclude={"probes"})
+    header["probes"] = PROBES
+    lines = (
+        json.dumps(probe.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False) + "\n"
+        for probe in suite.probes
+    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / PROBES).open("w", encoding="utf-8") as out:
+            out.writelines(lines)
+        text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=100)
+        (folder / "suite.yaml").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"The suite {folder} cannot be written ({error.strerror}).") from None
+
+
+def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:
+    """Return a line of a replay file for each row: the mark of the option the prediction names.
+
+    A prediction is compared with the options without regard to case; one that matches none is
+    recorded as it is, and is counted as no choice.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, or a row has no such column.
+    """
+    for place, fields in json_lines(read_text(path, "predictions"), path):
+        row = checked(BbqRow, fields, place)
+        if column not in fields:
+            raise UsageError(f"{place}: there is no column {column!r}.")
+        text = str(fields[column])
+        texts = [answer.strip().casefold() for answer in row.answers]
+        if texts.count(named := text.strip().casefold()) == 1:
+            text = f"Answer: {MARKS[order_of(row, seed).index(texts.index(named))]}"
+        yield json.dumps({"key": row.key, "text": text})

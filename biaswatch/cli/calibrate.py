@@ -4,7 +4,9 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from math import ceil, sqrt
 from pathlib import Path
+from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,14 +25,22 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.readers.suites import DEMO_SUITE, load_suite
 from biaswatch.render.output import print_rows
 from services.simulator.domain.planted_bias import PlantedModel
-from shared.contracts import Alarm, AlarmKind, AlarmState, Evidence, Monitor, Round, Suite
+from shared.contracts import (
+    Alarm,
+    AlarmKind,
+    AlarmState,
+    Evidence,
+    Monitor,
+    MonitorPlan,
+    Round,
+    Suite,
+)
 from shared.errors import TransientError, UsageError
 from shared.runtime.blocking import in_thread
 from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
-    from biaswatch.render.calibration import Row
     from shared.store import Store
 
 HOUR_S = 3600
@@ -41,6 +51,8 @@ CALLS = 4
 """In flight to a model: it answers at once, and every open connection costs each call time."""
 PATIENCE_S = 600.0
 """How long no round may end before that is taken for a fault."""
+Row = dict[str, float | int | None]
+POWER = 0.8
 
 
 def calibrate(
@@ -67,7 +79,7 @@ def calibrate(
 
 async def _calibrated(
     settings: Settings, effects: Sequence[float], monitors: int, rounds: int
-) -> "list[Row]":
+) -> list[Row]:
     from biaswatch.local.platform import embedded_platform
 
     plants = {_model(effect): PlantedModel(rating_gaps={"black": -effect}) for effect in effects}
@@ -164,9 +176,7 @@ def _monitor(effect: float, number: int, suite: Suite, rounds: int) -> dict[str,
     }
 
 
-def _row(store: "Store", effect: float, suite: Suite) -> "Row":
-    from biaswatch.render.calibration import effect_row
-
+def _row(store: "Store", effect: float, suite: Suite) -> Row:
     sets = len({probe.set for probe in suite.probes})
     alarmed_at: list[int | None] = []
     evidence: list[Evidence] = []
@@ -188,3 +198,53 @@ def _row(store: "Store", effect: float, suite: Suite) -> "Row":
 def _of(store: "Store", effect: float) -> list[Monitor]:
     found = store.records.all(Monitor)
     return [each for each in found if each.upkeep.owners == (f"{effect:g}",)]
+
+
+def effect_row(
+    effect: float, alarmed_at: Sequence[int | None], evidence: Sequence[Evidence], plan: MonitorPlan
+) -> Row:
+    """Return the row of one effect.
+
+    Parameters
+    ----------
+    alarmed_at
+        For each monitor the units it had asked when it alarmed; None where it never did.
+    evidence
+        The last of each monitor, from which the spread of a set's gap is taken.
+    """
+    share = sum(units is not None for units in alarmed_at) / len(alarmed_at)
+    by_80 = _reached(alarmed_at, POWER)
+    gaps = [each.gap.value for each in evidence if each.gap.value is not None]
+    fixed = _fixed(evidence, plan) if effect else None
+    return {
+        "effect": effect,
+        "monitors": len(alarmed_at),
+        "alarmed": round(share, 3),
+        "standard_error": round(sqrt(share * (1 - share) / len(alarmed_at)), 3),
+        "gap_found": round(mean(gaps), 3) if gaps else None,
+        "median_units": _reached(alarmed_at, 0.5),
+        "units_of_80_percent": by_80,
+        "looking_once": fixed,
+        "ratio": round(by_80 / fixed, 2) if by_80 and fixed else None,
+    }
+
+
+def _reached(alarmed_at: Sequence[int | None], share: float) -> int | None:
+    """Return the units by which this share of all monitors had alarmed; None where it never had."""
+    alarmed = sorted(units for units in alarmed_at if units is not None)
+    place = ceil(share * len(alarmed_at)) - 1
+    return alarmed[place] if place < len(alarmed) else None
+
+
+def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
+    """Return the units of the test that looks once, at 80 % power, and knows effect and spread."""
+    from shared.stats.anytime.pairs import PairHistogram
+    from shared.stats.anytime.planning import fixed_size
+
+    pairs = [PairHistogram(each.counts["counts"], each.counts["absent"][0]) for each in evidence]
+    whole = sum(pairs[1:], pairs[0])
+    if not whole.units or not whole.estimate:
+        return None
+    sd = whole.standard_error * sqrt(whole.units)
+    alpha = plan.alpha / 2 / len(plan.watched)
+    return fixed_size(whole.estimate, sd, alpha=alpha, power=POWER, tolerance=0.0)

@@ -8,17 +8,19 @@ from uuid import uuid4
 
 import typer
 
-from biaswatch.cli.case_options import (
+from biaswatch.cli.options import (
     Adjust,
     Given,
     Group,
     Groups,
+    Json,
     Outcome,
+    Server,
     Strata,
+    Token,
     Where,
     cases_given,
 )
-from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.local.run_results import InterpretedGap

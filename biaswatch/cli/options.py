@@ -1,13 +1,18 @@
-"""Options that several verbs share: the gateway, JSON, and `--fail-on`."""
+"""Options that several verbs share: the gateway, JSON, `--fail-on`, and cases or counts."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from math import isfinite
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shared.contracts import Diagnosis
 from shared.errors import UsageError
+
+if TYPE_CHECKING:
+    from biaswatch.readers.cases import Cases
 
 Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
 Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")]
@@ -59,3 +64,100 @@ def concluded_of(diagnoses: Iterable[Diagnosis]) -> Iterator[tuple[str, float | 
     for each in diagnoses:
         for gap in each.gaps:
             yield gap.verdict, gap.gap.value
+
+
+COUNTS = 4
+
+# Words, not numbers: what is no number is then said in our sentence, and a negative count is not
+# taken for an option.
+Given = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE | A B C D",
+        help="A CSV, Parquet or JSONL file of cases; or counts: group 1 with and without the"
+        " outcome, then group 2 with and without it.",
+    ),
+]
+Group = Annotated[str | None, typer.Option(help="The column that says whose case it is.")]
+Groups = Annotated[str | None, typer.Option(help="The two groups compared: FIRST,SECOND.")]
+Outcome = Annotated[str | None, typer.Option(help="COLUMN=VALUE, or COLUMN>=NUMBER (> <= <).")]
+Where = Annotated[
+    list[str] | None, typer.Option(help="Only rows with COLUMN=VALUE, COLUMN=A|B, ...")
+]
+Strata = Annotated[str | None, typer.Option(help="A column within which to compare as well.")]
+Adjust = Annotated[list[str] | None, typer.Option(help="A covariate of a logistic regression.")]
+
+
+def cases_given(
+    verb: str,
+    given: list[str],
+    *,
+    group: str | None,
+    groups: str | None,
+    outcome: str | None,
+    where: list[str] | None,
+    strata: str | None,
+    adjust: list[str] | None,
+    alpha: float,
+) -> "Cases":
+    """Return the cases of a file, or those four counts are.
+
+    Raises
+    ------
+    UsageError
+        Something is missing or does not fit; the sentence says what to write.
+    """
+    from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
+
+    if unknown := [word for word in given if word.startswith("--")]:
+        raise UsageError(f"There is no option {unknown[0]}: see `biaswatch {verb} --help`.")
+    if len(given) == 1 and not given[0].lstrip("-").isdigit():
+        if not (group and groups and outcome):
+            raise UsageError("Cases in a file need --group, --groups and --outcome.")
+        asked = CasesQuestion(
+            group=group,
+            groups=_two(groups),
+            outcome=row_filter(outcome),
+            where=[row_filter(each) for each in where or ()],
+            strata=strata,
+            adjust=adjust or (),
+            alpha=alpha,
+        )
+        return cases_of(Path(given[0]), asked)
+    if strata or adjust or where or group:
+        raise UsageError("Four counts take no --group, --where, --strata or --adjust: give a file.")
+    if len(given) != COUNTS:
+        raise UsageError(f"A table takes four counts A B C D, but {len(given)} were given.")
+    a, b, c, d = (whole(name, word) for name, word in zip("ABCD", given, strict=True))
+    named = _two(groups) if groups else ("group 1", "group 2")
+    event = outcome or "the outcome"
+    return Cases((a, b, c, d), named, event, event)
+
+
+def more_of(cases: "Cases") -> dict[str, Any]:
+    """Return what a file's cases say beyond their four counts, as JSON."""
+    adjusted = cases.adjusted and {**asdict(cases.adjusted), "for": list(cases.adjusted_for)}
+    return {
+        "counts": list(cases.counts),
+        "groups": list(cases.groups),
+        "outcome": cases.value,
+        "stratified": asdict(cases.strata) if cases.strata else None,
+        "strata": {name: list(counts) for name, counts in cases.by_stratum.items()},
+        "adjusted_odds_ratio": adjusted,
+        "notes": list(cases.notes),
+    }
+
+
+def _two(written: str) -> tuple[str, str]:
+    names = [name.strip() for name in written.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise UsageError(f"--groups is {written!r}, but has to name two groups: FIRST,SECOND.")
+    return names[0], names[1]
+
+
+def whole(name: str, word: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(word)
+    except ValueError:
+        raise UsageError(f"{name} is {word!r}, but has to be a whole number.") from None

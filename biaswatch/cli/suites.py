@@ -8,8 +8,7 @@ import typer
 
 from biaswatch.bbq.rows import ROWS, BbqRow, read_folder
 from biaswatch.bbq.sources import SOURCE, fetch
-from biaswatch.bbq.suite import paired, suite_of
-from biaswatch.bbq.writing import recording_of, write_suite
+from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
 

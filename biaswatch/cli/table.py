@@ -10,11 +10,12 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.cli.case_options import (
+from biaswatch.cli.options import (
     Adjust,
     Given,
     Group,
     Groups,
+    Json,
     Outcome,
     Strata,
     Where,
@@ -22,7 +23,6 @@ from biaswatch.cli.case_options import (
     more_of,
     whole,
 )
-from biaswatch.cli.options import Json
 from biaswatch.render.columns import estimate_text
 from biaswatch.render.tables import escape
 from shared.errors import UsageError

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.figures.frame import (
+from biaswatch.render.figures import (
     COLOURS,
     INK,
     MARKERS,

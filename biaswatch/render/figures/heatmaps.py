@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.figures.frame import INK, MINUS, PALE, new_figure, shortened, target_names
+from biaswatch.render.figures import INK, MINUS, PALE, new_figure, shortened, target_names
 from shared.contracts import CriterionGap, Diagnosis, Gap, Verdict
 
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from biaswatch.bbq.rows import BbqRow, read_rows
-from biaswatch.bbq.suite import MARKS, order_of, paired, suite_of
-from biaswatch.bbq.writing import recording_of
+from biaswatch.bbq.suite import MARKS, order_of, paired, recording_of, suite_of
 from biaswatch.local.processes import supervised_processes
 from biaswatch.render.studies import as_markdown
 from services.extractor import app as extractor

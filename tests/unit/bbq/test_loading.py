@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from biaswatch.bbq.rows import ROWS, BbqRow, read_folder
-from biaswatch.bbq.suite import paired, suite_of
-from biaswatch.bbq.writing import recording_of
+from biaswatch.bbq.suite import paired, recording_of, suite_of
 from shared.contracts import Run, parse_target, probes_of
 from shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row

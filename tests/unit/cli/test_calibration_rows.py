@@ -2,7 +2,7 @@
 
 import pytest
 
-from biaswatch.render.calibration import effect_row
+from biaswatch.cli.calibrate import effect_row
 from shared.contracts import Estimate, Evidence
 from shared.stats.anytime.pairs import BINS
 from tests.support.records import make_evidence, make_plan

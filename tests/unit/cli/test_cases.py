@@ -10,8 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.readers.cases import Cases, CasesQuestion, cases_of
-from biaswatch.readers.row_filters import row_filter
+from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
 from shared.errors import UsageError
 from shared.stats.tables.logistic import adjusted_odds_ratio
 from tests.support.golden import golden
