@@ -2,9 +2,8 @@
 
 from shared.store.calls import Calls
 from shared.store.gathers import Closing, Gathers
-from shared.store.migrate import migrate
 from shared.store.monitor_rounds import Schedule
 from shared.store.records import Records, WriteResult
-from shared.store.store import Store
+from shared.store.store import Store, migrate
 
 __all__ = ["Calls", "Closing", "Gathers", "Records", "Schedule", "Store", "WriteResult", "migrate"]

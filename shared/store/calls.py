@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, select
+from sqlalchemy import Engine, delete, select
 
 from shared.contracts import Budget, Probe
 from shared.store.engine import chunks, insert_new, read_transaction, upsert, write_transaction
@@ -59,7 +59,11 @@ class Calls:
             kept = [_row(rows[id_], covered=gone.covers(rows[id_].probe)) for id_ in sorted(rows)]
             new = insert_new(connection, CALLS, kept)
             for run_id, sums in sorted(_sums(rows[id_] for id_ in new).items()):
-                _add(connection, run_id, sums)
+                adding = upsert(connection, SPENDING).values({"run_id": run_id, **sums})
+                more = {name: SPENDING.c[name] + adding.excluded[name] for name in SUMS}
+                connection.execute(
+                    adding.on_conflict_do_update(index_elements=["run_id"], set_=more)
+                )
 
     def answers(self, ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Return the answers kept for these calls."""
@@ -123,9 +127,3 @@ def _sums(new: Iterable[PaidCall]) -> dict[str, dict[str, float]]:
         sums["unknown_tokens"] += each.tokens is None
         sums["unknown_cost"] += each.cost is None
     return by_run
-
-
-def _add(connection: Connection, run_id: str, sums: Mapping[str, float]) -> None:
-    statement = upsert(connection, SPENDING).values({"run_id": run_id, **sums})
-    more = {name: SPENDING.c[name] + statement.excluded[name] for name in SUMS}
-    connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=more))

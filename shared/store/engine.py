@@ -34,7 +34,14 @@ def engine_of(url: str) -> Engine:
     ConfigurationError
         The URL is of another kind, or the folder of an SQLite file cannot be written.
     """
-    parsed = _parsed(url)
+    try:
+        parsed = make_url(url)
+        parsed = parsed.set(drivername=DRIVERS[parsed.get_backend_name()])
+    except (ArgumentError, KeyError):
+        raise ConfigurationError(
+            "The store's URL must begin with sqlite:/// or postgresql://. Check"
+            " BIASWATCH_STORE_URL."
+        ) from None
     if parsed.get_backend_name() == "sqlite":
         _make_folder(parsed)
         engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S})
@@ -42,18 +49,6 @@ def engine_of(url: str) -> Engine:
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     return create_engine(parsed, pool_pre_ping=True, connect_args=POSTGRESQL)
-
-
-def _parsed(url: str) -> URL:
-    try:
-        parsed = make_url(url)
-        driver = DRIVERS[parsed.get_backend_name()]
-    except (ArgumentError, KeyError):
-        raise ConfigurationError(
-            "The store's URL must begin with sqlite:/// or postgresql://. Check"
-            " BIASWATCH_STORE_URL."
-        ) from None
-    return parsed.set(drivername=driver)
 
 
 def _make_folder(url: URL) -> None:

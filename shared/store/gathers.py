@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -94,17 +94,11 @@ class Gathers:
                 )
                 .values(arrived_at=now)
             ).rowcount
-            self._count(connection, gather, came, now)
+            column = "late" if gather["closed_at"] else "arrived"
+            self._set(connection, gather["key"], **{column: gather[column] + came})
+            if not gather["closed_at"] and gather["arrived"] + came == gather["expected"]:
+                self._close(connection, gather["key"], ClosedBy.ARRIVAL, now)
         return set().union(*by_key.values())
-
-    def _count(
-        self, connection: Connection, gather: Mapping[str, Any], came: int, now: datetime
-    ) -> None:
-        column = "late" if gather["closed_at"] else "arrived"
-        self._set(connection, gather["key"], **{column: gather[column] + came})
-        complete = gather["arrived"] + came == gather["expected"]
-        if complete and not gather["closed_at"]:
-            self._close(connection, gather["key"], ClosedBy.ARRIVAL, now)
 
     def expire(self, now: datetime) -> int:
         """Close the gathers whose deadline has passed; return how many."""
@@ -112,12 +106,8 @@ class Gathers:
             GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None), GATHERS.c.deadline <= now
         )
         with write_transaction(self._engine) as connection:
-            closed = connection.execute(
-                update(GATHERS)
-                .where(overdue)
-                .values(closed_by=ClosedBy.DEADLINE.value, closed_at=now)
-            )
-            return closed.rowcount
+            closing = {"closed_by": ClosedBy.DEADLINE.value, "closed_at": now}
+            return connection.execute(update(GATHERS).where(overdue).values(closing)).rowcount
 
     def cancel(self, key: str, now: datetime) -> bool:
         """Close a gather that is not needed any more; return False if it is not open."""
@@ -151,9 +141,8 @@ class Gathers:
         """Return the keys of the open gathers."""
         mine = and_(GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None))
         with read_transaction(self._engine) as connection:
-            return list(
-                connection.scalars(select(GATHERS.c.key).where(mine).order_by(GATHERS.c.key))
-            )
+            query = select(GATHERS.c.key).where(mine).order_by(GATHERS.c.key)
+            return list(connection.scalars(query))
 
     def due(self) -> list[Closing]:
         """Return the closings that have not been emitted yet, oldest first."""
@@ -217,13 +206,5 @@ class Gathers:
 
 
 def _closing(row: Mapping[str, Any]) -> Closing:
-    return Closing(
-        stage=row["stage"],
-        key=row["key"],
-        context=json.loads(row["context"]),
-        expected=row["expected"],
-        arrived=row["arrived"],
-        closed_by=ClosedBy(row["closed_by"]),
-        closed_at=row["closed_at"],
-        opening=row["opening"],
-    )
+    read = {"context": json.loads(row["context"]), "closed_by": ClosedBy(row["closed_by"])}
+    return Closing(**{each.name: row[each.name] for each in fields(Closing)} | read)

@@ -1,15 +1,15 @@
-"""The rounds of monitors: which comes next, when it is due, and those that have closed."""
+"""The rounds of monitors: when the next is due, which have closed, which users they heard."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, and_, func, select, update
+from sqlalchemy import Engine, and_, func, select, update
 
 from shared.contracts import Description, Monitor, Purpose, Round, Run, ScheduledMonitor, derived_id
-from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
 from shared.store.records import Records
-from shared.store.tables import RECORDS, SCHEDULE
+from shared.store.tables import ENROLLED_UNITS, RECORDS, SCHEDULE
 
 
 class Schedule:
@@ -31,7 +31,9 @@ class Schedule:
         }
         mine = SCHEDULE.c.name == monitor.name
         with write_transaction(self._engine) as connection:
-            first = _closed(connection, monitor.monitor_id)
+            rounds = RECORDS[Round.kind]
+            closed = select(func.count()).where(rounds.c.monitor_id == monitor.monitor_id)
+            first = int(connection.scalar(closed) or 0)
             begin = {"next_round": first, "due_at": monitor.since, "run": None, "ended": None}
             if insert_new(connection, SCHEDULE, [{"name": monitor.name, **fresh, **begin}]):
                 return True
@@ -76,12 +78,6 @@ class Schedule:
         with write_transaction(self._engine) as connection:
             moved = connection.execute(update(SCHEDULE).where(still_there).values(**values))
             return moved.rowcount == 1
-
-
-def _closed(connection: Connection, monitor_id: str) -> int:
-    rounds = RECORDS[Round.kind]
-    query = select(func.count()).select_from(rounds).where(rounds.c.monitor_id == monitor_id)
-    return int(connection.scalar(query) or 0)
 
 
 def _monitor_of(row: Mapping[Any, Any]) -> ScheduledMonitor:
@@ -129,3 +125,34 @@ class ClosedRounds:
 def _id_of(kind: type[K], monitor: Monitor, number: int) -> str:
     purpose = Purpose.MONITOR if monitor.plan.traffic is None else Purpose.PRODUCTION
     return derived_id(kind.kind, monitor.tenant, purpose, monitor.monitor_id, number)
+
+
+class EnrolledUnits:
+    """First appearances of units; users' names are stored as digests only."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def enroll(
+        self, monitor_id: str, epoch: int, dimension: str, units: Iterable[str], round_: int
+    ) -> set[str]:
+        """Enroll the new units; return those of this round.
+
+        A second call for the same round, after a crash, returns the same units.
+        """
+        scope = {"monitor_id": monitor_id, "epoch": epoch, "dimension": dimension}
+        by_digest = {derived_id("unit", monitor_id, unit): unit for unit in units}
+        digests = sorted(by_digest)
+        rows = [{**scope, "unit": digest, "round": round_} for digest in digests]
+        with write_transaction(self._engine) as connection:
+            insert_new(connection, ENROLLED_UNITS, rows)
+        query = select(ENROLLED_UNITS.c.unit).where(
+            *(ENROLLED_UNITS.c[name] == value for name, value in scope.items()),
+            ENROLLED_UNITS.c.round == round_,
+        )
+        with read_transaction(self._engine) as connection:
+            return {
+                by_digest[digest]
+                for some in chunks(digests)
+                for digest in connection.scalars(query.where(ENROLLED_UNITS.c.unit.in_(some)))
+            }

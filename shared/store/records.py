@@ -49,22 +49,22 @@ class Records:
         TransientError
             The store is not available; nothing was written.
         """
-        by_kind = _by_kind(records)
+        by_kind: dict[str, dict[str, Record]] = {}
+        for record in records:
+            for each in (record, *record.embedded):
+                by_kind.setdefault(each.kind, {}).setdefault(each.id, each)
         written = WriteResult()
         with write_transaction(self._engine) as connection:
             gone = purged(connection)
             for kind, found in sorted(by_kind.items()):
-                new = self._insert(connection, kind, found)
+                # In the order of ids, so that two writers of the same records cannot deadlock.
+                rows = [_row(found[id_]) for id_ in sorted(found)]
+                new = insert_new(connection, RECORDS[kind], rows)
                 written.new[kind] += len(new)
                 written.known[kind] += len(found) - len(new)
                 texts = [row for id_ in new for row in _text_rows(found[id_], gone)]
                 insert_new(connection, TEXTS, texts)
         return written
-
-    def _insert(self, connection: Connection, kind: str, found: dict[str, Record]) -> list[str]:
-        # In the order of ids, so that two writers of the same records cannot deadlock.
-        rows = [_row(found[id_]) for id_ in sorted(found)]
-        return insert_new(connection, RECORDS[kind], rows)
 
     def count(self, kind: type[Record], **keys: str) -> int:
         """Count the records of a kind: all, or those with this run_id, purpose, monitor_id, ..."""
@@ -149,14 +149,6 @@ class Records:
         for row in rows:
             embedded = {name: found[row[f"{name}_id"]] for name, found in inside.items()}
             yield cast("R", assemble(kind, row["body"], texts.get(row["id"], {}), embedded))
-
-
-def _by_kind(records: Iterable[Record]) -> dict[str, dict[str, Record]]:
-    found: dict[str, dict[str, Record]] = {}
-    for record in records:
-        for each in (record, *record.embedded):
-            found.setdefault(each.kind, {}).setdefault(each.id, each)
-    return found
 
 
 def _row(record: Record) -> Row:

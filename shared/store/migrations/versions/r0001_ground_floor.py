@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from shared.store.migrations import make_record_table
+
 revision = "0001"
 down_revision = None
 
@@ -19,28 +21,9 @@ KEYS: dict[str, tuple[str, ...]] = {
 def upgrade() -> None:
     """Make the first tables."""
     for kind, keys in KEYS.items():
-        _record_table(kind, keys)
+        make_record_table(kind, *keys)
     _texts()
     _gathers()
-
-
-def _record_table(kind: str, keys: tuple[str, ...]) -> None:
-    op.create_table(
-        kind,
-        sa.Column("id", sa.String(32), primary_key=True),
-        sa.Column("tenant", sa.String(96), nullable=False),
-        sa.Column("purpose", sa.String(16), nullable=False),
-        sa.Column("lane", sa.String(96), nullable=False),
-        sa.Column("run_id", sa.String(32)),
-        sa.Column("unit_id", sa.Text),
-        sa.Column("at", MOMENT, nullable=False),
-        *(sa.Column(key, sa.String(96), nullable=False) for key in keys),
-        sa.Column("body", sa.Text, nullable=False),
-    )
-    op.create_index(f"{kind}_run", kind, ["run_id"])
-    for key in keys:
-        if key.endswith("_id"):
-            op.create_index(f"{kind}_{key}", kind, [key])
 
 
 def _texts() -> None:

@@ -1,7 +1,6 @@
 """What answers are worth besides their gaps."""
 
-import sqlalchemy as sa
-from alembic import op
+from shared.store.migrations import make_record_table
 
 revision = "0006"
 down_revision = "0005"
@@ -9,17 +8,4 @@ down_revision = "0005"
 
 def upgrade() -> None:
     """Add the table."""
-    op.create_table(
-        "assessment",
-        sa.Column("id", sa.String(32), primary_key=True),
-        sa.Column("tenant", sa.String(96), nullable=False),
-        sa.Column("purpose", sa.String(16), nullable=False),
-        sa.Column("lane", sa.String(96), nullable=False),
-        sa.Column("run_id", sa.String(32)),
-        sa.Column("unit_id", sa.Text),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("completion_id", sa.String(96), nullable=False),
-        sa.Column("body", sa.Text, nullable=False),
-    )
-    op.create_index("assessment_run", "assessment", ["run_id"])
-    op.create_index("assessment_completion_id", "assessment", ["completion_id"])
+    make_record_table("assessment", "completion_id")

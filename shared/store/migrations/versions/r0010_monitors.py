@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from shared.store.migrations import make_record_table
+
 revision = "0010"
 down_revision = "0009"
 
@@ -18,20 +20,7 @@ KEYS = {
 def upgrade() -> None:
     """Make a table for each record of monitors, and the schedule."""
     for kind, keys in KEYS.items():
-        op.create_table(
-            kind,
-            sa.Column("id", sa.String(32), primary_key=True),
-            sa.Column("tenant", sa.String(96), nullable=False),
-            sa.Column("purpose", sa.String(16), nullable=False),
-            sa.Column("lane", sa.String(96), nullable=False),
-            sa.Column("run_id", sa.String(32)),
-            sa.Column("unit_id", sa.Text),
-            sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-            *(sa.Column(key, sa.String(96), nullable=False) for key in keys),
-            sa.Column("body", sa.Text, nullable=False),
-        )
-        op.create_index(f"{kind}_run", kind, ["run_id"])
-        op.create_index(f"{kind}_monitor_id", kind, ["monitor_id"])
+        make_record_table(kind, *keys)
     op.create_table(
         "schedule",
         sa.Column("name", sa.String(96), primary_key=True),
