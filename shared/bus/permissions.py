@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shared.bus.purging import text_routes
+from shared.bus.dead_letters import text_routes
 from shared.bus.topology import DEAD_LETTERS, DEAD_ROOT
 from shared.contracts import ROUTES, Exchange, Response, Route, route_of
 from shared.contracts.dropin import ROOT, service_name

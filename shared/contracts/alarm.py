@@ -1,7 +1,6 @@
 """An alarm of a monitor: raised once, cleared by rule, kept."""
 
 from enum import StrEnum
-from typing import ClassVar
 
 from pydantic import NonNegativeInt
 
@@ -42,10 +41,8 @@ class Twins(Part):
 class Alarm(Record):
     """Evidence has reached its bound, or an alarm is over."""
 
-    kind: ClassVar[str] = "alarm"
-    identity: ClassVar[tuple[str, ...]] = (
-        "monitor_id", "epoch", "comparison_key", "what", "state",
-    )  # fmt: skip
+    kind = "alarm"
+    identity = ("monitor_id", "epoch", "comparison_key", "what", "state")
 
     monitor_id: RecordId
     """The monitor."""

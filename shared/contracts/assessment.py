@@ -1,7 +1,5 @@
 """What a model's answers are worth besides the gaps: quality, consistency, who is treated how."""
 
-from typing import ClassVar
-
 from pydantic import NonNegativeInt
 
 from shared.contracts.diagnosis import Estimate
@@ -97,10 +95,8 @@ class CriterionGap(Part):
 class Assessment(Record):
     """One feature of one target's answers under one scaffold, beyond its gaps."""
 
-    kind: ClassVar[str] = "assessment"
-    identity: ClassVar[tuple[str, ...]] = (
-        "run_id", "completion_id", "target", "scaffold", "extractor", "feature",
-    )  # fmt: skip
+    kind = "assessment"
+    identity = ("run_id", "completion_id", "target", "scaffold", "extractor", "feature")
 
     run_id: RecordId
     """The run."""

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
 
 from pydantic import NonNegativeInt
 
@@ -37,8 +36,8 @@ class GatherState:
 class Completion(Record):
     """The end of waiting for a known number of records."""
 
-    kind: ClassVar[str] = "completion"
-    identity: ClassVar[tuple[str, ...]] = ("run_id", "stage", "opening", "closed_by", "arrived")
+    kind = "completion"
+    identity = ("run_id", "stage", "opening", "closed_by", "arrived")
 
     run_id: RecordId
     """The run that closed."""

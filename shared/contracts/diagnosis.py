@@ -1,7 +1,6 @@
 """Statistics of one feature over the groups of one dimension, for one target and scaffold."""
 
 from enum import StrEnum
-from typing import ClassVar
 
 from pydantic import NonNegativeInt
 
@@ -116,10 +115,16 @@ class MissingTest(Part):
 class Diagnosis(Record):
     """What a closed run shows of one feature, over one dimension of groups."""
 
-    kind: ClassVar[str] = "diagnosis"
-    identity: ClassVar[tuple[str, ...]] = (
-        "run_id", "completion_id", "target", "scaffold", "extractor", "feature", "dimension",
-    )  # fmt: skip
+    kind = "diagnosis"
+    identity = (
+        "run_id",
+        "completion_id",
+        "target",
+        "scaffold",
+        "extractor",
+        "feature",
+        "dimension",
+    )
 
     run_id: RecordId
     """The run."""

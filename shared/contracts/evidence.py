@@ -1,14 +1,13 @@
-"""What the rounds of a monitor leave behind: increments that never change, and their sum."""
-
-from typing import ClassVar
+"""What the rounds of a monitor leave behind: increments and their sum; descriptions of windows."""
 
 from pydantic import NonNegativeInt
 
 from shared.contracts.comparison import Comparison
 from shared.contracts.completion import ClosedBy
-from shared.contracts.diagnosis import Estimate, Verdict
-from shared.contracts.identity import RecordId, Token
+from shared.contracts.diagnosis import Estimate, GroupSummary, Verdict
+from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Part, Record
+from shared.contracts.traffic import Window
 
 Counts = dict[str, tuple[int, ...]]
 """Whole numbers by name; those of disjoint units add up, place by place, in any order."""
@@ -17,8 +16,8 @@ Counts = dict[str, tuple[int, ...]]
 class Round(Record):
     """A round that takes no more records: which epoch it belongs to, and what came."""
 
-    kind: ClassVar[str] = "round"
-    identity: ClassVar[tuple[str, ...]] = ("monitor_id", "round")
+    kind = "round"
+    identity = ("monitor_id", "round")
 
     monitor_id: RecordId
     """The monitor."""
@@ -49,7 +48,7 @@ class Round(Record):
 class _OfComparison(Record):
     """What belongs to one comparison in one round."""
 
-    identity: ClassVar[tuple[str, ...]] = ("monitor_id", "epoch", "round", "comparison_key")
+    identity = ("monitor_id", "epoch", "round", "comparison_key")
 
     monitor_id: RecordId
     """The monitor."""
@@ -71,7 +70,7 @@ class _OfComparison(Record):
 class Increment(_OfComparison):
     """What one closed round adds to the evidence of one comparison; never made twice."""
 
-    kind: ClassVar[str] = "increment"
+    kind = "increment"
 
     counts: Counts
     """What is added."""
@@ -101,7 +100,7 @@ class Change(Part):
 class Evidence(_OfComparison):
     """What all rounds of an epoch up to this one allow to say of one comparison."""
 
-    kind: ClassVar[str] = "evidence"
+    kind = "evidence"
 
     rounds: NonNegativeInt
     """How many rounds were added up."""
@@ -137,3 +136,44 @@ class Evidence(_OfComparison):
     """Whether the level of both groups is still what it was."""
     before: Estimate | None = None
     """The gap at the end of the epoch before."""
+
+
+class Described(Part):
+    """One number of one dimension's groups."""
+
+    extractor: Token
+    """What measured."""
+    feature: Name
+    """The number."""
+    dimension: Name
+    """Which grouping."""
+    groups: tuple[GroupSummary, ...]
+    """The groups that are compared; a mean without units has no interval, and says why."""
+
+
+class Description(Record):
+    """The answers of one window, counted and averaged by group."""
+
+    kind = "description"
+    identity = ("monitor_id", "round")
+
+    monitor_id: RecordId
+    """The monitor."""
+    monitor: Token
+    """Its name."""
+    round: NonNegativeInt
+    """The round that the window is."""
+    run_id: RecordId
+    """Its run."""
+    window: Window
+    """From when to when."""
+    answers: NonNegativeInt
+    """Answers that were sent in."""
+    without_unit: NonNegativeInt
+    """Those of them that name no user or conversation: they stand here and are no evidence."""
+    known_units: dict[str, NonNegativeInt] = {}
+    """By dimension: users that had entered the evidence of this epoch before, and do so once."""
+    mixed_units: dict[str, NonNegativeInt] = {}
+    """By dimension: users in two of the groups at once, who are evidence for neither."""
+    described: tuple[Described, ...] = ()
+    """The numbers."""

@@ -9,7 +9,6 @@ from shared.contracts.probe import Probe
 from shared.contracts.routes import features_id_of
 from shared.contracts.run import Run
 from shared.contracts.suite import Suite, SuiteProbe
-from shared.contracts.target import Target
 
 
 def probes_of(run: Run, suite: Suite, at: datetime) -> Iterator[Probe]:
@@ -18,9 +17,25 @@ def probes_of(run: Run, suite: Suite, at: datetime) -> Iterator[Probe]:
     repeats = range(run.repeats)
     asked = asked_of(run, suite)
     for repeat, target, scaffold, item in product(repeats, run.targets, run.scaffolds, asked):
-        variables = {**suite.variables, **item.variables} if item.variables else {}
-        whole = item.model_copy(update={"variables": variables})
-        yield _probe(run, whole, target, scaffold, repeat, measure, at)
+        yield Probe(
+            tenant=run.tenant,
+            purpose=run.purpose,
+            at=at,
+            run_id=run.id,
+            key=item.key,
+            target=target,
+            scaffold=scaffold,
+            repeat=repeat,
+            messages=item.said,
+            variables={**suite.variables, **item.variables} if item.variables else {},
+            groups=item.groups,
+            set_id=item.set,
+            unit_id=item.unit or item.key,
+            baseline=item.baseline,
+            expected=item.expected,
+            facts=item.facts,
+            measure=measure,
+        )
 
 
 def asked_of(run: Run, suite: Suite) -> tuple[SuiteProbe, ...]:
@@ -46,36 +61,6 @@ def shuffled_sets(suite: Suite, monitor_id: str) -> list[str]:
     """Return the sets in the order in which a monitor draws them."""
     names = {set_of(probe) for probe in suite.probes}
     return sorted(names, key=lambda name: derived_id("draw", monitor_id, name))
-
-
-def _probe(
-    run: Run,
-    item: SuiteProbe,
-    target: Target,
-    scaffold: str,
-    repeat: int,
-    measure: tuple[str, ...],
-    at: datetime,
-) -> Probe:
-    return Probe(
-        tenant=run.tenant,
-        purpose=run.purpose,
-        at=at,
-        run_id=run.id,
-        key=item.key,
-        target=target,
-        scaffold=scaffold,
-        repeat=repeat,
-        messages=item.said,
-        variables=item.variables,
-        groups=item.groups,
-        set_id=item.set,
-        unit_id=item.unit or item.key,
-        baseline=item.baseline,
-        expected=item.expected,
-        facts=item.facts,
-        measure=measure,
-    )
 
 
 def expected_of(run: Run, probes: Iterable[Probe]) -> dict[str, Probe]:

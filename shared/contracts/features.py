@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
 
 from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Record
@@ -11,8 +10,8 @@ from shared.contracts.record import Record
 class Features(Record):
     """One extractor's measurement of one response."""
 
-    kind: ClassVar[str] = "features"
-    identity: ClassVar[tuple[str, ...]] = ("response_id", "extractor", "extractor_version")
+    kind = "features"
+    identity = ("response_id", "extractor", "extractor_version")
 
     run_id: RecordId
     """The run of the response."""

@@ -1,8 +1,11 @@
-"""A monitor: what is watched, how often, and which gap matters; declared in advance."""
+"""A monitor: what is watched, how often, which gap matters; and when its next round is due."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from math import log
-from typing import ClassVar, Self
+from typing import Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -18,11 +21,11 @@ from pydantic import (
 
 from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
 from shared.contracts.identity import Name, RecordId, Token, derived_id
-from shared.contracts.record import Part, Record
-from shared.contracts.run import Budget
+from shared.contracts.record import Part, Purpose, Record
+from shared.contracts.run import Budget, ExtractorPin, Run
 from shared.contracts.suite import Claim
 from shared.contracts.target import Target
-from shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
+from shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic, Window, window_at
 
 LEAST_ALPHA = 1e-12
 
@@ -180,8 +183,8 @@ class MonitorState(StrEnum):
 class Monitor(Record):
     """The wanted state of a monitor from a moment on; the last one counts."""
 
-    kind: ClassVar[str] = "monitor"
-    identity: ClassVar[tuple[str, ...]] = ("name", "moment_ms")
+    kind = "monitor"
+    identity = ("name", "moment_ms")
 
     name: Token
     """The monitor's name."""
@@ -203,3 +206,65 @@ class Monitor(Record):
         without = {"traffic"} if self.plan.traffic is None else set()
         plan = self.plan.model_dump(mode="json", exclude=without)
         return derived_id("watch", self.tenant, self.name, plan)
+
+
+@dataclass(frozen=True)
+class ScheduledMonitor:
+    """How one monitor stands."""
+
+    monitor: Monitor
+    next_round: int
+    due_at: datetime
+    run: Run | None
+    """The run of the round before; None before the first."""
+    ended: str | None
+    """Why there will be no more rounds."""
+
+    @property
+    def due(self) -> datetime:
+        """When the next round is due; a window of traffic is when it is over."""
+        traffic = self.monitor.plan.traffic
+        if traffic is None:
+            return self.due_at
+        return read_at(next_window(traffic, self.monitor, self.run), self.monitor)
+
+
+def next_window(traffic: Traffic, monitor: Monitor, last: Run | None) -> Window:
+    """Return the window that is read next: after the last one, and none from before a pause.
+
+    Windows that were missed are read one after the other: what was said in them is there.
+    """
+    first = window_at(monitor.since, traffic.window_s)
+    if last is None or last.window is None or last.window.ends <= first.begins:
+        return first
+    return last.window.next
+
+
+def read_at(window: Window, monitor: Monitor) -> datetime:
+    """Return when a window is read: what is sent in later is not added."""
+    return window.ends + timedelta(seconds=monitor.upkeep.lateness_s)
+
+
+def window_run(
+    monitor: Monitor,
+    window: Window,
+    at: datetime,
+    *,
+    round_: int | None = None,
+    pins: Sequence[ExtractorPin] = (),
+    before: str | None = None,
+) -> Run:
+    """Return the run of a window; its id depends on the monitor and the window alone."""
+    return Run(
+        tenant=monitor.tenant,
+        purpose=Purpose.PRODUCTION,
+        at=at,
+        suite=monitor.plan.target.model,
+        targets=(monitor.plan.target,),
+        extractors=tuple(pins),
+        monitor_id=monitor.monitor_id,
+        round=round_,
+        window=window,
+        before=before,
+        deadline_s=monitor.upkeep.deadline_s,
+    )

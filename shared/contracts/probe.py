@@ -1,7 +1,7 @@
 """One thing to ask one target, once."""
 
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import NonNegativeInt
 
@@ -30,8 +30,8 @@ class Message(Part):
 class Probe(Record):
     """Messages, or variables for a scaffold, for one target; and what is known about them."""
 
-    kind: ClassVar[str] = "probe"
-    identity: ClassVar[tuple[str, ...]] = ("run_id", "key", "lane", "scaffold", "repeat")
+    kind = "probe"
+    identity = ("run_id", "key", "lane", "scaffold", "repeat")
 
     run_id: RecordId
     """The run or monitor round that asks."""

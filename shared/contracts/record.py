@@ -1,7 +1,7 @@
 """The base of all records: an id derived from the inputs, a tenant, a purpose, a time."""
 
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import ClassVar, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError, computed_field
@@ -73,10 +73,20 @@ class Record(Part):
         """The unit of analysis: its `unit_id`, where it has one."""
         return getattr(self, "unit_id", None)
 
+    @classmethod
+    @cache
+    def embedded_kinds(cls) -> "dict[str, type[Record]]":
+        """Return the fields that hold a record inside this one, which has its own table."""
+        return {
+            name: field.annotation
+            for name, field in cls.model_fields.items()
+            if isinstance(field.annotation, type) and issubclass(field.annotation, Record)
+        }
+
     @property
     def embedded(self) -> "tuple[Record, ...]":
-        """Records inside this one, which are stored in their own tables."""
-        return ()
+        """Records inside this one, which are stored in their own tables (ADR 0004)."""
+        return tuple(getattr(self, name) for name in self.embedded_kinds())
 
     @classmethod
     def text_fields(cls) -> tuple[str, ...]:
@@ -100,10 +110,8 @@ class Record(Part):
         try:
             return cls.model_validate_json(data)
         except ValidationError as error:
-            raise UndecodableError(_sentence(cls.kind, error)) from None
-
-
-def _sentence(kind: str, error: ValidationError) -> str:
-    said = first_mistake(error).in_words("the whole message")
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return f"These bytes are not a {kind} record: {said}{more}."
+            said = first_mistake(error).in_words("the whole message")
+            more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+            raise UndecodableError(
+                f"These bytes are not a {cls.kind} record: {said}{more}."
+            ) from None

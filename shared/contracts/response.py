@@ -1,7 +1,7 @@
 """The answer of the target to one probe, or why there is none."""
 
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
@@ -53,8 +53,8 @@ class Step(Part):
 class Response(Record):
     """The answer to a probe, with the probe inside, so that no later stage has to look it up."""
 
-    kind: ClassVar[str] = "response"
-    identity: ClassVar[tuple[str, ...]] = ("probe_id",)
+    kind = "response"
+    identity = ("probe_id",)
 
     probe: Probe
     """What was asked."""
@@ -98,8 +98,3 @@ class Response(Record):
     def unit(self) -> str:
         """The probe's unit."""
         return self.probe.unit_id
-
-    @property
-    def embedded(self) -> tuple[Record, ...]:
-        """The probe, which is stored with its response (ADR 0004)."""
-        return (self.probe,)

@@ -1,7 +1,7 @@
 """What judges said of a pair of answers: whether each reasoning fits, and which flags follow."""
 
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import NonNegativeInt
 
@@ -55,8 +55,8 @@ class Finding(Part):
 class PairVerdict(Record):
     """The judgement of a pair of answers of one target; or of a judge, on pairs that are known."""
 
-    kind: ClassVar[str] = "verdict"
-    identity: ClassVar[tuple[str, ...]] = ("run_id", "pair_id", "judges", "closing")
+    kind = "verdict"
+    identity = ("run_id", "pair_id", "judges", "closing")
 
     run_id: RecordId
     """The run the answers belong to."""

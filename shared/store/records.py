@@ -18,7 +18,7 @@ from shared.store.engine import (
     write_transaction,
 )
 from shared.store.tables import KEYS, RECORDS, TEXTS
-from shared.store.texts import Purged, assemble, body_of, embedded_fields, purged, texts_of
+from shared.store.texts import Purged, assemble, body_of, purged, texts_of
 
 R = TypeVar("R", bound=Record)
 
@@ -142,8 +142,7 @@ class Records:
         self, kind: type[R], rows: Sequence[Row], texts: dict[str, dict[str, str]]
     ) -> Iterator[R]:
         inside: dict[str, dict[str, Record]] = {}
-        for name in embedded_fields(kind):
-            part = cast("type[Record]", kind.model_fields[name].annotation)
+        for name, part in kind.embedded_kinds().items():
             ids = [row[f"{name}_id"] for row in rows]
             inside[name] = {record.id: record for record in self.get(part, ids)}
         for row in rows:

@@ -15,18 +15,8 @@ from shared.store.tables import CALLS, PURGES, TEXTS
 
 
 @cache
-def embedded_fields(record: type[Record]) -> tuple[str, ...]:
-    """Return the fields that hold an embedded record, which is stored in its own table."""
-    return tuple(
-        name
-        for name, field in record.model_fields.items()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Record)
-    )
-
-
-@cache
 def _apart(record: type[Record]) -> frozenset[str]:
-    return frozenset({*record.text_fields(), *embedded_fields(record), "id"})
+    return frozenset({*record.text_fields(), *record.embedded_kinds(), "id"})
 
 
 def body_of(record: Record) -> str:

@@ -44,12 +44,10 @@ class Provider:
         return f"{self.key_variable}, or BIASWATCH_{self.key_variable}_FILE,"
 
 
-def _found() -> Mapping[str, Provider]:
-    names = sorted(module.name for module in iter_modules(__path__))
-    return {name.replace("_", "-"): import_module(f"{__name__}.{name}").PROVIDER for name in names}
-
-
-PROVIDERS = _found()
+PROVIDERS: Mapping[str, Provider] = {
+    name.replace("_", "-"): import_module(f"{__name__}.{name}").PROVIDER
+    for name in sorted(module.name for module in iter_modules(__path__))
+}
 """By the name that begins a target, which is that of the file."""
 
 
