@@ -39,23 +39,20 @@ async def serve(settings: SimulatorSettings, announce: Callable[[str], None]) ->
     ConfigurationError
         The address is taken, or is not one of this machine's.
     """
-    with _listening(settings) as listener:
-        announce(f"http://{settings.host}:{listener.getsockname()[1]}/v1")
-        config = uvicorn.Config(
-            build(settings), log_level="warning", ws="none", timeout_graceful_shutdown=_DRAIN_S
-        )
-        await uvicorn.Server(config).serve(sockets=[listener])
-
-
-def _listening(settings: SimulatorSettings) -> socket.socket:
     try:
         # Listening before the server runs: whoever reads the address may connect at once.
-        return socket.create_server((settings.host, settings.port), backlog=2048)
+        taken = socket.create_server((settings.host, settings.port), backlog=2048)
     except OSError as problem:
         raise ConfigurationError(
             f"The simulator cannot listen on {settings.host}:{settings.port} "
             f"({problem.strerror}). Set BIASWATCH_SIMULATOR_PORT to a free port, or to 0."
         ) from None
+    with taken as listener:
+        announce(f"http://{settings.host}:{listener.getsockname()[1]}/v1")
+        config = uvicorn.Config(
+            build(settings), log_level="warning", ws="none", timeout_graceful_shutdown=_DRAIN_S
+        )
+        await uvicorn.Server(config).serve(sockets=[listener])
 
 
 async def _in_their_shape(request: Request, problem: Exception) -> JSONResponse:

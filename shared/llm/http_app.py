@@ -155,18 +155,10 @@ def filled_template(template: JsonValue, call: ModelCall) -> JsonValue:
         return [filled_template(value, call) for value in template]
     if template == MESSAGES:
         return [dict(message) for message in call.messages if message["role"] != "system"]
-    return _words(template, call) if isinstance(template, str) else template
-
-
-def _words(template: str, call: ModelCall) -> str:
-    """Fill in one pass, so that what a prompt says is never taken for a placeholder."""
-    words = {
-        PROMPT: _said(call, {"user", "assistant"}),
-        SYSTEM: _said(call, {"system"}),
-        REPEAT: call.repeat_key,
-    }
+    if not isinstance(template, str):
+        return template
+    said = [message["content"] for message in call.messages if message["role"] != "system"]
+    system = [message["content"] for message in call.messages if message["role"] == "system"]
+    words = {PROMPT: "\n\n".join(said), SYSTEM: "\n\n".join(system), REPEAT: call.repeat_key}
+    # In one pass, so that what a prompt says is never taken for a placeholder.
     return re.sub("|".join(map(re.escape, words)), lambda found: words[found[0]], template)
-
-
-def _said(call: ModelCall, roles: set[str]) -> str:
-    return "\n\n".join(m["content"] for m in call.messages if m["role"] in roles)

@@ -1,6 +1,7 @@
 """Changes to monitors: applied, paused, resumed, deleted."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.gateway.monitors.plans import plan_of, upkeep_of
@@ -12,33 +13,26 @@ from shared.errors import UsageError
 from shared.store import Store
 
 
+@dataclass(frozen=True)
 class MonitorCommands:
     """Writes definitions of monitors; it blocks, so call it in a thread."""
 
-    def __init__(
-        self,
-        store: Store,
-        queries: MonitorQueries,
-        *,
-        now: Callable[[], datetime],
-        extractor_age_s: float,
-    ) -> None:
-        self._store = store
-        self._queries = queries
-        self._now = now
-        self._extractor_age_s = extractor_age_s
+    store: Store
+    queries: MonitorQueries
+    now: Callable[[], datetime]
+    extractor_age_s: float
 
     def apply(self, request: MonitorRequest | TrafficMonitorRequest) -> AppliedMonitor:
         """Store a monitor's definition; the same file again changes nothing."""
         suite = None
         if isinstance(request, MonitorRequest):
-            suite = self._store.suites.get(request.suite_hash)
+            suite = self.store.suites.get(request.suite_hash)
         plan, upkeep = plan_of(request, suite), upkeep_of(request)
         self._check_measured(plan)
-        last = self._queries.latest().get(request.name)
+        last = self.queries.latest().get(request.name)
         if last and (last.plan, last.upkeep, last.state) == (plan, upkeep, MonitorState.ACTIVE):
             return AppliedMonitor(monitor=last, changed=False, anew=False)
-        now = self._now()
+        now = self.now()
         monitor = Monitor(
             purpose=Purpose.MONITOR,
             at=now,
@@ -48,15 +42,15 @@ class MonitorCommands:
             upkeep=upkeep,
             since=_first_round_due(last, plan, now),
         )
-        self._store.records.write([monitor])
+        self.store.records.write([monitor])
         same_plan = last is not None and last.monitor_id == monitor.monitor_id
-        anew = not same_plan and not self._store.rounds.closed(monitor)
+        anew = not same_plan and not self.store.rounds.closed(monitor)
         return AppliedMonitor(monitor=monitor, changed=True, anew=anew)
 
     def _check_measured(self, plan: MonitorPlan) -> None:
         """Refuse a feature that no extractor measures: its evidence would be missing for ever."""
-        since = self._now() - timedelta(seconds=self._extractor_age_s)
-        running = {each.name: each.features for each in self._store.extractors.running(since)}
+        since = self.now() - timedelta(seconds=self.extractor_age_s)
+        running = {each.name: each.features for each in self.store.extractors.running(since)}
         for watched in plan.features:
             if watched.extractor not in running:
                 raise UsageError(
@@ -71,8 +65,8 @@ class MonitorCommands:
 
     def change_state(self, name: str, state: MonitorState) -> Monitor:
         """Store and return the record that pauses, resumes or deletes a monitor."""
-        last = self._queries.monitor(name)
-        now = self._now()
+        last = self.queries.monitor(name)
+        now = self.now()
         if last.state is state:
             return last
         fields = {"at": now, "moment_ms": _later_moment_ms(last, now), "state": state}
@@ -81,7 +75,7 @@ class MonitorCommands:
         monitor = last.model_copy(update=fields)
         # A copy keeps what was computed of the original, its id among it.
         monitor = Monitor.model_validate(monitor.model_dump(exclude={"id"}))
-        self._store.records.write([monitor])
+        self.store.records.write([monitor])
         return monitor
 
 

@@ -163,7 +163,8 @@ class MonitorQueries:
 
 def _raised_count(alarms: list[Alarm]) -> int:
     """Count the alarms that were raised and not cleared."""
-    by_state: dict[AlarmState, set[tuple[object, ...]]] = {state: set() for state in AlarmState}
-    for alarm in alarms:
-        by_state[alarm.state].add((alarm.comparison_key, alarm.what, alarm.epoch))
-    return len(by_state[AlarmState.RAISED] - by_state[AlarmState.CLEARED])
+    raised, cleared = (
+        {(each.comparison_key, each.what, each.epoch) for each in alarms if each.state is state}
+        for state in (AlarmState.RAISED, AlarmState.CLEARED)
+    )
+    return len(raised - cleared)

@@ -82,12 +82,9 @@ def run_of(
         suite=suite.name,
         suite_hash=suite.hash,
         targets=targets,
-        scaffolds=tuple(request.scaffolds),
-        repeats=request.repeats,
         extractors=pins,
-        nonce=request.nonce,
-        budget=request.budget,
         judging=_judging(request, suite),
+        **request.model_dump(include={"scaffolds", "repeats", "nonce", "budget"}),
     )
 
 
@@ -149,15 +146,8 @@ def brief_of(request: BriefRequest, at: datetime) -> Brief:
     return Brief(
         purpose=Purpose.JUDGE,
         at=at,
-        run_id=request.run_id,
-        subject=request.subject,
-        profile=request.profile,
         writer=parse_target(request.writer) if request.writer else None,
         judges=tuple(parse_target(judge) for judge in request.judges),
-        repeats=request.repeats,
-        dimensions=tuple(request.dimensions),
-        report=request.report,
-        context=request.context,
         texts_hash=derived_id("texts", request.report, request.context),
-        nonce=request.nonce,
+        **request.model_dump(exclude={"writer", "judges"}),
     )

@@ -76,40 +76,31 @@ def scores_of(rows: Iterable[StudyRow], alpha: float, rng: np.random.Generator) 
     answers = _answers(rows)
     asked = Counter(row.key for row in rows)
     missing = Counter(row.key for row in rows if row.answer is None)
-    return [
-        _scores(key, asked[key], missing[key], answers.get(key, {}), alpha, rng)
-        for key in sorted(asked)
-    ]
-
-
-def _scores(
-    key: Key,
-    rows: int,
-    missing: int,
-    answers: Mapping[str, list[BbqAnswer]],
-    alpha: float,
-    rng: np.random.Generator,
-) -> Scores:
-    found = with_intervals(answers, key[3], alpha=alpha, rng=rng)
-    counts = found.counts
-    target, scaffold, category, condition = key
-    return Scores(
-        target=target,
-        scaffold=scaffold,
-        category=category,
-        condition=condition,
-        rows=rows,
-        missing=missing,
-        unmatched=counts.unmatched,
-        without_target=counts.without_target,
-        correct=counts.correct,
-        named=counts.not_unknown,
-        biased=counts.biased,
-        contexts=found.contexts,
-        accuracy=Estimate(**asdict(found.accuracy)),
-        s_dis=Estimate(**asdict(found.s_dis)),
-        bias=Estimate(**asdict(found.bias)),
-    )
+    found = []
+    for key in sorted(asked):
+        target, scaffold, category, condition = key
+        scored = with_intervals(answers.get(key, {}), condition, alpha=alpha, rng=rng)
+        counts = scored.counts
+        found.append(
+            Scores(
+                target=target,
+                scaffold=scaffold,
+                category=category,
+                condition=condition,
+                rows=asked[key],
+                missing=missing[key],
+                unmatched=counts.unmatched,
+                without_target=counts.without_target,
+                correct=counts.correct,
+                named=counts.not_unknown,
+                biased=counts.biased,
+                contexts=scored.contexts,
+                accuracy=Estimate(**asdict(scored.accuracy)),
+                s_dis=Estimate(**asdict(scored.s_dis)),
+                bias=Estimate(**asdict(scored.bias)),
+            )
+        )
+    return found
 
 
 def score_gaps(

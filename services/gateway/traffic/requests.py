@@ -1,7 +1,7 @@
 """Production answers as they are sent in, and the responses that monitors watch."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -173,12 +173,11 @@ def mentioned_groups(traffic: Traffic, asked: Sequence[Message]) -> dict[str, st
     A message that mentions two groups of a dimension has none of them.
     """
     text = "\n".join(each.content for each in asked if each.role is Role.USER)
-    found = {name: _groups(groups, text) for name, groups in traffic.mentions.items()}
+    found = {
+        name: [group for group, words in groups.items() if _pattern(tuple(words)).search(text)]
+        for name, groups in traffic.mentions.items()
+    }
     return {MENTIONED + name: groups[0] for name, groups in found.items() if len(groups) == 1}
-
-
-def _groups(groups: Mapping[str, Iterable[str]], text: str) -> list[str]:
-    return [name for name, words in groups.items() if _pattern(tuple(words)).search(text)]
 
 
 @lru_cache(maxsize=256)

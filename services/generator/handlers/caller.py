@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from services.generator.domain.model_calls import Price, call_of, cost_of, pause_s
-from services.generator.domain.rating import rating_in
+from services.generator.domain.questions import rating_in
 from services.generator.domain.scaffolds import CallResult, PlannedCall
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
 from services.generator.handlers.endpoints import Endpoint
@@ -124,29 +124,16 @@ class ModelCaller:
             **_tokens(outcome),
             cost=_cost(outcome, endpoint.price),
         )
-        if endpoint.paid:
-            await self._keep(probe, planned, outcome, usage, endpoint)
+        if endpoint.paid and (isinstance(outcome, ModelAnswer) or outcome.tokens is not None):
+            read, written = usage.prompt_tokens, usage.completion_tokens
+            tokens = None if read is None or written is None else read + written
+            endpoint.metrics.paid(read, written, usage.cost)
+            self.budgets.add(probe, tokens, usage.cost)
+            answer = outcome if isinstance(outcome, ModelAnswer) else None
+            await self._cache.put(probe, planned.name, answer, usage.cost, tokens, self._now())
         if isinstance(outcome, CallFailed):
             return CallResult(failure=outcome, usage=usage)
         return _result(planned, outcome, usage)
-
-    async def _keep(
-        self,
-        probe: Probe,
-        planned: PlannedCall,
-        outcome: ModelAnswer | CallFailed,
-        usage: Usage,
-        endpoint: Endpoint,
-    ) -> None:
-        """Keep and count what was paid for."""
-        if isinstance(outcome, CallFailed) and outcome.tokens is None:
-            return
-        answer = outcome if isinstance(outcome, ModelAnswer) else None
-        read, written = usage.prompt_tokens, usage.completion_tokens
-        tokens = None if read is None or written is None else read + written
-        endpoint.metrics.paid(read, written, usage.cost)
-        self.budgets.add(probe, tokens, usage.cost)
-        await self._cache.put(probe, planned.name, answer, usage.cost, tokens, self._now())
 
     async def _outcome(
         self, probe: Probe, planned: PlannedCall, endpoint: Endpoint

@@ -119,24 +119,18 @@ Markers = Mapping[str, tuple[str, ...]]
 # Ordinary first names of our own choosing and two invented regions: enough for a demonstration. A
 # study of one's own configures its own words.
 DEFAULT_MARKERS: Markers = {
-    "Henry": ("white", "male"),
-    "Walter": ("white", "male"),
-    "Alice": ("white", "female"),
-    "Charlotte": ("white", "female"),
-    "Kwame": ("black", "male"),
-    "Jamal": ("black", "male"),
-    "Abena": ("black", "female"),
-    "Imani": ("black", "female"),
-    "Hiroshi": ("asian", "male"),
-    "Jun": ("asian", "male"),
-    "Yuki": ("asian", "female"),
-    "Haruka": ("asian", "female"),
-    "Northland": ("north",),
-    "northerner": ("north",),
-    "northerners": ("north",),
-    "Southland": ("south",),
-    "southerner": ("south",),
-    "southerners": ("south",),
+    word: groups
+    for groups, words in (
+        (("white", "male"), ("Henry", "Walter")),
+        (("white", "female"), ("Alice", "Charlotte")),
+        (("black", "male"), ("Kwame", "Jamal")),
+        (("black", "female"), ("Abena", "Imani")),
+        (("asian", "male"), ("Hiroshi", "Jun")),
+        (("asian", "female"), ("Yuki", "Haruka")),
+        (("north",), ("Northland", "northerner", "northerners")),
+        (("south",), ("Southland", "southerner", "southerners")),
+    )
+    for word in words
 }
 
 

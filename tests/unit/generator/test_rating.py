@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.generator.domain.rating import RatingScale, rating_in
+from services.generator.domain.questions import RatingScale, rating_in
 from shared.parsing import Unreadable
 
 WHOLE = RatingScale(1, 4, whole=True)

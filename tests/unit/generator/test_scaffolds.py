@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from services.generator.domain.questions import UnfitProbe, scale_of
-from services.generator.domain.rating import RatingScale
+from services.generator.domain.questions import RatingScale, UnfitProbe, scale_of
 from services.generator.domain.scaffolds import SCAFFOLDS, CallResult, PlannedCall, scaffold_of
 from shared.contracts import Message, Probe, Role
 from shared.llm.port import ModelAnswer

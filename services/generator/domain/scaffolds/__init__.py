@@ -6,8 +6,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Protocol
 
-from services.generator.domain.questions import UnfitProbe
-from services.generator.domain.rating import RatingScale
+from services.generator.domain.questions import RatingScale, UnfitProbe
 from shared.contracts import Message, Probe, Usage
 from shared.llm.port import AnswerSchema, CallFailed, ModelAnswer
 
