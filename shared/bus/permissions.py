@@ -55,12 +55,17 @@ def permissions_of(service: str) -> Permissions:
         grant for route in ROUTES if service in route.consumers for grant in _read(route, service)
     ]
     dead = [f"{DEAD_ROOT}.{service}.>"] if read else []
-    asks = CALLS if service == HOST else ()
-    deny = _other_readers() if service == HOST else ()
+    host = Permissions((), ())
+    if service == HOST:
+        # Drop-ins' durables have names that are not known beforehand; none may be a reader's.
+        route = route_of(Response)
+        others = [route.durable(each) for each in route.consumers if each != HOST]
+        deny = tuple(grant for durable in others for grant in _grants(route, durable))
+        host = Permissions((*CALLS, *_grants(route, "*")), (), deny)
     return Permissions(
-        publish=(*written, *read, *dead, *asks, *(_drop_in_grants() if service == HOST else ())),
+        publish=(*written, *read, *dead, *host.publish),
         subscribe=(f"_INBOX_{service}.>",),
-        deny=deny,
+        deny=host.deny,
     )
 
 
@@ -88,18 +93,6 @@ def ingest_permissions() -> Permissions:
     return Permissions(publish=(route_of(Exchange).subjects,), subscribe=(f"_INBOX_{INGEST}.>",))
 
 
-def _drop_in_grants() -> tuple[str, ...]:
-    """Return the grants on drop-ins' durables, whose names are not known beforehand."""
-    return _grants(route_of(Response), "*")
-
-
-def _other_readers() -> tuple[str, ...]:
-    """Return the grants on other readers of responses; no drop-in may take such a name."""
-    route = route_of(Response)
-    others = [each for each in route.consumers if each != HOST]
-    return tuple(grant for each in others for grant in _grants(route, route.durable(each)))
-
-
 def operator_permissions() -> Permissions:
     """Return what provisioning, dead letters and purging need.
 
@@ -107,18 +100,11 @@ def operator_permissions() -> Permissions:
     """
     streams = [*(route.stream for route in ROUTES), DEAD_LETTERS]
     readable = [*(route.stream for route in text_routes()), DEAD_LETTERS]
+    verbs = [f"STREAM.{verb}.{{}}" for verb in ("CREATE", "UPDATE", "INFO")]
+    verbs += [f"CONSUMER.{verb}.{{}}.>" for verb in ("CREATE", "INFO", "DELETE")]
     return Permissions(
         publish=(
-            *(
-                f"$JS.API.STREAM.{verb}.{name}"
-                for name in streams
-                for verb in ("CREATE", "UPDATE", "INFO")
-            ),
-            *(
-                f"$JS.API.CONSUMER.{verb}.{name}.>"
-                for name in streams
-                for verb in ("CREATE", "INFO", "DELETE")
-            ),
+            *(f"$JS.API.{verb.format(name)}" for verb in verbs for name in streams),
             *(f"$JS.API.STREAM.MSG.GET.{name}" for name in readable),
             *(f"$JS.API.STREAM.MSG.DELETE.{name}" for name in streams),
             *(route.subjects for route in ROUTES),

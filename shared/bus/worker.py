@@ -4,6 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from shared.bus.acknowledgement import Acknowledger
@@ -66,7 +67,9 @@ class Worker:
         heartbeat = asyncio.create_task(self._heartbeat())
         try:
             while batch := await self._take():
-                self._start(batch)
+                task = asyncio.create_task(self._work(batch))
+                self._at_work.add(task)
+                task.add_done_callback(self._finished)
         finally:
             heartbeat.cancel()
 
@@ -113,23 +116,13 @@ class Worker:
                 return
             wait_s = RESTORE_WAITS_S[min(tries, len(RESTORE_WAITS_S) - 1)]
             tries += 1
-            await self._stopped_within(wait_s)
-
-    async def _stopped_within(self, wait_s: float) -> None:
-        try:
-            async with asyncio.timeout(wait_s):
-                await self._stopped.wait()
-        except TimeoutError:
-            return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await self._stopped.wait()
 
     def _end(self, error: BiaswatchError) -> None:
         self.fatal = error
         self._stopped.set()
-
-    def _start(self, batch: Sequence[Delivery]) -> None:
-        task = asyncio.create_task(self._work(batch))
-        self._at_work.add(task)
-        task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._at_work.discard(task)

@@ -41,13 +41,9 @@ class BatchedLookup(Generic[V]):
         try:
             return await answer
         except asyncio.CancelledError:
-            await self._idle()
+            if self._looking is not None:  # what the query reads must not be closed under it
+                await asyncio.wait([self._looking])
             raise
-
-    async def _idle(self) -> None:
-        """Wait for the running query: what it reads must not be closed under it."""
-        if self._looking is not None:
-            await asyncio.wait([self._looking])
 
     async def _look(self) -> None:
         await asyncio.sleep(0)  # requests of this turn of the event loop join the query

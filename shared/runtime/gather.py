@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from pydantic import JsonValue
@@ -82,12 +83,10 @@ class Gather:
                 await self._emit_due(publisher)
             except TransientError as error:
                 log("gather").warning("closings cannot be emitted now", why=str(error))
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(self._look_every_s):
                     await self._look.wait()
-            except TimeoutError:
-                continue
-            self._look.clear()
+                self._look.clear()
 
     async def _emit_due(self, publisher: Publisher) -> None:
         await in_thread(self._gathers.expire, self._now())

@@ -7,6 +7,7 @@ where the one that waits for it finds it.
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -32,14 +33,16 @@ class ModelReplies:
 
     async def keep(self, batch: Sequence[Response]) -> list[Response]:
         """Write the replies to this service's questions into the store, and return them."""
-        own = [response for response in batch if self._is_own(response.probe)]
+        own = [
+            response
+            for response in batch
+            if response.probe.purpose is Purpose.JUDGE
+            and response.probe.key.startswith(self._key_prefix)
+        ]
         if own:
             await in_thread(self._records.write, own)
             self._kept.set()
         return own
-
-    def _is_own(self, probe: Probe) -> bool:
-        return probe.purpose is Purpose.JUDGE and probe.key.startswith(self._key_prefix)
 
     def find(self, ids: Collection[str]) -> dict[str, Response]:
         """Return the replies that are there; it blocks."""
@@ -58,15 +61,10 @@ class ModelReplies:
             elif loop.time() - last >= idle_s:
                 break
             else:
-                await self._next_sign()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_EVERY_S):
+                        await self._kept.wait()
         return found
-
-    async def _next_sign(self) -> None:
-        try:
-            async with asyncio.timeout(LOOK_EVERY_S):
-                await self._kept.wait()
-        except TimeoutError:
-            return
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,13 @@ class Service:
         TransientError
             The connection to the bus is lost for good; start the process again.
         """
-        health = self._serve_health() if with_health else None
+        health = None
+        if with_health:
+            health = HealthServer(
+                self._settings.health_host, self._settings.health_port, self.state
+            )
+            self.health_port = health.port
+            log(self.name).info("health and metrics", port=health.port)
         try:
             await self._work()
         finally:
@@ -119,13 +125,6 @@ class Service:
                     await closing
             if health:
                 health.close()
-
-    def _serve_health(self) -> HealthServer:
-        settings = self._settings
-        health = HealthServer(settings.health_host, settings.health_port, self.state)
-        self.health_port = health.port
-        log(self.name).info("health and metrics", port=health.port)
-        return health
 
     async def _work(self) -> None:
         connection = await Connection.open(

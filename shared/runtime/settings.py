@@ -89,11 +89,7 @@ def load_settings(kind: type[S]) -> S:
         return kind(_secrets_dir=folder)
     except ValidationError as error:
         mistake = first_mistake(error)
-        variable = _variable(kind, str(mistake.loc[0]))
+        field = str(mistake.loc[0])  # the field or its alias
+        prefix = str(kind.model_config.get("env_prefix", ""))
+        variable = field if field.isupper() else f"{prefix}{field}".upper()
         raise ConfigurationError(f"The variable {variable} is wrong: {mistake.said}.") from None
-
-
-def _variable(kind: type[Settings], field: str) -> str:
-    """Return the variable's name from what an error names: the field or its alias."""
-    prefix = str(kind.model_config.get("env_prefix", ""))
-    return field if field.isupper() else f"{prefix}{field}".upper()

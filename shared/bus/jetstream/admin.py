@@ -115,7 +115,10 @@ class Admin:
             if refusal.code == MESSAGE_NOT_FOUND:
                 return None
             raise
-        return _stored(message)
+        lines = b64decode(message.get("hdrs", "")).decode(errors="replace").split("\r\n")[1:]
+        headers = dict(line.split(": ", 1) for line in lines if ": " in line)
+        data = b64decode(message.get("data", ""))
+        return StoredMessage(message["subject"], message["seq"], data, headers)
 
     async def delete_message(self, stream: str, sequence: int) -> None:
         """Remove one message for good, and overwrite its bytes on disk."""
@@ -195,10 +198,3 @@ def durable_config(spec: DurableSpec) -> dict[str, object]:
         "max_ack_pending": spec.max_in_hand,
         "replay_policy": "instant",
     }
-
-
-def _stored(message: dict[str, Any]) -> StoredMessage:
-    lines = b64decode(message.get("hdrs", "")).decode(errors="replace").split("\r\n")[1:]
-    headers = dict(line.split(": ", 1) for line in lines if ": " in line)
-    data = b64decode(message.get("data", ""))
-    return StoredMessage(message["subject"], message["seq"], data, headers)

@@ -56,7 +56,9 @@ class Connection:
                 await connection._connect(url, seed_file, ca_file)
             except ConfigurationError as refusal:
                 # A server that dies before the handshake has not refused this client.
-                if not _died(refusal.__cause__) or loop.time() >= deadline:
+                cause = refusal.__cause__
+                died = isinstance(cause, DIED) or "empty response from server" in str(cause)
+                if not died or loop.time() >= deadline:
                     raise
                 await asyncio.sleep(CONNECT_RETRY_S)
             else:
@@ -126,11 +128,6 @@ class Connection:
             await self.client.close()
         except ConnectionError as error:  # the server is gone; nothing waits to be sent
             log("bus").warning("the bus was gone at the end", error=str(error), client=self.name)
-
-
-def _died(error: BaseException | None) -> bool:
-    """Tell whether the server went away during the handshake."""
-    return isinstance(error, DIED) or "empty response from server" in str(error)
 
 
 def inbox_prefix(name: str) -> str:

@@ -93,17 +93,16 @@ class JetStreamConsumer:
             delivery = _delivery(message)
             self._in_hand[delivery.ack_subject] = delivery
             self._waiting.append(delivery)
-        else:
-            self._pull_ended(message.headers or {})
-        self._wake.set()
-
-    def _pull_ended(self, headers: dict[str, str]) -> None:
+            self._wake.set()
+            return
+        headers = message.headers or {}
         status = headers.get("Status", "")
         if status in EXPIRED:
             self.expired_pulls += 1
             self._owed = max(0, self._owed - int(headers.get("Nats-Pending-Messages", self._owed)))
         elif status != "100":
             self._mark_lost(f"{status} {headers.get('Description', 'no such durable')}")
+        self._wake.set()
 
     def _mark_lost(self, why: str) -> None:
         self._lost = f"{self._durable.stream}/{self._durable.name}: {why}"

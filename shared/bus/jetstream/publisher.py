@@ -14,9 +14,12 @@ from shared.contracts import Record, subject_of
 from shared.errors import BackPressureError, BiaswatchError, OversizeError, TransientError
 from shared.telemetry import PUBLISHED
 
-STREAM_FULL = {10077, 10122}
-"""JetStream's codes for "maximum messages exceeded" and "maximum bytes exceeded"."""
-MESSAGE_TOO_LARGE = 10054
+REFUSALS: dict[int, type[BiaswatchError]] = {
+    10077: BackPressureError,
+    10122: BackPressureError,
+    10054: OversizeError,
+}
+"""Errors by JetStream's codes: most messages or most bytes exceeded, message too large."""
 HEADER_ALLOWANCE_BYTES = 4 * 1024
 """The client does not count headers, and a server that gets too much closes the connection."""
 
@@ -119,13 +122,6 @@ def _raise_refusal(reply: bytes, subject: str) -> None:
             f"No stream takes messages on {subject}. Run `biaswatch provision` on this server."
         )
     if b'"error"' in reply:
-        raise _refusal(json.loads(reply)["error"], subject)
-
-
-def _refusal(error: Mapping[str, object], subject: str) -> BiaswatchError:
-    sentence = f"The bus refuses a message on {subject}: {error.get('description')}."
-    if error.get("err_code") in STREAM_FULL:
-        return BackPressureError(sentence)
-    if error.get("err_code") == MESSAGE_TOO_LARGE:
-        return OversizeError(sentence)
-    return TransientError(sentence)
+        error = json.loads(reply)["error"]
+        refusal = REFUSALS.get(error.get("err_code"), TransientError)
+        raise refusal(f"The bus refuses a message on {subject}: {error.get('description')}.")
