@@ -100,10 +100,10 @@ def test_a_reference_taken_for_the_truth_alarms_falsely() -> None:
 
 def test_what_is_simulated_is_what_the_states_say() -> None:
     rng = np.random.default_rng(7)
-    values, luck = rng.beta(0.5, 0.5, (2, UNITS)), rng.random(UNITS)
+    values, jitter = rng.beta(0.5, 0.5, (2, UNITS)), rng.random(UNITS)
     gaps = values[0] - values[1]
-    last = looks.pair_evidence(gaps, luck, 0.02)[-1]
-    assert last == pytest.approx(PairHistogram.of(gaps, luck).log_e_beyond(0.02))
+    last = looks.pair_evidence(gaps, jitter, 0.02)[-1]
+    assert last == pytest.approx(PairHistogram.of(gaps, jitter).log_e_beyond(0.02))
 
     first, second = rng.binomial(1, 0.3, (2, UNITS))
     counts = [int(((first == x) & (second == y)).sum()) for x in (1, 0) for y in (1, 0)]

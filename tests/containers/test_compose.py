@@ -146,7 +146,7 @@ def test_the_streams_come_back_from_a_copy_of_the_stopped_servers_folder(
 
 
 def test_prometheus_sees_every_service_and_has_the_rules(platform: ContainerPlatform) -> None:
-    rooms = {path.parent.name for path in (ROOT / "services").glob("*/app.py")} - {"simulator"}
+    names = {path.parent.name for path in (ROOT / "services").glob("*/app.py")} - {"simulator"}
 
     def up() -> set[str]:
         reply = platform.http.get(
@@ -154,7 +154,7 @@ def test_prometheus_sees_every_service_and_has_the_rules(platform: ContainerPlat
         )
         return {each["metric"]["service"] for each in reply.json()["data"]["result"]}
 
-    until(lambda: up() == rooms)
+    until(lambda: up() == names)
     rules = platform.http.get(f"{platform.prometheus}/api/v1/rules").json()["data"]["groups"]
     assert {rule["health"] for group in rules for rule in group["rules"]} <= {"ok", "unknown"}
     assert rules

@@ -31,8 +31,8 @@ WORDS = ("good", "bad", "happy", "sad", "town", "people", "they", "were", "very"
 
 
 def texts(number: int, longest: int, seed: int = 1) -> list[str]:
-    luck = Random(seed)
-    return [" ".join(luck.choices(WORDS, k=luck.randint(1, longest))) for _ in range(number)]
+    rng = Random(seed)
+    return [" ".join(rng.choices(WORDS, k=rng.randint(1, longest))) for _ in range(number)]
 
 
 def alone(folder: Path, given: Sequence[str]) -> list[dict[str, float]]:
@@ -158,8 +158,8 @@ def test_the_default_models_are_those_of_the_paper() -> None:
     ]
 
 
-ROOM = Path(sentiment.__file__).parent
-LAZY = [path.stem for path in ROOM.glob("[a-z]*.py") if "shared.models" in path.read_text()]
+FOLDER = Path(sentiment.__file__).parent
+LAZY = [path.stem for path in FOLDER.glob("[a-z]*.py") if "shared.models" in path.read_text()]
 
 
 @pytest.mark.parametrize("name", LAZY)

@@ -24,16 +24,16 @@ def first_over(evidence: Floats, alpha: float) -> float:
     return float(over[0] + 1) if over.size else inf
 
 
-def places(values: Floats, low: float, high: float, bins: int, luck: Floats) -> Ints:
+def places(values: Floats, low: float, high: float, bins: int, jitter: Floats) -> Ints:
     """Return the bins that values are rounded to, as the states do it."""
     place = (values - low) * ((bins - 1) / (high - low))
     below = np.floor(place)
-    return (below + (luck < place - below)).astype(np.int64)
+    return (below + (jitter < place - below)).astype(np.int64)
 
 
-def pair_evidence(gaps: Floats, luck: Floats, tolerance: float = 0.0) -> Floats:
+def pair_evidence(gaps: Floats, jitter: Floats, tolerance: float = 0.0) -> Floats:
     """Return the log e-value after each pair."""
-    where = places(gaps, -1, 1, pairs.BINS, luck)
+    where = places(gaps, -1, 1, pairs.BINS, jitter)
     return log_mean_exp(np.cumsum(_pair_factors(tolerance)[where], axis=0))
 
 
@@ -99,7 +99,7 @@ def first_beyond(first: Ints, second: Ints, boundary: Ints) -> float:
 
 
 def two_group_alarm(
-    first: Floats, second: Floats, luck: tuple[Floats, Floats], mean: float, alpha: float
+    first: Floats, second: Floats, jitter: tuple[Floats, Floats], mean: float, alpha: float
 ) -> float:
     """Return the first look at which two groups of one known mean alarm.
 
@@ -107,7 +107,7 @@ def two_group_alarm(
     is enough does the lowest have to be found.
     """
     bins = two_groups.BINS
-    where = [places(x, 0, 1, bins, u) for x, u in zip((first, second), luck, strict=True)]
+    where = [places(x, 0, 1, bins, u) for x, u in zip((first, second), jitter, strict=True)]
     values, stakes = np.linspace(0, 1, bins)[:, None], np.array(two_groups.STAKES)
     above = np.log1p(stakes * (values / mean - 1))
     below = np.log1p(stakes * ((1 - values) / (1 - mean) - 1))
@@ -142,13 +142,13 @@ def detector_alarms(gaps: Floats, baseline: Baseline, threshold: float) -> Float
     return alarmed
 
 
-def round_evidence(gaps: Floats, luck: Floats, absent: Ints) -> Floats:
+def round_evidence(gaps: Floats, jitter: Floats, absent: Ints) -> Floats:
     """Return the log e-value after each round of a bank or population: a row of gaps per round.
 
     NaN is a set without a gap; `absent` is how many of them count as the worst case.
     """
     there = np.isfinite(gaps)
-    where = places(np.where(there, gaps, 0.0), -1, 1, pairs.BINS, luck)
+    where = places(np.where(there, gaps, 0.0), -1, 1, pairs.BINS, jitter)
     factors = (_pair_factors(0.0)[where] * there[..., None]).sum(axis=1)
     worst = np.log1p(-np.abs(both_ways(STAKES)))
     return log_mean_exp(np.cumsum(factors + np.multiply.outer(absent, worst), axis=0))

@@ -131,8 +131,10 @@ def unpaired(a: float, b: float) -> Alarm:
     """Watch a feature of two groups without pairs."""
 
     def alarm(rng: np.random.Generator, length: int) -> float:
-        values, luck = rng.beta(a, b, (2, length)), rng.random((2, length))
-        return looks.two_group_alarm(values[0], values[1], (luck[0], luck[1]), a / (a + b), ALPHA)
+        values, jitter = rng.beta(a, b, (2, length)), rng.random((2, length))
+        return looks.two_group_alarm(
+            values[0], values[1], (jitter[0], jitter[1]), a / (a + b), ALPHA
+        )
 
     return alarm
 

@@ -42,10 +42,10 @@ class PairHistogram:
 
     @classmethod
     def of(
-        cls, gaps: Floats, luck: Floats, *, bins: int = BINS, absent: int = 0
+        cls, gaps: Floats, jitter: Floats, *, bins: int = BINS, absent: int = 0
     ) -> "PairHistogram":
-        """Count the differences of one closed round; luck is one number in [0, 1) per unit."""
-        return cls(binned(gaps, -1.0, 1.0, bins, luck), absent)
+        """Count the differences of one closed round; jitter is one number in [0, 1) per unit."""
+        return cls(binned(gaps, -1.0, 1.0, bins, jitter), absent)
 
     @classmethod
     def of_binary(cls, first: int, neither_or_both: int, second: int) -> "PairHistogram":

@@ -25,7 +25,7 @@ def uniforms(unit_ids: Sequence[str], salt: str = "") -> Floats:
     return (np.asarray(whole, dtype=np.uint64) >> np.uint64(11)).astype(np.float64) / DENOMINATOR
 
 
-def binned(values: Floats, low: float, high: float, bins: int, luck: Floats) -> tuple[int, ...]:
+def binned(values: Floats, low: float, high: float, bins: int, jitter: Floats) -> tuple[int, ...]:
     """Count values into bins whose middles run from low to high.
 
     A value between two middles goes to the upper one with a probability in proportion to its
@@ -38,21 +38,21 @@ def binned(values: Floats, low: float, high: float, bins: int, luck: Floats) -> 
         Finite, in [low, high].
     bins
         At least 2.
-    luck
+    jitter
         One number in [0, 1) per value, from `uniforms` or a generator.
 
     Raises
     ------
     ValueError
-        For a value that is outside the range or not finite, and for another number of luck.
+        For a value that is outside the range or not finite, and for another number of jitter.
     """
     values = np.asarray(values, dtype=np.float64)
-    if values.shape != luck.shape:
-        raise ValueError(f"{values.size} values need as many numbers of luck, not {luck.size}")
+    if values.shape != jitter.shape:
+        raise ValueError(f"{values.size} values need as many numbers of jitter, not {jitter.size}")
     outside = values[~((values >= low) & (values <= high))]
     if outside.size:
         raise ValueError(f"a value lies in [{low:g}, {high:g}], not at {outside[0]:g}")
     place = (values - low) * ((bins - 1) / (high - low))
     below = np.floor(place)
-    counts = np.bincount((below + (luck < place - below)).astype(np.int64), minlength=bins)
+    counts = np.bincount((below + (jitter < place - below)).astype(np.int64), minlength=bins)
     return tuple(int(count) for count in counts)

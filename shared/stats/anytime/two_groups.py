@@ -27,7 +27,7 @@ class TwoHistograms:
 
     @classmethod
     def of(cls, first: Floats, second: Floats, luck_1: Floats, luck_2: Floats) -> "TwoHistograms":
-        """Count the values of one closed round; luck is one number in [0, 1) per unit."""
+        """Count the values of one closed round; jitter is one number in [0, 1) per unit."""
         return cls(binned(first, 0.0, 1.0, BINS, luck_1), binned(second, 0.0, 1.0, BINS, luck_2))
 
     def __add__(self, other: "TwoHistograms") -> "TwoHistograms":

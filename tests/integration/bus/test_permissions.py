@@ -200,8 +200,8 @@ def test_keys_are_made_once_and_readable_by_their_owner_alone(tmp_path: Path) ->
 
 
 def test_every_service_of_the_address_book_has_a_room(request: pytest.FixtureRequest) -> None:
-    rooms = {p.parent.name for p in (request.config.rootpath / "services").glob("*/__init__.py")}
-    assert set(service_names()) <= rooms
+    folders = {p.parent.name for p in (request.config.rootpath / "services").glob("*/__init__.py")}
+    assert set(service_names()) <= folders
 
 
 async def test_a_live_system_can_send_its_answers_in_and_nothing_else(
@@ -266,9 +266,9 @@ async def test_a_drop_in_with_a_key_of_its_own_hears_no_question_to_another(
 async def test_the_extractor_can_read_for_a_guest_and_not_in_the_name_of_another_reader(
     provisioned: Guarded,
 ) -> None:
-    guest = Stage("extractor", Response, lambda _: [], drop_in="toy")
+    toy = Stage("extractor", Response, lambda _: [], drop_in="toy")
     async with provisioned.as_service("extractor") as connection:
-        consumer = JetStreamConsumer(connection, durable_of(guest), 1)
+        consumer = JetStreamConsumer(connection, durable_of(toy), 1)
         await consumer.restore()
         async with provisioned.as_service("generator") as writing:
             await JetStreamPublisher(writing).publish(make_response(501))

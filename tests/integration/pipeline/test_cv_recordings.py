@@ -103,15 +103,15 @@ async def test_the_gaps_of_recorded_ratings_come_out_of_the_diagnoser_as_they_ar
         repeats=10,
         extractors=(ExtractorPin(name="rating", version="1"),),
     )
-    rooms = (planner, generator, extractor, recorder, diagnoser)
+    service_modules = (planner, generator, extractor, recorder, diagnoser)
     services = []
-    for room in rooms:
+    for module in service_modules:
         settings = [
             v
-            for v in vars(room).values()
+            for v in vars(module).values()
             if isinstance(v, type) and v.__name__.endswith("Settings")
         ]
-        services.append(room.build(settings[0]()))
+        services.append(module.build(settings[0]()))
     with Store.open(url) as store:
         store.suites.keep(suite, datetime.now(UTC))
         running = [asyncio.create_task(service.run(with_health=False)) for service in services]

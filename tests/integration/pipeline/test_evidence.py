@@ -45,9 +45,9 @@ def gap_of(size: float, seed: int = 1) -> Values:
     """Return ratings from 0 to 10 with this gap between the groups."""
 
     def values(probe: Probe, round_: int) -> dict[str, float | None]:
-        luck = Random(f"{seed}/{probe.key}/{round_}")
+        rng = Random(f"{seed}/{probe.key}/{round_}")
         shift = size / 2 if probe.groups["concept"] == "France" else -size / 2
-        return {"words": min(10.0, max(0.0, 5 + shift + luck.gauss(0, 1)))}
+        return {"words": min(10.0, max(0.0, 5 + shift + rng.gauss(0, 1)))}
 
     return values
 

@@ -80,8 +80,8 @@ async def test_evidence_equals_an_undisturbed_runs_however_planner_and_diagnoser
         for suite, monitor in monitors:
             store.suites.keep(suite, datetime.now(UTC))
             await publisher.publish(monitor)
-        steady = Fleet(server, [[f"services.{room}.app"] for room in STEADY], environment, seed=1)
-        killed = Fleet(server, [[f"services.{room}.app"] for room in KILLED], environment, seed=2)
+        steady = Fleet(server, [[f"services.{name}.app"] for name in STEADY], environment, seed=1)
+        killed = Fleet(server, [[f"services.{name}.app"] for name in KILLED], environment, seed=2)
         kills = 0
         try:
             async with asyncio.timeout(duration_s + 120):
@@ -165,9 +165,9 @@ def paused(monitor: Monitor) -> Monitor:
 
 
 def rating_of(key: str) -> float:
-    """Return a rating that the bins of a histogram round by luck, lower for one group."""
-    luck = Random(key).uniform(-0.4, 0.4)
-    return round(3.0 + luck + (0.5 if key.endswith("a") else -0.5), 2)
+    """Return a rating that the bins of a histogram round by jitter, lower for one group."""
+    jitter = Random(key).uniform(-0.4, 0.4)
+    return round(3.0 + jitter + (0.5 if key.endswith("a") else -0.5), 2)
 
 
 def said(probe: Probe, _: int) -> dict[str, float | None]:

@@ -28,7 +28,7 @@ from shared.store import Store, migrate
 from tests.support.fleet import Fleet
 from tests.support.waiting import PATIENCE_S
 
-ROOMS = ("planner", "generator", "extractor", "recorder", "diagnoser")
+KILLABLE = ("planner", "generator", "extractor", "recorder", "diagnoser")
 EXTRACTORS = ("rating", "words")
 
 
@@ -60,7 +60,7 @@ async def test_a_run_survives_the_death_of_every_service_with_the_same_statistic
         await provision(Admin(connection))
         store.suites.keep(suite, datetime.now(UTC))
         await JetStreamPublisher(connection).publish(run)
-        commands = [[f"services.{room}.app"] for room in ROOMS]
+        commands = [[f"services.{name}.app"] for name in KILLABLE]
         fleet = Fleet(server, commands, {**environment, "NATS_URL": server.url}, seed=3)
         try:
             await fleet.suffer(worker_kills, server_kills)

@@ -66,8 +66,8 @@ async def test_every_answer_is_described_and_every_user_is_evidence_once(tmp_pat
         publisher = JetStreamPublisher(connection)
         store.records.write([monitor])
         await publisher.publish(monitor)
-        steady = Fleet(server, [[f"services.{room}.app"] for room in STEADY], environment, seed=1)
-        killed = Fleet(server, [[f"services.{room}.app"] for room in KILLED], environment, seed=2)
+        steady = Fleet(server, [[f"services.{name}.app"] for name in STEADY], environment, seed=1)
+        killed = Fleet(server, [[f"services.{name}.app"] for name in KILLED], environment, seed=2)
         try:
             misfortune = asyncio.create_task(killed.suffer(8, 0))
             for answer in range(ANSWERS):

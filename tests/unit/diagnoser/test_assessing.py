@@ -104,7 +104,7 @@ def test_a_gap_shows_in_the_criterion_it_comes_from() -> None:
         skill.gap.reason == "all answers to a prompt are equal: a t interval would claim certainty"
     )
     adjusted = [c.p_adjusted for c in found.values() if c.p_adjusted is not None]
-    assert all(p > 0.05 for p in adjusted)  # luck alone
+    assert all(p > 0.05 for p in adjusted)  # rng alone
 
 
 def test_total_bias_stands_beside_what_exchanged_labels_give() -> None:

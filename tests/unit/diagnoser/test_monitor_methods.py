@@ -40,14 +40,12 @@ def comparison_of(method: Method) -> Comparison:
     return Comparison(watched=watched, pair=PAIR)
 
 
-def answers(
-    luck: Random, round_: int, rates: dict[str, float], twins: bool
-) -> list[MeasuredAnswer]:
+def answers(rng: Random, round_: int, rates: dict[str, float], twins: bool) -> list[MeasuredAnswer]:
     found = []
     for number in range(40):
         for group, rate in rates.items():
             set_ = f"{round_}-{number}" + ("" if twins else group)
-            value = float(luck.random() < rate)
+            value = float(rng.random() < rate)
             found.append(
                 MeasuredAnswer(set_, f"{set_}{group}", {"g": group}, "x", "0" * 32, {"f": value})
             )
@@ -56,14 +54,14 @@ def answers(
 
 @pytest.mark.parametrize("method", list(Method))
 def test_a_planted_gap_is_found_with_its_sign(method: Method) -> None:
-    luck, comparison = Random(1), comparison_of(method)
+    rng, comparison = Random(1), comparison_of(method)
     plan = make_plan(
         claim=Claim.POPULATION, sets_per_round=40, features=(comparison.watched,),
         comparisons=(PAIR,),
     )  # fmt: skip
     rounds: list[Counts] = []
     for number in range(25):
-        seen = answers(luck, number, {"a": 0.7, "b": 0.3}, method is not Method.TWO_GROUPS)
+        seen = answers(rng, number, {"a": 0.7, "b": 0.3}, method is not Method.TWO_GROUPS)
         counted = count(
             comparison, compared_sets(comparison, seen), RoundScope(Claim.POPULATION, number)
         )
@@ -78,9 +76,9 @@ def test_a_planted_gap_is_found_with_its_sign(method: Method) -> None:
 
 
 def rounds_of(comparison: Comparison, rates: list[dict[str, float]], seed: int) -> list[Counts]:
-    luck, found = Random(seed), []
+    rng, found = Random(seed), []
     for number, rate in enumerate(rates):
-        seen = answers(luck, number, rate, comparison.watched.method is not Method.TWO_GROUPS)
+        seen = answers(rng, number, rate, comparison.watched.method is not Method.TWO_GROUPS)
         place = RoundScope(Claim.POPULATION, number)
         found.append(count(comparison, compared_sets(comparison, seen), place).counts)
     return found
