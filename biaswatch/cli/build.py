@@ -35,10 +35,13 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Build a suite from a plan; the same plan, sources and answers give the same bytes."""
+    from services.builder.domain.plan import Model
     from services.builder.handlers.build_files import load_plan, write_suite
     from services.builder.settings import BuilderSettings
 
-    wanted = _answered_by(load_plan(plan), model)
+    wanted = load_plan(plan)
+    if model:
+        wanted = wanted.model_copy(update={"model": Model(target=model)})
     nonce = uuid4().hex if new else ""
     built = asyncio.run(_built(wanted, plan.parent, load_settings(BuilderSettings), nonce))
     files = write_suite(built, output)
@@ -60,13 +63,14 @@ def build(
     if as_json:
         typer.echo(json.dumps(said, indent=2))
         return
-    _print(said, output)
-
-
-def _answered_by(plan: "Plan", model: str | None) -> "Plan":
-    from services.builder.domain.plan import Model
-
-    return plan.model_copy(update={"model": Model(target=model)}) if model else plan
+    console = Console(highlight=False)
+    console.print(
+        f"The suite {escape(wanted.name)} is in {escape(str(output))}: {said['prompts']}"
+        f" prompts about {said['concepts']} concepts, version {said['version']}."
+    )
+    console.print(
+        f"What was left out, and what to look at, is in {escape(str(output / 'report.md'))}."
+    )
 
 
 async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: str) -> "BuiltSuite":
@@ -98,14 +102,3 @@ async def _bus(settings: "BuilderSettings") -> AsyncIterator["BuilderSettings"]:
     configure_logs(settings.log_level)
     async with embedded_platform(settings) as here:
         yield settings.model_copy(update={"nats_url": here.nats_url})
-
-
-def _print(said: dict[str, object], output: Path) -> None:
-    console = Console(highlight=False)
-    console.print(
-        f"The suite {escape(str(said['suite']))} is in {escape(str(output))}: {said['prompts']}"
-        f" prompts about {said['concepts']} concepts, version {said['version']}."
-    )
-    console.print(
-        f"What was left out, and what to look at, is in {escape(str(output / 'report.md'))}."
-    )

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from math import ceil, sqrt
 from pathlib import Path
@@ -84,7 +84,11 @@ async def _calibrated(
 
     plants = {_model(effect): PlantedModel(rating_gaps={"black": -effect}) for effect in effects}
     suite = load_suite(DEMO_SUITE)
-    clock = _fast(datetime.now(UTC))
+    began, start = datetime.now(UTC), time.monotonic()
+
+    def clock() -> datetime:
+        return began + timedelta(seconds=(time.monotonic() - start) * SPEED)
+
     async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as here:
         client = GatewayClient(here.url)
         try:
@@ -100,12 +104,6 @@ async def _calibrated(
 
     with Store.open(settings.store) as store:
         return [_row(store, effect, suite) for effect in effects]
-
-
-def _fast(began: datetime) -> Callable[[], datetime]:
-    """Return a clock on which hours pass in half seconds."""
-    start = time.monotonic()
-    return lambda: began + timedelta(seconds=(time.monotonic() - start) * SPEED)
 
 
 async def _measurable(settings: Settings, suite: Suite) -> None:
@@ -130,7 +128,11 @@ async def _ended(settings: Settings, rounds: int) -> None:
     """
     from shared.store import Store
 
-    with Store.open(settings.store) as store, _progress() as progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    progress = Progress(
+        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    )
+    with Store.open(settings.store) as store, progress:
         bar, there = progress.add_task("rounds added up", total=rounds), 0
         while there < rounds:
             there = await _more_than(store, there)
@@ -150,12 +152,6 @@ async def _more_than(store: "Store", known: int) -> int:
             f"No round was added up for {PATIENCE_S / 60:g} minutes, after {known}: this machine is"
             " too busy, or something is broken. Try fewer --monitors."
         ) from None
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
 
 
 def _model(effect: float) -> str:

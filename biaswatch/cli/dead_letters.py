@@ -48,8 +48,16 @@ def list_dead(durable: Durable = None, as_json: Json = False) -> None:
     _on_the_bus(work)
     if as_json:
         typer.echo(json.dumps([_as_dict(letter) for letter in found], indent=2))
-    else:
-        _show(found)
+        return
+    if not found:
+        typer.echo("There are no dead letters.")
+        return
+    table = Table("number", "at", "durable", "attempts", "reason", title="Dead letters")
+    for each in found:
+        when, attempts = f"{each.at:%Y-%m-%d %H:%M:%S}", str(each.attempts)
+        # A reason may hold anything; as plain text it can neither colour nor link.
+        table.add_row(str(each.number), when, each.durable, attempts, escape(each.reason))
+    Console().print(table)
 
 
 @app.command("replay")
@@ -103,28 +111,6 @@ def _on_the_bus(work: Callable[[OperatorBus], Coroutine[Any, Any, None]]) -> Non
 
 def _as_dict(letter: DeadLetter) -> dict[str, object]:
     """Return a letter without its bytes: they may hold what a user wrote."""
-    return {
-        "number": letter.number,
-        "at": letter.at.isoformat(),
-        "durable": letter.durable,
-        "subject": letter.subject,
-        "attempts": letter.attempts,
-        "error": letter.error,
-        "reason": letter.reason,
-        "message_id": letter.message_id,
-        "bytes": len(letter.data),
-    }
-
-
-def _show(found: list[DeadLetter]) -> None:
-    if not found:
-        typer.echo("There are no dead letters.")
-        return
-    table = Table("number", "at", "durable", "attempts", "reason", title="Dead letters")
-    for letter in found:
-        when = f"{letter.at:%Y-%m-%d %H:%M:%S}"
-        # A reason may hold anything; as plain text it can neither colour nor link.
-        table.add_row(
-            str(letter.number), when, letter.durable, str(letter.attempts), escape(letter.reason)
-        )
-    Console().print(table)
+    shown = ("number", "at", "durable", "subject", "attempts", "error", "reason", "message_id")
+    told = {name: getattr(letter, name) for name in shown}
+    return {**told, "at": letter.at.isoformat(), "bytes": len(letter.data)}

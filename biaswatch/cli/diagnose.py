@@ -16,7 +16,6 @@ from shared.errors import UsageError
 if TYPE_CHECKING:
     from services.diagnoser.domain.findings.observations import Observations
     from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
-    from shared.stats.groups.summary import Statistic
 
 MOST_COMPARISONS = 2_000_000
 ALWAYS = ("mean", "median", "standard_deviation", "sr_larger_sd_mean")
@@ -76,7 +75,12 @@ def diagnose(
         statistic or [*ALWAYS, *(WITH_A_BASELINE if baseline else ())],
         alpha, tolerance, correction, permutations, seed, ddof, calibrate,
     )  # fmt: skip
-    _check(asked)
+    if not 0 < alpha < 1:
+        raise UsageError(f"--alpha is {alpha:g}, but it has to lie between 0 and 1.")
+    if not (isfinite(tolerance) and tolerance >= 0):
+        raise UsageError(f"--tolerance is {tolerance:g}, but it has to be 0 or more.")
+    if permutations < 0 or seed < 0:
+        raise UsageError("--permutations and --seed have to be 0 or more.")
     least = least_gap(fail_on)
     seen, warnings = observations(table, TableColumns(group, feature, baseline, unit, domain, set_))
     found = table_diagnosis.result_rows(_diagnosed(seen, asked))
@@ -90,15 +94,6 @@ def diagnose(
     fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
 
 
-def _check(asked: TableDiagnosisOptions) -> None:
-    if not 0 < asked.alpha < 1:
-        raise UsageError(f"--alpha is {asked.alpha:g}, but it has to lie between 0 and 1.")
-    if not (isfinite(asked.tolerance) and asked.tolerance >= 0):
-        raise UsageError(f"--tolerance is {asked.tolerance:g}, but it has to be 0 or more.")
-    if asked.permutations < 0 or asked.seed < 0:
-        raise UsageError("--permutations and --seed have to be 0 or more.")
-
-
 def _diagnosed(seen: "Observations", asked: TableDiagnosisOptions) -> "TableDiagnosis":
     import numpy as np
     from rich.console import Console
@@ -106,16 +101,28 @@ def _diagnosed(seen: "Observations", asked: TableDiagnosisOptions) -> "TableDiag
 
     from services.diagnoser.domain.findings.plans import ComparisonPlan
     from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+    from shared.stats.groups.catalogue import added, parse_statistic
 
-    _refuse_too_many(seen)
+    levels = [len(set(labels)) for labels in seen.groups.values()]
+    pairs = sum(n * (n - 1) // 2 for n in levels) * len(seen.features)
+    if pairs > MOST_COMPARISONS:
+        raise UsageError(
+            f"These groups and features make {pairs:,} comparisons; {MOST_COMPARISONS:,} are made"
+            " at most. Name fewer features, or a column with fewer groups."
+        )
+    if asked.calibrate:
+        if seen.baseline is None:
+            raise UsageError("--calibrate needs the column of --baseline.")
+        seen = replace(seen, values=seen.values - seen.baseline[:, None])
     declared = ComparisonPlan(asked.alpha, asked.tolerance, asked.correction, asked.permutations)
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("diagnosing")
         try:
+            own = added(entry.load() for entry in entry_points(group=ENTRY_POINTS))
             return diagnose_table(
-                _calibrated(seen) if asked.calibrate else seen,
-                [_statistic(name) for name in asked.statistics],
+                seen,
+                [parse_statistic(name, own) for name in asked.statistics],
                 declared,
                 ddof=asked.ddof,
                 rng=np.random.default_rng(asked.seed),
@@ -125,29 +132,6 @@ def _diagnosed(seen: "Observations", asked: TableDiagnosisOptions) -> "TableDiag
             )
         except ValueError as error:  # the mathematics refuses an argument, in a sentence
             raise UsageError(str(error).rstrip(".") + ".") from None
-
-
-def _statistic(name: str) -> "Statistic":
-    from shared.stats.groups.catalogue import added, parse_statistic
-
-    own = added(entry.load() for entry in entry_points(group=ENTRY_POINTS))
-    return parse_statistic(name, own)
-
-
-def _calibrated(seen: "Observations") -> "Observations":
-    if seen.baseline is None:
-        raise UsageError("--calibrate needs the column of --baseline.")
-    return replace(seen, values=seen.values - seen.baseline[:, None])
-
-
-def _refuse_too_many(seen: "Observations") -> None:
-    levels = [len(set(labels)) for labels in seen.groups.values()]
-    asked = sum(n * (n - 1) // 2 for n in levels) * len(seen.features)
-    if asked > MOST_COMPARISONS:
-        raise UsageError(
-            f"These groups and features make {asked:,} comparisons; {MOST_COMPARISONS:,} are made"
-            " at most. Name fewer features, or a column with fewer groups."
-        )
 
 
 def ll144(

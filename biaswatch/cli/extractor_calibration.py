@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -25,7 +25,7 @@ from shared.store import Store, migrate
 
 if TYPE_CHECKING:
     from services.extractor.domain import Extractor, Measured, Reading
-    from services.extractor.domain.calibration import CalibrationGap, ExtractorCalibration
+    from services.extractor.domain.calibration import ExtractorCalibration
     from services.extractor.settings import ExtractorSettings
 
 ALPHA = 0.05
@@ -49,7 +49,8 @@ def calibrate_one(
 
     It is kept, and stands beside the gaps that are found with this version from then on.
     """
-    from services.extractor.domain.calibration import GROUPS
+    from services.extractor.domain import measured_all
+    from services.extractor.domain.calibration import GROUPS, calibrate
     from services.extractor.settings import ExtractorSettings
 
     settings = load_settings(ExtractorSettings)
@@ -60,13 +61,28 @@ def calibrate_one(
     else:
         extractor = _extractor(name, settings)
         name, version = extractor.name, extractor.version
-        found = asyncio.run(_of(extractor, groups))
+
+        async def measure(readings: "Sequence[Reading]") -> "list[Measured]":
+            return measured_all(extractor, readings)
+
+        found = asyncio.run(calibrate(measure, extractor.features, ALPHA, groups))
     if settings.store.startswith(LAPTOP):
         migrate(settings.store)
     with Store.open(settings.store) as store:
-        store.calibrations.keep(name, version, map(_own_gap, found.gaps), datetime.now(UTC))
+        own = (
+            OwnGap(
+                feature=g.feature,
+                dimension=g.dimension,
+                a=g.a,
+                b=g.b,
+                gap=Estimate(**asdict(g.gap)),
+            )
+            for g in found.gaps
+        )
+        store.calibrations.keep(name, version, own, datetime.now(UTC))
     if as_json:
-        typer.echo(json.dumps(_as_dict(name, found), indent=2))
+        told = {"extractor": name, "alpha": ALPHA, **asdict(found)}
+        typer.echo(json.dumps(told, indent=2))
     else:
         _show(name, found)
 
@@ -79,11 +95,6 @@ def _groups(written: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if not dimension.strip() or len(set(groups[dimension.strip()])) < LEAST_NAMES:
             raise UsageError(f"--group {each} names no two groups; write DIMENSION=NAME,NAME.")
     return groups
-
-
-def _own_gap(found: "CalibrationGap") -> OwnGap:
-    gap = Estimate(**asdict(found.gap))
-    return OwnGap(feature=found.feature, dimension=found.dimension, a=found.a, b=found.b, gap=gap)
 
 
 def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
@@ -100,16 +111,6 @@ def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
         if name in (found := configured(settings.extractor_models, models)):
             return found[name]
     return load_extractors([name], models=models)[name]
-
-
-async def _of(extractor: "Extractor", groups: Groups) -> "ExtractorCalibration":
-    from services.extractor.domain import measured_all
-    from services.extractor.domain.calibration import calibrate
-
-    async def measure(readings: "Sequence[Reading]") -> "list[Measured]":
-        return measured_all(extractor, readings)
-
-    return await calibrate(measure, extractor.features, ALPHA, groups)
 
 
 async def _of_drop_in(
@@ -144,28 +145,20 @@ async def _of_drop_in(
         ) from None
 
 
-def _as_dict(name: str, found: "ExtractorCalibration") -> dict[str, Any]:
-    return {
-        "extractor": name,
-        "alpha": ALPHA,
-        "means": [asdict(each) for each in found.means],
-        "gaps": [asdict(each) for each in found.gaps],
-    }
-
-
 def _show(name: str, found: "ExtractorCalibration") -> None:
     console = Console()
     level = f"[{coverage(ALPHA)}]"
-    means = terminal_table(("feature", "group", f"mean {level}", "missing"))
-    for each in found.means:
-        group = f"{each.dimension} {each.group}"
-        means.add_row(
-            *map(escape, (each.feature, group, estimate_text(each.mean), str(each.missing)))
-        )
-    gaps = terminal_table(("feature", "groups", f"gap {level}", "p (Holm)"))
-    for gap in found.gaps:
-        who = f"{gap.a} - {gap.b}"
-        shown = (gap.feature, who, estimate_text(gap.gap), p_value(gap.p_adjusted))
-        gaps.add_row(*map(escape, shown))
+    means = (
+        (m.feature, f"{m.dimension} {m.group}", estimate_text(m.mean), str(m.missing))
+        for m in found.means
+    )
+    gaps = (
+        (g.feature, f"{g.a} - {g.b}", estimate_text(g.gap), p_value(g.p_adjusted))
+        for g in found.gaps
+    )
     console.print(f"[bold]{escape(name)}[/] on the same sentences, with only the group changed")
-    console.print(means, "", gaps)
+    console.print(
+        terminal_table(("feature", "group", f"mean {level}", "missing"), means),
+        "",
+        terminal_table(("feature", "groups", f"gap {level}", "p (Holm)"), gaps),
+    )

@@ -39,7 +39,8 @@ def list_them(context: typer.Context, as_json: Json = False) -> None:
     alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
     there = [each for each in every if each.seen_at >= alive]
     if as_json:
-        typer.echo(json.dumps([_as_dict(each) for each in there], indent=2))
+        told = [{**vars(each), "seen_at": each.seen_at.isoformat()} for each in there]
+        typer.echo(json.dumps(told, indent=2))
     elif not there:
         typer.echo("No extractor has been heard of in the last minute. `biaswatch up` starts them.")
     else:
@@ -132,10 +133,6 @@ async def _send_again(store: Store, url: str, name: str, since: datetime, run: s
     return sent
 
 
-def _as_dict(each: ExtractorStatus) -> dict[str, object]:
-    return {**vars(each), "seen_at": each.seen_at.isoformat()}
-
-
 def _show(there: list[ExtractorStatus]) -> None:
     table = Table(
         "extractor", "version", "features", "measures with", "lag", "texts/s", "last error"
@@ -143,18 +140,9 @@ def _show(there: list[ExtractorStatus]) -> None:
     for each in there:
         lag = "-" if each.lag is None else str(each.lag)
         rate = number_text(each.rate_per_s)
-        said = (each.refused and f"refused: {each.refused}") or each.last_error or ""
-        names = ", ".join(each.features)
-        cells = [
-            f"{each.name} ({each.kind})",
-            each.version,
-            names,
-            each.instrument,
-            lag,
-            rate,
-            said,
-        ]
-        table.add_row(*(escape(cell) for cell in cells))
+        error = (each.refused and f"refused: {each.refused}") or each.last_error or ""
+        who, names = f"{each.name} ({each.kind})", ", ".join(each.features)
+        table.add_row(*map(escape, (who, each.version, names, each.instrument, lag, rate, error)))
     Console().print(table)
 
 

@@ -82,8 +82,12 @@ def interpret(
     )  # fmt: skip
     if report is not None:
         asked |= {"report": read_text(report, "report"), "writer": None}
-    found = asyncio.run(_evaluated(asked, server, token))
-    show(found, as_json=as_json)
+
+    async def work() -> Evaluation:
+        async with connected(server, token) as client:
+            return await client.interpret(asked)
+
+    show(asyncio.run(work()), as_json=as_json)
 
 
 def subject_of(cases: "Cases") -> "Subject":
@@ -171,11 +175,6 @@ async def interpret_run(
     found = await asyncio.gather(*(client.interpret(order) for order in orders))
     titles = [f"{d.target}, {d.feature}: {gap.a} against {gap.b}" for d, gap in shown]
     return [InterpretedGap(*each) for each in zip(titles, found, strict=True)]
-
-
-async def _evaluated(asked: dict[str, Any], server: str | None, token: str | None) -> Evaluation:
-    async with connected(server, token) as client:
-        return await client.interpret(asked)
 
 
 def show(found: Evaluation, *, as_json: bool) -> None:

@@ -16,7 +16,7 @@ from biaswatch.readers.monitors import load_monitor
 from biaswatch.render.monitors import print_monitor, print_window
 from biaswatch.render.output import print_json, print_rows
 from biaswatch.render.tables import escape
-from services.gateway.monitors.views import AppliedMonitor, MonitorStatus
+from services.gateway.monitors.views import AppliedMonitor
 
 app = typer.Typer(
     name="monitor", no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms."
@@ -65,16 +65,13 @@ def list_(server: Server = None, token: Token = None, as_json: Json = False) -> 
         return
     for each in found:
         verdicts = ", ".join(f"{n} {name}" for name, n in sorted(each.verdicts.items()))
+        watched = f"{each.suite} on {each.target}" if each.suite else each.target
         typer.echo(
-            f"{each.name}  {each.state}  {_watched(each)}"
+            f"{each.name}  {each.state}  {watched}"
             f"  {each.rounds} rounds  {verdicts or 'no evidence yet'}  {each.alarms} alarms"
         )
     if not found:
         typer.echo("There are no monitors yet. `biaswatch monitor apply FILE` begins one.")
-
-
-def _watched(status: MonitorStatus) -> str:
-    return f"{status.suite} on {status.target}" if status.suite else status.target
 
 
 @app.command()

@@ -55,8 +55,10 @@ def keys(
     ] = None,
 ) -> None:
     """Make a key for each service and the server's permissions; existing keys stay."""
+    if not all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in drop_in or ()):
+        raise UsageError("A drop-in's name is made of letters, digits, - and _, at most 64.")
     known = {path.stem for path in directory.glob(f"{DROP_IN}-*.seed")}
-    own = sorted(known | {f"{DROP_IN}-{_token(name)}" for name in drop_in or ()})
+    own = sorted(known | {f"{DROP_IN}-{name}" for name in drop_in or ()})
     public = ensure_keys(directory, [*key_names(), *own])
     config = directory / "authorization.conf"
     config.write_text(server_config(public))
@@ -64,12 +66,6 @@ def keys(
         f"{len(public)} keys are in {directory}; give each service its own"
         f" (BIASWATCH_NATS_SEED_FILE), and include {config} in the server's configuration."
     )
-
-
-def _token(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
-        raise UsageError("A drop-in's name is made of letters, digits, - and _, at most 64.")
-    return name
 
 
 Act = Callable[[Store, datetime], int]
@@ -91,15 +87,28 @@ def purge(
     if not yes:
         typer.confirm("Texts that are purged cannot be brought back. Go on?", abort=True)
     settings = load_settings(Settings)
+
+    async def purge_bus(url: str, store: Store) -> PurgedMessages:
+        async with bus_connection(settings, url) as connection:
+            return await purge_messages(Admin(connection), store.purges.so_far().covers)
+
     with Store.open(settings.store) as store:
         _refuse_running(store, run)
         texts = act(store, datetime.now(UTC))
         with bus_url(settings) as url:
-            removed = asyncio.run(_purge_bus(settings, url, store))
+            removed = asyncio.run(purge_bus(url, store))
+    messages, unread = removed.messages, removed.unreadable
     if as_json:
-        typer.echo(json.dumps({"texts": texts, **_numbers(removed)}, indent=2))
-    else:
-        typer.echo(_sentence(texts, removed))
+        told = {"texts": texts, "messages": dict(messages), "unreadable_dead_letters": unread}
+        typer.echo(json.dumps(told, indent=2))
+        return
+    sentence = f"Removed {texts} texts from the store and {messages.total()} messages."
+    if unread:
+        sentence += (
+            f" {unread} dead letters are no record, so nobody can tell whose they are:"
+            " `biaswatch dead-letters list` shows them, `discard` removes them."
+        )
+    typer.echo(sentence)
 
 
 def _act(run: str | None, before: str | None, unit: str | None) -> Act:
@@ -132,22 +141,3 @@ def _refuse_running(store: Store, run: str | None) -> None:
     waiting = store.gathers(RUN_GATHER).look(run)
     if waiting and waiting.closed_by is None:
         raise UsageError(f"The run {run} is under way. Cancel it first: `biaswatch cancel {run}`.")
-
-
-async def _purge_bus(settings: Settings, url: str, store: Store) -> PurgedMessages:
-    async with bus_connection(settings, url) as connection:
-        return await purge_messages(Admin(connection), store.purges.so_far().covers)
-
-
-def _numbers(removed: PurgedMessages) -> dict[str, object]:
-    return {"messages": dict(removed.messages), "unreadable_dead_letters": removed.unreadable}
-
-
-def _sentence(texts: int, removed: PurgedMessages) -> str:
-    said = f"Removed {texts} texts from the store and {removed.messages.total()} messages."
-    if removed.unreadable:
-        said += (
-            f" {removed.unreadable} dead letters are no record, so nobody can tell whose they are:"
-            " `biaswatch dead-letters list` shows them, `discard` removes them."
-        )
-    return said

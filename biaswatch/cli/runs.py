@@ -71,7 +71,9 @@ def run(
     """Put a suite to models and show what is found. The same command again resumes."""
     least = least_gap(fail_on)
     loaded, targets = load_suite(suite), [read_target(each) for each in target]
-    budget = _budget(max_tokens, max_cost)
+    if max_cost is not None and not 0 < max_cost < float("inf"):
+        raise UsageError(f"--max-cost must be more than 0 (it is {max_cost:g}).")
+    budget = Budget(tokens=max_tokens, cost=max_cost)
     check_scaffolds(loaded, targets, scaffold or ["direct"])
     judges = [read_target(each) for each in judge or [] if each not in {"self", "none"}]
     _check_here([*targets, *judges], budget, server)
@@ -100,12 +102,6 @@ def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -
 
         check_simulated(targets, read_settings().models)
         check_means(targets, budget, load_settings(GeneratorSettings))
-
-
-def _budget(tokens: int | None, cost: float | None) -> Budget:
-    if cost is not None and not 0 < cost < float("inf"):
-        raise UsageError(f"--max-cost must be more than 0 (it is {cost:g}).")
-    return Budget(tokens=tokens, cost=cost)
 
 
 def demo(as_json: Json = False) -> None:

@@ -61,7 +61,10 @@ def table(
     from shared.stats.tables.two_by_two import as_json as to_json
     from shared.stats.tables.two_by_two import two_by_two
 
-    level = _level(alpha)
+    try:
+        level = float(alpha)
+    except ValueError:
+        raise UsageError(f"--alpha is {alpha!r}, but has to be a number.") from None
     try:
         cases = cases_given(
             "table", given or [], group=group, groups=groups, outcome=outcome, where=where,
@@ -73,26 +76,21 @@ def table(
     except ValueError as error:
         raise UsageError(str(error)) from None
     alike = ratio_agreement(found.odds_ratio, found.relative_risk)
-    said = {**to_json(found), **more_of(cases), "similarity": asdict(alike)}
+    result = {**to_json(found), **more_of(cases), "similarity": asdict(alike)}
     if as_json:
-        typer.echo(json.dumps(said, indent=2, allow_nan=False))
-        return
-    _print(said, level, _more(cases, alike))
-
-
-def _level(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise UsageError(f"--alpha is {word!r}, but has to be a number.") from None
+        typer.echo(json.dumps(result, indent=2, allow_nan=False))
+    else:
+        _print(result, level, _more(cases, alike))
 
 
 def _print(found: Mapping[str, Any], alpha: float, more: Iterable[str]) -> None:
     console = Console()
     covered = f"{coverage(alpha)} interval"
     measures = _table(f"{found['n']} cases", ("measure", "estimate", covered, "how"))
-    for measure in _measures(found):
-        measures.add_row(*measure)
+    for place, rate in enumerate(found["rates"], start=1):
+        measures.add_row(*_measure(f"rate of group {place}", rate))
+    for key, name in MEASURES.items():
+        measures.add_row(*_measure(name, found[key]))
     tests = _table("Independence", ("test", "p", "about"))
     for test in _tests(found):
         tests.add_row(*test)
@@ -117,13 +115,6 @@ def _more(cases: "Cases", alike: "RatioAgreement") -> Iterator[str]:
         yield f"With {held} held equal the odds ratio is {estimate_text(cases.adjusted)}."
     if alike.says:
         yield f"Odds ratio and relative risk: {alike.says} ({number(alike.ratio)})."
-
-
-def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    for group, rate in enumerate(found["rates"], start=1):
-        yield _measure(f"rate of group {group}", rate)
-    for key, name in MEASURES.items():
-        yield _measure(name, found[key])
 
 
 def _measure(name: str, estimate: Mapping[str, Any]) -> tuple[str, str, str, str]:

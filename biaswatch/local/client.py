@@ -170,7 +170,11 @@ class GatewayClient:
             ) from None
         if reply.is_success:
             return self._read(kind, reply.json())
-        raise (TransientError if reply.is_server_error else UsageError)(_detail(reply))
+        try:
+            detail = str(reply.json()["detail"])
+        except (ValueError, KeyError, TypeError):
+            detail = f"The gateway answered HTTP {reply.status_code}; is this a biaswatch gateway?"
+        raise (TransientError if reply.is_server_error else UsageError)(detail)
 
     def _read(self, kind: type[Reply], data: Any) -> Reply:
         try:
@@ -196,11 +200,3 @@ def path(*parts: str) -> str:
             "The name is empty. `biaswatch runs` and `monitor list` list those there are."
         )
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
-
-
-def _detail(reply: httpx2.Response) -> str:
-    try:
-        detail = reply.json()["detail"]
-    except (ValueError, KeyError, TypeError):
-        return f"The gateway answered HTTP {reply.status_code}; is this a biaswatch gateway?"
-    return str(detail)

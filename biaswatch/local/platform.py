@@ -28,10 +28,8 @@ from services.recorder import app as recorder
 from services.recorder.settings import RecorderSettings
 from services.simulator import app as simulator
 from services.simulator.domain.planted_bias import PlantedModel
-from services.simulator.settings import SimulatorSettings
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
-from shared.bus.topology import StreamLimits
 from shared.runtime.blocking import in_thread
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
@@ -60,15 +58,6 @@ class ServiceSettings:
     with_models: bool
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-def _simulated(plants: Mapping[str, PlantedModel]) -> SimulatorSettings:
-    given = simulator.read_settings()
-    return given.model_copy(update={"plants": {**given.plants, **plants}})
-
-
 @asynccontextmanager
 async def embedded_platform(
     settings: Settings,
@@ -94,14 +83,20 @@ async def embedded_platform(
     began = datetime.now(UTC)
     with EmbeddedServer(settings.state_dir / "nats") as server:
         migrate(settings.store)
-        await _provision(server.url, embedded_bus_limits(settings))
-        simulated = simulator.build(_simulated(plants or {}))
+        connection = await Connection.open(server.url, name="operator")
+        try:
+            await provision(Admin(connection), embedded_bus_limits(settings))
+        finally:
+            await connection.close()
+        given = simulator.read_settings()
+        planted = {"plants": {**given.plants, **(plants or {})}}
+        simulated = simulator.build(given.model_copy(update=planted))
         with Store.open(settings.store) as store:
             async with web_server(simulated, HERE, 0) as simulator_port:
                 simulator_url = f"http://{HERE}:{simulator_port}/v1"
                 where = ServiceSettings(
                     *(server.url, settings.store, simulator_url, settings.log_level),
-                    clock or _now,
+                    clock or (lambda: datetime.now(UTC)),
                     calls,
                     with_models,
                 )
@@ -110,14 +105,6 @@ async def embedded_platform(
                     while not await in_thread(store.extractors.running, began):
                         await asyncio.sleep(LOOK_S)
                     yield RunningPlatform(url, server.url, os.getpid())
-
-
-async def _provision(nats_url: str, sizes: StreamLimits) -> None:
-    connection = await Connection.open(nats_url, name="operator")
-    try:
-        await provision(Admin(connection), sizes)
-    finally:
-        await connection.close()
 
 
 @asynccontextmanager
@@ -133,28 +120,28 @@ async def _in_processes(where: ServiceSettings, store: Store, port: int) -> Asyn
         "BIASWATCH_GATEWAY_PORT": str(chosen),
     }
     async with supervised_processes(SERVICES, environment):
-        await _answers(chosen)
+        while True:  # until the gateway answers
+            try:
+                _, writer = await asyncio.open_connection(HERE, chosen)
+            except OSError:
+                await asyncio.sleep(LOOK_S)
+            else:
+                writer.close()
+                break
         yield f"http://{HERE}:{chosen}"
-
-
-async def _answers(port: int) -> None:
-    while True:
-        try:
-            _, writer = await asyncio.open_connection(HERE, port)
-        except OSError:
-            await asyncio.sleep(LOOK_S)
-        else:
-            writer.close()
-            return
 
 
 @asynccontextmanager
 async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
     """Run every service in this process."""
     given: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
+    asking = GeneratorSettings(**given, simulator_url=where.simulator_url)
+    if where.calls is not None:
+        fewer = {"generator_slots": where.calls, "generator_start": where.calls}
+        asking = asking.model_copy(update=fewer)
     services = [
         planner.build(PlannerSettings(**given), where.clock),
-        *([generator.build(_generator_settings(where, given))] if where.with_models else []),
+        *([generator.build(asking)] if where.with_models else []),
         extractor.build(ExtractorSettings(**given)),
         recorder.build(RecorderSettings(**given)),
         diagnoser.build(DiagnoserSettings(**given), where.clock),
@@ -169,14 +156,6 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
             yield f"http://{HERE}:{chosen}"
     finally:
         await connection.close()
-
-
-def _generator_settings(where: ServiceSettings, given: Mapping[str, Any]) -> GeneratorSettings:
-    settings = GeneratorSettings(**given, simulator_url=where.simulator_url)
-    if where.calls is None:
-        return settings
-    fewer = {"generator_slots": where.calls, "generator_start": where.calls}
-    return settings.model_copy(update=fewer)
 
 
 @asynccontextmanager

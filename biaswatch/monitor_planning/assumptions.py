@@ -120,50 +120,32 @@ def values_of(watched: WatchedFeature, assumed: Assumptions) -> AssumedValues:
             " and no alarm waits for it; plan for a larger one"
         )
     if watched.method.of_selections:
-        return _share(assumed)
-    _check_effect(watched, assumed.effect)
-    if _of_gaps(watched.method) and not assumed.binary:
-        return AssumedValues(_sd_of_gaps(watched, assumed))
-    first, second = _sds(watched, assumed)
-    level = _means(watched, assumed)[1]
-    if _of_gaps(watched.method):
-        return AssumedValues(sqrt(first**2 + second**2), level=level)
-    return AssumedValues(second, first, level)
-
-
-def _share(assumed: Assumptions) -> AssumedValues:
-    level = 0.5 if assumed.level is None else assumed.level
-    if not 0 < level < 1:
-        raise ValueError(
-            f"the share that is selected, --level, lies between 0 and 1, not at {level:g}; at an"
-            " end no log odds are defined"
-        )
-    return AssumedValues(level=level)
-
-
-def _check_effect(watched: WatchedFeature, effect: float) -> None:
+        level = 0.5 if assumed.level is None else assumed.level
+        if not 0 < level < 1:
+            raise ValueError(
+                f"the share that is selected, --level, lies between 0 and 1, not at {level:g}; at"
+                " an end no log odds are defined"
+            )
+        return AssumedValues(level=level)
     span = watched.high - watched.low
-    if abs(effect) > span:
+    if abs(assumed.effect) > span:
         raise ValueError(
-            f"no gap is as large as {effect:g} on a range from {watched.low:g} to"
+            f"no gap is as large as {assumed.effect:g} on a range from {watched.low:g} to"
             f" {watched.high:g}; give an --effect of at most {span:g}, or declare the range that"
             " answers have"
         )
-
-
-def _sd_of_gaps(watched: WatchedFeature, assumed: Assumptions) -> float:
-    span = watched.high - watched.low
-    most = sqrt(span**2 - assumed.effect**2)
-    if assumed.sd is None:
-        return min(span / 4, most)
-    _check_sd(assumed.sd, most, f"gaps with a mean of {assumed.effect:g}")
-    return assumed.sd
-
-
-def _sds(watched: WatchedFeature, assumed: Assumptions) -> tuple[float, float]:
-    """Return the deviation within each group, the first one first."""
-    first, second = (_sd(watched, mean, assumed) for mean in _means(watched, assumed))
-    return first, second
+    if _of_gaps(watched.method) and not assumed.binary:
+        most = sqrt(span**2 - assumed.effect**2)
+        if assumed.sd is None:
+            return AssumedValues(min(span / 4, most))
+        _check_sd(assumed.sd, most, f"gaps with a mean of {assumed.effect:g}")
+        return AssumedValues(assumed.sd)
+    means = _means(watched, assumed)
+    first, second = (_sd(watched, mean, assumed) for mean in means)
+    level = means[1]
+    if _of_gaps(watched.method):
+        return AssumedValues(sqrt(first**2 + second**2), level=level)
+    return AssumedValues(second, first, level)
 
 
 def _sd(watched: WatchedFeature, mean: float, assumed: Assumptions) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 
-from shared.contracts import Comparison, MonitorPlan, Suite, SuiteProbe, WatchedPair
+from shared.contracts import Comparison, MonitorPlan, Suite
 from shared.contracts.expansion import set_of
 
 CHARS_PER_TOKEN = 4
@@ -46,7 +46,12 @@ class SuiteRound:
         if plan.sets_per_round:  # each set is asked once
             self._limits[f"the suite's {sets} sets are enough for"] = sets // plan.sets_per_round
         self._probes = round(len(suite.probes) * self._share) * plan.repeats
-        read = sum(map(_chars, suite.probes)) / len(suite.probes) / CHARS_PER_TOKEN
+        chars = sum(
+            sum(len(message.content) for message in probe.said)
+            + sum(map(len, probe.variables.values()))
+            for probe in suite.probes
+        )
+        read = chars / len(suite.probes) / CHARS_PER_TOKEN
         written, (price_read, price_written) = spending.answer_tokens, spending.prices
         self._tokens = ceil(self._probes * (read + written))
         self._cost = None
@@ -66,12 +71,7 @@ class SuiteRound:
 
         Sides of different sizes tell as much as two of their harmonic mean: 4 / (1/n1 + 1/n2).
         """
-        first, second = self._sets(comparison.pair)
-        if not comparison.watched.method.facts.needs_twins:
-            return 4 / (1 / len(first) + 1 / len(second))
-        return len(first & second)
-
-    def _sets(self, pair: WatchedPair) -> tuple[set[str], set[str]]:
+        pair = comparison.pair
         sides: tuple[set[str], set[str]] = set(), set()
         for probe in self._suite.probes:
             group = probe.groups.get(pair.dimension)
@@ -79,7 +79,10 @@ class SuiteRound:
                 sides[0].add(set_of(probe))
             elif group is not None and pair.b in (None, group):
                 sides[1].add(set_of(probe))
-        return sides
+        first, second = sides
+        if not comparison.watched.method.facts.needs_twins:
+            return 4 / (1 / len(first) + 1 / len(second))
+        return len(first & second)
 
 
 @dataclass(frozen=True)
@@ -107,8 +110,3 @@ def _too_many(rounds: int, limits: Mapping[str, int | None]) -> str | None:
         return None
     said = min(known, key=lambda each: known[each])
     return f"the number of rounds needed is {rounds}, and {said} {known[said]}"
-
-
-def _chars(probe: SuiteProbe) -> int:
-    said = sum(len(message.content) for message in probe.said)
-    return said + sum(map(len, probe.variables.values()))

@@ -32,9 +32,18 @@ def planned(
         The effect is within the tolerance or cannot be, there is no such feature, or what is
         assumed says nothing of this monitor.
     """
-    features = _features(plan, assumed.feature)
+    names, name = [_name(each) for each in plan.features], assumed.feature
+    if name is not None and name not in names:
+        known = ", ".join(dict.fromkeys(names))
+        raise UsageError(f"The monitor watches no feature {name}; it watches {known}.")
+    features = [each for each in plan.features if name in (None, _name(each))]
     check_options(assumed, features, traffic=suite is None)
-    brought = _brought(plan, upkeep, suite, assumed)
+    brought: SuiteRound | TrafficWindow
+    if suite is None:
+        brought = TrafficWindow(assumed.new_users, upkeep.most_rounds)
+    else:
+        tokens = ANSWER_TOKENS if assumed.answer_tokens is None else assumed.answer_tokens
+        brought = SuiteRound(plan, suite, CallPrices(tokens, assumed.prices), upkeep.most_rounds)
     return [
         _row(Comparison(watched=watched, pair=pair), found, values, assumed.effect, brought)
         for watched, found, values in _simulated(plan, features, assumed)
@@ -59,25 +68,8 @@ def explained(rows: Sequence[Row], *, traffic: bool) -> str:
     return printable("\n".join(f"{line}." for line in lines))
 
 
-def _features(plan: MonitorPlan, name: str | None) -> list[WatchedFeature]:
-    names = [_name(each) for each in plan.features]
-    if name is not None and name not in names:
-        known = ", ".join(dict.fromkeys(names))
-        raise UsageError(f"The monitor watches no feature {name}; it watches {known}.")
-    return [each for each in plan.features if name in (None, _name(each))]
-
-
 def _name(watched: WatchedFeature) -> str:
     return f"{watched.extractor}.{watched.feature}"
-
-
-def _brought(
-    plan: MonitorPlan, upkeep: Upkeep, suite: Suite | None, assumed: Assumptions
-) -> SuiteRound | TrafficWindow:
-    if suite is None:
-        return TrafficWindow(assumed.new_users, upkeep.most_rounds)
-    tokens = ANSWER_TOKENS if assumed.answer_tokens is None else assumed.answer_tokens
-    return SuiteRound(plan, suite, CallPrices(tokens, assumed.prices), upkeep.most_rounds)
 
 
 def _simulated(

@@ -83,7 +83,7 @@ def read_probes(file: Path) -> list[Probe]:
         The file cannot be read, or is not what its ending says.
     """
     kinds: Mapping[str, Callable[[Path], list[Probe]]] = {
-        ".jsonl": _jsonl,
+        ".jsonl": lambda path: [p for _, p in json_lines(read_text(path, "probes"), path)],
         ".csv": _csv,
         ".parquet": _parquet,
     }
@@ -91,10 +91,6 @@ def read_probes(file: Path) -> list[Probe]:
     if read is None:
         raise UsageError(f"The probes {file} end in none of {', '.join(kinds)}.")
     return read(file)
-
-
-def _jsonl(file: Path) -> list[Probe]:
-    return [probe for _, probe in json_lines(read_text(file, "probes"), file)]
 
 
 def _csv(file: Path) -> list[Probe]:

@@ -10,9 +10,7 @@ from rich.table import Table
 
 from biaswatch.render.tables import escape, terminal_table, verdict_text
 from services.diagnoser.domain.findings.comparisons import GroupComparison
-from services.diagnoser.domain.findings.gap_statistics import Value
 from services.diagnoser.domain.findings.group_statistics import (
-    DisparityStatistic,
     GroupedMissingness,
     GroupStatistic,
 )
@@ -23,6 +21,10 @@ from shared.stats.estimate import IntervalEstimate
 
 Row = dict[str, Any]
 Parts = dict[str, list[Row]]
+DISPARITY = (
+    *("feature", "statistic", "dimension", "domain", "metric", "value", "group"),
+    *("null_median", "p_value", "reason"),
+)
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
 """For people; the others are in the JSON and in the files."""
 
@@ -31,7 +33,10 @@ def result_rows(found: TableDiagnosis) -> Parts:
     """Return the rows of every part, as JSON has them."""
     return {
         "summary": [_summary_row(each) for each in found.statistics],
-        "disparity": [_disparity_row(each) for each in found.disparities],
+        "disparity": [
+            {name: getattr(each, name) for name in DISPARITY} | {"domain": each.domain or None}
+            for each in found.disparities
+        ],
         "comparisons": [_comparison_row(each) for each in found.comparisons],
         "missingness": [_absence_row(each) for each in found.missingness],
     }
@@ -52,23 +57,15 @@ def _summary_row(each: GroupStatistic) -> Row:
     }
 
 
-def _disparity_row(each: DisparityStatistic) -> Row:
-    return {
-        "feature": each.feature,
-        "statistic": each.statistic,
-        "dimension": each.dimension,
-        "domain": each.domain or None,
-        "metric": each.metric,
-        "value": each.value,
-        "group": each.group,
-        "null_median": each.null_median,
-        "p_value": each.p_value,
-        "reason": each.reason,
-    }
-
-
 def _comparison_row(each: GroupComparison) -> Row:
     conclusion = each.conclusion
+    statistics: Row = {}
+    for name, value in each.statistics.items():  # one with an interval has three columns
+        if isinstance(value, IntervalEstimate):
+            statistics[name], statistics[f"{name}_ci"] = value.value, _bounds(value.low, value.high)
+            statistics[f"{name}_method"] = value.method
+        else:
+            statistics[name] = value
     return {
         "feature": each.feature,
         "dimension": each.dimension,
@@ -80,7 +77,7 @@ def _comparison_row(each: GroupComparison) -> Row:
         "p_value": each.p_value,
         "p_adjusted": each.p_adjusted,
         "method": each.gap.method,
-        **_gap_statistics(each.statistics),
+        **statistics,
         "n_a": each.n_a,
         "n_b": each.n_b,
         "n_missing_a": each.n_missing_a,
@@ -90,18 +87,6 @@ def _comparison_row(each: GroupComparison) -> Row:
         "verdict": conclusion.verdict.value if conclusion else None,
         "reason": each.gap.reason or (conclusion.reason if conclusion else None),
     }
-
-
-def _gap_statistics(statistics: Mapping[str, Value]) -> Row:
-    """Return the columns of a comparison's statistics; one with an interval has three."""
-    row: Row = {}
-    for name, value in statistics.items():
-        if isinstance(value, IntervalEstimate):
-            row[name], row[f"{name}_ci"] = value.value, _bounds(value.low, value.high)
-            row[f"{name}_method"] = value.method
-        else:
-            row[name] = value
-    return row
 
 
 def _absence_row(each: GroupedMissingness) -> Row:
@@ -180,15 +165,12 @@ def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
         groups: dict[str, list[Row]] = {}
         for row in rows:
             if row["feature"] == feature:
-                groups.setdefault(_group_name(row), []).append(row)
+                name = ", ".join(filter(None, [row["domain"], *row["group"].values()]))
+                groups.setdefault(name, []).append(row)
         for name, found in groups.items():
             cells = [escape(_with_bounds(row, "value").replace(" [", "\n[")) for row in found]
             table.add_row(escape(name), str(found[0]["n"]), str(found[0]["n_missing"]), *cells)
         yield table
-
-
-def _group_name(row: Row) -> str:
-    return ", ".join(filter(None, [row["domain"], *row["group"].values()]))
 
 
 def _disparity_table(rows: Sequence[Row]) -> Table:
@@ -198,18 +180,14 @@ def _disparity_table(rows: Sequence[Row]) -> Table:
     for row in rows:
         of = ", ".join(filter(None, [row["domain"], row["dimension"]]))
         key = (row["feature"], of, row["statistic"].replace("_", " "))
-        found.setdefault(key, {})[row["metric"]] = _with_chance(row)
+        shown = number(row["value"])
+        if row["p_value"] is not None:  # what chance gives half of the time, how often as much
+            chance = number(row["null_median"])
+            shown = f"{shown}\nchance {chance}\np = {p_value(row['p_value'])}"
+        found.setdefault(key, {})[row["metric"]] = shown
     for key, metrics in found.items():
         table.add_row(*map(escape, key), *(metrics.get(name, "") for name in SHOWN_METRICS))
     return table
-
-
-def _with_chance(row: Row) -> str:
-    """Write a metric; below it what chance gives half of the time, and how often as much."""
-    shown = number(row["value"])
-    if row["p_value"] is None:
-        return shown
-    return f"{shown}\nchance {number(row['null_median'])}\np = {p_value(row['p_value'])}"
 
 
 def _comparison_table(rows: Sequence[Row], level: str) -> Table:
