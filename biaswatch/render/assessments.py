@@ -7,14 +7,7 @@ from rich.console import Console
 from biaswatch.render.columns import estimate_text
 from biaswatch.render.findings import target_name
 from biaswatch.render.tables import escape, terminal_table
-from shared.contracts import (
-    Assessment,
-    Cell,
-    Consistency,
-    CriterionGap,
-    Quality,
-    TotalBias,
-)
+from shared.contracts import Assessment, Consistency, Quality, TotalBias
 from shared.formatting import UNDEFINED, coverage, number, p_value
 
 SUMMARY_HEAD = (
@@ -59,25 +52,21 @@ def details(assessment: Assessment) -> Iterator[tuple[str, Sequence[str], Iterat
         yield "against the anonymised twins", ("group", f"gap [{level}]"), rows
     if cells := assessment.cells:
         cell_head = ("groups", f"mean [{level}]", "answers", "missing")
-        yield "every combination of groups", cell_head, map(_cell, cells)
+        means = (
+            [", ".join(c.groups.values()), estimate_text(c.mean), str(c.answers), str(c.missing)]
+            for c in cells
+        )
+        yield "every combination of groups", cell_head, means
     if criteria := assessment.criteria:
         criterion_head = ("criterion", "groups", f"gap [{level}]", "p (Holm)", "missing")
-        yield "by criterion, a family of their own", criterion_head, map(_criterion, criteria)
-
-
-def _cell(found: Cell) -> list[str]:
-    groups = ", ".join(found.groups.values())
-    return [groups, estimate_text(found.mean), str(found.answers), str(found.missing)]
-
-
-def _criterion(found: CriterionGap) -> list[str]:
-    return [
-        found.criterion,
-        f"{found.a} - {found.b}",
-        estimate_text(found.gap),
-        p_value(found.p_adjusted),
-        str(found.missing),
-    ]
+        judged = (
+            [
+                *(c.criterion, f"{c.a} - {c.b}", estimate_text(c.gap)),
+                *(p_value(c.p_adjusted), str(c.missing)),
+            ]
+            for c in criteria
+        )
+        yield "by criterion, a family of their own", criterion_head, judged
 
 
 def _total_bias(found: TotalBias) -> str:

@@ -12,14 +12,19 @@ from biaswatch.render.findings import (
     target_name,
 )
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, markdown_table
-from services.gateway.runs.views import RunProgress
-from shared.contracts import Diagnosis, GroupDisparity, MissingTest
+from shared.contracts import Diagnosis
 from shared.formatting import coverage, number, p_value
 
 
 def as_markdown(results: RunResults) -> str:
     """Return the report for people; what models and users wrote is text, never markup."""
-    return "\n".join([*_run(results.run), *_findings(results), *_assessments(results)]) + "\n"
+    run = results.run
+    head = (
+        f"Run `{run.run_id}` of {run.at:%Y-%m-%d}, {run.stand}: {run.responses} of"
+        f" {run.probes} answers by {', '.join(map(escape_md, run.targets))}."
+    )
+    lines = [f"# {escape_md(run.suite)}", "", head, *_findings(results), *_assessments(results)]
+    return "\n".join(lines) + "\n"
 
 
 def as_csv(results: RunResults) -> str:
@@ -27,15 +32,6 @@ def as_csv(results: RunResults) -> str:
     run_id = results.run.run_id
     return findings_csv(
         GAP_COLUMNS, [gap for each in results.diagnoses for gap in gap_rows(each, run_id)]
-    )
-
-
-def _run(run: RunProgress) -> Iterator[str]:
-    yield f"# {escape_md(run.suite)}"
-    yield ""
-    yield (
-        f"Run `{run.run_id}` of {run.at:%Y-%m-%d}, {run.stand}: {run.responses} of"
-        f" {run.probes} answers by {', '.join(map(escape_md, run.targets))}."
     )
 
 
@@ -67,32 +63,21 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     if notes := list(gap_notes(diagnosis)):
         yield ""
         yield from (f"- {escape_md(note)}" for note in notes)
-    if missing := diagnosis.missing:
-        yield ""
-        yield _missing(missing)
-    defined = [d for d in diagnosis.disparities if d.value is not None]
+    if (missing := diagnosis.missing) and missing.p_value is None:
+        yield from ("", f"Missing answers are not tested: {escape_md(str(missing.reason))}.")
+    elif missing:
+        by = f"p = {p_value(missing.p_value)} ({escape_md(missing.method)})"
+        yield from ("", f"Missing answers differ between groups with {by}.")
+    defined = [
+        [d.metric, number(d.value), d.group or "", number(d.null_median), p_value(d.p_value)]
+        for d in diagnosis.disparities
+        if d.value is not None
+    ]
     if defined:
         yield ""
         yield from markdown_table(
-            ("all groups", "value", "held by", "by chance (median)", "p"), map(_disparity, defined)
+            ("all groups", "value", "held by", "by chance (median)", "p"), defined
         )
-
-
-def _missing(found: MissingTest) -> str:
-    if found.p_value is None:
-        return f"Missing answers are not tested: {escape_md(str(found.reason))}."
-    p_text, method = p_value(found.p_value), escape_md(found.method)
-    return f"Missing answers differ between groups with p = {p_text} ({method})."
-
-
-def _disparity(found: GroupDisparity) -> list[str]:
-    return [
-        found.metric,
-        number(found.value),
-        found.group or "",
-        number(found.null_median),
-        p_value(found.p_value),
-    ]
 
 
 def _assessments(results: RunResults) -> Iterator[str]:

@@ -66,12 +66,6 @@ def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
 
 def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:
     """Return what is shown beside gaps and concludes nothing."""
-    yield from _with_sets_as_units(diagnosis)
-    yield from _of_the_extractor_alone(diagnosis)
-
-
-def _with_sets_as_units(diagnosis: Diagnosis) -> Iterator[str]:
-    """Return how gaps that are about these prompts alone look with sets as units."""
     for gap in diagnosis.gaps:
         if by_set := gap.by_set:
             yield (
@@ -80,10 +74,6 @@ def _with_sets_as_units(diagnosis: Diagnosis) -> Iterator[str]:
                 f" pooled answers p = {p_value(gap.mann_whitney_p)} (the convention of"
                 " hiring studies: it takes repeats as independent)."
             )
-
-
-def _of_the_extractor_alone(diagnosis: Diagnosis) -> Iterator[str]:
-    """Return what the extractor makes of the names by itself, where it was calibrated."""
     for gap in diagnosis.gaps:
         if own := gap.instrument:
             yield (

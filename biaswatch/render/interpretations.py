@@ -70,7 +70,9 @@ def _scores(found: Evaluation) -> Iterator[str]:
         spread = f", sd {number(each.sd)}" if each.sd is not None else ""
         scored = f"{each.scored} of {each.asked} scored{spread}"
         yield f"- {each.dimension}: {number(each.mean)} ({scored})"
-    yield from _reasons(found)
+    for judged in found.judgements:
+        if judged.reason:
+            yield f"- {judged.dimension} by {judged.judge}: {judged.reason}"
     for name, agreement in (("judges", found.agreement), ("repeats", found.repeat_agreement)):
         if agreement:
             why = f" ({agreement.reason})" if agreement.reason else ""
@@ -80,9 +82,3 @@ def _scores(found: Evaluation) -> Iterator[str]:
             )
     if found.disputed:
         yield f"The judges disagree on: {', '.join(found.disputed)}"
-
-
-def _reasons(found: Evaluation) -> Iterator[str]:
-    for each in found.judgements:
-        if each.reason:
-            yield f"- {each.dimension} by {each.judge}: {each.reason}"

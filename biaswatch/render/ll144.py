@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from biaswatch.render.tables import escape_md, markdown_table
 from services.gateway.runs.views import RunProgress
-from shared.contracts import Diagnosis, GroupSummary
+from shared.contracts import Diagnosis
 from shared.errors import UsageError
 from shared.formatting import UNDEFINED
 from shared.stats.studies.local_law_144 import (
@@ -40,28 +40,18 @@ def run_tables(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> str:
             "The suite of this run does not say what a selection is. Give it `selected_at_least`"
             " and run it again: without it there are no selection rates."
         )
-    return "\n".join(_run(run, fit)) + "\n"
-
-
-def _run(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
-    yield f"# Selection rates and impact ratios: {escape_md(run.suite)}"
-    yield ""
-    yield f"Run `{run.run_id}` of {run.at:%Y-%m-%d}. {NO_AUDIT}"
-    for each in diagnoses:
+    about = f"Run `{run.run_id}` of {run.at:%Y-%m-%d}. {NO_AUDIT}"
+    lines = [f"# Selection rates and impact ratios: {escape_md(run.suite)}", "", about]
+    for each in fit:
         names = (each.target, each.scaffold, each.feature)
-        yield ""
-        yield f"## {', '.join(map(escape_md, names))}: {escape_md(each.dimension)}"
-        yield ""
-        yield from _impact_table(impact_rows([_category(group) for group in each.groups]))
+        heading = f"## {', '.join(map(escape_md, names))}: {escape_md(each.dimension)}"
+        # A case counts by the share of its repeats that was selected: its rate is not rounded.
+        rates = [(g, g.selection_rate.value if g.selection_rate else None) for g in each.groups]
+        groups = [Category(g.group, g.units, (rate or 0.0) * g.units) for g, rate in rates]
+        lines += ["", heading, "", *_impact_table(impact_rows(groups)), ""]
         unread = sum(group.missing for group in each.groups)
-        yield ""
-        yield f"Answers without a number, in no row: {unread}. A case is a prompt."
-
-
-def _category(group: GroupSummary) -> Category:
-    """Count a case by the share of its repeats that was selected: its rate is not rounded."""
-    rate = group.selection_rate.value if group.selection_rate else None
-    return Category(group.group, group.units, (rate or 0.0) * group.units)
+        lines.append(f"Answers without a number, in no row: {unread}. A case is a prompt.")
+    return "\n".join(lines) + "\n"
 
 
 def _impact_table(rows: Sequence[ImpactRow]) -> Iterator[str]:
@@ -81,22 +71,15 @@ def case_tables(name: str, seen: "Observations", selected_at_least: float | None
 
     The rate is that of scores from `selected_at_least` on, or above the median where it is None.
     """
-    return "\n".join(_cases(name, seen, selected_at_least)) + "\n"
-
-
-def _cases(name: str, seen: "Observations", least: float | None) -> Iterator[str]:
+    least = selected_at_least
     kind = "Scoring" if least is None else "Selection"
-    yield f"# {kind} rates and impact ratios: {escape_md(name)}"
-    yield ""
     what = "scored above the median of all" if least is None else f"with {least:g} or more"
-    yield f"The rate is the share of cases {what}. {NO_AUDIT}"
-    columns = list(seen.groups)
-    for size in range(1, len(columns) + 1):
-        for some in combinations(columns, size):
-            yield ""
-            yield f"## {escape_md(' x '.join(some))}"
-            yield ""
-            yield from _cross_table(seen, some, least)
+    about = f"The rate is the share of cases {what}. {NO_AUDIT}"
+    lines = [f"# {kind} rates and impact ratios: {escape_md(name)}", "", about]
+    for size in range(1, len(seen.groups) + 1):
+        for some in combinations(seen.groups, size):
+            lines += ["", f"## {escape_md(' x '.join(some))}", "", *_cross_table(seen, some, least)]
+    return "\n".join(lines) + "\n"
 
 
 def _cross_table(
@@ -105,9 +88,8 @@ def _cross_table(
     import numpy as np
 
     scores = [float(v) if np.isfinite(v) else None for v in seen.values[:, 0]]
-    names = [
-        _category_name([seen.groups[column][row] for column in columns]) for row in range(seen.rows)
-    ]
+    levels = zip(*(seen.groups[column] for column in columns), strict=True)
+    names = [None if None in some else ", ".join(map(str, some)) for some in levels]
     found, unknown = (
         above_median(scores, names) if least is None else selected_from(scores, names, least)
     )
@@ -118,8 +100,3 @@ def _cross_table(
         f"Cases of unknown category, in no row: {unknown}. Cases without a score, in no row:"
         f" {without}."
     )
-
-
-def _category_name(levels: Sequence[str | None]) -> str | None:
-    known = [level for level in levels if level is not None]
-    return ", ".join(known) if len(known) == len(levels) else None

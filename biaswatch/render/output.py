@@ -53,7 +53,8 @@ def print_rows(
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
-    shown = [name for name in _filled(rows, always) if name not in left_out]
+    filled = [n for n in rows[0] if n in always or any(row[n] is not None for row in rows)]
+    shown = [name for name in filled if name not in left_out]
     table = Table()
     for name in shown:
         cells = [_cell(row[name]) for row in rows]
@@ -65,11 +66,6 @@ def print_rows(
         table.add_row(*(_cell(row[name]) for name in shown))
     Console().print(table)
     typer.echo(explained)
-
-
-def _filled(rows: Sequence[Mapping[str, object]], always: Collection[str]) -> list[str]:
-    """Return the columns in which any row has something, and those in `always`."""
-    return [n for n in rows[0] if n in always or any(row[n] is not None for row in rows)]
 
 
 def _cell(value: object) -> str:

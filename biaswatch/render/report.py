@@ -82,7 +82,11 @@ def _document(results: RunResults, flagged: Sequence[FlaggedPair]) -> str:
 def _page(title: str, markdown: str, pictures: Sequence[Path] = ()) -> str:
     """Return the page; markup in the text stays text, and pictures (SVG) are inside."""
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
-    figures = "".join(map(_figure, pictures))
+    figures = ""
+    for picture in pictures:  # as images: what an SVG says is shown, never run
+        source = f"data:image/svg+xml;base64,{b64encode(picture.read_bytes()).decode()}"
+        name = escape_html(picture.stem.replace("-", " "))
+        figures += f'<figure><img alt="{name}" src="{source}"></figure>\n'
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n'
@@ -90,11 +94,3 @@ def _page(title: str, markdown: str, pictures: Sequence[Path] = ()) -> str:
         f"<title>{escape_html(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f"{body}{figures}</body>\n</html>\n"
     )
-
-
-def _figure(picture: Path) -> str:
-    """Return a picture inside the page, as an image: what an SVG says is shown, never run."""
-    data = b64encode(picture.read_bytes()).decode()
-    name = escape_html(picture.stem.replace("-", " "))
-    source = f"data:image/svg+xml;base64,{data}"
-    return f'<figure><img alt="{name}" src="{source}"></figure>\n'

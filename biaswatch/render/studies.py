@@ -145,7 +145,13 @@ def _print(console: Console, table: StudyTable, rows: list[list[str]]) -> None:
 
 def as_markdown(studies: StudyResults, flagged: Sequence[FlaggedPair]) -> str:
     """Return the sections of a study; nothing where there is none."""
-    lines = [line for each in TABLES for line in _section(each, studies)]
+    lines: list[str] = []
+    for table in TABLES:
+        if rows := list(table.rows(studies)):
+            lines += ["", f"## {table.title}", "", table.explained, ""]
+            lines += markdown_table(table.head, rows)
+            for line in table.left_out(studies):
+                lines += ["", escape_md(line)]
     if sentences := model_gaps(studies):
         lines += ["", "## Models compared", ""]
         lines += [f"- {escape_md(sentence)}" for sentence in sentences]
@@ -160,16 +166,6 @@ def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:
     return "".join(
         json.dumps(each.model_dump(mode="json"), ensure_ascii=False) + "\n" for each in flagged
     )
-
-
-def _section(table: StudyTable, studies: StudyResults) -> Iterator[str]:
-    rows = list(table.rows(studies))
-    if not rows:
-        return
-    yield from ("", f"## {table.title}", "", table.explained, "")
-    yield from markdown_table(table.head, rows)
-    for line in table.left_out(studies):
-        yield from ("", escape_md(line))
 
 
 def _flagged_pair(each: FlaggedPair) -> Iterator[str]:

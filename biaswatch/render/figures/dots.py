@@ -131,22 +131,17 @@ def _intervals(series: Mapping[str, Mapping[str, Estimate]], title: str, unit: s
         colour, marker = _look(place)
         for row, label in enumerate(labels):
             y = row + (place - (len(series) - 1) / 2) * step
-            if label in found:
-                _interval(axis, found[label], y, colour, marker)
+            if (estimate := found.get(label)) is None or estimate.value is None:
+                continue
+            if estimate.low is not None and estimate.high is not None:
+                bounds = [estimate.low, estimate.high]
+                axis.plot(bounds, [y, y], color=colour, lw=1.4, solid_capstyle="butt")
+            axis.plot(estimate.value, y, marker, color=colour, ms=5)
         handles.append(Line2D([], [], color=colour, marker=marker, ms=5, label=shortened(name)))
     label_rows(axis, [shortened(label) for label in labels])
     axis.set_xlabel(unit)
     _legend(figure, handles)
     return figure
-
-
-def _interval(axis: Any, estimate: Estimate, y: float, colour: str, marker: str) -> None:
-    value, low, high = estimate.value, estimate.low, estimate.high
-    if value is None:
-        return
-    if low is not None and high is not None:
-        axis.plot([low, high], [y, y], color=colour, lw=1.4, solid_capstyle="butt")
-    axis.plot(value, y, marker, color=colour, ms=5)
 
 
 def _bars(axis: Any, values: Sequence[float | None]) -> None:

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import INK, MINUS, PALE, new_figure, shortened, target_names
-from shared.contracts import CriterionGap, Diagnosis, Gap, Verdict
+from shared.contracts import CriterionGap, Gap, Verdict
 
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]
 """(row, column) -> value, and whether it is a conclusion."""
@@ -28,8 +28,14 @@ def gaps(results: RunResults) -> Figure | None:
     panels = []
     for feature in dict.fromkeys(each.feature for each in found):
         of_feature = [each for each in found if each.feature == feature]
-        field = _gaps(of_feature)
-        panels.append((f"{feature}; {_sizes(of_feature)}", field, _largest([field])))
+        field: Field = {
+            (name, _against(gap)): (gap.gap.value, gap.verdict is Verdict.DISPARITY)
+            for each, name in zip(of_feature, target_names(of_feature), strict=True)
+            for gap in each.gaps
+        }
+        sizes = sorted({group.responses for each in of_feature for group in each.groups})
+        size = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+        panels.append((f"{feature}; {size} answers a group", field, _largest([field])))
     return _panels(
         f"{results.run.suite}: gaps between groups (outlined: disparity at level"
         f" {first.alpha:g}, Holm over {first.family})",
@@ -53,14 +59,6 @@ def criteria(results: RunResults) -> Figure | None:
         " Holm over a field)",
         panels,
     )
-
-
-def _gaps(diagnoses: Sequence[Diagnosis]) -> Field:
-    return {
-        (name, _against(gap)): (gap.gap.value, gap.verdict is Verdict.DISPARITY)
-        for each, name in zip(diagnoses, target_names(diagnoses), strict=True)
-        for gap in each.gaps
-    }
 
 
 def _by_criterion(judged: Sequence[CriterionGap], alpha: float) -> Field:
@@ -94,7 +92,7 @@ def _field(figure: Figure, axis: Any, field: Field, reach: float) -> None:
     down = list(dict.fromkeys(row for row, _ in field))
     nothing: tuple[float | None, bool] = (None, False)
     values = np.array(
-        [[_or_nan(field.get((row, column), nothing)[0]) for column in across] for row in down]
+        [[field.get((row, column), nothing)[0] for column in across] for row in down], dtype=float
     )
     norm = TwoSlopeNorm(0, -reach, reach)
     image = axis.imshow(np.ma.masked_invalid(values), cmap="RdBu_r", norm=norm, aspect="auto")
@@ -123,15 +121,5 @@ def _signed(value: float) -> str:
     return "0.00" if text in ("+0.00", "-0.00") else text.replace("-", MINUS)
 
 
-def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else value
-
-
 def _is_disparity(judged: CriterionGap, alpha: float) -> bool:
     return judged.p_adjusted is not None and judged.p_adjusted <= alpha
-
-
-def _sizes(found: Sequence[Diagnosis]) -> str:
-    sizes = sorted({group.responses for each in found for group in each.groups})
-    size = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    return f"{size} answers a group"
