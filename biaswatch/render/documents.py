@@ -5,12 +5,7 @@ from collections.abc import Iterator
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.assessments import SUMMARY_HEAD, details, summary_row
 from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group_rows
-from biaswatch.render.findings import (
-    NOTHING_TO_COMPARE,
-    conclusions,
-    gap_notes,
-    target_name,
-)
+from biaswatch.render.findings import NOTHING_TO_COMPARE, conclusions, gap_notes, target_name
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, markdown_table
 from shared.contracts import Diagnosis
 from shared.formatting import coverage, number, p_value

@@ -10,10 +10,7 @@ from rich.table import Table
 
 from biaswatch.render.tables import escape, terminal_table, verdict_text
 from services.diagnoser.domain.findings.comparisons import GroupComparison
-from services.diagnoser.domain.findings.group_statistics import (
-    GroupedMissingness,
-    GroupStatistic,
-)
+from services.diagnoser.domain.findings.group_statistics import GroupedMissingness, GroupStatistic
 from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
 from shared.errors import UsageError
 from shared.formatting import VERDICT_WORDS, coverage, interval, number, p_value
