@@ -10,8 +10,11 @@ from shared.contracts.assessment import (
     Quality,
     TotalBias,
 )
+from shared.contracts.brief import Brief, Measure, Subject
+from shared.contracts.cancellation import Cancellation
 from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
 from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion, GatherState
+from shared.contracts.description import Described, Description
 from shared.contracts.diagnosis import (
     Diagnosis,
     Estimate,
@@ -22,17 +25,9 @@ from shared.contracts.diagnosis import (
     OwnGap,
     Verdict,
 )
-from shared.contracts.evaluation import (
-    Agreement,
-    Brief,
-    DimensionScore,
-    Evaluation,
-    Fault,
-    Judgement,
-    Measure,
-    Subject,
-)
-from shared.contracts.evidence import Change, Described, Description, Evidence, Increment, Round
+from shared.contracts.evaluation import Agreement, DimensionScore, Evaluation, Fault, Judgement
+from shared.contracts.evidence import Change, Evidence, Increment, Round
+from shared.contracts.exchange import Exchange
 from shared.contracts.expansion import asked_of, expected_of, probes_of, shuffled_sets
 from shared.contracts.features import ExtractorStatus, Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
@@ -58,8 +53,8 @@ from shared.contracts.routes import (
     route_of,
     subject_of,
 )
-from shared.contracts.run import Budget, Cancellation, ExtractorPin, Judging, Run
+from shared.contracts.run import Budget, ExtractorPin, Judging, Run
 from shared.contracts.suite import Claim, Suite, SuiteProbe
 from shared.contracts.target import Target, parse_target
-from shared.contracts.traffic import MENTIONED, TRAFFIC, Exchange, Traffic, Window, window_at
+from shared.contracts.traffic import MENTIONED, TRAFFIC, Traffic, Window, window_at
 from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict

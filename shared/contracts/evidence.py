@@ -1,13 +1,12 @@
-"""What the rounds of a monitor leave behind: increments and their sum; descriptions of windows."""
+"""What the rounds of a monitor leave behind: increments that never change, and their sum."""
 
 from pydantic import NonNegativeInt
 
 from shared.contracts.comparison import Comparison
 from shared.contracts.completion import ClosedBy
-from shared.contracts.diagnosis import Estimate, GroupSummary, Verdict
-from shared.contracts.identity import Name, RecordId, Token
+from shared.contracts.diagnosis import Estimate, Verdict
+from shared.contracts.identity import RecordId, Token
 from shared.contracts.record import Part, Record
-from shared.contracts.traffic import Window
 
 Counts = dict[str, tuple[int, ...]]
 """Whole numbers by name; those of disjoint units add up, place by place, in any order."""
@@ -136,44 +135,3 @@ class Evidence(_OfComparison):
     """Whether the level of both groups is still what it was."""
     before: Estimate | None = None
     """The gap at the end of the epoch before."""
-
-
-class Described(Part):
-    """One number of one dimension's groups."""
-
-    extractor: Token
-    """What measured."""
-    feature: Name
-    """The number."""
-    dimension: Name
-    """Which grouping."""
-    groups: tuple[GroupSummary, ...]
-    """The groups that are compared; a mean without units has no interval, and says why."""
-
-
-class Description(Record):
-    """The answers of one window, counted and averaged by group."""
-
-    kind = "description"
-    identity = ("monitor_id", "round")
-
-    monitor_id: RecordId
-    """The monitor."""
-    monitor: Token
-    """Its name."""
-    round: NonNegativeInt
-    """The round that the window is."""
-    run_id: RecordId
-    """Its run."""
-    window: Window
-    """From when to when."""
-    answers: NonNegativeInt
-    """Answers that were sent in."""
-    without_unit: NonNegativeInt
-    """Those of them that name no user or conversation: they stand here and are no evidence."""
-    known_units: dict[str, NonNegativeInt] = {}
-    """By dimension: users that had entered the evidence of this epoch before, and do so once."""
-    mixed_units: dict[str, NonNegativeInt] = {}
-    """By dimension: users in two of the groups at once, who are evidence for neither."""
-    described: tuple[Described, ...] = ()
-    """The numbers."""

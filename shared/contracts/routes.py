@@ -7,18 +7,21 @@ from dataclasses import dataclass
 
 from shared.contracts.alarm import Alarm
 from shared.contracts.assessment import Assessment
+from shared.contracts.brief import Brief
+from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import Completion
+from shared.contracts.description import Description
 from shared.contracts.diagnosis import Diagnosis
-from shared.contracts.evaluation import Brief, Evaluation
-from shared.contracts.evidence import Description, Evidence, Increment, Round
+from shared.contracts.evaluation import Evaluation
+from shared.contracts.evidence import Evidence, Increment, Round
+from shared.contracts.exchange import Exchange
 from shared.contracts.features import Features
 from shared.contracts.identity import derived_id
 from shared.contracts.monitor import Monitor
 from shared.contracts.probe import Probe
 from shared.contracts.record import Record
 from shared.contracts.response import Response
-from shared.contracts.run import Cancellation, Run
-from shared.contracts.traffic import Exchange
+from shared.contracts.run import Run
 from shared.contracts.verdict import PairVerdict
 
 ROOT = "bias.v1"

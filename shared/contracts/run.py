@@ -1,6 +1,6 @@
-"""A finite plan: one suite, some targets, some repeats; and its cancellation."""
+"""A finite plan: one suite, some targets, some repeats."""
 
-from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 
 from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Part, Record
@@ -96,25 +96,3 @@ class Run(Record):
             ["judging", str(judged.seed), *sorted(j.lane for j in judged.judges)] if judged else []
         )
         return sorted(target.lane for target in self.targets) + sorted(pins) + judges
-
-
-class Cancellation(Record):
-    """The early end of a run; its results stay, and it can be started again.
-
-    It concerns probes made before it. Probes made later, because the run was started again, are
-    asked.
-    """
-
-    kind = "cancellation"
-    identity = ("run_id", "moment_ms")
-
-    run_id: RecordId
-    """The run that is to end."""
-    moment_ms: NonNegativeInt
-    """When it was requested (Unix time in milliseconds)."""
-    reason: Token | None = None
-    """Why, where no person requested it: `budget_spent`, `usage_unknown`, `no_price`."""
-
-    def ends(self, record: Record) -> bool:
-        """Tell whether a record of the run was made before this, and so is cancelled."""
-        return int(record.at.timestamp() * 1000) <= self.moment_ms
