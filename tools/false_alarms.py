@@ -16,13 +16,7 @@ from services.diagnoser.domain.monitors.change_detection import (
     reference_of,
 )
 from services.diagnoser.domain.monitors.round_answers import Counts, summed
-from shared.contracts import (
-    Change,
-    MonitorPlan,
-    Target,
-    WatchedFeature,
-    WatchedPair,
-)
+from shared.contracts import Change, MonitorPlan, Target, WatchedFeature, WatchedPair
 from shared.stats.anytime.pairs import PairHistogram
 
 Floats = NDArray[np.float64]

@@ -80,10 +80,7 @@ async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: s
     if not (plan.asks and plan.model and plan.model.target):
         return await build_of(plan, home, settings)()
     target = read_target(plan.model.target)
-    async with (
-        _bus(settings) as there,
-        model_over_bus(plan, target, there, nonce=nonce) as model,
-    ):
+    async with _bus(settings) as there, model_over_bus(plan, target, there, nonce=nonce) as model:
         return await build_of(plan, home, there, model)()
 
 

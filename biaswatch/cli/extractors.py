@@ -74,9 +74,7 @@ def try_one(
 
 
 @app.command()
-def serve(
-    path: Annotated[Path, typer.Argument(help="A Python file with one extractor.")],
-) -> None:
+def serve(path: Annotated[Path, typer.Argument(help="A Python file with one extractor.")]) -> None:
     """Serve a one-file extractor as a drop-in; nothing else is restarted. Ctrl-C stops it."""
     from services.extractor.handlers.dropin_server import answers_of, spec_for
     from services.extractor.handlers.loading import load_file

@@ -35,11 +35,7 @@ class RoundScheduler:
     """
 
     def __init__(
-        self,
-        store: Store,
-        *,
-        now: Callable[[], datetime],
-        wall: Callable[[], datetime],
+        self, store: Store, *, now: Callable[[], datetime], wall: Callable[[], datetime]
     ) -> None:
         self._store = store
         self._gathers = store.gathers(RUN_GATHER)

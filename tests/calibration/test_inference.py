@@ -145,9 +145,7 @@ def test_responses_taken_as_independent_reject_a_true_null_in_40_percent() -> No
 
 def test_the_prompt_as_the_unit_holds_its_level() -> None:
     share = rejected(
-        lambda rng: of_prompts(*clustered(rng, shared=False), paired=False).p_value,
-        11,
-        MORE_TABLES,
+        lambda rng: of_prompts(*clustered(rng, shared=False), paired=False).p_value, 11, MORE_TABLES
     )
     assert share <= MOST
 

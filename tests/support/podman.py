@@ -147,10 +147,7 @@ def lend_image(plan: PodPlan) -> None:
             tag = "biaswatch-test-postgres:dev"
             _docker_build(tag, AS_ITSELF)
             image, container["image"] = tag, f"localhost/{tag}"
-        with subprocess.Popen(
-            ["docker", "save", image],
-            stdout=subprocess.PIPE,
-        ) as saved:
+        with subprocess.Popen(["docker", "save", image], stdout=subprocess.PIPE) as saved:
             subprocess.run(["podman", "load", "--quiet"], stdin=saved.stdout, check=True)
 
 

@@ -35,9 +35,7 @@ class ServiceSpec:
 
 SERVICE_SPECS = {
     "generator": ServiceSpec(
-        grace_s=LONGEST_CALL_S,
-        memory=("192Mi", "768Mi"),
-        secrets=PROVIDER_KEYS,
+        grace_s=LONGEST_CALL_S, memory=("192Mi", "768Mi"), secrets=PROVIDER_KEYS
     ),
     "extractor": ServiceSpec(cpu="500m", memory=("192Mi", "768Mi")),
     "diagnoser": ServiceSpec(cpu="500m", memory=("384Mi", "2Gi")),

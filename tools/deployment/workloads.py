@@ -175,10 +175,7 @@ def _environment(service: str) -> Object:
 
 def _with_bus(more: Object) -> Object:
     env = {"BIASWATCH_NATS_SEED_FILE": f"{SECRETS}/nats.seed", "BIASWATCH_SECRETS_DIR": SECRETS}
-    return {
-        "envFrom": [{"configMapRef": {"name": "biaswatch"}}],
-        "env": _variables(env | more),
-    }
+    return {"envFrom": [{"configMapRef": {"name": "biaswatch"}}], "env": _variables(env | more)}
 
 
 def _variables(values: Object) -> list[Object]:

@@ -6,11 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from services.gateway.monitors.requests import (
-    TRAFFIC_PREFIX,
-    MonitorRequest,
-    TrafficMonitorRequest,
-)
+from services.gateway.monitors.requests import TRAFFIC_PREFIX, MonitorRequest, TrafficMonitorRequest
 from shared.contracts import (
     TRAFFIC,
     Budget,

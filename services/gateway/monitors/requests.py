@@ -17,14 +17,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from shared.contracts import (
-    TRAFFIC,
-    Budget,
-    Claim,
-    Method,
-    WatchedFeature,
-    WatchedPair,
-)
+from shared.contracts import TRAFFIC, Budget, Claim, Method, WatchedFeature, WatchedPair
 from shared.contracts.identity import RecordId, Token
 from shared.contracts.mistakes import ASKS, LISTENS
 from shared.contracts.monitor import LEAST_ALPHA

@@ -48,9 +48,7 @@ class RunQueries:
         raise NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
 
     def latest(
-        self,
-        last: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 100,
-        purpose: Purpose = Purpose.STUDY,
+        self, last: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 100, purpose: Purpose = Purpose.STUDY
     ) -> list[RunProgress]:
         """Return the latest runs; rounds of monitors and windows of traffic by their purpose."""
         found = self._store.records.latest(Run, last, purpose=purpose)

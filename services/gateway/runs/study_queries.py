@@ -8,11 +8,7 @@ from pydantic import NonNegativeInt
 from services.gateway.runs.pairs import judge_controls, latest_verdicts, pair_gaps, pair_tables
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.scores import StudyRow, score_gaps, scores_of, study_row_of
-from services.gateway.runs.views import (
-    FlaggedPair,
-    FlaggedSide,
-    StudyResults,
-)
+from services.gateway.runs.views import FlaggedPair, FlaggedSide, StudyResults
 from shared.contracts import (
     Features,
     PairVerdict,

@@ -4,14 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from services.generator.domain.outcome import (
-    UNFIT,
-    answered,
-    broken_off,
-    concluded,
-    total,
-    without,
-)
+from services.generator.domain.outcome import UNFIT, answered, broken_off, concluded, total, without
 from services.generator.domain.questions import UnfitProbe
 from services.generator.domain.scaffolds import (
     ANSWER,

@@ -28,10 +28,7 @@ class _FreshValues(Generic[V]):
     """What the store says of each run, asked again once it is a second old."""
 
     def __init__(
-        self,
-        find: Callable[[Sequence[str]], Mapping[str, V]],
-        empty: V,
-        clock: Callable[[], float],
+        self, find: Callable[[Sequence[str]], Mapping[str, V]], empty: V, clock: Callable[[], float]
     ) -> None:
         self._lookup = BatchedLookup(find)
         self._empty, self._clock = empty, clock

@@ -3,7 +3,5 @@
 from shared.contracts.providers import Provider
 
 PROVIDER = Provider(
-    example="replay:answers.jsonl",
-    adapter="llm.replay:Replay.connect",
-    recorded=True,
+    example="replay:answers.jsonl", adapter="llm.replay:Replay.connect", recorded=True
 )

@@ -102,10 +102,7 @@ async def built(
 ) -> BuiltSuite:
     (home / "a.txt").write_text(ARTICLE)
     target = parse_target(f"openai:tester@{url}")
-    async with (
-        asyncio.timeout(PATIENCE_S),
-        model_over_bus(plan, target, settings, **more) as model,
-    ):
+    async with asyncio.timeout(PATIENCE_S), model_over_bus(plan, target, settings, **more) as model:
         return await build_of(plan, home, settings, model)()
 
 

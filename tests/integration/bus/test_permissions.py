@@ -204,9 +204,7 @@ def test_every_service_of_the_address_book_has_a_room(request: pytest.FixtureReq
     assert set(service_names()) <= folders
 
 
-async def test_a_live_system_can_send_its_answers_in_and_nothing_else(
-    provisioned: Guarded,
-) -> None:
+async def test_a_live_system_can_send_its_answers_in_and_nothing_else(provisioned: Guarded) -> None:
     async with provisioned.as_service(INGEST) as connection:
         await JetStreamPublisher(connection).publish(make_exchange(7))
         publisher = JetStreamPublisher(connection, timeout_s=0.2, tries=1)

@@ -130,8 +130,7 @@ async def test_an_unforeseen_error_is_given_up_after_its_attempts(bus: Provision
         raise ZeroDivisionError("division by zero")
 
     bus.work(
-        Stage("extractor", Response, crash),
-        RetryPolicy(unexpected_attempts=3, first_delay_s=0.01),
+        Stage("extractor", Response, crash), RetryPolicy(unexpected_attempts=3, first_delay_s=0.01)
     )
     await bus.publish(make_response(0))
     await seen.wait_for(3)
@@ -175,8 +174,7 @@ async def test_one_bad_record_in_a_batch_costs_one_record(bus: ProvisionedBus) -
 
     await bus.publish(*(make_response(n) for n in range(8)))
     bus.work(
-        Stage("extractor", Response, measure, slots=1, batch=8),
-        RetryPolicy(unexpected_attempts=1),
+        Stage("extractor", Response, measure, slots=1, batch=8), RetryPolicy(unexpected_attempts=1)
     )
     await seen.wait_for(7)
     await bus.settled(MEASURING)

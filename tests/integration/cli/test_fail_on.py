@@ -38,9 +38,7 @@ def test_a_table_with_a_disparity_fails_where_that_was_asked_for(
     assert bool(said.stdout) == (code != 2)
 
 
-def test_a_run_fails_at_the_bias_that_was_planted_and_shows_it_all_the_same(
-    tmp_path: Path,
-) -> None:
+def test_a_run_fails_at_the_bias_that_was_planted_and_shows_it_all_the_same(tmp_path: Path) -> None:
     command = CommandLine(tmp_path / "state")
     words = ("run", SUITE, "--repeats", "2", "--fail-on", "disparity")
     biased = command(*words, "--target", "simulator:biased")

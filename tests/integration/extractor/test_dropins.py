@@ -255,10 +255,7 @@ async def test_ten_megabytes_do_not_arrive_and_cost_one_text(platform: Platform)
     await platform.seen.wait_for(2)
     found = platform.by_text("good", "bad")
     assert found["good"] == 4
-    assert found["bad"] in (
-        "the extractor failed: 500",
-        "the extractor died or hung on this text",
-    )
+    assert found["bad"] in ("the extractor failed: 500", "the extractor died or hung on this text")
     await connection.close()
 
 
@@ -358,11 +355,7 @@ async def test_numbers_of_another_version_than_it_names_are_not_published(
 async def test_names_that_could_reach_other_subjects_are_nobodys(platform: Platform) -> None:
     heard = [
         json.dumps(
-            {
-                "name": name,
-                "version": "1.0.0",
-                "metadata": {"role": "extractor", "contract": "1"},
-            }
+            {"name": name, "version": "1.0.0", "metadata": {"role": "extractor", "contract": "1"}}
         ).encode()
         for name in ("extractor-a.b", "extractor-*", "extractor->", "extractor-", "else")
     ]

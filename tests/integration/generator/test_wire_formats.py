@@ -318,9 +318,7 @@ REFUSALS = {
     },
     "responses": {
         "status": "completed",
-        "output": [
-            {"type": "message", "content": [{"type": "refusal", "refusal": "I won't."}]},
-        ],
+        "output": [{"type": "message", "content": [{"type": "refusal", "refusal": "I won't."}]}],
         "usage": {"input_tokens": 3, "output_tokens": 2},
     },
     "messages": {

@@ -51,10 +51,7 @@ KINDS: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm)
 @pytest.mark.parametrize(
     ("duration_s", "least_rounds"),
     [
-        pytest.param(
-            6,
-            3,
-        ),
+        pytest.param(6, 3),
         pytest.param(600, 60, marks=[pytest.mark.slow, pytest.mark.timeout(1800)]),
     ],
 )

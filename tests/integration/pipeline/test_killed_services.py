@@ -34,10 +34,7 @@ EXTRACTORS = ("rating", "words")
 
 @pytest.mark.parametrize(
     ("probes", "worker_kills", "server_kills"),
-    [
-        (300, 5, 1),
-        pytest.param(2000, 20, 3, marks=pytest.mark.slow),
-    ],
+    [(300, 5, 1), pytest.param(2000, 20, 3, marks=pytest.mark.slow)],
 )
 async def test_a_run_survives_the_death_of_every_service_with_the_same_statistics(
     tmp_path: Path, probes: int, worker_kills: int, server_kills: int

@@ -29,11 +29,7 @@ from tests.support.records.pipeline import (
     make_run,
     make_target,
 )
-from tests.support.records.traffic import (
-    make_description,
-    make_exchange,
-    make_traffic_monitor,
-)
+from tests.support.records.traffic import make_description, make_exchange, make_traffic_monitor
 
 __all__ = [
     "AT",

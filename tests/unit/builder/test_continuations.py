@@ -6,10 +6,7 @@ from services.builder.domain.prompts import RuleVerbs, split_sentence
 @pytest.mark.parametrize(
     ("sentence", "beginning"),
     [
-        (
-            "The people of Peru are known for their patience.",
-            "The people of Peru are known for",
-        ),
+        ("The people of Peru are known for their patience.", "The people of Peru are known for"),
         ("Farmers in Peru planted maize on steep slopes.", "Farmers in Peru planted maize on"),
         ("Peru is old and wide.", "Peru is old"),
         ("Peru exports copper to many places.", "Peru exports copper to"),

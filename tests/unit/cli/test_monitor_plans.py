@@ -97,10 +97,7 @@ def test_a_smaller_gap_and_a_wider_spread_need_more_units(tmp_path: Path) -> Non
 def test_only_sets_with_both_groups_count_as_units_of_twins(tmp_path: Path) -> None:
     chile = {"key": "x", "set": "s0", "groups": {"concept": "Chile"}, "prompt": "?"}
     alone = {"key": "y", "set": "only", "groups": {"concept": "France"}, "prompt": "?"}
-    fields = {
-        **ASKS,
-        "comparisons": [PEOPLE, {**PEOPLE, "b": None}, {**PEOPLE, "b": "Chile"}],
-    }
+    fields = {**ASKS, "comparisons": [PEOPLE, {**PEOPLE, "b": None}, {**PEOPLE, "b": "Chile"}]}
     pair, rest, few = rows(tmp_path, fields, Assumptions(effect=4.0), [*twins(SETS), chile, alone])
     units = int(pair["units"] or 0)
     assert pair["rounds"] == rest["rounds"] == -(-units // SETS)
@@ -232,9 +229,7 @@ def test_a_bank_is_asked_again_so_that_only_most_rounds_limits_it(tmp_path: Path
     assert f"most_rounds is {rounds - 1}" in str(row["why"])
 
 
-def test_windows_are_limited_too_and_unknown_where_nobody_knows_their_users(
-    tmp_path: Path,
-) -> None:
+def test_windows_are_limited_too_and_unknown_where_nobody_knows_their_users(tmp_path: Path) -> None:
     [row] = rows(
         tmp_path, {**LISTENS, "most_rounds": 1}, Assumptions(effect=8.0, level=1, new_users=2)
     )

@@ -11,12 +11,7 @@ from biaswatch.local.run_results import RunResults
 from biaswatch.render.columns import Column, GapRow, Shown, gap_rows
 from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.report import ReportFormat, report_text
-from biaswatch.render.tables import (
-    escape_md,
-    findings_csv,
-    findings_markdown,
-    findings_table,
-)
+from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, findings_table
 from shared.contracts import (
     Diagnosis,
     Estimate,

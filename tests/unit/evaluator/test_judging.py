@@ -11,11 +11,7 @@ from services.evaluator.domain.evaluations import (
     disputed,
     overall,
 )
-from services.evaluator.domain.model_questions import (
-    judgement_in,
-    judging_probes,
-    report_in,
-)
+from services.evaluator.domain.model_questions import judgement_in, judging_probes, report_in
 from services.evaluator.domain.rubric import judging_prompt, tasks_for
 from services.evaluator.handlers.rubric_files import load_rubric
 from shared.contracts import Judgement, Measure

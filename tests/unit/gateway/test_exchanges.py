@@ -18,8 +18,7 @@ from tests.support.records import AT, make_exchange, make_traffic_monitor
 
 MONITOR = make_traffic_monitor()
 TRAFFIC = Traffic(
-    window_s=3600,
-    mentions={"gender": {"female": ("she", "her"), "male": ("he", "his")}},
+    window_s=3600, mentions={"gender": {"female": ("she", "her"), "male": ("he", "his")}}
 )
 
 

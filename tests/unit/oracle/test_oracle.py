@@ -90,9 +90,7 @@ def test_a_run_that_is_cancelled_or_wants_no_judges_is_not_judged(store: Store) 
     assert asked_by(store, answered(store, {}, judging=None)) == []
 
 
-def test_a_pair_without_an_answer_has_a_verdict_that_says_so_and_asks_nobody(
-    store: Store,
-) -> None:
+def test_a_pair_without_an_answer_has_a_verdict_that_says_so_and_asks_nobody(store: Store) -> None:
     run = answered(store, {"Regions-0": None, "Regions-2": "It is hard to say."})
     verdicts = [r for r in asked_by(store, run) if isinstance(r, PairVerdict)]
     assert sorted(each.unasked or "" for each in verdicts) == [
@@ -102,9 +100,7 @@ def test_a_pair_without_an_answer_has_a_verdict_that_says_so_and_asks_nobody(
     assert all(each.answers is PairAnswers.UNREAD and not each.flagged for each in verdicts)
 
 
-def test_asking_twice_asks_the_same_and_what_is_answered_is_not_asked_again(
-    store: Store,
-) -> None:
+def test_asking_twice_asks_the_same_and_what_is_answered_is_not_asked_again(store: Store) -> None:
     run = answered(store, {})
     first = [record for record in asked_by(store, run) if isinstance(record, Probe)]
     store.records.write([response_to(first[0], "Answer: yes")])

@@ -307,10 +307,7 @@ def test_permuting_rows_changes_nothing(seed: int, shuffle: int) -> None:
     assert table.baseline is not None
     order = np.random.default_rng(shuffle).permutation(60)
     moved = replace(
-        table,
-        values=table.values[order],
-        codes=table.codes[order],
-        baseline=table.baseline[order],
+        table, values=table.values[order], codes=table.codes[order], baseline=table.baseline[order]
     )
     before, after = summarise(table, EVERY), summarise(moved, EVERY)
     assert after.values == pytest.approx(before.values, abs=1e-9, nan_ok=True)
@@ -335,12 +332,7 @@ def test_a_missing_value_is_as_if_its_row_had_never_been(seed: int) -> None:
     values[gone] = np.nan
     assert table.baseline is not None
     baseline = np.where(gone[:, None], np.nan, table.baseline)
-    short = replace(
-        table,
-        values=values[~gone],
-        codes=table.codes[~gone],
-        baseline=baseline[~gone],
-    )
+    short = replace(table, values=values[~gone], codes=table.codes[~gone], baseline=baseline[~gone])
     with_nan = summarise(replace(table, values=values, baseline=baseline), EVERY)
     without = summarise(short, EVERY)
     assert with_nan.values == pytest.approx(without.values, abs=1e-9, nan_ok=True)
