@@ -37,7 +37,10 @@ def test_a_module_that_is_skipped_whole_is_a_failure_on_ci_too(pytester: pytest.
     done.stdout.fnmatch_lines(["*skips: could not import 'no_such_package'*"])
 
 
-def test_elsewhere_a_skip_is_a_skip(pytester: pytest.Pytester) -> None:
+def test_elsewhere_a_skip_is_a_skip(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
     pytester.makepyfile(TESTS)
     done = pytester.runpytest_inprocess(*PLUGINS, "-o", "addopts=")
     done.assert_outcomes(skipped=3, xfailed=1)
