@@ -39,6 +39,9 @@ class Stage(Generic[R]):
     """The drop-in whose durable this is; a new one starts at the next record."""
     ack_wait_s: float = 30
     """How long the bus waits for an acknowledgement before it delivers again."""
+    repaired: bool = False
+    """Whether what finds its queue full is published later by the stage's reconciliation, so that
+    the record it came of is settled; otherwise that record is delivered again."""
     most_in_hand: int | None = None
     """The most unacknowledged records over all replicas; by default at least 1,000."""
 

@@ -29,7 +29,8 @@ class StreamLimits:
     small_stream_bytes: int = 256 * 1024**2
     """The most bytes of any other stream."""
     outstanding: int = 20_000
-    """The most probes, or exchanges, that wait at once; the stream refuses more."""
+    """The most probes of one target, or exchanges of one live system, that wait at once; the stream
+    refuses more of that one, and takes the others'."""
     dedupe_window_s: int = 600
     """How long a repeated `<id>/<publication>` is recognised and dropped."""
 
@@ -49,7 +50,8 @@ class StreamSpec:
     work_queue: bool
     """Whether an acknowledged message is removed and a full stream refuses new ones; otherwise
     messages stay until their age limit, for every reader, and the oldest are dropped first."""
-    max_messages: int | None
+    max_per_subject: int | None
+    """The most messages of one subject; a subject that is full fills no other."""
     max_bytes: int
     max_age_s: int
     max_message_bytes: int
@@ -103,7 +105,7 @@ def _stream_of(route: Route, limits: StreamLimits) -> StreamSpec:
         name=route.stream,
         subjects=(route.subjects,),
         work_queue=route.queue,
-        max_messages=limits.outstanding if route.queue else None,
+        max_per_subject=limits.outstanding if route.queue else None,
         max_bytes=limits.stream_bytes if route.many else limits.small_stream_bytes,
         max_age_s=limits.kept_days * DAY_S,
         max_message_bytes=MAX_RECORD_BYTES + HEADER_ALLOWANCE_BYTES,
@@ -117,7 +119,7 @@ def _dead_letters(limits: StreamLimits) -> StreamSpec:
         name=DEAD_LETTERS,
         subjects=(f"{DEAD_ROOT}.>",),
         work_queue=False,
-        max_messages=None,
+        max_per_subject=None,
         max_bytes=limits.stream_bytes,
         max_age_s=limits.dead_kept_days * DAY_S,
         max_message_bytes=MAX_RECORD_BYTES + 2 * HEADER_ALLOWANCE_BYTES,

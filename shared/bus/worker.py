@@ -12,7 +12,7 @@ from shared.bus.port import Consumer, ConsumerLost, Delivery, Publisher
 from shared.bus.retry_policy import Exit, GiveUp, RetryPolicy, decision_of, exhausted
 from shared.bus.stage import Outputs, Stage
 from shared.contracts import Record
-from shared.errors import BiaswatchError, Outcome, TransientError
+from shared.errors import BackPressureError, BiaswatchError, Outcome, TransientError
 from shared.telemetry import SECONDS, log
 
 RESTORE_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
@@ -183,16 +183,26 @@ class Worker:
             await self._consumer.close()
 
     async def _publish(self, outputs: Outputs, publication: int) -> None:
-        """Publish all; return once every one is acknowledged, or raise the first error."""
-        if len(outputs) == 1:
-            await self._publisher.publish(outputs[0], publication=publication)
-            return
+        """Publish all; return once every one is acknowledged, or raise the first error.
+
+        A lane that is full keeps nothing from the others: its error is raised after they are out.
+        """
+        full: dict[str, BackPressureError] = {}
         for start in range(0, len(outputs), PUBLISHED_AT_ONCE):
-            some = outputs[start : start + PUBLISHED_AT_ONCE]
+            some = [o for o in outputs[start : start + PUBLISHED_AT_ONCE] if o.lane not in full]
             sent = (self._publisher.publish(output, publication=publication) for output in some)
-            for result in await asyncio.gather(*sent, return_exceptions=True):
-                if isinstance(result, BaseException):
+            results = await asyncio.gather(*sent, return_exceptions=True)
+            for output, result in zip(some, results, strict=True):
+                if isinstance(result, BackPressureError):
+                    full[output.lane] = result
+                elif isinstance(result, BaseException):
                     raise result
+        for lane, error in full.items():
+            if not self.stage.repaired:
+                raise error
+            log(self.stage.name).warning(
+                "a queue is full; the rest follows as it drains", lane=lane
+            )
 
     async def _heartbeat(self) -> None:
         """Extend the ack wait of what is in hand, and read the lag."""

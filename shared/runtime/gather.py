@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from shared.bus.port import Publisher
 from shared.contracts import Record
-from shared.errors import BackPressureError, TransientError
+from shared.errors import BackPressureError, PoisonError, TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Closing, Gathers
 from shared.telemetry import log
@@ -115,16 +115,25 @@ class Reconciliation:
         self._remedy = remedy
         self._now = now
         self._before: dict[str, int] = {}
+        self._unsent: dict[str, dict[str, Record]] = {}
+        """What waits for room, by lane and id."""
 
     async def run(self, publisher: Publisher, every_s: float) -> None:
         """Look for stuck runs and publish again, for ever: a job of the service."""
+        clock = asyncio.get_running_loop().time
+        look_at = clock() + every_s
         while True:
-            await asyncio.sleep(every_s)
+            await asyncio.sleep(min(every_s, BACK_PRESSURE_S) if self._unsent else every_s)
             try:
-                for record in await in_thread(self.stuck):
-                    await self._publish(publisher, record)
+                if clock() >= look_at:
+                    look_at = clock() + every_s
+                    for record in await in_thread(self.stuck):
+                        self._unsent.setdefault(record.lane, {})[record.id] = record
+                for lane in list(self._unsent):
+                    await self._publish(publisher, lane)
             except TransientError as error:
                 log("reconciliation").warning("no repair now", why=str(error))
+                await asyncio.sleep(every_s)
 
     def stuck(self) -> list[Record]:
         """Return what to publish again for runs that miss as many records as at the last look."""
@@ -137,12 +146,17 @@ class Reconciliation:
             for record in self._remedy(run, ids)
         ]
 
-    async def _publish(self, publisher: Publisher, record: Record) -> None:
-        # A new publication number: under its old one it would be dropped as a duplicate.
-        while True:
+    async def _publish(self, publisher: Publisher, lane: str) -> None:
+        """Publish what waits in one lane until it is full: no lane waits for another."""
+        unsent = self._unsent[lane]
+        while unsent:
+            id_, record = next(iter(unsent.items()))
             try:
+                # A new publication number: under its old one it would be dropped as a duplicate.
                 await publisher.publish(record, publication=int(self._now().timestamp()))
             except BackPressureError:
-                await asyncio.sleep(BACK_PRESSURE_S)
-            else:
                 return
+            except PoisonError as error:  # it is one record's trouble, and not the service's
+                log("reconciliation").error("a record cannot be published", why=str(error))
+            unsent.pop(id_)
+        del self._unsent[lane]

@@ -38,12 +38,12 @@ async def test_the_client_alone_checks_the_payload_without_its_headers(bus: Prov
 
 
 async def test_a_publisher_hears_that_its_message_was_refused(bus: ProvisionedBus) -> None:
-    full = StreamSpec("FULL", ("full.>",), True, 2, 10_000, 60, 1000, 60, 1)
+    full = StreamSpec("FULL", ("full.>",), True, 1, 10_000, 60, 1000, 60, 1)
     await bus.admin.ensure_stream(full)
     await bus.publisher.publish_copy("full.a", b"1", {})
     await bus.publisher.publish_copy("full.b", b"2", {})
-    with pytest.raises(BackPressureError, match="maximum messages exceeded"):
-        await bus.publisher.publish_copy("full.c", b"3", {})
+    with pytest.raises(BackPressureError, match="maximum messages per subject exceeded"):
+        await bus.publisher.publish_copy("full.a", b"3", {})
     with pytest.raises(OversizeError, match="message size exceeds maximum allowed"):
         await bus.publisher.publish_copy("full.d", b"4" * 2000, {})
 

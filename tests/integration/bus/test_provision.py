@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from shared.bus.jetstream.admin import stream_config
 from shared.bus.server import EmbeddedServer, disk_usage_bytes, find_binary
 from shared.bus.topology import StreamLimits, durables, limits_within, streams
 from shared.contracts import ROUTES, Probe, Response
 from shared.errors import BackPressureError, ConfigurationError, TransientError
 from tests.support.bus import ProvisionedBus
-from tests.support.records import make_probe, make_response
+from tests.support.records import make_probe, make_response, make_target
 
 
 async def test_provisioning_again_changes_nothing_and_keeps_the_records(
@@ -31,6 +32,28 @@ async def test_other_sizes_are_brought_to_an_existing_stream(bus: ProvisionedBus
     await bus.publish(make_probe(0), make_probe(1))
     with pytest.raises(BackPressureError):
         await bus.publish(make_probe(2))
+    assert await bus.count(Probe) == 2
+
+
+async def test_a_target_that_takes_no_probes_fills_the_queue_of_no_other(
+    bus: ProvisionedBus,
+) -> None:
+    await provision(bus.admin, StreamLimits(outstanding=1))
+    other = make_target(name="openai:other")
+    await bus.publish(make_probe(0))
+    with pytest.raises(BackPressureError):
+        await bus.publish(make_probe(1))
+    await bus.publish(make_probe(1, target=other))
+
+
+async def test_a_stream_that_bounded_all_targets_together_is_brought_to_bounds_of_each(
+    bus: ProvisionedBus,
+) -> None:
+    [probes] = [each for each in streams(StreamLimits()) if each.name == "PROBES"]
+    before = {**stream_config(probes), "max_msgs": 1, "max_msgs_per_subject": -1}
+    await bus.admin._api("STREAM.UPDATE.PROBES", {**before, "discard_new_per_subject": False})
+    await provision(bus.admin)
+    await bus.publish(make_probe(0), make_probe(1))
     assert await bus.count(Probe) == 2
 
 

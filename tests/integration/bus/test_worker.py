@@ -5,12 +5,14 @@ import threading
 
 import pytest
 
+from shared.bus.jetstream import provision
 from shared.bus.retry_policy import RetryPolicy
 from shared.bus.stage import Stage
-from shared.contracts import Features, Probe, Response
+from shared.bus.topology import StreamLimits
+from shared.contracts import Features, Probe, Response, Run, subject_of
 from shared.errors import ConfigurationError, PoisonError, TransientError
 from tests.support.bus import ProvisionedBus, ReceivedRecords
-from tests.support.records import make_features, make_probe, make_response
+from tests.support.records import make_features, make_probe, make_response, make_run, make_target
 from tests.support.waiting import PATIENCE_S
 
 MEASURING: Stage[Response] = Stage("extractor", Response, lambda _: [])
@@ -301,3 +303,22 @@ async def test_a_republication_on_purpose_passes_the_next_stage_too(bus: Provisi
     await seen.wait_for(2)
     assert await bus.count(Response) == 2
     assert await bus.count(Features) == 2
+
+
+async def test_a_lane_without_room_keeps_no_record_from_the_other_lanes(
+    bus: ProvisionedBus,
+) -> None:
+    await provision(bus.admin, StreamLimits(outstanding=1))
+    other = make_target(name="openai:other")
+    probes = [make_probe(0), make_probe(1), make_probe(2, target=other)]
+
+    async def plan(_: Run) -> list[Probe]:
+        return probes
+
+    stage = Stage("planner", Run, plan, repaired=True)
+    bus.work(stage)
+    await bus.publish(make_run())
+    await bus.settled(stage)
+    found = await bus.admin.subjects("PROBES", "bias.>")
+    assert found == {subject_of(probes[0]): 1, subject_of(probes[2]): 1}
+    assert await bus.dead() == []

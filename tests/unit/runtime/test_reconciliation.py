@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from shared.contracts import Record
 from shared.errors import BackPressureError, TransientError
 from shared.runtime.gather import Reconciliation
-from tests.support.records import make_probe
+from tests.support.records import make_probe, make_target
 
 
 class Bus:
@@ -58,6 +58,25 @@ async def test_what_is_stuck_is_published_under_another_number_once_there_is_roo
     await bus.came.wait()
     job.cancel()
     assert bus.taken[0] == (make_probe(7), 1234)
+
+
+async def test_a_lane_without_room_keeps_nothing_from_the_others() -> None:
+    full, free = make_probe(1), make_probe(2, target=make_target(name="openai:other"))
+
+    class OneLaneFull(Bus):
+        async def publish(self, record: Record, *, publication: int = 0) -> None:
+            if record.lane == full.lane:
+                raise BackPressureError("full")
+            await super().publish(record, publication=publication)
+
+    bus, both = OneLaneFull(), {"1": full, "2": free}
+    stuck = Reconciliation(
+        lambda: {"a": {"1", "2"}}, lambda _, ids: [both["1"], both["2"]], now=now
+    )
+    job = asyncio.create_task(stuck.run(bus, 0.01))
+    await bus.came.wait()
+    job.cancel()
+    assert {record.id for record, _ in bus.taken} == {free.id}
 
 
 async def test_a_store_that_is_away_for_a_while_ends_nothing() -> None:
