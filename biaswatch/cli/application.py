@@ -13,6 +13,7 @@ from biaswatch.cli import (
     extractors,
     ingest,
     interpret,
+    ll144,
     monitors,
     operator,
     report,
@@ -31,7 +32,7 @@ app = typer.Typer(
 VERBS: tuple[Callable[..., None], ...] = (
     *(runs.demo, runs.up, runs.run, runs.runs, runs.show, runs.cancel),
     *(operator.provision, operator.keys, operator.purge),
-    *(diagnose.diagnose, diagnose.ll144),
+    *(diagnose.diagnose, ll144.ll144),
     *(report.report, build.build, ingest.ingest, calibrate.calibrate),
 )
 TAKING_COUNTS: tuple[Callable[..., None], ...] = (table.table, interpret.interpret)

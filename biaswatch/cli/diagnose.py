@@ -1,4 +1,4 @@
-"""The verbs on tables in files, without bus and store: `diagnose` and `ll144`."""
+"""The verb `diagnose`: statistics of a table in a file, without bus and store."""
 
 import json
 from dataclasses import dataclass, replace
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaswatch.cli.options import FailOn, Json, fail_at, least_gap
-from biaswatch.render.output import write_document
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
@@ -132,23 +131,3 @@ def _diagnosed(seen: "Observations", asked: TableDiagnosisOptions) -> "TableDiag
             )
         except ValueError as error:  # the mathematics refuses an argument, in a sentence
             raise UsageError(str(error).rstrip(".") + ".") from None
-
-
-def ll144(
-    table: Annotated[Path, typer.Argument(help="A CSV, Parquet or JSONL file, a row a case.")],
-    group: Annotated[list[str], typer.Option(help="A column of categories; may be repeated.")],
-    score: Annotated[str, typer.Option(help="The column of scores, or of 1 and 0.")],
-    selected_at_least: Annotated[
-        float | None, typer.Option(help="From which score on a case is selected.")
-    ] = None,
-    output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
-) -> None:
-    """Write impact ratios by category and by every combination: scoring rates, or selection rates.
-
-    Without --selected-at-least the rate is that of scores above the median of all scores.
-    """
-    from biaswatch.readers.tables import TableColumns, observations
-    from biaswatch.render.ll144 import case_tables
-
-    seen, _ = observations(table, TableColumns(group, [score]))
-    write_document(case_tables(table.name, seen, selected_at_least), output)

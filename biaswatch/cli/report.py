@@ -50,6 +50,8 @@ def report(
         async with connected(server, token, with_models=interpret) as client:
             flagged = await client.flagged(run_id) if form in WITH_PAIRS else []
             results = await run_results(client, run_id)
+            if form is ReportFormat.LL144:
+                results = replace(results, impact=await client.impact_ratios(run_id, {}))
             if interpret:
                 judges = judge or [DEFAULT]
                 said = await interpret_run(

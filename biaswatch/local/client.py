@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx2
 from pydantic import TypeAdapter, ValidationError
@@ -14,6 +14,7 @@ from services.gateway.monitors.views import AlarmView, AppliedMonitor, MonitorSt
 from services.gateway.runs.views import (
     FlaggedPair,
     Interpretation,
+    RunImpact,
     RunProgress,
     StartedRun,
     StoredSuite,
@@ -99,6 +100,17 @@ class GatewayClient:
     async def studies(self, run_id: str) -> StudyResults:
         """Return scores, pairs and judges of a run."""
         return await self._ask(StudyResults, "GET", path("runs", run_id, "studies"))
+
+    async def impact_ratios(self, run_id: str, asked: Mapping[str, Any]) -> list[RunImpact]:
+        """Return rates and impact ratios of a run, with the parameters that are given."""
+        pairs = [
+            (name, str(each))
+            for name, value in asked.items()
+            for each in (value if isinstance(value, list) else [value])
+            if each is not None
+        ]
+        where = f"{path('runs', run_id, 'impact-ratios')}?{urlencode(pairs)}"
+        return await self._ask(list[RunImpact], "GET", where)
 
     async def flagged(self, run_id: str) -> list[FlaggedPair]:
         """Return every flagged pair of a run, with its texts."""

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from biaswatch.local.client import GatewayClient
-from services.gateway.runs.views import RunProgress, StudyResults
+from services.gateway.runs.views import RunImpact, RunProgress, StudyResults
 from shared.contracts import Assessment, Diagnosis, Evaluation
 
 
@@ -31,6 +31,8 @@ class RunResults:
     """Scores, pairs and judges."""
     interpretations: Sequence[InterpretedGap] = ()
     """Where they were requested."""
+    impact: Sequence[RunImpact] = ()
+    """Rates and impact ratios, where they were requested."""
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as one object; studies and interpretations only where there are any."""

@@ -1,102 +1,149 @@
-"""Selection rates of a run or of cases as the tables of New York City's Local Law 144."""
+"""Rates and impact ratios as New York City's Local Law 144 lays them out: Markdown, CSV, JSON."""
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
-from biaswatch.render.tables import escape_md, markdown_table
-from services.gateway.runs.views import RunProgress
-from shared.contracts import Diagnosis
+from pydantic_core import to_json
+
+from biaswatch.render.tables import csv_text, escape_md, markdown_table
+from services.gateway.runs.views import RunImpact, RunProgress
 from shared.errors import UsageError
-from shared.formatting import UNDEFINED
-from shared.stats.studies.local_law_144 import (
-    Category,
-    ImpactRow,
-    above_median,
-    impact_rows,
-    selected_from,
-)
-
-if TYPE_CHECKING:
-    from services.diagnoser.domain.findings.observations import Observations
+from shared.formatting import UNDEFINED, number
+from shared.stats.studies.local_law_144 import ImpactRow, ImpactTable, ImpactTables
 
 NO_AUDIT = (
-    "These are tables in the format of Local Law 144. They are no bias audit: that takes an"
-    " independent auditor, and data of the tool's actual use."
+    "These are tables in the format of Local Law 144 (6 RCNY 5-301). They are no bias audit: that"
+    " takes an independent auditor, and data of the tool's actual use."
+)
+OF_A_RUN = (
+    "An applicant is a prompt of this run; the mean over the repeats of a prompt is the applicant's"
+    " one score. Prompts are test data: a summary of results has to explain why no historical data"
+    " were used, and how these were made (6 RCNY 5-302)."
+)
+CSV_HEAD = (
+    *("target", "scaffold", "extractor", "feature", "measure", "threshold", "table", "category"),
+    *("applicants", "selected", "rate", "impact_ratio", "remark", "unknown", "without_score"),
 )
 
 
-def run_tables(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> str:
-    """Return a table for each target and dimension.
+class ImpactFormat(StrEnum):
+    """What the tables can be written as."""
+
+    MD = "md"
+    CSV = "csv"
+    JSON = "json"
+
+
+@dataclass(frozen=True)
+class ImpactDocument:
+    """Tables with what a reader has to know of where they come from."""
+
+    title: str
+    about: str
+    parts: Sequence[tuple[str, ImpactTables]]
+    """Each with its heading; an empty one where there is only one part."""
+    found: Sequence[RunImpact]
+    """The same, for programs."""
+
+    def as_text(self, form: ImpactFormat) -> str:
+        """Return the document in a form; only Markdown rounds."""
+        match form:
+            case ImpactFormat.MD:
+                return "\n".join(self._lines()) + "\n"
+            case ImpactFormat.CSV:
+                return csv_text(CSV_HEAD, (row for each in self.found for row in _csv_rows(each)))
+            case ImpactFormat.JSON:
+                return to_json(self.found, indent=2).decode()
+
+    def _lines(self) -> Iterator[str]:
+        measures = {tables.measure for _, tables in self.parts}
+        kind = "Selection" if measures == {"selection"} else "Scoring"
+        both = "Selection and scoring" if len(measures) > 1 else kind
+        yield f"# {both} rates and impact ratios: {escape_md(self.title)}"
+        yield from ("", f"{self.about} {NO_AUDIT}")
+        for heading, tables in self.parts:
+            if heading:
+                yield from ("", f"## {escape_md(heading)}")
+            yield from ("", _about(tables))
+            for table in tables.tables:
+                yield from ("", f"{'###' if heading else '##'} {_name(table)}", "")
+                yield from _table(table, tables)
+
+
+def run_document(run: RunProgress, found: Sequence[RunImpact]) -> ImpactDocument:
+    """Return the tables of a run, a part for each target, scaffold and feature.
 
     Raises
     ------
     UsageError
-        The suite says of no feature what a selection is.
+        There is nothing to put into a table.
     """
-    fit = [d for d in diagnoses if all(g.selection_rate for g in d.groups)]
-    if not fit:
-        raise UsageError(
-            "The suite of this run does not say what a selection is. Give it `selected_at_least`"
-            " and run it again: without it there are no selection rates."
-        )
-    about = f"Run `{run.run_id}` of {run.at:%Y-%m-%d}. {NO_AUDIT}"
-    lines = [f"# Selection rates and impact ratios: {escape_md(run.suite)}", "", about]
-    for each in fit:
-        names = (each.target, each.scaffold, each.feature)
-        heading = f"## {', '.join(map(escape_md, names))}: {escape_md(each.dimension)}"
-        # A case counts by the share of its repeats that was selected: its rate is not rounded.
-        rates = [(g, g.selection_rate.value if g.selection_rate else None) for g in each.groups]
-        groups = [Category(g.group, g.units, (rate or 0.0) * g.units) for g, rate in rates]
-        lines += ["", heading, "", *_impact_table(impact_rows(groups)), ""]
-        unread = sum(group.missing for group in each.groups)
-        lines.append(f"Answers without a number, in no row: {unread}. A case is a prompt.")
-    return "\n".join(lines) + "\n"
+    if not found:
+        raise UsageError(f"The run {run.run_id} measures nothing that could be a score.")
+    answers = f"{run.responses} of {run.probes} answers"
+    about = f"Run `{run.run_id}` of {run.at:%Y-%m-%d}, {run.stand}: {answers}. {OF_A_RUN}"
+    parts = [(", ".join((e.target, e.scaffold, e.feature)), e.impact) for e in found]
+    return ImpactDocument(run.suite, about, parts, found)
 
 
-def _impact_table(rows: Sequence[ImpactRow]) -> Iterator[str]:
-    """Return the table's lines; rates are rounded to one decimal, ratios to two."""
-    head = ("category", "cases", "rate", "impact ratio", "remark")
-    return markdown_table(head, map(_impact_row, rows))
+def case_document(name: str, score: str, tables: ImpactTables, *, applicant: str) -> ImpactDocument:
+    """Return the tables of a file; `applicant` says what one is there."""
+    found = RunImpact(target=name, scaffold="", extractor="", feature=score, impact=tables)
+    return ImpactDocument(name, f"An applicant is {applicant}.", [("", tables)], [found])
 
 
-def _impact_row(row: ImpactRow) -> list[str]:
-    rate = UNDEFINED if row.rate is None else f"{100 * row.rate:.1f} %"
-    ratio = UNDEFINED if row.impact_ratio is None else f"{row.impact_ratio:.2f}"
-    return [row.name, str(row.cases), rate, ratio, row.reason or ""]
+def _name(table: ImpactTable) -> str:
+    return escape_md(" x ".join(table.dimensions))
 
 
-def case_tables(name: str, seen: "Observations", selected_at_least: float | None) -> str:
-    """Return a table for each column of categories, and for each combination of columns.
-
-    The rate is that of scores from `selected_at_least` on, or above the median where it is None.
-    """
-    least = selected_at_least
-    kind = "Scoring" if least is None else "Selection"
-    what = "scored above the median of all" if least is None else f"with {least:g} or more"
-    about = f"The rate is the share of cases {what}. {NO_AUDIT}"
-    lines = [f"# {kind} rates and impact ratios: {escape_md(name)}", "", about]
-    for size in range(1, len(seen.groups) + 1):
-        for some in combinations(seen.groups, size):
-            lines += ["", f"## {escape_md(' x '.join(some))}", "", *_cross_table(seen, some, least)]
-    return "\n".join(lines) + "\n"
-
-
-def _cross_table(
-    seen: "Observations", columns: Sequence[str], least: float | None
-) -> Iterator[str]:
-    import numpy as np
-
-    scores = [float(v) if np.isfinite(v) else None for v in seen.values[:, 0]]
-    levels = zip(*(seen.groups[column] for column in columns), strict=True)
-    names = [None if None in some else ", ".join(map(str, some)) for some in levels]
-    found, unknown = (
-        above_median(scores, names) if least is None else selected_from(scores, names, least)
+def _about(tables: ImpactTables) -> str:
+    """Return what the rates are, and what stands in no row."""
+    threshold = number(tables.threshold)
+    what = (
+        f"Selected are applicants with a score of {threshold} or more."
+        if tables.measure == "selection"
+        else f"The scoring rate is the share of scores above the median of all, {threshold}."
     )
-    yield from _impact_table(impact_rows(found))
+    without = f"Of {tables.applicants} applicants, {tables.without_score} have no score."
+    small = f"Categories with fewer than {100 * tables.small_share:g} % of the applicants"
+    left_out = (
+        f"{small} are left out of the impact ratios; a summary has to justify each (6 RCNY 5-301)."
+        if tables.small_share
+        else "No category is left out of the impact ratios because it is small."
+    )
+    labels = ", ".join(map(escape_md, tables.unknown_labels))
+    taken = f" Taken for unknown: no label, or {labels}." if labels else ""
+    return f"{what} {without} {left_out}{taken}"
+
+
+def _table(table: ImpactTable, tables: ImpactTables) -> Iterator[str]:
+    """Return a table's lines; rates are rounded to one decimal, ratios to two."""
+    scoring = tables.measure == "scoring"
+    counted, rate = ("above median", "scoring rate") if scoring else ("selected", "selection rate")
+    head = (*table.dimensions, "applicants", counted, rate, "impact ratio", "remark")
+    yield from markdown_table(list(map(escape_md, head)), map(_cells, table.rows))
     yield ""
-    without = sum(score is None for score in scores)
-    yield (
-        f"Cases of unknown category, in no row: {unknown}. Cases without a score, in no row:"
-        f" {without}."
-    )
+    yield f"Applicants of unknown category, in no row: {table.unknown}."
+
+
+def _cells(row: ImpactRow) -> list[str]:
+    ratio = UNDEFINED if row.impact_ratio is None else f"{row.impact_ratio:.2f}"
+    counts = (str(row.applicants), str(row.selected), f"{100 * row.rate:.1f} %")
+    return [*row.categories, *counts, ratio, row.reason or ""]
+
+
+def _csv_rows(found: RunImpact) -> Iterator[Iterable[object]]:
+    impact = found.impact
+    names = (found.target, found.scaffold, found.extractor, found.feature)
+    for table in impact.tables:
+        for row in table.rows:
+            yield (
+                *names,
+                impact.measure,
+                impact.threshold,
+                " x ".join(table.dimensions),
+                ", ".join(row.categories),
+                *(row.applicants, row.selected, row.rate, row.impact_ratio, row.reason),
+                *(table.unknown, impact.without_score),
+            )

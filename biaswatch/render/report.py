@@ -15,7 +15,7 @@ from biaswatch.local.run_results import RunResults
 from biaswatch.render import interpretations, studies
 from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.figures import draw
-from biaswatch.render.ll144 import run_tables
+from biaswatch.render.ll144 import ImpactFormat, run_document
 from services.gateway.runs.views import FlaggedPair
 
 
@@ -62,7 +62,7 @@ def report_text(form: ReportFormat, results: RunResults, flagged: Sequence[Flagg
         case ReportFormat.CSV:
             return as_csv(results)
         case ReportFormat.LL144:
-            return run_tables(results.run, results.diagnoses)
+            return run_document(results.run, results.impact).as_text(ImpactFormat.MD)
         case ReportFormat.MD:
             return _document(results, flagged)
         case ReportFormat.HTML:

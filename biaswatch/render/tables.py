@@ -112,10 +112,16 @@ def _markdown_lines(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Itera
 def findings_csv(registry: Sequence[Column[Row]], found: Iterable[Row]) -> str:
     """Return gaps as CSV, numbers unrounded."""
     shown = columns(registry, Shown.CSV)
+    rows = ([column.value(row) for column in shown] for row in found)
+    return csv_text([column.name for column in shown], rows)
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV, numbers unrounded, no text taken for a formula."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
-    writer.writerow([column.name for column in shown])
-    writer.writerows([_csv_cell(column.value(row)) for column in shown] for row in found)
+    writer.writerow(head)
+    writer.writerows(map(_csv_cell, row) for row in rows)
     return written.getvalue()
 
 

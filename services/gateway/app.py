@@ -14,6 +14,7 @@ from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.routes import monitor_routes
 from services.gateway.runs.commands import RunCommands
+from services.gateway.runs.impact_queries import ImpactQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.routes import run_routes
 from services.gateway.runs.study_queries import StudyQueries
@@ -55,7 +56,8 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     app = FastAPI(
         title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None
     )
-    app.include_router(run_routes(runs, StudyQueries(store), run_commands, send, tokens))
+    studies, impact = StudyQueries(store), ImpactQueries(store)
+    app.include_router(run_routes(runs, studies, impact, run_commands, send, tokens))
     app.include_router(monitor_routes(monitor_commands, monitors, send, tokens))
     app.include_router(ingestion_routes(ingestion, publisher.publish, tokens))
     app.include_router(page_routes(runs, monitors, tokens, now))

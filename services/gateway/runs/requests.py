@@ -20,6 +20,7 @@ from shared.contracts import (
 from shared.contracts.features import ExtractorStatus
 from shared.contracts.identity import RecordId, Token
 from shared.errors import UsageError
+from shared.stats.studies.local_law_144 import SMALL_SHARE
 
 SELF, NO_JUDGE = "self", "none"
 
@@ -112,6 +113,23 @@ def _pin(name: str, running: Sequence[ExtractorStatus]) -> ExtractorPin:
         f"The extractor {name} is not running; running are {known}. Start it, or take it out of the"
         " suite."
     )
+
+
+class ImpactRequest(BaseModel):
+    """The parameters of a request for rates and impact ratios."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    group: list[str] = []
+    """Dimensions whose categories are compared; all, unless named."""
+    score: str | None = None
+    """The feature that is the applicants' score; those the suite selects by, unless named."""
+    selected_at_least: float | None = None
+    """From which score on an applicant is selected, in place of what the suite says."""
+    small_share: float = Field(default=SMALL_SHARE, ge=0, lt=1)
+    """Smaller categories are left out of the ratios; 0 leaves none out."""
+    unknown: list[str] = []
+    """More labels that say that a category is not known."""
 
 
 class BriefRequest(BaseModel):

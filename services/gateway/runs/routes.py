@@ -4,15 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from fastapi.sse import EventSourceResponse
 
 from services.gateway.auth import Tokens
 from services.gateway.runs.commands import RunCommands
+from services.gateway.runs.impact_queries import ImpactQueries
 from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.requests import BriefRequest, RunRequest
+from services.gateway.runs.requests import BriefRequest, ImpactRequest, RunRequest
 from services.gateway.runs.study_queries import StudyQueries
-from services.gateway.runs.views import ENDED, Interpretation, RunProgress, StartedRun
+from services.gateway.runs.views import ENDED, Interpretation, RunImpact, RunProgress, StartedRun
 from shared.contracts import Brief, Cancellation, Run
 from shared.runtime.blocking import in_thread
 
@@ -21,16 +22,23 @@ POLL_EVERY_S = 0.3
 
 
 def run_routes(
-    queries: RunQueries, studies: StudyQueries, commands: RunCommands, send: Send, tokens: Tokens
+    queries: RunQueries,
+    studies: StudyQueries,
+    impact: ImpactQueries,
+    commands: RunCommands,
+    send: Send,
+    tokens: Tokens,
 ) -> APIRouter:
     """Return the routes of runs."""
     router = APIRouter(prefix="/v1")
-    router.include_router(_read_routes(queries, studies, tokens))
+    router.include_router(_read_routes(queries, studies, impact, tokens))
     router.include_router(_write_routes(commands, queries, send, tokens))
     return router
 
 
-def _read_routes(queries: RunQueries, studies: StudyQueries, tokens: Tokens) -> APIRouter:
+def _read_routes(
+    queries: RunQueries, studies: StudyQueries, impact: ImpactQueries, tokens: Tokens
+) -> APIRouter:
     """Return the routes that only read."""
     router = APIRouter(dependencies=[Depends(tokens.may_read)])
     for path, show in (
@@ -43,6 +51,11 @@ def _read_routes(queries: RunQueries, studies: StudyQueries, tokens: Tokens) -> 
         ("/interpretations/{brief_id}", queries.interpretation),
     ):
         router.add_api_route(path, show)
+
+    @router.get("/runs/{run_id}/impact-ratios")
+    def impact_ratios(run_id: str, asked: Annotated[ImpactRequest, Query()]) -> list[RunImpact]:
+        """Return selection or scoring rates and impact ratios, as Local Law 144 wants them."""
+        return impact.impact(run_id, asked)
 
     @router.get("/runs/{run_id}/events", response_class=EventSourceResponse)
     async def follow_run(

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from shared.contracts import ClosedBy, Estimate, Evaluation, Run, Suite
+from shared.stats.studies.local_law_144 import ImpactTables
 
 
 class StoredSuite(BaseModel):
@@ -211,6 +212,17 @@ class StudyResults(BaseModel):
     pairs: list[PairTable]
     pair_gaps: list[PairGap]
     judges: list[JudgeControls]
+
+
+class RunImpact(BaseModel):
+    """Rates and impact ratios of the applicants of a run: an applicant is a prompt."""
+
+    target: str
+    scaffold: str
+    extractor: str
+    feature: str
+    """The score; an applicant's is the mean over the repeats of its prompt."""
+    impact: ImpactTables
 
 
 class FlaggedSide(BaseModel):

@@ -1,114 +1,195 @@
 """Selection or scoring rates with impact ratios, as New York City's Local Law 144 lays them out."""
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import fsum, isfinite
 from statistics import median
+from typing import Literal
 
 SMALL_SHARE = 0.02
-"""A category with a smaller share of the cases may be left out of the ratios, with a reason."""
-ROUNDING = 1e-12
-"""Relative: a mean of shares that are all 1 may exceed 1 by this much."""
-
-
-@dataclass(frozen=True)
-class Category:
-    """One category's cases."""
-
-    name: str
-    cases: int
-    selected: float
-    """Those selected, or those scored above the sample's median; a case that was asked repeatedly
-    counts by its share."""
+"""A category with a smaller share of the applicants may be left out of the ratios."""
+UNKNOWN_LABELS = frozenset(
+    {"", "unknown", "not known", "unspecified", "not specified", "undisclosed", "not disclosed"}
+    | {"not stated", "declined to state", "prefer not to say", "n/a", "na", "nan", "null", "none"}
+)
+"""Labels, in any case, that say that a category is not known."""
+NOBODY = "nobody is selected in any category"
+Measure = Literal["selection", "scoring"]
+Labels = Sequence[str | None]
 
 
 @dataclass(frozen=True)
 class ImpactRow:
-    """One line of the table."""
+    """One category, or one combination of categories."""
 
-    name: str
-    cases: int
-    rate: float | None
+    categories: tuple[str, ...]
+    """One for each dimension of the table."""
+    applicants: int
+    """At least 1."""
+    selected: int
+    """Those selected, or those whose score is above the median."""
+    rate: float
+    """selected / applicants, in [0, 1]."""
     impact_ratio: float | None
+    """The rate over the highest rate of the table, in [0, 1]."""
     reason: str | None = None
-    """Why a number is not there."""
+    """Why there is no impact ratio."""
 
 
-def impact_rows(
-    categories: Sequence[Category], *, small_share: float = SMALL_SHARE
-) -> list[ImpactRow]:
-    """Return a row for each category: its rate, and its ratio to the highest rate.
+@dataclass(frozen=True)
+class ImpactTable:
+    """The categories of one dimension, or the combinations of several."""
 
-    Small categories are listed with their rate, take no part in the ratios, and say why. The
-    highest rate is the highest among the others.
+    dimensions: tuple[str, ...]
+    rows: tuple[ImpactRow, ...]
+    """Sorted by category."""
+    unknown: int
+    """Applicants with a score and without a known category in some dimension: in no row."""
+
+
+@dataclass(frozen=True)
+class ImpactTables:
+    """Every table of one tool.
+
+    In each table, applicants = those of its rows + unknown + without_score.
+    """
+
+    measure: Measure
+    """Selection rates, or scoring rates: shares of scores above the median."""
+    threshold: float | None
+    """The least score of a selection, or the median of all scores; None without any score."""
+    applicants: int
+    without_score: int
+    """Applicants without any score: in no row, and not in the median."""
+    unknown_labels: tuple[str, ...]
+    """Labels that were taken for an unknown category."""
+    small_share: float
+    """Smaller categories are left out of the ratios; 0 leaves none out."""
+    tables: tuple[ImpactTable, ...]
+    """One for each dimension, then for every combination of dimensions."""
+
+
+def applicant_score(answers: Sequence[float | None]) -> float | None:
+    """Return the mean of an applicant's scores; None and what is not finite are left out.
+
+    The sum is rounded once, so that the mean of equal scores is that score, in whatever order
+    they came: a threshold is never missed by arithmetic.
+    """
+    there = [answer for answer in answers if answer is not None and isfinite(answer)]
+    return fsum(there) / len(there) if there else None
+
+
+def impact_tables(
+    scores: Sequence[float | None],
+    labels: Mapping[str, Labels],
+    *,
+    selected_at_least: float | None = None,
+    small_share: float = SMALL_SHARE,
+    unknown_labels: Collection[str] = UNKNOWN_LABELS,
+) -> ImpactTables:
+    """Return the tables of applicants, of whom each has one score.
+
+    Parameters
+    ----------
+    scores
+        One for each applicant; None where there is none.
+    labels
+        By dimension, the category of each applicant; None where it is not known.
+    selected_at_least
+        Scores from here on are selections. Without it the rates are scoring rates: the share of a
+        category's scores above the median of all, those of unknown category included.
+    small_share
+        Categories with a smaller share of a table's applicants keep their rate and take no part in
+        its ratios, also not as the highest rate; 0 keeps all in.
+    unknown_labels
+        Labels in lower case that are no category.
 
     Raises
     ------
     ValueError
-        For more selected than cases, or a negative count.
+        A dimension has not as many labels as there are scores, or the share is not in [0, 1).
 
     References
     ----------
-    Rules of the City of New York, title 6, sections 5-300 and 5-301.
+    Rules of the City of New York, title 6, sections 5-300, 5-301 and 5-303.
     """
-    for each in categories:
-        if not 0 <= each.selected <= each.cases * (1 + ROUNDING):
-            raise ValueError(f"{each.name} has {each.selected} selected of {each.cases} cases.")
-    total = sum(each.cases for each in categories)
-    counted = [each for each in categories if each.cases and each.cases >= small_share * total]
-    highest = max((each.selected / each.cases for each in counted), default=0.0)
-    return [_row(each, each in counted, highest, small_share) for each in categories]
-
-
-def _row(each: Category, counted: bool, highest: float, small_share: float) -> ImpactRow:
-    if not each.cases:
-        return ImpactRow(each.name, 0, None, None, "there are no cases")
-    rate = each.selected / each.cases
-    if not counted:
-        why = f"fewer than {100 * small_share:g} % of the cases: a rate of so few is mostly chance"
-        return ImpactRow(each.name, each.cases, rate, None, why)
-    if not highest:
-        return ImpactRow(each.name, each.cases, rate, None, "nobody is selected in any category")
-    return ImpactRow(each.name, each.cases, rate, rate / highest)
-
-
-def selected_from(
-    scores: Sequence[float | None], names: Sequence[str | None], least: float
-) -> tuple[list[Category], int]:
-    """Return categories with the cases scored at least so high, and the cases of no category.
-
-    Raises
-    ------
-    ValueError
-        There are not as many scores as names.
-    """
-    return _counted(scores, names, lambda score: score >= least)
-
-
-def above_median(
-    scores: Sequence[float | None], names: Sequence[str | None]
-) -> tuple[list[Category], int]:
-    """Return categories with the cases above the median of all scores, and uncategorised cases.
-
-    The median is that of every score, also of cases whose category is unknown.
-
-    Raises
-    ------
-    ValueError
-        There are not as many scores as names.
-    """
+    if not 0 <= small_share < 1:
+        raise ValueError(f"The share of small categories is {small_share:g}, but not in [0, 1).")
     known = [score for score in scores if score is not None]
-    middle = median(known) if known else 0.0
-    return _counted(scores, names, lambda score: score > middle)
+    least = selected_at_least
+    threshold = least if least is not None else median(known) if known else None
+    meets = [_meets(score, threshold, strictly=least is None) for score in scores]
+    found = {name: _categories(of, unknown_labels) for name, of in labels.items()}
+    sizes = range(1, len(found) + 1)
+    crossed = [names for size in sizes for names in combinations(found, size)]
+    return ImpactTables(
+        measure="scoring" if least is None else "selection",
+        threshold=threshold,
+        applicants=len(scores),
+        without_score=len(scores) - len(known),
+        unknown_labels=_taken_for_unknown(labels, found),
+        small_share=small_share,
+        tables=tuple(
+            _table(names, [found[name] for name in names], meets, small_share) for names in crossed
+        ),
+    )
 
 
-def _counted(
-    scores: Sequence[float | None], names: Sequence[str | None], meets: Callable[[float], bool]
-) -> tuple[list[Category], int]:
-    cases: dict[str, list[bool]] = {}
+def _meets(score: float | None, threshold: float | None, *, strictly: bool) -> bool | None:
+    """Return whether a score counts; None without a score."""
+    if score is None or threshold is None:
+        return None
+    return score > threshold if strictly else score >= threshold
+
+
+def _categories(labels: Labels, unknown_labels: Collection[str]) -> list[str | None]:
+    return [
+        None if label is None or label.strip().casefold() in unknown_labels else label
+        for label in labels
+    ]
+
+
+def _taken_for_unknown(
+    labels: Mapping[str, Labels], found: Mapping[str, Sequence[str | None]]
+) -> tuple[str, ...]:
+    both = (pair for name in labels for pair in zip(labels[name], found[name], strict=True))
+    return tuple(sorted({label for label, category in both if label and category is None}))
+
+
+def _table(
+    dimensions: tuple[str, ...],
+    columns: Sequence[Sequence[str | None]],
+    meets: Sequence[bool | None],
+    small_share: float,
+) -> ImpactTable:
+    by_category: dict[tuple[str, ...], list[bool]] = defaultdict(list)
     unknown = 0
-    for score, name in zip(scores, names, strict=True):
-        if name is None:
+    for selected, *levels in zip(meets, *columns, strict=True):
+        if selected is None:
+            continue
+        categories = tuple(level for level in levels if level is not None)
+        if len(categories) < len(levels):
             unknown += 1
-        elif score is not None:
-            cases.setdefault(name, []).append(meets(score))
-    return [Category(name, len(met), sum(met)) for name, met in sorted(cases.items())], unknown
+        else:
+            by_category[categories].append(selected)
+    return ImpactTable(dimensions, tuple(_rows(by_category, small_share)), unknown)
+
+
+def _rows(
+    by_category: Mapping[tuple[str, ...], Sequence[bool]], small_share: float
+) -> list[ImpactRow]:
+    total = sum(map(len, by_category.values()))
+    rates = {each: sum(chosen) / len(chosen) for each, chosen in by_category.items()}
+    large = {each for each, chosen in by_category.items() if len(chosen) >= small_share * total}
+    highest = max((rates[each] for each in large), default=0.0)
+    rows = []
+    for each, chosen in sorted(by_category.items()):
+        reason = NOBODY if not highest else None
+        if each not in large:
+            share = f"{100 * len(chosen) / total:.1f} %"
+            reason = f"{share} of the applicants, fewer than {100 * small_share:g} %: left out"
+        ratio = rates[each] / highest if reason is None else None
+        rows.append(ImpactRow(each, len(chosen), sum(chosen), rates[each], ratio, reason))
+    return rows

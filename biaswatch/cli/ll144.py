@@ -1,0 +1,131 @@
+"""The verb `ll144`: tables in the format of Local Law 144, of a file or of a run."""
+
+import asyncio
+from collections import defaultdict
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from biaswatch.cli.options import Server, Token
+from biaswatch.local.connections import connected
+from biaswatch.render.ll144 import ImpactDocument, ImpactFormat, case_document, run_document
+from biaswatch.render.output import write_document
+from shared.contracts.identity import is_id
+from shared.errors import UsageError
+from shared.stats.studies.local_law_144 import (
+    SMALL_SHARE,
+    UNKNOWN_LABELS,
+    applicant_score,
+    impact_tables,
+)
+
+if TYPE_CHECKING:
+    from services.diagnoser.domain.findings.observations import Observations
+
+
+def ll144(
+    given: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE | RUN",
+            help="A CSV, Parquet or JSONL file with a row for each applicant, or a run.",
+        ),
+    ],
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of categories, or a dimension of the run; may be repeated."),
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(help="The column of scores (or of 1 and 0), or a feature of the run."),
+    ] = None,
+    selected_at_least: Annotated[
+        float | None, typer.Option(help="From which score on an applicant is selected.")
+    ] = None,
+    small_share: Annotated[
+        float,
+        typer.Option(
+            help="Smaller categories are left out of the impact ratios; 0 leaves none out."
+        ),
+    ] = SMALL_SHARE,
+    unit: Annotated[
+        str | None,
+        typer.Option(help="The column that names an applicant with several rows in a file."),
+    ] = None,
+    unknown: Annotated[
+        list[str] | None,
+        typer.Option(help="One more label that says a category is not known; may be repeated."),
+    ] = None,
+    form: Annotated[
+        ImpactFormat, typer.Option("--format", help="md, csv or json.")
+    ] = ImpactFormat.MD,
+    output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
+    server: Server = None,
+    token: Token = None,
+) -> None:
+    """Write selection or scoring rates and impact ratios, by category and by every combination.
+
+    Without --selected-at-least a file's rate is that of scores above the median of all; a run takes
+    what its suite says is a selection, and the same where the suite says nothing.
+    """
+    if not 0 <= small_share < 1:
+        raise UsageError(f"--small-share is {small_share:g}, but has to be from 0 to below 1.")
+    if selected_at_least is not None and not isfinite(selected_at_least):
+        raise UsageError("--selected-at-least has to be a finite number.")
+    asked = {
+        "group": group or [],
+        "score": score,
+        "selected_at_least": selected_at_least,
+        "small_share": small_share,
+        "unknown": unknown or [],
+    }
+    if is_id(given) and not Path(given).exists():
+        if unit is not None:
+            raise UsageError("--unit is for files; the applicants of a run are its prompts.")
+        document = asyncio.run(_of_run(given, asked, server, token))
+    else:
+        document = _of_table(Path(given), unit, asked)
+    write_document(document.as_text(form), output)
+
+
+async def _of_run(
+    run_id: str, asked: dict[str, Any], server: str | None, token: str | None
+) -> ImpactDocument:
+    async with connected(server, token, with_models=False) as client:
+        run = await client.progress(run_id)
+        return run_document(run, await client.impact_ratios(run_id, asked))
+
+
+def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocument:
+    from biaswatch.readers.tables import TableColumns, observations
+
+    if not asked["group"] or asked["score"] is None:
+        raise UsageError(
+            "A file needs the columns of --group and --score; a run is named by its id, as"
+            " `biaswatch runs` lists it."
+        )
+    seen, _ = observations(path, TableColumns(asked["group"], [asked["score"]], unit=unit))
+    scores, labels = _applicants(seen)
+    tables = impact_tables(
+        scores,
+        labels,
+        selected_at_least=asked["selected_at_least"],
+        small_share=asked["small_share"],
+        unknown_labels=UNKNOWN_LABELS | {each.strip().casefold() for each in asked["unknown"]},
+    )
+    applicant = f"all rows with the same {unit}, by their mean" if unit else "a row of the file"
+    return case_document(path.name, asked["score"], tables, applicant=applicant)
+
+
+def _applicants(seen: "Observations") -> tuple[list[float | None], dict[str, list[str | None]]]:
+    """Return the score and the categories of each applicant, whose rows are averaged."""
+    rows: dict[tuple[object, ...], list[float]] = defaultdict(list)
+    labels = zip(*seen.groups.values(), strict=True)
+    units, values = seen.unit_codes().tolist(), seen.values[:, 0].tolist()
+    for unit, mine, value in zip(units, labels, values, strict=True):
+        rows[(unit, *mine)].append(value)
+    columns = zip(*(mine for _, *mine in rows), strict=True)
+    found = {name: list(column) for name, column in zip(seen.groups, columns, strict=True)}
+    return [applicant_score(mine) for mine in rows.values()], found

@@ -1,0 +1,118 @@
+"""Rates and impact ratios of a run's applicants, computed from the stored answers on request."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from services.gateway.runs.applicants import Applicants
+from services.gateway.runs.queries import RunQueries
+from services.gateway.runs.requests import ImpactRequest
+from services.gateway.runs.views import RunImpact
+from shared.contracts import Features, Probe, Run, Suite, asked_of, features_id_of, probes_of
+from shared.errors import UsageError
+from shared.stats.studies.local_law_144 import UNKNOWN_LABELS
+from shared.store import Store
+
+AT_ONCE = 500
+"""Answers that are in memory at the same time."""
+
+
+class ImpactQueries:
+    """Reads records and computes results; it blocks, so call it in a thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._runs = RunQueries(store)
+
+    def impact(self, run_id: str, asked: ImpactRequest) -> list[RunImpact]:
+        """Return the tables of each target, scaffold, extractor and feature.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such run.
+        UsageError
+            The run has no groups, or not these groups or this feature.
+        """
+        run = self._runs.run(run_id)
+        suite = self._store.suites.get(run.suite_hash)
+        if suite is None:
+            raise UsageError("Production traffic has no suite, so there are no applicants in it.")
+        dimensions = _dimensions(run, suite, asked.group)
+        features = self._features(run, suite, asked.score)
+        found = self._applicants(run, suite, dimensions, features)
+        least = suite.selected_at_least
+        if asked.selected_at_least is not None:
+            least = dict.fromkeys(features_of(features), asked.selected_at_least)
+        words = frozenset(word.strip().casefold() for word in asked.unknown)
+        return [
+            each
+            for names, applicants in sorted(found.items())
+            for each in applicants.impact(
+                *names,
+                selected_at_least=least,
+                small_share=asked.small_share,
+                unknown_labels=UNKNOWN_LABELS | words,
+            )
+        ]
+
+    def _features(self, run: Run, suite: Suite, wanted: str | None) -> Mapping[str, Sequence[str]]:
+        """Return by extractor which features get tables: what is asked for, or what is a selection.
+
+        Where the suite says of no feature what a selection is, all that it diagnoses.
+        """
+        pinned = {(pin.name, pin.version) for pin in run.extractors}
+        measured = {
+            each.name: each.features
+            for each in self._store.extractors.ever()
+            if (each.name, each.version) in pinned
+        }
+        every = features_of(measured)
+        if wanted is not None and wanted not in every:
+            raise UsageError(f"The run has no feature {wanted}; it has {', '.join(every)}.")
+        chosen = (wanted,) if wanted else tuple(suite.selected_at_least) or suite.features or every
+        some = {name: [f for f in features if f in chosen] for name, features in measured.items()}
+        return {name: features for name, features in some.items() if features}
+
+    def _applicants(
+        self,
+        run: Run,
+        suite: Suite,
+        dimensions: Sequence[str],
+        features: Mapping[str, Sequence[str]],
+    ) -> dict[tuple[str, str, str], Applicants]:
+        """Read every answer once, a few at a time; one that never came adds its applicant only."""
+        found: dict[tuple[str, str, str], Applicants] = {}
+        for probe, extractor, measured in self._measured(run, suite, features):
+            key = (probe.target.name, probe.scaffold, extractor)
+            if key not in found:
+                found[key] = Applicants(features[extractor], dimensions)
+            found[key].add(probe, measured.values if measured else {})
+        return found
+
+    def _measured(
+        self, run: Run, suite: Suite, extractors: Mapping[str, Sequence[str]]
+    ) -> Iterator[tuple[Probe, str, Features | None]]:
+        pins = [pin for pin in run.extractors if pin.name in extractors]
+        every = probes_of(run, suite, run.at)
+        while probes := list(islice(every, AT_ONCE)):
+            for pin in pins:
+                ids = [features_id_of(probe, pin.name, pin.version) for probe in probes]
+                stored = {each.id: each for each in self._store.records.get(Features, ids)}
+                for probe, id_ in zip(probes, ids, strict=True):
+                    yield probe, pin.name, stored.get(id_)
+
+
+def features_of(measured: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return every feature of some extractors once, sorted."""
+    return sorted({feature for features in measured.values() for feature in features})
+
+
+def _dimensions(run: Run, suite: Suite, wanted: Sequence[str]) -> list[str]:
+    """Return the dimensions that are asked for, or all there are."""
+    there = sorted({name for probe in asked_of(run, suite) for name in probe.groups})
+    if not there:
+        raise UsageError("No probe of this run names a group, so there are no categories.")
+    for name in wanted:
+        if name not in there:
+            raise UsageError(f"The run has no groups by {name}; it has {', '.join(there)}.")
+    return list(dict.fromkeys(wanted)) or there

@@ -1,0 +1,129 @@
+"""Rates and impact ratios against pandas, and against the example in the law's rules."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shared.stats.studies.local_law_144 import (
+    ImpactTable,
+    ImpactTables,
+    applicant_score,
+    impact_tables,
+)
+
+
+def people(seed: int, n: int = 400) -> pd.DataFrame:
+    """Return applicants of uneven categories, some unknown, some without a score."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["female", "male", "Unknown", None], n, p=[0.45, 0.45, 0.06, 0.04]),
+            "race": rng.choice(["a", "b", "c", "d"], n, p=[0.6, 0.3, 0.09, 0.01]),
+            "score": rng.integers(1, 5, n).astype(float),
+        }
+    )
+    frame.loc[rng.random(n) < 0.05, "score"] = np.nan
+    return frame
+
+
+def tables_of(frame: pd.DataFrame, **options: float) -> ImpactTables:
+    scores = [None if np.isnan(score) else score for score in frame["score"]]
+    labels = {
+        name: [label if isinstance(label, str) else None for label in frame[name]]
+        for name in ("sex", "race")
+    }
+    return impact_tables(scores, labels, **options)  # type: ignore[arg-type]
+
+
+def by_pandas(frame: pd.DataFrame, dimensions: list[str], least: float | None) -> pd.DataFrame:
+    scored = frame.dropna(subset="score")
+    middle = scored["score"].median()
+    chosen = scored["score"] > middle if least is None else scored["score"] >= least
+    known = scored[dimensions].replace("Unknown", None)
+    grouped = chosen[known.notna().all(axis=1)].groupby([known[name] for name in dimensions])
+    found = grouped.agg(["size", "sum", "mean"])
+    large = found["size"] >= 0.02 * found["size"].sum()
+    found["ratio"] = (found["mean"] / found["mean"][large].max()).where(large)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("least", [None, 3.0])
+def test_every_table_is_that_of_pandas_to_the_last_digit(seed: int, least: float | None) -> None:
+    frame = people(seed)
+    found = tables_of(frame) if least is None else tables_of(frame, selected_at_least=least)
+    sizes = (1, 2)
+    names = [list(each) for n in sizes for each in combinations(["sex", "race"], n)]
+    assert [list(table.dimensions) for table in found.tables] == names
+    for table, dimensions in zip(found.tables, names, strict=True):
+        expected = by_pandas(frame, dimensions, least)
+        rows = {row.categories: row for row in table.rows}
+        assert len(rows) == len(expected)
+        for index, each in expected.iterrows():
+            row = rows[index if isinstance(index, tuple) else (index,)]
+            assert (row.applicants, row.selected) == (each["size"], each["sum"])
+            assert row.rate == each["mean"]
+            ratio = None if np.isnan(each["ratio"]) else each["ratio"]
+            assert row.impact_ratio == ratio
+        everybody = sum(row.applicants for row in table.rows) + table.unknown
+        assert everybody + found.without_score == found.applicants == len(frame)
+
+
+def test_the_example_of_the_law_s_rules_comes_out() -> None:
+    counts = {"male": (1390, 667), "female": (1181, 555)}
+    labels = [name for name, (n, _) in counts.items() for _ in range(n)]
+    scores = [float(k < s) for n, s in counts.values() for k in range(n)]
+    [table] = impact_tables(scores, {"sex": labels}, selected_at_least=1).tables
+    rows = {row.categories[0]: row for row in table.rows}
+    assert (round(rows["male"].rate, 2), rows["male"].impact_ratio) == (0.48, 1)
+    assert round(rows["female"].rate, 2) == 0.47
+    assert rows["female"].impact_ratio == pytest.approx(0.979, abs=0.0005)
+
+
+def test_a_small_category_is_left_out_of_the_ratios_unless_that_is_switched_off() -> None:
+    scores, labels = [1.0, *[1.0, 0.0] * 50], ["rare", *["large"] * 100]
+
+    def rows(small_share: float) -> ImpactTable:
+        given = impact_tables(scores, {"g": labels}, selected_at_least=1, small_share=small_share)
+        return given.tables[0]
+
+    large, rare = rows(0.02).rows
+    assert (large.impact_ratio, rare.impact_ratio, rare.rate) == (1, None, 1)
+    assert rare.reason == "1.0 % of the applicants, fewer than 2 %: left out"
+    large, rare = rows(0).rows
+    assert (large.impact_ratio, rare.impact_ratio, rare.reason) == (0.5, 1, None)
+    with pytest.raises(ValueError, match=r"not in \[0, 1\)"):
+        rows(1)
+
+
+def test_an_unknown_category_is_counted_and_is_no_category() -> None:
+    labels = ["a", " unknown", "Prefer not to say", None, "", "b", "x"]
+    found = impact_tables(
+        [1.0] * 7, {"g": labels}, selected_at_least=1, unknown_labels={"", "unknown", "x"}
+    )
+    assert [row.categories for row in found.tables[0].rows] == [
+        ("Prefer not to say",),
+        ("a",),
+        ("b",),
+    ]
+    assert (found.tables[0].unknown, found.unknown_labels) == (4, (" unknown", "x"))
+    declined = impact_tables([1.0] * 7, {"g": labels}, selected_at_least=1)
+    assert [row.categories for row in declined.tables[0].rows] == [("a",), ("b",), ("x",)]
+
+
+def test_the_median_is_that_of_all_scores_also_of_unknown_categories() -> None:
+    found = impact_tables([1.0, 2.0, 9.0, 9.0, None], {"g": ["a", "b", None, None, "a"]})
+    assert (found.measure, found.threshold, found.without_score) == ("scoring", 5.5, 1)
+    assert [row.selected for row in found.tables[0].rows] == [0, 0]
+    assert {row.reason for row in found.tables[0].rows} == {"nobody is selected in any category"}
+    empty = impact_tables([None], {"g": ["a"]})
+    assert (empty.threshold, empty.tables[0].rows) == (None, ())
+
+
+def test_a_mean_of_equal_scores_is_that_score_in_any_order() -> None:
+    assert applicant_score([0.7] * 10) == 0.7
+    assert applicant_score([0.1, 0.2, 0.3]) == applicant_score([0.3, 0.2, 0.1])
+    assert applicant_score([None, float("nan")]) is None
+    assert applicant_score([4.0, None, 2.0]) == 3
