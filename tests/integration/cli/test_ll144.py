@@ -133,8 +133,8 @@ def stored_answers(state: Path, run_id: str) -> pd.DataFrame:
 def by_pandas(answers: pd.DataFrame, dimensions: list[str]) -> tuple[pd.DataFrame, int]:
     """Return the table of some dimensions and how many applicants are of unknown category."""
     applicants = answers.groupby("cv").agg({"score": "mean", "sex": "first", "race": "first"})
-    scored = applicants.dropna(subset="score").replace({"sex": {"unknown": None}})
-    known = scored.dropna(subset=dimensions)
+    scored = applicants.dropna(subset="score")
+    known = scored[~scored[dimensions].isin(["unknown", None]).any(axis=1)]
     found = (
         (known["score"] >= 3)
         .groupby([known[name] for name in dimensions])

@@ -19,7 +19,6 @@ from shared.errors import ConfigurationError
 from shared.parsing import Unreadable
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.krippendorff import krippendorff_alpha
-from shared.stats.studies.local_law_144 import Category, above_median, impact_rows
 from shared.stats.tables.ratio_agreement import ratio_agreement
 from tests.support.records import AT, make_brief, make_subject, make_target
 from tests.support.reports import COMPLETE
@@ -177,37 +176,6 @@ def test_or_and_rr_are_similar_different_or_in_conflict(
 def test_an_undefined_ratio_is_compared_with_nothing() -> None:
     found = ratio_agreement(IntervalEstimate(reason="no cases"), IntervalEstimate(1.0))
     assert (found.ratio, found.says, found.reason) == (None, None, "no cases")
-
-
-def test_the_tables_of_local_law_144_come_out_as_its_rules_show_them() -> None:
-    sexes = impact_rows([Category("Male", 92, 50), Category("Female", 76, 34)])
-    assert [f"{100 * row.rate:.1f}" for row in sexes if row.rate] == ["54.3", "44.7"]
-    assert [f"{row.impact_ratio:.2f}" for row in sexes] == ["1.00", "0.82"]
-    races = impact_rows(
-        [
-            Category("Hispanic", 28, 18), Category("White", 40, 15), Category("Black", 32, 16),
-            Category("NHPI", 8, 5), Category("Asian", 24, 10),
-        ]
-    )  # fmt: skip
-    # The rules print 64.2 for 18 of 28: they cut off there, and round everywhere else.
-    assert [f"{100 * row.rate:.1f}" for row in races if row.rate] == [
-        "64.3", "37.5", "50.0", "62.5", "41.7",
-    ]  # fmt: skip
-    assert [f"{row.impact_ratio:.2f}" for row in races] == ["1.00", "0.58", "0.78", "0.97", "0.65"]
-
-
-def test_a_small_category_is_listed_with_its_reason_and_takes_no_part() -> None:
-    rows = impact_rows([Category("a", 100, 50), Category("b", 99, 40), Category("c", 1, 1)])
-    assert rows[0].impact_ratio == 1.0
-    assert rows[2].rate == 1.0
-    assert rows[2].impact_ratio is None
-    assert "fewer than 2 %" in (rows[2].reason or "")
-
-
-def test_scoring_rates_are_shares_above_the_median_of_all() -> None:
-    found, unknown = above_median([1, 2, 3, 4, 5], ["a", "a", "b", "b", None])
-    assert found == [Category("a", 2, 0), Category("b", 2, 1)]
-    assert unknown == 1
 
 
 def test_a_team_adds_a_dimension_with_a_file_and_a_slip_in_it_is_named(tmp_path: Path) -> None:
