@@ -15,8 +15,9 @@ from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.routes import monitor_routes
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.impact_queries import ImpactQueries
+from services.gateway.runs.measurements import MeasurementQueries
 from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.routes import run_routes
+from services.gateway.runs.routes import measurement_routes, run_routes
 from services.gateway.runs.study_queries import StudyQueries
 from services.gateway.settings import GatewaySettings
 from services.gateway.traffic.ingestion import ExchangeIngestion, ingestion_routes
@@ -58,6 +59,7 @@ def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> Fa
     )
     studies, impact = StudyQueries(store), ImpactQueries(store)
     app.include_router(run_routes(runs, studies, impact, run_commands, send, tokens))
+    app.include_router(measurement_routes(MeasurementQueries(store), tokens))
     app.include_router(monitor_routes(monitor_commands, monitors, send, tokens))
     app.include_router(ingestion_routes(ingestion, publisher.publish, tokens))
     app.include_router(page_routes(runs, monitors, tokens, now))

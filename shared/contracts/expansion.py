@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import product
+from itertools import islice, product
 
 from shared.contracts.identity import derived_id
 from shared.contracts.probe import Probe
@@ -11,12 +11,15 @@ from shared.contracts.run import Run
 from shared.contracts.suite import Suite, SuiteProbe
 
 
-def probes_of(run: Run, suite: Suite, at: datetime) -> Iterator[Probe]:
-    """Return every probe of a run: each question to each target, scaffold and repeat."""
+def probes_of(run: Run, suite: Suite, at: datetime, *, first: int = 0) -> Iterator[Probe]:
+    """Return every probe of a run, from the `first` on, counted from 0.
+
+    Each question is put to each target under each scaffold, repeat after repeat.
+    """
     measure = tuple(pin.name for pin in run.extractors)
-    repeats = range(run.repeats)
     asked = asked_of(run, suite)
-    for repeat, target, scaffold, item in product(repeats, run.targets, run.scaffolds, asked):
+    every = product(range(run.repeats), run.targets, run.scaffolds, asked)
+    for repeat, target, scaffold, item in islice(every, first, None):
         yield Probe(
             tenant=run.tenant,
             purpose=run.purpose,

@@ -1,7 +1,7 @@
 """The routes of runs, their results and their interpretations."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
@@ -10,6 +10,7 @@ from fastapi.sse import EventSourceResponse
 from services.gateway.auth import Tokens
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.impact_queries import ImpactQueries
+from services.gateway.runs.measurements import MeasuredAnswer, MeasurementQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ImpactRequest, RunRequest
 from services.gateway.runs.study_queries import StudyQueries
@@ -72,6 +73,29 @@ def _read_routes(
                 last = now
                 yield now
             await asyncio.sleep(POLL_EVERY_S)
+
+    return router
+
+
+def measurement_routes(queries: MeasurementQueries, tokens: Tokens) -> APIRouter:
+    """Return the routes of what was measured of a run, answer by answer."""
+    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_read)])
+    router.add_api_route("/runs/{run_id}/analysis", queries.analysis)
+
+    @router.get("/runs/{run_id}/measurements")
+    async def measurements(
+        pages: Annotated[Iterator[list[MeasuredAnswer]], Depends(queries.pages)],
+    ) -> AsyncIterator[MeasuredAnswer]:
+        """Return what was measured of each answer, one JSON object a line, without any text.
+
+        The order is that of the run's plan and never changes, so `offset` and `limit` take pages,
+        and a reader whose connection broke goes on from the lines it has. Answers that have not
+        arrived have their line too. `/runs/{run_id}/analysis` says how many there are.
+        """
+        none: list[MeasuredAnswer] = []
+        while some := await in_thread(next, pages, none):
+            for each in some:
+                yield each
 
     return router
 
