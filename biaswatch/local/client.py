@@ -1,9 +1,9 @@
 """A client of the gateway, whose replies are the gateway's own types."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -11,6 +11,7 @@ import httpx2
 from pydantic import TypeAdapter, ValidationError
 
 from services.gateway.monitors.views import AlarmView, AppliedMonitor, MonitorStatus, MonitorView
+from services.gateway.runs.measurements import DeclaredAnalysis, MeasuredAnswer
 from services.gateway.runs.views import (
     FlaggedPair,
     Interpretation,
@@ -39,6 +40,12 @@ TIMEOUT_S = 120
 POLL_EVERY_S = 0.3
 
 Reply = TypeVar("Reply")
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    """Return what reads replies of a kind; making one takes longer than reading a line."""
+    return TypeAdapter(kind)
 
 
 class GatewayClient:
@@ -74,8 +81,7 @@ class GatewayClient:
                 async with self._http.stream("GET", events, params={"opening": opening}) as reply:
                     async for line in reply.aiter_lines():
                         if line.startswith("data:"):
-                            data = json.loads(line.removeprefix("data:"))
-                            progress = self._read(RunProgress, data)
+                            progress = self._read(RunProgress, line.removeprefix("data:"))
                             ended = progress.ended
                             yield progress
             if not ended:
@@ -92,6 +98,30 @@ class GatewayClient:
     async def diagnoses(self, run_id: str) -> list[Diagnosis]:
         """Return the findings of a run."""
         return await self._ask(list[Diagnosis], "GET", path("runs", run_id, "diagnoses"))
+
+    async def analysis(self, run_id: str) -> DeclaredAnalysis:
+        """Return how a run is to be analysed, and how many answers it has."""
+        return await self._ask(DeclaredAnalysis, "GET", path("runs", run_id, "analysis"))
+
+    async def measurements(self, run_id: str) -> AsyncIterator[MeasuredAnswer]:
+        """Return what was measured of every answer of a run, in the order of its plan.
+
+        A connection that breaks is taken up again where it broke, as long as answers come.
+        """
+        read, before = 0, -1
+        where = path("runs", run_id, "measurements")
+        while True:
+            try:
+                async with self._http.stream("GET", where, params={"offset": read}) as reply:
+                    await self._refused(reply)
+                    async for line in reply.aiter_lines():
+                        yield self._read(MeasuredAnswer, line)
+                        read += 1
+                return
+            except httpx2.HTTPError as error:
+                if read == before:  # nothing came since it broke before
+                    raise self._no_answer(error) from None
+                before = read
 
     async def assessments(self, run_id: str) -> list[Assessment]:
         """Return what else was looked at: quality, consistency, who is treated how."""
@@ -176,21 +206,31 @@ class GatewayClient:
         try:
             reply = await self._http.request(verb, where, json=body)
         except httpx2.HTTPError as error:
-            raise TransientError(
-                f"The gateway at {self._url} does not answer ({type(error).__name__}). Start one"
-                " with `biaswatch up`, or correct --server."
-            ) from None
+            raise self._no_answer(error) from None
+        await self._refused(reply)
+        return self._read(kind, reply.content)
+
+    def _no_answer(self, error: httpx2.HTTPError) -> TransientError:
+        return TransientError(
+            f"The gateway at {self._url} does not answer ({type(error).__name__}). Start one"
+            " with `biaswatch up`, or correct --server."
+        )
+
+    async def _refused(self, reply: httpx2.Response) -> None:
+        """Raise what the gateway refuses, in its own sentence."""
         if reply.is_success:
-            return self._read(kind, reply.json())
+            return
+        await reply.aread()
         try:
             detail = str(reply.json()["detail"])
         except (ValueError, KeyError, TypeError):
             detail = f"The gateway answered HTTP {reply.status_code}; is this a biaswatch gateway?"
         raise (TransientError if reply.is_server_error else UsageError)(detail)
 
-    def _read(self, kind: type[Reply], data: Any) -> Reply:
+    def _read(self, kind: type[Reply], data: str | bytes) -> Reply:
         try:
-            return TypeAdapter(kind).validate_python(data)
+            found: Reply = _adapter(kind).validate_json(data)
+            return found
         except ValidationError as error:
             mistake = first_mistake(error).in_words("the whole reply")
             raise UsageError(
