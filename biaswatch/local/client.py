@@ -228,8 +228,9 @@ class GatewayClient:
         raise (TransientError if reply.is_server_error else UsageError)(detail)
 
     def _read(self, kind: type[Reply], data: str | bytes) -> Reply:
+        wanted: Any = kind
         try:
-            found: Reply = _adapter(kind).validate_json(data)
+            found: Reply = _adapter(wanted).validate_json(data)
             return found
         except ValidationError as error:
             mistake = first_mistake(error).in_words("the whole reply")
