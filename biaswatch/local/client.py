@@ -231,13 +231,13 @@ class GatewayClient:
         wanted: Any = kind
         try:
             found: Reply = _adapter(wanted).validate_json(data)
-            return found
         except ValidationError as error:
             mistake = first_mistake(error).in_words("the whole reply")
             raise UsageError(
                 f"This version cannot read what the gateway at {self._url} answers ({mistake})."
                 " Use the same version of biaswatch on both sides."
             ) from None
+        return found
 
 
 def path(*parts: str) -> str:
