@@ -117,11 +117,12 @@ class GatewayClient:
                     async for line in reply.aiter_lines():
                         yield self._read(MeasuredAnswer, line)
                         read += 1
-                return
             except httpx2.HTTPError as error:
                 if read == before:  # nothing came since it broke before
                     raise self._no_answer(error) from None
                 before = read
+            else:
+                return
 
     async def assessments(self, run_id: str) -> list[Assessment]:
         """Return what else was looked at: quality, consistency, who is treated how."""
