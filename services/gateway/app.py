@@ -15,7 +15,7 @@ from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.routes import monitor_routes
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.impact_queries import ImpactQueries
-from services.gateway.runs.measurements import MeasurementQueries
+from services.gateway.runs.measurement_queries import MeasurementQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.routes import measurement_routes, run_routes
 from services.gateway.runs.study_queries import StudyQueries

@@ -10,7 +10,8 @@ from fastapi.sse import EventSourceResponse
 from services.gateway.auth import Tokens
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.impact_queries import ImpactQueries
-from services.gateway.runs.measurements import MeasuredAnswer, MeasurementQueries
+from services.gateway.runs.measurement_queries import MeasurementQueries
+from services.gateway.runs.measurements import MeasuredAnswer
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ImpactRequest, RunRequest
 from services.gateway.runs.study_queries import StudyQueries
