@@ -11,7 +11,7 @@ import httpx2
 from pydantic import TypeAdapter, ValidationError
 
 from services.gateway.monitors.views import AlarmView, AppliedMonitor, MonitorStatus, MonitorView
-from services.gateway.runs.measurements import DeclaredAnalysis, MeasuredAnswer
+from services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
 from services.gateway.runs.views import (
     FlaggedPair,
     Interpretation,
@@ -103,7 +103,7 @@ class GatewayClient:
         """Return how a run is to be analysed, and how many answers it has."""
         return await self._ask(DeclaredAnalysis, "GET", path("runs", run_id, "analysis"))
 
-    async def measurements(self, run_id: str) -> AsyncIterator[MeasuredAnswer]:
+    async def measurements(self, run_id: str) -> AsyncIterator[AnswerMeasurements]:
         """Return what was measured of every answer of a run, in the order of its plan.
 
         A connection that breaks is taken up again where it broke, as long as answers come.
@@ -115,7 +115,7 @@ class GatewayClient:
                 async with self._http.stream("GET", where, params={"offset": read}) as reply:
                     await self._refused(reply)
                     async for line in reply.aiter_lines():
-                        yield self._read(MeasuredAnswer, line)
+                        yield self._read(AnswerMeasurements, line)
                         read += 1
             except httpx2.HTTPError as error:
                 if read == before:  # nothing came since it broke before

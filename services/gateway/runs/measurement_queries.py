@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from services.gateway.runs.measurements import (
+    AnswerMeasurements,
     DeclaredAnalysis,
-    MeasuredAnswer,
     Measurement,
     PinnedExtractor,
 )
@@ -53,7 +53,7 @@ class MeasurementQueries:
         run_id: str,
         offset: Annotated[int, Field(ge=0)] = 0,
         limit: Annotated[int | None, Field(ge=1)] = None,
-    ) -> Iterator[list[MeasuredAnswer]]:
+    ) -> Iterator[list[AnswerMeasurements]]:
         """Return the measurements of a run from the `offset` on, `limit` at most, in parts.
 
         Raises
@@ -87,7 +87,7 @@ class MeasurementQueries:
             for pin, status in found
         ]
 
-    def _measured(self, run: Run, probes: Iterator[Probe]) -> Iterator[list[MeasuredAnswer]]:
+    def _measured(self, run: Run, probes: Iterator[Probe]) -> Iterator[list[AnswerMeasurements]]:
         while some := list(islice(probes, AT_ONCE)):
             ids = {
                 (probe.id, pin.name): features_id_of(probe, pin.name, pin.version)
@@ -101,8 +101,8 @@ class MeasurementQueries:
             ]
 
 
-def _answer(probe: Probe, found: Mapping[str, Features | None]) -> MeasuredAnswer:
-    return MeasuredAnswer(
+def _answer(probe: Probe, found: Mapping[str, Features | None]) -> AnswerMeasurements:
+    return AnswerMeasurements(
         key=probe.key,
         target=probe.target.name,
         scaffold=probe.scaffold,

@@ -5,13 +5,13 @@ from pydantic import BaseModel, ConfigDict
 from shared.contracts import Claim
 
 
-class Described(BaseModel):
+class DescribedBody(BaseModel):
     """A body whose fields are described in OpenAPI."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
-class PinnedExtractor(Described):
+class PinnedExtractor(DescribedBody):
     """An extractor of a run, and what it measures."""
 
     name: str
@@ -19,7 +19,7 @@ class PinnedExtractor(Described):
     features: list[str]
 
 
-class DeclaredAnalysis(Described):
+class DeclaredAnalysis(DescribedBody):
     """What a run's suite declares of its analysis, and what there is to analyse."""
 
     run_id: str
@@ -41,7 +41,7 @@ class DeclaredAnalysis(Described):
     """Their largest difference that does not matter."""
 
 
-class Measurement(Described):
+class Measurement(DescribedBody):
     """What one extractor read from an answer."""
 
     values: dict[str, float | None] = {}
@@ -52,7 +52,7 @@ class Measurement(Described):
     """Why there are no values at all."""
 
 
-class MeasuredAnswer(Described):
+class AnswerMeasurements(DescribedBody):
     """One answer of a run: what is known of its probe, and what each extractor measured."""
 
     key: str

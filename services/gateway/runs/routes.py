@@ -11,7 +11,7 @@ from services.gateway.auth import Tokens
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.impact_queries import ImpactQueries
 from services.gateway.runs.measurement_queries import MeasurementQueries
-from services.gateway.runs.measurements import MeasuredAnswer
+from services.gateway.runs.measurements import AnswerMeasurements
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ImpactRequest, RunRequest
 from services.gateway.runs.study_queries import StudyQueries
@@ -85,15 +85,15 @@ def measurement_routes(queries: MeasurementQueries, tokens: Tokens) -> APIRouter
 
     @router.get("/runs/{run_id}/measurements")
     async def measurements(
-        pages: Annotated[Iterator[list[MeasuredAnswer]], Depends(queries.pages)],
-    ) -> AsyncIterator[MeasuredAnswer]:
+        pages: Annotated[Iterator[list[AnswerMeasurements]], Depends(queries.pages)],
+    ) -> AsyncIterator[AnswerMeasurements]:
         """Return what was measured of each answer, one JSON object a line, without any text.
 
         The order is that of the run's plan and never changes, so `offset` and `limit` take pages,
         and a reader whose connection broke goes on from the lines it has. Answers that have not
         arrived have their line too. `/runs/{run_id}/analysis` says how many there are.
         """
-        none: list[MeasuredAnswer] = []
+        none: list[AnswerMeasurements] = []
         while some := await in_thread(next, pages, none):
             for each in some:
                 yield each

@@ -119,4 +119,4 @@ async def test_openapi_describes_a_line(api: httpx2.AsyncClient) -> None:
     get = described["paths"]["/v1/runs/{run_id}/measurements"]["get"]
     assert {each["name"] for each in get["parameters"]} >= {"run_id", "offset", "limit"}
     schema = get["responses"]["200"]["content"]["application/jsonl"]["itemSchema"]
-    assert schema["$ref"].endswith("/MeasuredAnswer")
+    assert schema["$ref"].endswith("/AnswerMeasurements")
