@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from shared.stats.groups.cells import Table
-from shared.stats.groups.exchanges import METRICS
 from shared.stats.groups.permutations import permute_labels
+from shared.stats.groups.spreads import METRICS
 
 TABLES = 1000
 TIMES = 199

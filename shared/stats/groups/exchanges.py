@@ -1,4 +1,4 @@
-"""Random exchanges of group labels within strata, and how far group means then lie apart."""
+"""Random exchanges of group labels within strata, and the group means they lead to."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,76 +8,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shared.stats.groups.cells import Table
-from shared.stats.groups.reasons import Codes, Floats, Integers, Reason
-
-METRICS = ("Max-Min", "Min/Max", "Std", "Max Z-Score", "Min Z-Score")
-GROWING = np.array([True, False, True, True, False])
-"""Whether more disparity makes the metric larger."""
-IN_UNITS = np.array([True, False, True, False, False])
-"""Whether the metric has the feature's unit; the others are pure numbers."""
-
-
-def spreads(means: Floats, centre: Floats, resolution: Floats) -> Floats:
-    """Return each metric over the groups of each table; nan where it is undefined.
-
-    Parameters
-    ----------
-    means
-        [tables, groups, features]: group means minus `centre`, nan for a group without values.
-    centre
-        [features]: what a ratio needs back.
-    resolution
-        [features]: smaller differences are rounding.
-
-    Returns
-    -------
-    Floats
-        [metrics, tables, features], as defined in `disparity`.
-    """
-    present = ~np.isnan(means)
-    k = np.count_nonzero(present, axis=1)
-    known = means if present.all() else np.where(present, means, 0.0)
-    high, low = np.fmax.reduce(means, axis=1), np.fmin.reduce(means, axis=1)
-    mean = known.sum(axis=1) / np.maximum(k, 1)
-    # Means lie around 0 here, so that the short formula for squared deviations loses nothing.
-    squares = np.einsum("tgf,tgf->tf", known, known) - k * mean * mean
-    squares = np.maximum(squares, 0.0)
-    deviation = np.sqrt(squares / np.maximum(k, 1))
-    deviation = np.where((high - low > resolution) & (squares > 0), deviation, np.nan)
-    # A ratio is defined where no mean is below 0 and one is above.
-    least, most = low + centre, high + centre
-    least = np.where(np.abs(least) <= resolution, 0.0, least)
-    defined = (least >= 0) & (most > resolution)
-    ratio = np.where(defined, least, np.nan) / np.where(defined, most, 1.0)
-    found = np.stack(
-        [
-            high - low,
-            ratio,
-            np.sqrt(squares / np.maximum(k - 1, 1)),
-            (high - mean) / deviation,
-            (low - mean) / deviation,
-        ]
-    )
-    found[:, k < 2] = np.nan
-    return found
-
-
-def why_undefined(means: Floats, centre: Floats, resolution: Floats) -> Codes:
-    """Return [metrics, features]: the reason of each undefined metric of one table's means."""
-    found = spreads(means[None], centre, resolution)[:, 0]
-    k = np.count_nonzero(~np.isnan(means), axis=0)
-    low = np.fmin.reduce(means, axis=0) + centre
-    codes = np.zeros(found.shape, dtype=np.int8)
-    codes[np.isnan(found)] = Reason.EQUAL_GROUPS
-    ratio = METRICS.index("Min/Max")
-    below = np.where(low < -resolution, Reason.NEGATIVE, Reason.MAXIMUM_ZERO)
-    codes[ratio] = np.where(np.isnan(found[ratio]), below, Reason.DEFINED)
-    codes[:, k < 2] = np.where(k[k < 2] == 1, Reason.ONE_GROUP, Reason.NO_GROUPS)
-    return codes
-
-
-TIES = 1e-10
-"""Relative to a feature's spread: closer statistics are equal, and equal ones count as reached."""
+from shared.stats.groups.exchange_units import exchange_units
+from shared.stats.groups.reasons import Floats, Integers
+from shared.stats.groups.spreads import TIES, spreads
 
 
 @dataclass(frozen=True)
@@ -160,21 +93,15 @@ def unit_means(
 
 
 class DomainSample:
-    """The rows of one domain, ordered by group, centred on each feature's mean."""
+    """The exchange units of one domain, ordered by group, centred on each feature's mean."""
 
-    @classmethod
-    def of(
-        cls, table: Table, groups: Integers, rows: Integers, strata: NDArray[np.integer]
-    ) -> "DomainSample":
-        """Take the rows of some groups from the table."""
-        labels = np.searchsorted(groups, table.codes[rows])
-        order = np.argsort(labels, kind="stable")
-        exchange = LabelExchange.within(strata[rows][order], labels[order])
-        sizes = np.bincount(labels, minlength=len(groups))
-        return cls(table.values[rows[order]], sizes, exchange)
-
-    def __init__(self, values: Floats, sizes: Integers, exchange: LabelExchange) -> None:
-        self.sizes, self.exchange = sizes, exchange
+    def __init__(
+        self, table: Table, groups: Integers, rows: Integers, sets: NDArray[np.integer]
+    ) -> None:
+        labels, values = np.searchsorted(groups, table.codes[rows]), table.values[rows]
+        units = exchange_units(labels, sets[rows])
+        self.sizes = np.bincount(units.labels, minlength=len(groups))
+        self.exchange = LabelExchange.within(units.strata, units.labels)
         self.features = values.shape[1]
         present = np.isfinite(values)
         self.total = np.count_nonzero(present, axis=0).astype(np.float64)
@@ -185,8 +112,9 @@ class DomainSample:
         self.centre = known.sum(axis=0) / np.maximum(self.total, 1)
         centred = np.where(present, known - self.centre, 0.0)
         self.resolution = TIES * np.abs(centred).max(axis=0)
-        self.partial = np.flatnonzero(self.total < len(values))
-        self.columns = np.hstack([centred, present[:, self.partial].astype(np.float64)])
+        counts = units.totals(present.astype(np.float64))
+        self.partial = np.flatnonzero((counts != 1).any(axis=0))
+        self.columns = np.hstack([units.totals(centred), counts[:, self.partial]])
 
     def means(self, places: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Return [times, groups, features]: centred means, nan without values, and counts."""

@@ -26,7 +26,7 @@ class DixonQ:
         return np.asarray(np.fmax(self.low, self.high))
 
 
-def dixon(ordered: Floats, n: NDArray[np.intp]) -> DixonQ:
+def dixon(ordered: Floats, n: NDArray[np.intp], resolution: Floats | float = 0.0) -> DixonQ:
     """Return Dixon's ratio for columns of ascending values.
 
     Parameters
@@ -35,10 +35,12 @@ def dixon(ordered: Floats, n: NDArray[np.intp]) -> DixonQ:
         [k, columns], ascending along the first axis, nan last.
     n
         [columns]: how many values each column has.
+    resolution
+        [columns] or one number: a span that is not above it is 0.
 
     Returns
     -------
-    Gaps
+    DixonQ
         r10 for 3 to 7 values, r11 for 8 to 10, r21 for 11 to 13, r22 from 14 on: the distance to
         the first (r2*: second) neighbour, over the range without the farthest (r*2: two farthest)
         at the other end. Nan for fewer than three values and where the denominator is 0.
@@ -52,12 +54,14 @@ def dixon(ordered: Floats, n: NDArray[np.intp]) -> DixonQ:
     enough = n >= FEWEST
 
     def at(place: NDArray[np.intp]) -> Floats:
+        if len(n) and n.min() == n.max():  # one place in every column
+            return np.asarray(ordered[min(max(int(place[0]), 0), len(ordered) - 1)])
         kept = np.clip(place, 0, len(ordered) - 1)[None]
         return np.asarray(np.take_along_axis(ordered, kept, axis=0)[0])
 
     first, last = at(np.zeros_like(n)), at(n - 1)
-    low = _over(at(neighbour) - first, at(n - 1 - trimmed) - first, enough)
-    high = _over(last - at(n - 1 - neighbour), last - at(trimmed), enough)
+    low = _over(at(neighbour) - first, at(n - 1 - trimmed) - first, enough, resolution)
+    high = _over(last - at(n - 1 - neighbour), last - at(trimmed), enough, resolution)
     return DixonQ(low, high)
 
 
@@ -99,8 +103,11 @@ def simulated(n: int, rng: np.random.Generator, simulations: int) -> Floats:
     return np.sort(np.concatenate(found))
 
 
-def _over(gap: Floats, span: Floats, enough: NDArray[np.bool_]) -> Floats:
-    return np.asarray(np.where(enough & (span > 0), gap, np.nan) / np.where(span > 0, span, 1.0))
+def _over(
+    gap: Floats, span: Floats, enough: NDArray[np.bool_], resolution: Floats | float
+) -> Floats:
+    wide = span > resolution
+    return np.asarray(np.where(enough & wide, gap, np.nan) / np.where(wide, span, 1.0))
 
 
 def extreme_z_scores(

@@ -7,19 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.stats.groups.cells import Table, check_domains
-from shared.stats.groups.exchanges import (
-    GROWING,
-    IN_UNITS,
-    METRICS,
-    TIES,
-    DomainSample,
-    PermutedDomain,
-    permuted,
-    spreads,
-    unit_means,
-    why_undefined,
-)
+from shared.stats.groups.exchange_units import ANYWHERE
+from shared.stats.groups.exchanges import DomainSample, PermutedDomain, permuted, unit_means
 from shared.stats.groups.reasons import Codes, Floats, Reason, with_reasons
+from shared.stats.groups.spreads import METRICS, against_null
 
 
 @dataclass(frozen=True)
@@ -56,10 +47,11 @@ def permute_labels(
 ) -> PermutationNull:
     """Compare gaps between group means with those under random exchanges of the group labels.
 
-    Labels are exchanged within the counterfactual set where sets are given, else within the domain.
-    Under the null that labels are exchangeable there, each p is valid at any sample size: it is
-    (b + 1) / (m + 1), where b of m exchanges reach the observed value. An exchange whose metric is
-    undefined counts as reaching it. Missing values move with their row.
+    Labels are exchanged within the sets that groups share, else within the domain; a set that lies
+    in one group moves as one (`exchange_units`). Under the null that labels are exchangeable there,
+    each p is valid at any sample size: it is (b + 1) / (m + 1), where b of m exchanges reach the
+    observed value. An exchange whose metric is undefined counts as reaching it. Missing values move
+    with their row.
 
     Parameters
     ----------
@@ -70,7 +62,8 @@ def permute_labels(
     permutations
         m, at least 1; no p is below 1 / (m + 1).
     sets
-        [rows]: codes of counterfactual sets, whose rows differ in their group alone.
+        [rows]: codes of counterfactual sets, whose rows differ in their group alone, or of families
+        of prompts; below 0 for none.
     units
         [rows]: codes of units. Rows of one unit and group are replaced by their mean, and so keep
         together.
@@ -89,7 +82,7 @@ def permute_labels(
     check_domains(table.groups, domain_of, domains)
     if any(of is not None and len(of) != len(table.codes) for of in (sets, units)):
         raise ValueError(f"there are {len(table.codes)} rows, but sets or units for another number")
-    strata = np.zeros(len(table.codes), dtype=np.intp) if sets is None else sets
+    strata = np.full(len(table.codes), ANYWHERE) if sets is None else sets
     if units is not None:
         table, strata = unit_means(table, units, strata)
     found = _blank(table, domains, permutations)
@@ -97,7 +90,7 @@ def permute_labels(
         groups = np.flatnonzero(domain_of == domain)
         rows = np.flatnonzero(domain_of[table.codes] == domain)
         if len(rows):
-            sample = DomainSample.of(table, groups, rows, strata)
+            sample = DomainSample(table, groups, rows, strata)
             null = permuted(sample, permutations, rng)
             deviation, p_values, reasons = _deviations(sample, null, permutations)
             found.deviation[groups], found.deviation_p[groups] = deviation, p_values
@@ -138,32 +131,15 @@ def _deviations(
         (np.broadcast_to(sample.too_large, found.means.shape), Reason.NOT_FINITE),
     ]
     deviation, _ = with_reasons(found.deviation, first_of=first_of)
-    stuck = (np.full(deviation.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
-    return deviation, *with_reasons((found.beyond + 1) / (times + 1), first_of=[*first_of, stuck])
+    return deviation, *with_reasons((found.beyond + 1) / (times + 1), first_of=first_of)
 
 
 def _metrics(sample: DomainSample, found: PermutedDomain) -> tuple[Floats, Floats, Floats, Codes]:
     """Return each metric, its median under the null, its p and why there is none."""
-    observed = spreads(found.means[None], sample.centre, sample.resolution)[:, 0]
-    codes = why_undefined(found.means, sample.centre, sample.resolution)
-    rounding = np.where(IN_UNITS[:, None], sample.resolution, TIES)
-    towards = np.where(GROWING, 1.0, -1.0)[:, None]
-    # What is undefined is not short of the observed value either: it counts as reaching it.
-    short = towards[:, None] * found.null < (towards * observed - rounding)[:, None]
-    times = found.null.shape[1]
-    p_values = (times - np.count_nonzero(short, axis=1) + 1) / (times + 1)
+    observed, median, p_values, codes = against_null(
+        found.means, sample.centre, sample.resolution, found.null
+    )
+    for each in (observed, median, p_values):
+        each[:, sample.too_large] = np.nan
     codes[:, sample.too_large] = Reason.NOT_FINITE
-    undefined = [(codes == reason, reason) for reason in Reason if reason != Reason.DEFINED]
-    stuck = (np.full(codes.shape, not sample.exchange.strata), Reason.NO_EXCHANGE)
-    defined = codes == Reason.DEFINED
-    observed, median = (np.where(defined, x, np.nan) for x in (observed, _median(found.null)))
-    return observed, median, *with_reasons(p_values, first_of=[*undefined, stuck])
-
-
-def _median(null: Floats) -> Floats:
-    """Return the median over the exchanges that have a value; nan where none has."""
-    ordered = np.sort(null, axis=1)
-    count = np.count_nonzero(~np.isnan(null), axis=1)[:, None]
-    middles = ((count - 1) // 2, count // 2 - (count == 0))
-    middle = [np.take_along_axis(ordered, np.maximum(at, 0), 1) for at in middles]
-    return np.asarray(((middle[0] + middle[1]) / 2)[:, 0])
+    return observed, median, p_values, codes

@@ -33,8 +33,8 @@ class Reason(IntEnum):
     NEGATIVE = 15
     NOT_A_RATE = 16
     NOT_SIMULATED = 17
-    NO_EXCHANGE = 18
     NO_BASELINE_VALUES = 19
+    ONE_UNIT_EACH = 20
 
 
 SENTENCES: dict[Reason, str] = {
@@ -55,8 +55,8 @@ SENTENCES: dict[Reason, str] = {
     Reason.MAXIMUM_ZERO: "the largest value is 0: there is nothing to divide by",
     Reason.NEGATIVE: "a ratio of values below 0 has no meaning",
     Reason.NOT_A_RATE: "an impact ratio compares selection rates",
+    Reason.ONE_UNIT_EACH: "no group has two units, so that nothing shows how much they vary",
     Reason.NOT_SIMULATED: "no simulation was requested",
-    Reason.NO_EXCHANGE: "no label can change its place, so that permutations test nothing",
 }
 
 

@@ -12,13 +12,22 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shared.stats.groups.cells import Table
-from shared.stats.groups.exchanges import METRICS, LabelExchange
+from shared.stats.groups.exchanges import LabelExchange
 from shared.stats.groups.permutations import PermutationNull, permute_labels
 from shared.stats.groups.reasons import Reason, sentence
+from shared.stats.groups.spreads import METRICS
 
 TIMES = 4000
 NOISE = 0.03
 """More than three standard errors of the difference of two p-values by 4,000 exchanges."""
+
+
+def dixon_of(means: Any, ends: tuple[int, ...]) -> float:
+    """Return r10, the ratio for three to seven values, at the larger of these ends."""
+    ordered = np.sort(means)
+    gaps = np.diff(ordered)
+    return float(max(gaps[end] for end in ends) / np.ptp(ordered))
+
 
 METRIC: dict[str, tuple[Callable[[Any], float], str]] = {
     "Max-Min": (np.ptp, "greater"),
@@ -26,6 +35,11 @@ METRIC: dict[str, tuple[Callable[[Any], float], str]] = {
     "Std": (lambda m: float(np.std(m, ddof=1)), "greater"),
     "Max Z-Score": (lambda m: float(np.max(stats.zscore(m))), "greater"),
     "Min Z-Score": (lambda m: float(np.min(stats.zscore(m))), "less"),
+    "Max": (np.max, "greater"),
+    "Min": (np.min, "less"),
+    "Dixon Q": (lambda m: dixon_of(m, (0, -1)), "greater"),
+    "Dixon Q Low": (lambda m: dixon_of(m, (0,)), "greater"),
+    "Dixon Q High": (lambda m: dixon_of(m, (-1,)), "greater"),
 }
 
 
@@ -202,12 +216,17 @@ def test_empty_groups_domains_and_tables_have_reasons_and_no_numbers() -> None:
     assert np.isnan(permute(none, times=5).p_values).all()
 
 
-def test_where_no_label_can_move_there_is_no_p_value() -> None:
-    found = permute(table_of([1.0, 2.0], [3.0, 4.0]), sets=np.array([0, 0, 1, 1]), times=50)
-    assert found.deviation[1, 0] == 2.0
-    assert np.isnan(found.deviation_p).all()
-    assert (found.deviation_reasons == Reason.NO_EXCHANGE).all()
-    assert (found.reasons == Reason.NO_EXCHANGE).all()
+def test_a_set_inside_one_group_moves_as_one() -> None:
+    families = np.repeat(np.arange(8), 10)
+    level = np.random.default_rng(3).normal(0, 1, 8)
+    table = table_of(level[families][:40], level[families][40:])
+    one = permute(table_of(*level.reshape(2, 4)))
+    alike = permute(table, sets=families)
+    assert alike.p_values[0, 0, 0] == pytest.approx(one.p_values[0, 0, 0], abs=NOISE)
+    assert permute(table).p_values[0, 0, 0] < alike.p_values[0, 0, 0] / 2
+    alone = permute(table_of([1.0, 1.1], [3.0, 3.1]), sets=np.array([0, 0, 1, 1]), times=50)
+    assert alone.deviation[1, 0] == pytest.approx(2.0)
+    assert (alone.deviation_p == 1).all()
 
 
 def test_equal_groups_are_reached_by_every_exchange() -> None:

@@ -1,0 +1,168 @@
+"""One test over all groups: whether any mean differs, by exchanges of the group labels."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.stats.groups.cells import Table, check_domains
+from shared.stats.groups.exchange_units import ANYWHERE, ExchangeUnits, exchange_units
+from shared.stats.groups.exchanges import LabelExchange, blocks_of, group_sums, unit_means
+from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
+
+METHOD = "Welch-type statistic, labels permuted"
+FLAT = 1e-8
+"""Of the whole variance: the least that a group's own variance counts as."""
+CLOSE = 1e-9
+"""Relative: statistics that differ by less are equal, and equal ones count as reached."""
+
+
+@dataclass(frozen=True)
+class OverallTest:
+    """What `overall_test` found; nan has its reason at the same place."""
+
+    domains: tuple[str, ...]
+    features: tuple[str, ...]
+    permutations: int
+    statistic: Floats
+    """[domains, features]: the weighted squares of group means about their common mean."""
+    p_values: Floats
+    """[domains, features]"""
+    reasons: Codes
+    units: Integers
+    """[domains, features]: prompts, or sets that lie in one group."""
+
+
+def overall_test(
+    table: Table,
+    domain_of: NDArray[np.intp],
+    domains: Sequence[str],
+    rng: np.random.Generator,
+    permutations: int = 1000,
+    sets: NDArray[np.integer] | None = None,
+    units: NDArray[np.integer] | None = None,
+) -> OverallTest:
+    """Test whether the groups of a domain have one mean, for any number of groups.
+
+    Rows of one unit and group count as their mean; labels move as `exchange_units` says: inside the
+    sets that groups share, else between units, where a set inside one group is one unit. Values are
+    centred on their set's mean where it is shared, and on the mean of all others elsewhere. With a
+    group's n units, their mean d and their sum of squares SS about it, v = (SS + s) / n, s being
+    the variance within all groups together, which counts as one unit's: a small group whose answers
+    are all equal is not known exactly. The statistic is sum w d^2 - (sum w d)^2 / sum w, w = n / v.
+
+    p = (b + 1) / (m + 1), b of m exchanges reaching the observed statistic: exact where the values
+    are exchangeable under the null, at any size, flat values and unequal groups included. Because
+    the statistic is studentised it is nearly so where the groups' spreads differ and they have ten
+    units or more. Missing values are left out; where groups lack different rows this assumes that
+    what is missing does not depend on its value.
+
+    Parameters
+    ----------
+    table, domain_of, domains, permutations, sets, units
+        As `permute_labels` takes them.
+
+    Raises
+    ------
+    ValueError
+        For fewer than one permutation, a group without a domain, or codes of another length.
+
+    References
+    ----------
+    Welch (1951), On the comparison of several mean values; Pauly, Brunner and Konietschke (2015),
+    Asymptotic permutation tests in general factorial designs; Phipson and Smyth (2010).
+    """
+    if permutations < 1:
+        raise ValueError(f"a permutation test needs at least one permutation, not {permutations}")
+    check_domains(table.groups, domain_of, domains)
+    if any(of is not None and len(of) != len(table.codes) for of in (sets, units)):
+        raise ValueError(f"there are {len(table.codes)} rows, but sets or units for another number")
+    strata = np.full(len(table.codes), ANYWHERE) if sets is None else sets
+    if units is not None:
+        table, strata = unit_means(table, units, strata)
+    shape = (len(domains), len(table.features))
+    statistic, p_values = np.full(shape, np.nan), np.full(shape, np.nan)
+    reasons = np.full(shape, Reason.NO_GROUPS, dtype=np.int8)
+    counted = np.zeros(shape, dtype=np.intp)
+    for domain in range(len(domains)):
+        mine = np.flatnonzero(domain_of[table.codes] == domain)
+        for rows, features in _patterns(table.values[mine]):
+            own = mine[rows]
+            sample = _Sample(table.values[np.ix_(own, features)], table.codes[own], strata[own])
+            found = sample.tested(permutations, rng)
+            statistic[domain, features], p_values[domain, features] = found[:2]
+            reasons[domain, features] = found[2]
+            counted[domain, features] = len(sample.labels)
+    names = tuple(domains), table.features
+    return OverallTest(*names, permutations, statistic, p_values, reasons, counted)
+
+
+def _patterns(values: Floats) -> Iterator[tuple[Integers, Integers]]:
+    """Return the rows that have values, and the features that have them in these rows."""
+    present = np.isfinite(values)
+    found, feature_of = np.unique(present, axis=1, return_inverse=True)
+    for place in range(found.shape[1]):
+        rows = np.flatnonzero(found[:, place])
+        if len(rows):
+            yield rows, np.flatnonzero(feature_of.ravel() == place)
+
+
+class _Sample:
+    """The units of one domain that have values, centred on their block."""
+
+    def __init__(self, values: Floats, codes: Integers, sets: NDArray[np.integer]) -> None:
+        _, labels = np.unique(codes, return_inverse=True)
+        units = exchange_units(labels, sets)
+        self.labels = units.labels
+        self.sizes = np.bincount(self.labels)
+        self.exchange = LabelExchange.within(units.strata, self.labels)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused by name in `tested`
+            means = units.totals(values) / units.totals(np.ones((len(values), 1)))
+            centred = _centred(means, units)
+            self.squares = (centred * centred).sum(axis=0)
+        largest = np.abs(values).max(axis=0)
+        self.flat = np.sqrt(self.squares) <= CLOSE * largest
+        self.finite = np.isfinite(self.squares)
+        scale = np.where(self.flat | ~self.finite, 1.0, np.sqrt(self.squares / len(means)))
+        scaled = np.where(self.finite, centred, 0.0) / scale
+        self.columns = np.hstack([scaled, scaled * scaled])
+
+    def tested(self, times: int, rng: np.random.Generator) -> tuple[Floats, Floats, Codes]:
+        """Return the statistic of each feature, its p and why there is none."""
+        features = len(self.squares)
+        k, n = len(self.sizes), len(self.labels)
+        if k < 2 or n <= k:
+            none = np.full(features, np.nan)
+            why = Reason.ONE_GROUP if k < 2 else Reason.ONE_UNIT_EACH
+            return none, none, np.full(features, why, dtype=np.int8)
+        observed = self._statistic(np.arange(n, dtype=np.int32)[None])[0]
+        reached = np.zeros(features)
+        for size in blocks_of(times, 2 * n):
+            drawn = self._statistic(self.exchange.draw(size, rng))
+            reached += np.count_nonzero(drawn >= observed * (1 - CLOSE), axis=0)
+        first_of = [(~self.finite, Reason.NOT_FINITE), (self.flat, Reason.CONSTANT)]
+        statistic, _ = with_reasons(observed, first_of=first_of)
+        return statistic, *with_reasons((reached + 1) / (times + 1), first_of=first_of)
+
+    def _statistic(self, places: NDArray[np.int32]) -> Floats:
+        """Return [times, features]."""
+        sums = group_sums(places, self.sizes, self.columns)
+        features = len(self.squares)
+        n = self.sizes.astype(np.float64)[None, :, None]
+        mean = sums[:, :, :features] / n
+        inner = sums[:, :, features:] - n * mean * mean
+        inner[inner < FLAT] = 0.0
+        pooled = inner.sum(axis=1, keepdims=True) / (len(self.labels) - len(self.sizes))
+        weight = n * n / np.maximum(inner + pooled, FLAT)
+        total = (weight * mean).sum(axis=1)
+        return np.asarray((weight * mean * mean).sum(axis=1) - total**2 / weight.sum(axis=1))
+
+
+def _centred(means: Floats, units: ExchangeUnits) -> Floats:
+    """Return each unit minus the mean of its block."""
+    _, block = np.unique(units.strata, return_inverse=True)
+    count = np.bincount(block)[:, None]
+    total = np.zeros((len(count), means.shape[1]))
+    np.add.at(total, block, means)
+    return np.asarray(means - (total / count)[block])
