@@ -63,7 +63,14 @@ def list_dead(durable: Durable = None, as_json: Json = False) -> None:
 @app.command("replay")
 def replay_dead(numbers: Numbers = None, every: Every = False, durable: Durable = None) -> None:
     """Send records back to where they came from, to be handled again."""
-    _each(numbers, every, durable, lambda bus, letter: replay(letter, bus.admin, bus.publisher))
+    _each(
+        numbers,
+        every,
+        durable,
+        lambda bus, letter: replay(letter, bus.admin, bus.publisher),
+        # With --all what cannot be replayed stays, and the others are.
+        leave=lambda letter: every and letter.foreign,
+    )
 
 
 @app.command("discard")
@@ -77,12 +84,14 @@ def _each(
     every: bool,
     durable: str | None,
     act: Callable[[OperatorBus, DeadLetter], Coroutine[Any, Any, None]],
+    leave: Callable[[DeadLetter], bool] = lambda _: False,
 ) -> None:
     """Do one thing to the chosen letters, or to none if one of them is not there."""
     if bool(numbers) == every:
         raise UsageError("Name the dead letters by number, or give --all, but not both.")
     wanted = set(numbers or ())
     done: list[int] = []
+    left: list[int] = []
 
     async def work(bus: OperatorBus) -> None:
         found = [letter async for letter in dead_letters(bus.admin, durable=durable)]
@@ -90,12 +99,21 @@ def _each(
             listed = ", ".join(str(number) for number in sorted(unknown))
             raise UsageError(f"There is no dead letter {listed}. `dead-letters list` shows them.")
         for letter in found:
-            if every or letter.number in wanted:
+            if leave(letter):
+                left.append(letter.number)
+            elif every or letter.number in wanted:
                 await act(bus, letter)
                 done.append(letter.number)
 
     _on_the_bus(work)
-    typer.echo(f"Done: {len(done)} of the dead letters.")
+    stayed = ", ".join(map(str, left))
+    typer.echo(
+        f"Done: {len(done)} of the dead letters."
+        + (
+            f" No service gave up {stayed}: `discard` removes what should not be there."
+            * bool(left)
+        )
+    )
 
 
 def _on_the_bus(work: Callable[[OperatorBus], Coroutine[Any, Any, None]]) -> None:

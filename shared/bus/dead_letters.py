@@ -9,7 +9,8 @@ from typing import Protocol
 from shared.bus.port import Delivery, Publisher
 from shared.bus.topology import DEAD_LETTERS, DEAD_ROOT
 from shared.contracts import ROUTES, Record, Route, record_of
-from shared.errors import PoisonError
+from shared.contracts.routes import ROOT
+from shared.errors import PoisonError, UsageError
 
 SUBJECT = "Biaswatch-Subject"
 STREAM = "Biaswatch-Stream"
@@ -20,6 +21,8 @@ ERROR = "Biaswatch-Error"
 REASON = "Biaswatch-Reason"
 AT = "Biaswatch-At"
 MESSAGE_ID = "Biaswatch-Message-Id"
+FOREIGN = "ForeignMessage"
+"""What `error` says of a message that no service of the platform gave up."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,11 @@ class DeadLetter:
     data: bytes
     message_id: str
 
+    @property
+    def foreign(self) -> bool:
+        """Whether something other than a service of the platform put it there."""
+        return self.error == FOREIGN
+
 
 @dataclass(frozen=True)
 class StoredMessage:
@@ -46,6 +54,7 @@ class StoredMessage:
     sequence: int
     data: bytes
     headers: dict[str, str]
+    stored_at: datetime
 
 
 class MessageStore(Protocol):
@@ -93,7 +102,17 @@ async def replay(letter: DeadLetter, shelf: MessageStore, publisher: Publisher) 
 
     It gets the next publication number: JetStream would drop the old one as a duplicate. Every
     reader of the stream sees the record again; keyed writes absorb that.
+
+    Raises
+    ------
+    UsageError
+        No service of the platform gave it up, so it has no subject to return to.
     """
+    if letter.foreign:
+        raise UsageError(
+            f"The message {letter.number} is no record that a service gave up: {letter.reason}"
+            f" `biaswatch dead-letters discard {letter.number}` removes it."
+        )
     record_id, _, publication = letter.message_id.rpartition("/")
     number = int(publication) + 1 if publication.isdecimal() else letter.number
     name = record_id or f"replay-{letter.durable}"
@@ -108,16 +127,51 @@ async def discard(letter: DeadLetter, shelf: MessageStore) -> None:
 
 def _read(message: StoredMessage) -> DeadLetter:
     headers = message.headers
+    try:
+        letter = DeadLetter(
+            number=message.sequence,
+            at=datetime.fromisoformat(headers[AT]),
+            durable=headers[DURABLE],
+            subject=headers[SUBJECT],
+            attempts=int(headers[ATTEMPTS]),
+            error=headers[ERROR],
+            reason=headers[REASON],
+            data=message.data,
+            message_id=headers.get(MESSAGE_ID, ""),
+        )
+    except KeyError as missing:
+        return _foreign(message, f"It has no header {missing.args[0]}.")
+    except ValueError:
+        return _foreign(message, "Its headers hold what no service writes.")
+    if not _reads(message.subject, letter):
+        return _foreign(message, "Its headers name a record that its service does not read.")
+    return letter
+
+
+def _reads(subject: str, letter: DeadLetter) -> bool:
+    """Tell whether the service of a dead letter's subject reads the record it speaks of.
+
+    A service may write dead letters in its own name alone; what the headers say is its word.
+    """
+    service = subject.split(".")[2]
+    kind = (letter.subject.split(".")[2:3] or [""])[0]
+    return letter.subject.startswith(f"{ROOT}.") and any(
+        route.record.kind == kind and service in route.consumers for route in ROUTES
+    )
+
+
+def _foreign(message: StoredMessage, reason: str) -> DeadLetter:
+    """Return a message that is no dead letter, so that people see it and can remove it."""
     return DeadLetter(
         number=message.sequence,
-        at=datetime.fromisoformat(headers[AT]),
-        durable=headers[DURABLE],
-        subject=headers[SUBJECT],
-        attempts=int(headers[ATTEMPTS]),
-        error=headers[ERROR],
-        reason=headers[REASON],
+        at=message.stored_at,
+        durable="",
+        subject=message.subject,
+        attempts=0,
+        error=FOREIGN,
+        reason=reason,
         data=message.data,
-        message_id=headers.get(MESSAGE_ID, ""),
+        message_id="",
     )
 
 
@@ -128,7 +182,8 @@ class PurgedMessages:
     messages: Counter[str] = field(default_factory=Counter)
     """Removed messages, by stream."""
     unreadable: int = 0
-    """Dead letters that hold no record: they were left, because their owner is unknown."""
+    """Dead letters that hold no record, and what else lay among them: they were left, because
+    their owner is unknown."""
 
 
 def carries_texts(record: type[Record]) -> bool:
@@ -170,6 +225,9 @@ async def _purge_dead_letters(
 ) -> None:
     kinds = {route.record.kind for route in text_routes()}
     async for letter in dead_letters(shelf):
+        if letter.foreign:
+            removed.unreadable += 1
+            continue
         kind = letter.subject.split(".")[2]
         if kind not in kinds:
             continue

@@ -3,6 +3,7 @@
 import json
 from base64 import b64decode
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from nats.errors import Error as NatsError
@@ -118,7 +119,8 @@ class Admin:
         lines = b64decode(message.get("hdrs", "")).decode(errors="replace").split("\r\n")[1:]
         headers = dict(line.split(": ", 1) for line in lines if ": " in line)
         data = b64decode(message.get("data", ""))
-        return StoredMessage(message["subject"], message["seq"], data, headers)
+        stored_at = datetime.fromisoformat(message["time"])
+        return StoredMessage(message["subject"], message["seq"], data, headers, stored_at)
 
     async def delete_message(self, stream: str, sequence: int) -> None:
         """Remove one message for good, and overwrite its bytes on disk."""

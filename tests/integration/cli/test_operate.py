@@ -8,15 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from shared.bus.dead_letters import AT, ATTEMPTS, DURABLE, ERROR, REASON, SUBJECT
 from shared.bus.stage import Stage
 from shared.contracts import Response
 from shared.errors import PoisonError
+from shared.store import migrate
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.commands import CommandLine
 from tests.support.records import make_response
 from tests.support.waiting import PATIENCE_S
 
 HERE: dict[str, Path] = {}
+HEADERS = (AT, ATTEMPTS, DURABLE, ERROR, REASON, SUBJECT)
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +80,41 @@ async def test_a_slip_with_dead_letters_is_one_sentence_and_changes_nothing(
     assert said.returncode == 2
     assert said.stderr.count("\n") == 1
     assert "Traceback" not in said.stderr
+
+
+@pytest.fixture
+def kept_store(store_url: str) -> str:
+    migrate(store_url)
+    return store_url
+
+
+FOREIGN = {
+    "an acknowledgement of a stream": {},
+    "headers that cannot be read": dict.fromkeys(HEADERS, "?"),
+    "a record that its service does not read": {
+        **dict.fromkeys(HEADERS, "1"),
+        AT: "2026-01-01T00:00:00+00:00",
+        SUBJECT: "bias.v1.verdict.default.measure.x",
+    },
+}
+
+
+@pytest.mark.parametrize("headers", FOREIGN.values(), ids=FOREIGN)
+async def test_what_does_not_belong_among_dead_letters_is_shown_and_stops_no_command(
+    bus: ProvisionedBus, kept_store: str, headers: dict[str, str]
+) -> None:
+    await bus.publisher.publish_copy("dead.v1.evaluator.evaluator-response", b"{}", headers)
+    where = {"NATS_URL": bus.server.url, "BIASWATCH_STORE_URL": kept_store}
+    [letter] = json.loads(biaswatch("dead-letters", "list", "--json", **where).stdout)
+    assert (letter["error"], letter["durable"]) == ("ForeignMessage", "")
+    purged = biaswatch("purge", "--before", "2026-01-01", "--yes", "--json", **where)
+    assert json.loads(purged.stdout)["unreadable_dead_letters"] == 1
+    named = biaswatch("dead-letters", "replay", str(letter["number"]), **where)
+    assert (named.returncode, named.stderr.count("\n")) == (2, 1)
+    every = biaswatch("dead-letters", "replay", "--all", **where)
+    assert (every.returncode, "No service gave up 1:" in every.stdout) == (0, True)
+    assert biaswatch("dead-letters", "discard", "1", **where).returncode == 0
+    assert biaswatch("dead-letters", "list", **where).stdout == "There are no dead letters.\n"
 
 
 async def test_provision_prepares_the_bus_and_the_store_and_the_recorder_starts_on_them(
