@@ -76,6 +76,9 @@ bench-models: .venv/.models ## Measure texts a second, batched against one by on
 chaos: .venv/.dev ## Kill workers and the server at random; prove nothing is lost or counted twice
 	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/pipeline -m slow -s
 
+attacks: .venv/.dev ## Try every key of the bus against everything it may not do; print how often
+	$(BIN)/pytest tests/integration/bus/test_attacks.py -q -s
+
 contracts: .venv/.dev ## Write the JSON Schemas of the records again (a reviewed diff)
 	$(BIN)/python tools/schemas.py
 	$(BIN)/python -m tools.asyncapi

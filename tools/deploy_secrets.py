@@ -9,8 +9,9 @@ from pathlib import Path
 
 import yaml
 
+from shared.bus.accounts import server_config
 from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import key_names, server_config
+from shared.bus.permissions import key_names
 from shared.errors import BiaswatchError, UsageError
 from tools.deployment.compose import PASSWORD
 from tools.deployment.services import PROVIDER_KEYS, bus_services, secrets_of

@@ -13,11 +13,12 @@ import typer
 
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url, embedded_bus_limits
+from shared.bus.accounts import server_config
 from shared.bus.dead_letters import PurgedMessages, purge_messages
 from shared.bus.jetstream import Admin
 from shared.bus.jetstream import provision as provision_bus
 from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import DROP_IN, key_names, server_config
+from shared.bus.permissions import DROP_IN, key_names
 from shared.bus.topology import StreamLimits
 from shared.contracts import RUN_GATHER, Run
 from shared.errors import UsageError

@@ -1,7 +1,5 @@
 """Permissions on the bus, derived from the routes: least privilege for each service."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.bus.dead_letters import text_routes
@@ -19,6 +17,9 @@ INGEST = "ingest"
 """The key of a system that sends production answers over the bus, and can do nothing else."""
 CALLS = (f"{ROOT}.>", "$SRV.PING", "$SRV.INFO", "$SRV.STATS")
 """The subjects on which drop-ins are discovered and called."""
+
+PULL = "$JS.API.CONSUMER.MSG.NEXT"
+"""The subject on which a durable is read, without stream and durable."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +56,16 @@ def permissions_of(service: str) -> Permissions:
         grant for route in ROUTES if service in route.consumers for grant in _read(route, service)
     ]
     dead = [f"{DEAD_ROOT}.{service}.>"] if read else []
-    host = Permissions((), ())
+    deny: tuple[str, ...] = ()
     if service == HOST:
         # Drop-ins' durables have names that are not known beforehand; none may be a reader's.
         route = route_of(Response)
         others = [route.durable(each) for each in route.consumers if each != HOST]
         deny = tuple(grant for durable in others for grant in _grants(route, durable))
-        host = Permissions((*CALLS, *_grants(route, "*")), (), deny)
+        own = _grants(route, route.durable(HOST))  # what is granted twice would be asked twice
+        read = [*CALLS, *(each for each in read if each not in own), *_grants(route, "*")]
     return Permissions(
-        publish=(*written, *read, *dead, *host.publish),
-        subscribe=(f"_INBOX_{service}.>",),
-        deny=host.deny,
+        publish=(*written, *read, *dead), subscribe=(f"_INBOX_{service}.>",), deny=deny
     )
 
 
@@ -129,35 +129,15 @@ def _grants(route: Route, durable: str) -> tuple[str, ...]:
     return (
         f"$JS.API.CONSUMER.CREATE.{route.stream}.{durable}.{own_filter}",
         f"$JS.API.CONSUMER.INFO.{route.stream}.{durable}",
-        f"$JS.API.CONSUMER.MSG.NEXT.{route.stream}.{durable}",
+        f"{PULL}.{route.stream}.{durable}",
         f"$JS.ACK.{route.stream}.{durable}.>",
     )
 
 
-def server_config(public_keys: Mapping[str, str]) -> str:
-    """Return the `authorization` block of nats-server for these keys, by service name."""
-    users = []
-    for name, key in sorted(public_keys.items()):
-        grants = json.dumps(_as_config(_allowed(name)))
-        users.append(f"  # {name}\n  {{ nkey: {key}, permissions: {grants} }}")
-    return "authorization {\n users: [\n" + ",\n".join(users) + "\n ]\n}\n"
-
-
-def _allowed(name: str) -> Permissions:
+def permissions_of_key(name: str) -> Permissions:
+    """Return what the key of this name may do: a service's, the operator's, another's."""
     if name == OPERATOR:
         return operator_permissions()
     if name == INGEST:
         return ingest_permissions()
     return drop_in_permissions(name) if name.startswith(DROP_IN) else permissions_of(name)
-
-
-def _as_config(allowed: Permissions) -> dict[str, object]:
-    """Return the permissions in nats-server's format; no grant to publish means deny all."""
-    publish: dict[str, list[str]] = {"allow": list(allowed.publish)}
-    if allowed.deny:
-        publish["deny"] = list(allowed.deny)
-    return {
-        "publish": publish if allowed.publish else {"deny": [">"]},
-        "subscribe": {"allow": list(allowed.subscribe)},
-        **({"allow_responses": True} if allowed.replies else {}),
-    }

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from shared.bus.accounts import server_config
 from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import key_names, server_config
+from shared.bus.permissions import key_names
 from shared.bus.server import find_binary
 from shared.bus.topology import StreamLimits, streams
 from tests.support.manifests import ROOT, clean, objects

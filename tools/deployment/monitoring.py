@@ -40,7 +40,7 @@ def _trigger(service: str, route: Route) -> Object:
         return {"type": "prometheus", "metadata": meta}
     meta = {
         "natsServerMonitoringEndpoint": BUS,
-        "account": "$G",
+        "account": route.stream,
         "stream": route.stream,
         "consumer": stage,
         "lagThreshold": WAITING_PER_REPLICA,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shared.bus.accounts import server_config
 from shared.bus.dead_letters import dead_letters
 from shared.bus.jetstream import (
     Admin,
@@ -19,7 +20,7 @@ from shared.bus.jetstream import (
     serve_endpoints,
 )
 from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import INGEST, OPERATOR, server_config, service_names
+from shared.bus.permissions import INGEST, OPERATOR, service_names
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import DurableSpec, dead_subject, durable_of

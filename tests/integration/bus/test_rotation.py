@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from shared.bus.accounts import server_config
 from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
 from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import key_names, server_config
+from shared.bus.permissions import key_names
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
@@ -54,3 +55,23 @@ async def test_a_rotated_key_opens_what_the_old_one_did_and_the_old_one_nothing(
         generator = await connected(server, "generator", keys / "generator.seed")
         await JetStreamPublisher(generator).publish(make_response(2))
         await generator.close()
+
+
+async def test_the_streams_of_one_account_can_be_moved_into_their_own(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path / "nats") as server:
+        connection = await Connection.open(server.url, name="before")
+        await provision(Admin(connection))
+        await JetStreamPublisher(connection).publish(make_response(1))
+        await connection.close()
+    folder = tmp_path / "nats" / "jetstream" / "jetstream"
+    for stream in sorted((folder / "$G" / "streams").iterdir()):
+        (folder / stream.name / "streams").mkdir(parents=True)
+        shutil.move(stream, folder / stream.name / "streams" / stream.name)
+    keys = tmp_path / "keys"
+    with serving(tmp_path, keys) as server:
+        recorder = await connected(server, "recorder", keys / "recorder.seed")
+        consumer = JetStreamConsumer(recorder, durable_of(RECORDER), 1)
+        [delivery] = await consumer.take(1)
+        assert Response.decode(delivery.data) == make_response(1)
+        await consumer.close()
+        await recorder.close()

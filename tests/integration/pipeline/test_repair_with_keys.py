@@ -6,9 +6,10 @@ from pathlib import Path
 
 from services.planner.app import build
 from services.planner.settings import PlannerSettings
+from shared.bus.accounts import server_config
 from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
 from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import OPERATOR, server_config, service_names
+from shared.bus.permissions import OPERATOR, service_names
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
