@@ -1,0 +1,85 @@
+"""Verdicts about groups keep their errors on the shapes that mislead most; the table has all."""
+
+import numpy as np
+import pytest
+
+from shared.stats.comparisons.verdicts import Decision
+from tools.comparison_calibration.comparators.independent import welch
+from tools.comparison_calibration.comparators.tails import p_values_of
+from tools.comparison_calibration.judgement import kept
+from tools.comparison_calibration.product import ProductVerdict, product_verdicts
+from tools.comparison_calibration.shapes import SHAPES
+from tools.comparison_calibration.simulation import PRODUCT, Procedure, simulate
+from tools.comparison_calibration.study import Rng, Shape, Study
+
+BY_NAME = {shape.name: shape for shape in SHAPES}
+RUNS, FAMILIES, FEW = 200, 50, 5
+STILL_ERRS = pytest.mark.xfail(reason="t tests decide here, and err", strict=False)
+MISLEADING = (
+    "binary equal .05, 25/1000",
+    "binary gap = tolerance, .07/.02, 10/1000",
+    "bounded ratings mostly 4, 10/200",
+    pytest.param("bounded spikes .02 against steady, 25/400", marks=STILL_ERRS),
+    pytest.param("bounded gap = tolerance by unseen spikes, 25/100", marks=STILL_ERRS),
+    "unbounded normal, sd 2/.5, 15/300",
+    pytest.param("pairs skewed with mean 0, n 60", marks=STILL_ERRS),
+    "partly paired equal, 10/100 and 20 sets",
+    pytest.param("clustered equal, 10/10 families of 8", marks=STILL_ERRS),
+    pytest.param("family of 10 features, gap = tolerance", marks=STILL_ERRS),
+)
+"""Each made some procedure err in a fifth of runs or more."""
+CERTAIN = (
+    "binary all of 40 against none of 40",
+    "binary pairs all of a and none of b, n 60",
+    "pairs gap exactly 1, n 300",
+    "bank at temperature 0, 4 of 20 sets differ",
+)
+
+
+def missed(shape: Shape, product: Procedure, runs: int = RUNS) -> list[str]:
+    tally = simulate(shape, range(runs), product=product, compared=False)[PRODUCT]
+    return [cell.promise for cell in kept(tally, shape) if not cell.holds]
+
+
+def by_welch(study: Study, shape: Shape, alpha: float, _rng: Rng) -> list[ProductVerdict]:
+    """Decide by Welch's test whatever the answers look like."""
+    values, groups = study.values[:, 0], np.array(study.groups)
+    found = p_values_of(welch(values[groups == "a"], values[groups == "b"]), shape.tolerance)
+    apart = found.p_disparity <= alpha
+    within = found.p_equivalence is not None and found.p_equivalence <= alpha
+    verdict = Decision.DISPARITY if apart else Decision.NOT_ENOUGH
+    return [
+        ProductVerdict(
+            feature=0, a="a", b="b",
+            verdict=Decision.NO_DISPARITY if within else verdict,
+            gap=1.0 if found.above else -1.0, marginal=None, simultaneous=None, survives=True,
+        )
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISLEADING)
+def test_verdicts_keep_their_errors(name: str) -> None:
+    runs = FAMILIES if name.startswith("family") else RUNS
+    assert missed(BY_NAME[name], product_verdicts, runs) == []
+
+
+@pytest.mark.parametrize("name", CERTAIN)
+def test_what_never_varies_is_found_every_time(name: str) -> None:
+    tally = simulate(BY_NAME[name], range(FEW), compared=False)[PRODUCT]
+    assert tally.disparities.share == 1
+
+
+def test_a_procedure_that_errs_on_rare_answers_is_found_out() -> None:
+    assert missed(BY_NAME["binary equal .05, 25/1000"], by_welch) == ["false disparities"]
+
+
+def test_a_procedure_that_takes_a_gap_for_none_is_found_out() -> None:
+    shape = BY_NAME["bounded gap = tolerance by unseen spikes, 25/100"]
+    assert missed(shape, by_welch) == ["false equivalences"]
+
+
+def test_runs_of_a_shape_are_the_same_in_any_parts() -> None:
+    shape = BY_NAME["pairs ratings equal, n 12"]
+    whole = simulate(shape, range(10), product=None)
+    first, second = (simulate(shape, part, product=None) for part in (range(4), range(4, 10)))
+    assert whole == {name: first[name] + second[name] for name in first}

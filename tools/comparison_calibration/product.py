@@ -1,0 +1,64 @@
+"""The one function that asks the product for verdicts, through what the services call."""
+
+from dataclasses import dataclass
+
+from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
+from services.diagnoser.domain.findings.groupings import grouping
+from services.diagnoser.domain.findings.observations import Observations
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from shared.stats.comparisons.verdicts import Decision
+from tools.comparison_calibration.study import Rng, Shape, Study
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ProductVerdict:
+    """What the product says of two groups on one feature."""
+
+    feature: int
+    a: str
+    b: str
+    verdict: Decision
+    gap: float | None
+    marginal: Interval | None
+    """Meant to cover this gap in .95."""
+    simultaneous: Interval | None
+    """Meant to cover, together with those of the whole family, in .95; None where none is shown."""
+    survives: bool
+    """Whether the verdict claims to hold whatever the missing answers were.
+
+    A verdict without a word about them claims it.
+    """
+
+
+def product_verdicts(study: Study, shape: Shape, alpha: float, rng: Rng) -> list[ProductVerdict]:
+    """Return the product's verdicts on all groups and features of a study, as one family."""
+    features = [f"feature{place}" for place in range(study.values.shape[1])]
+    observations = Observations(
+        features=tuple(features),
+        values=study.values,
+        groups={"group": study.groups},
+        units=study.units,
+        sets=study.sets,
+    )
+    plan = ComparisonPlan(alpha=alpha, tolerance=shape.tolerance, claim=shape.claim)
+    groups = grouping(observations, ("group",))
+    found = corrected(list(compare(observations, groups, plan, rng)), plan)
+    return [_verdict(each, features.index(each.feature)) for each in found]
+
+
+def _verdict(found: GroupComparison, feature: int) -> ProductVerdict:
+    gap = found.gap
+    interval = None if gap.low is None or gap.high is None else (gap.low, gap.high)
+    concluded = found.conclusion
+    return ProductVerdict(
+        feature=feature,
+        a=found.a,
+        b=found.b,
+        verdict=concluded.verdict if concluded else Decision.NOT_ENOUGH,
+        gap=gap.value,
+        marginal=interval,
+        simultaneous=None,
+        survives=True,
+    )

@@ -1,0 +1,82 @@
+"""Families of comparisons: several groups, several features, gaps at the tolerance."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import special
+
+from tools.comparison_calibration.study import Draw, Floats, Kind, Rng, Shape, Study, several_groups
+
+UNIT = (0.0, 1.0)
+
+
+def rates(
+    sizes: Mapping[str, int], of: Mapping[str, float | Floats], features: int, shared: float = 0.0
+) -> Draw:
+    """Return answers of 0 or 1; `shared` is the correlation of features before the threshold."""
+
+    def group(rng: Rng, n: int, rate: Floats) -> Floats:
+        common, own = rng.normal(size=(n, 1)), rng.normal(size=(n, features))
+        latent = np.sqrt(shared) * common + np.sqrt(1 - shared) * own
+        return np.asarray(latent < special.ndtri(rate), dtype=float)
+
+    means = {name: np.broadcast_to(np.asarray(rate, float), features) for name, rate in of.items()}
+
+    def draw(rng: Rng) -> Study:
+        return several_groups({g: group(rng, n, means[g]) for g, n in sizes.items()}, means)
+
+    return draw
+
+
+def normals(n_a: int, n_b: int, gaps: Floats, spreads: tuple[float, float], shared: float) -> Draw:
+    """Return correlated features without bounds."""
+
+    def group(rng: Rng, n: int, sd: float) -> Floats:
+        common, own = rng.normal(size=(n, 1)), rng.normal(size=(n, len(gaps)))
+        return np.asarray(sd * (np.sqrt(shared) * common + np.sqrt(1 - shared) * own))
+
+    def draw(rng: Rng) -> Study:
+        answers = {"a": gaps + group(rng, n_a, spreads[0]), "b": group(rng, n_b, spreads[1])}
+        return several_groups(answers, {"a": gaps, "b": 0 * gaps})
+
+    return draw
+
+
+def _binary(name: str, draw: Draw, tolerance: float = 0.0, most_runs: int = 1000) -> Shape:
+    return Shape(f"family {name}", Kind.BINARY, draw, UNIT, tolerance, most_runs=most_runs)
+
+
+def _unbounded(name: str, draw: Draw, tolerance: float = 0.0) -> Shape:
+    return Shape(f"family {name}", Kind.UNBOUNDED, draw, None, tolerance, most_runs=1000)
+
+
+AB = {"a": 400, "b": 400}
+EIGHT = dict.fromkeys("abcdefgh", 60)
+FIVE = {"a": 2000, "b": 300, "c": 50, "d": 25, "e": 15}
+THREE = {"a": 1000, "b": 1000, "c": 25}
+SOME = np.array([0.5, 0.5, 0.35, 0.35, 0.35, 0.35, 0.35, 0.35, 0.35, 0.35])
+HALF = np.array([0.45] * 5 + [0.30] * 5)
+
+FAMILIES = (
+    _binary("of 10 features, gap = tolerance", rates(AB, {"a": 0.35, "b": 0.30}, 10), 0.05),
+    _binary("of 50 features, gap = tolerance", rates(AB, {"a": 0.35, "b": 0.30}, 50), 0.05, 500),
+    _binary("of 10 features, gap = tolerance, .07/.02, 10/1000",
+            rates({"a": 10, "b": 1000}, {"a": 0.07, "b": 0.02}, 10), 0.05),
+    _binary("of 10 correlated features, gap = tolerance",
+            rates(AB, {"a": 0.35, "b": 0.30}, 10, 0.8), 0.05),
+    _binary("of 5 groups of 2000 to 15, 4 features, rate .03",
+            rates(FIVE, dict.fromkeys(FIVE, 0.03), 4), most_runs=500),
+    _binary("of 1000/1000/25, 5 features, rate .05",
+            rates(THREE, dict.fromkeys(THREE, 0.05), 5)),
+    _binary("of 8 equal groups of 60", rates(EIGHT, dict.fromkeys(EIGHT, 0.3), 1)),
+    _binary("of 10 features, 2 with a gap of .15",
+            rates({"a": 250, "b": 250}, {"a": SOME, "b": 0.35}, 10)),
+    _binary("of 10 features, 5 beyond and 5 within .1",
+            rates({"a": 800, "b": 800}, {"a": HALF + 0.05, "b": 0.30 + 0 * HALF}, 10), 0.1),
+    _unbounded("of 10 correlated features, sd 2/1, 12/80",
+               normals(12, 80, np.zeros(10), (2.0, 1.0), 0.8)),
+    _unbounded("of 10 features, gap = tolerance, 40/40",
+               normals(40, 40, np.full(10, 0.5), (1.0, 1.0), 0.3), 0.5),
+    _unbounded("of 10 features, 2 with a gap of .8, 50/50",
+               normals(50, 50, np.array([0.8] * 2 + [0.0] * 8), (1.0, 1.0), 0.3)),
+)  # fmt: skip
