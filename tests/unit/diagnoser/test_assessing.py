@@ -12,6 +12,7 @@ from services.diagnoser.domain.findings import (
     FeatureAssessment,
     MeasuredResponse,
     assess,
+    diagnose,
 )
 from shared.contracts import Claim
 from tests.support.recorded import RecordedData
@@ -117,12 +118,44 @@ def test_total_bias_stands_beside_what_exchanged_labels_give() -> None:
     assert (fair.value or 1) < 0.2
 
 
+@pytest.mark.parametrize("claim", Claim)
+@pytest.mark.parametrize("sets", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_total_bias_agrees_with_the_gaps_of_the_findings(
+    claim: Claim, sets: bool, seed: int
+) -> None:
+    """However uneven: prompts answered more often, answers missing, whole prompts missing."""
+    rng = np.random.default_rng(seed)
+    cases = [
+        case(
+            cv,
+            {"race": race, "gender": gender},
+            None if rng.random() < lost else float(level + rng.integers(0, 3)),
+            set=cv if sets else None,
+        )
+        for level, cv in enumerate(CVS)
+        for race in RACES
+        for gender in GENDERS
+        for lost in [rng.choice([0.0, 0.4, 1.0], p=[0.4, 0.4, 0.2])]
+        for _ in range(rng.integers(2, 9))
+    ]
+    plan = AnalysisPlan(
+        assessed=("rating",), measured={"rating": ("rating",)}, claim=claim, permutations=20
+    )
+    gaps = [
+        [gap.gap.value for gap in finding.gaps]
+        for finding in diagnose(cases, plan, np.random.default_rng(1))
+    ]
+    expected = sum(float(np.mean(np.abs(np.array(values)))) for values in gaps)
+    assert one(cases, plan).total_bias.value == pytest.approx(expected, abs=1e-12)
+
+
 def test_what_is_not_there_has_a_reason_and_is_never_0() -> None:
     cases = [case("fair", {"race": "black"}, None, expected=None)]
     found = one(cases)
     assert (found.answers, found.missing) == (1, 1)
     assert found.total_bias.value is None
-    assert found.total_bias.reason == "no ratings of black"
+    assert found.total_bias.reason == "fewer than two groups"
     assert found.quality.reason == "the suite names no right answers that are numbers"
     assert found.consistency.reason == "no variant has two ratings"
     assert (found.deviations, found.cells, found.criteria) == ((), (), ())

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,6 +30,12 @@ SCAFFOLDS = ("one_shot", "chain_of_thought", "multi_layer", "decomposed_algorith
 TRUTH_OF_SET = {"set1": 3.0, "set2": 2.0, "set3": 2.0}
 RACES = ("white", "black", "asian")
 GENDERS = ("male", "female")
+PAIRS = {
+    "W-B": ("white", "black"),
+    "W-A": ("white", "asian"),
+    "B-A": ("black", "asian"),
+    "M-F": ("male", "female"),
+}
 
 
 def rating(record: dict[str, Any]) -> CvRating:
@@ -63,6 +70,44 @@ def values(ratings: list[CvRating], trait: str, group: str | None) -> list[float
     return [r.value for r in ratings if groups(r.cv).get(trait) == group]
 
 
+def variants_of(ratings: list[CvRating]) -> list[CvVariant]:
+    """Return the variants that name a group, with all their ratings."""
+    names = sorted({r.cv for r in ratings if groups(r.cv)})
+    return [
+        CvVariant(cv.split("_")[0], groups(cv), [r.value for r in ratings if r.cv == cv])
+        for cv in names
+    ]
+
+
+def loop_bias(variants: list[CvVariant], labels: list[Mapping[str, str]], fixed: bool) -> float:
+    """Return the total bias by loops, and nan where two groups cannot be compared."""
+    rated = [
+        (v.set, g, float(np.mean([x for x in v.values if x is not None])))
+        for v, g in zip(variants, labels, strict=True)
+        if any(x is not None for x in v.values)
+    ]
+    total = 0.0
+    for trait in sorted(labels[0]):
+        gaps = []
+        for a, b in combinations(sorted({g[trait] for g in labels}), 2):
+            within = []
+            for name in {name for name, *_ in rated if name is not None}:
+                x, y = (
+                    [m for s, g, m in rated if s == name and g[trait] == side] for side in (a, b)
+                )
+                if x and y:
+                    within.append(np.mean(x) - np.mean(y))
+            x, y = ([m for _, g, m in rated if g[trait] == side] for side in (a, b))
+            alone = np.mean(x) - np.mean(y) if x and y else np.nan
+            in_sets = any(v.set is not None for v in variants)
+            if in_sets and fixed:
+                gaps.append(np.mean(within) if within else np.nan)
+            else:
+                gaps.append(np.mean(within) if len(within) >= 2 else alone)
+        total += float(np.mean(np.abs(gaps)))
+    return total
+
+
 def truth(ratings: list[CvRating]) -> dict[str, float]:
     return {r.cv: TRUTH_OF_SET[r.cv.split("_")[0]] for r in ratings}
 
@@ -83,37 +128,65 @@ def test_every_recorded_measure_comes_out(
     assert np.mean(neutral) == pytest.approx(expected["neutral"], abs=1e-12)
     traits = {"race": RACES, "gender": GENDERS}
     samples = {g: values(ratings, trait, g) for trait, names in traits.items() for g in names}
-    by = [{g: samples[g] for g in names} for names in traits.values()]
-    bias = total_bias(*by)
+    bias = total_bias(variants_of(ratings), fixed=True)
     assert bias.value == pytest.approx(expected["total_bias"], abs=1e-12)
-    for a, b in bias.gaps:
-        key = f"{a[0].upper()}-{b[0].upper()}"
-        assert bias.gaps[a, b] == pytest.approx(expected[key]["diff"], abs=1e-12)
+    for key, (a, b) in PAIRS.items():
+        trait = "gender" if a in GENDERS else "race"
+        gap = bias.gaps.get((trait, a, b)) or -bias.gaps.get((trait, b, a), 0.0)
+        assert gap == pytest.approx(expected[key]["diff"], abs=1e-12)
         ranks = mann_whitney(samples[a], samples[b], method="asymptotic")
         assert (ranks.u_a, [ranks.n_a, ranks.n_b]) == (expected[key]["u"], expected[key]["n"])
 
 
-def test_the_total_bias_by_chance_is_that_of_labels_exchanged_within_sets() -> None:
-    ratings = made_ratings(1)
-    named = sorted({r.cv for r in ratings if groups(r.cv)})
-    variants = [
-        CvVariant(cv.split("_")[0], groups(cv), [r.value for r in ratings if r.cv == cv])
-        for cv in named
-    ]
-    found = total_bias_by_chance(variants, np.random.default_rng(4), times=200)
-    rng, expected = Random(4), []
-    for _ in range(200):
+def uneven(seed: int) -> list[CvVariant]:
+    """Return variants of four CVs with gaps everywhere: ratings, variants and sets are missing."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for cv in ("one", "two", "three", None):
+        for race in RACES:
+            for gender in GENDERS:
+                rated = [float(rng.integers(1, 5)) for _ in range(rng.integers(1, 6))]
+                values = [None] if rng.random() < 0.25 else rated
+                made.append(CvVariant(cv, {"race": race, "gender": gender}, values))
+    return made
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("seed", range(6))
+def test_total_bias_is_the_mean_size_of_gaps_within_sets(seed: int, fixed: bool) -> None:
+    variants = uneven(seed)
+    expected = loop_bias(variants, [v.groups for v in variants], fixed)
+    assert total_bias(variants, fixed=fixed).value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_the_total_bias_by_chance_is_that_of_labels_exchanged_within_sets(fixed: bool) -> None:
+    variants = uneven(3)
+    rng, loops = np.random.default_rng(4), Random(4)
+    found = total_bias_by_chance(variants, rng, fixed=fixed, times=300)
+    expected = []
+    for _ in range(300):
         labels: dict[int, Mapping[str, str]] = {}
         for name in {v.set for v in variants}:
             mine = [v for v in variants if v.set == name]
-            drawn = rng.sample([v.groups for v in mine], len(mine))
+            drawn = loops.sample([v.groups for v in mine], len(mine))
             labels |= {id(v): g for v, g in zip(mine, drawn, strict=True)}
-        by = [
-            {g: [x for v in variants if labels[id(v)][trait] == g for x in v.values] for g in names}
-            for trait, names in (("race", RACES), ("gender", GENDERS))
-        ]
-        expected.append(total_bias(*by).value)
+        expected.append(loop_bias(variants, [labels[id(v)] for v in variants], fixed))
     assert stats.ks_2samp(found, expected).pvalue > 0.01
+
+
+def test_a_text_that_was_rated_more_often_makes_no_bias() -> None:
+    def variant(cv: str, group: str, values: list[float | None]) -> CvVariant:
+        return CvVariant(cv, {"g": group}, values)
+
+    often = [
+        variant("weak", "a", [1.0] * 9), variant("weak", "b", [1.0]),
+        variant("strong", "a", [4.0]), variant("strong", "b", [4.0] * 9),
+    ]  # fmt: skip
+    assert total_bias(often, fixed=True).value == 0
+    absent = [*often[:2], often[2], variant("strong", "b", [None])]
+    assert total_bias(absent, fixed=True).value == 0
+    assert total_bias(absent, fixed=False).value == 1.5  # one shared set is no sample of sets
 
 
 def test_labels_are_exchanged_within_sets_alone() -> None:
@@ -124,9 +197,10 @@ def test_labels_are_exchanged_within_sets_alone() -> None:
         CvVariant("y", {"g": "a"}, low),
         CvVariant("y", {"g": "b"}, low),
     ]
-    assert not total_bias_by_chance(variants, np.random.default_rng(0), times=20).any()
+    rng = np.random.default_rng(0)
+    assert not total_bias_by_chance(variants, rng, fixed=True, times=20).any()
     loose = [CvVariant(None, v.groups, v.values) for v in variants]
-    assert total_bias_by_chance(loose, np.random.default_rng(0), times=20).any()
+    assert total_bias_by_chance(loose, rng, fixed=True, times=20).any()
 
 
 def test_consistency_is_the_mean_spread_within_variants() -> None:
@@ -151,10 +225,11 @@ def test_ratings_that_could_not_be_read_are_counted_and_are_not_zero() -> None:
     ratings = [CvRating("x", v) for v in (3.0, None, float("nan"), 2.0)]
     found = quality(ratings, {"x": 3.0})
     assert (found.value, found.n, found.unparsed) == (90.0, 2, 2)
-    empty = total_bias({"w": [3.0], "b": [None]}, {"m": [3.0], "f": [3.0]})
-    assert (empty.value, empty.reason) == (None, "no ratings of b")
+    empty = [CvVariant("x", {"g": "w"}, [3.0]), CvVariant("x", {"g": "b"}, [None])]
+    without = total_bias(empty, fixed=False)
+    assert (without.value, without.reason) == (None, "no ratings by which to compare b and w")
     assert quality([CvRating("x", None)], {"x": 3.0}).reason == "no rating could be read"
-    assert total_bias({"w": [3.0]}, {"m": [3.0]}).reason == "fewer than two groups"
+    assert total_bias(empty[:1], fixed=True).reason == "fewer than two groups"
     lone = consistency([CvRating("x", 3.0), CvRating("x", None)])
     assert (lone.mean_sd, lone.left_out) == (None, 1)
     with pytest.raises(ValueError, match="there is no right rating for x"):
@@ -170,13 +245,7 @@ def test_order_and_a_constant_change_no_bias(points: list[int], r: Random) -> No
     ]
     moved = [CvRating(x.cv, (x.value or 0) + 2) for x in ratings]
     r.shuffle(moved)
-    biases = [
-        total_bias(
-            {g: values(given_, "race", g) for g in RACES},
-            {g: values(given_, "gender", g) for g in GENDERS},
-        ).value
-        for given_ in (ratings, moved)
-    ]
+    biases = [total_bias(variants_of(given_), fixed=False).value for given_ in (ratings, moved)]
     assert biases[1] == pytest.approx(biases[0], abs=1e-9)
     assert consistency(moved).mean_sd == pytest.approx(consistency(ratings).mean_sd, abs=1e-9)
     assert consistency(moved).one_answer == consistency(ratings).one_answer

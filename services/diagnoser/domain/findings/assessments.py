@@ -1,7 +1,7 @@
 """Assessments of the answers of a run beyond their gaps, one for each feature."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -10,7 +10,7 @@ import numpy as np
 from services.diagnoser.domain.findings.cross_tables import cells, criteria, deviations
 from services.diagnoser.domain.findings.observations import MeasuredResponse, Values, by_extractor
 from services.diagnoser.domain.findings.plans import AnalysisPlan
-from shared.contracts import Cell, Consistency, CriterionGap, Deviation, Quality, TotalBias
+from shared.contracts import Cell, Claim, Consistency, CriterionGap, Deviation, Quality, TotalBias
 from shared.stats.studies import hiring
 
 SOME_WITHOUT = "some answers have no group in a dimension"
@@ -85,14 +85,17 @@ def _total_bias(
     plan: AnalysisPlan,
     rng: np.random.Generator,
 ) -> TotalBias:
-    variants = list(_variants(responses, values))
+    fixed = plan.claim is Claim.BANK
+    variants = _variants(responses, values, fixed=fixed)
     dimensions = {dimension for variant in variants for dimension in variant.groups}
     if any(variant.groups.keys() != dimensions for variant in variants):
         return TotalBias(reason=SOME_WITHOUT)
-    found = hiring.total_bias(*(_samples(variants, each) for each in sorted(dimensions)))
-    if found.value is None or not dimensions:
-        return TotalBias(reason=found.reason or "no answer has a group")
-    chance = hiring.total_bias_by_chance(variants, rng, times=plan.permutations)
+    if not dimensions:
+        return TotalBias(reason="no answer has a group")
+    found = hiring.total_bias(variants, fixed=fixed)
+    if found.value is None:
+        return TotalBias(reason=found.reason)
+    chance = hiring.total_bias_by_chance(variants, rng, fixed=fixed, times=plan.permutations)
     chance = chance[np.isfinite(chance)]
     if not len(chance):
         return TotalBias(value=found.value)
@@ -101,24 +104,27 @@ def _total_bias(
     return TotalBias(value=found.value, null_median=float(np.median(chance)), p_value=p_value)
 
 
-def _variants(responses: Sequence[MeasuredResponse], values: Values) -> Iterator[hiring.CvVariant]:
-    """Return each prompt that names a group, with all its answers."""
-    mine: dict[str, list[int]] = defaultdict(list)
+def _variants(
+    responses: Sequence[MeasuredResponse], values: Values, *, fixed: bool
+) -> list[hiring.CvVariant]:
+    """Return each prompt of each group, with all its answers.
+
+    Without sets, prompts that groups share are paired, unless the prompts are fixed.
+    """
+    mine: dict[tuple[str, tuple[tuple[str, str], ...]], list[int]] = defaultdict(list)
     for place, response in enumerate(responses):
         if response.groups:
-            mine[response.unit].append(place)
-    for places in mine.values():
-        first = responses[places[0]]
-        yield hiring.CvVariant(first.set, first.groups, [values[place] for place in places])
-
-
-def _samples(
-    variants: Sequence[hiring.CvVariant], dimension: str
-) -> Mapping[str, Sequence[float | None]]:
-    samples: dict[str, list[float | None]] = defaultdict(list)
-    for variant in variants:
-        samples[variant.groups[dimension]].extend(variant.values)
-    return samples
+            mine[response.unit, tuple(sorted(response.groups.items()))].append(place)
+    shared = len({unit for unit, _ in mine}) < len(mine)
+    shared = shared and not fixed and not any(response.set for response in responses)
+    return [
+        hiring.CvVariant(
+            unit if shared else responses[places[0]].set,
+            responses[places[0]].groups,
+            [values[place] for place in places],
+        )
+        for (unit, _), places in mine.items()
+    ]
 
 
 def _quality(responses: Sequence[MeasuredResponse], ratings: Sequence[hiring.CvRating]) -> Quality:
