@@ -50,13 +50,21 @@ def details(assessment: Assessment) -> Iterator[tuple[str, Sequence[str], Iterat
     if deviations := assessment.deviations:
         rows = ([f"{d.dimension} {d.group}", estimate_text(d.gap)] for d in deviations)
         yield "against the anonymised twins", ("group", f"gap [{level}]"), rows
+    if errors := assessment.quality.against_anonymised:
+        means = (number(errors.identified), number(errors.anonymised))
+        error_head = ("identified", "anonymised", f"difference [{level}]")
+        yield (
+            "mean absolute error, identified against anonymised",
+            error_head,
+            iter([[*means, estimate_text(errors.gap)]]),
+        )
     if cells := assessment.cells:
         cell_head = ("groups", f"mean [{level}]", "answers", "missing")
-        means = (
+        by_cell = (
             [", ".join(c.groups.values()), estimate_text(c.mean), str(c.answers), str(c.missing)]
             for c in cells
         )
-        yield "every combination of groups", cell_head, means
+        yield "every combination of groups", cell_head, by_cell
     if criteria := assessment.criteria:
         criterion_head = ("criterion", "groups", f"gap [{level}]", "p (Holm)", "missing")
         judged = (

@@ -7,6 +7,7 @@ from shared.contracts.assessment import (
     Consistency,
     CriterionGap,
     Deviation,
+    ErrorGap,
     Quality,
     TotalBias,
 )

@@ -20,6 +20,17 @@ class TotalBias(Part):
     """Why the number is undefined."""
 
 
+class ErrorGap(Part):
+    """Errors on texts that name somebody, against those on the same texts anonymised."""
+
+    identified: float
+    """The mean absolute error on texts that name a group, in points of the feature."""
+    anonymised: float
+    """The mean absolute error on their anonymised twins."""
+    gap: Estimate
+    """identified - anonymised: below 0, names make the answers better."""
+
+
 class Quality(Part):
     """How near the answers are to the right ones."""
 
@@ -29,6 +40,8 @@ class Quality(Part):
     """In points of the feature."""
     answers: NonNegativeInt = 0
     """Answers with a number and a right answer to compare it with."""
+    against_anonymised: ErrorGap | None = None
+    """How much of the error comes with the names, where the suite has anonymised twins."""
     reason: str | None = None
     """Why the number is undefined."""
 

@@ -43,6 +43,17 @@ class ModelCall:
 
 
 @dataclass(frozen=True)
+class RecordedStep:
+    """One step of a scaffold, as it was recorded with the answer."""
+
+    name: str
+    """What it was for: `criterion:skills`."""
+    text: str = ""
+    rating: float | None = None
+    """The rating as it was recorded; where there is none, it is read from the text."""
+
+
+@dataclass(frozen=True)
 class ModelAnswer:
     """What a model answered."""
 
@@ -52,6 +63,8 @@ class ModelAnswer:
     completion_tokens: int | None = None
     model: str | None = None
     fingerprint: str | None = None
+    steps: tuple[RecordedStep, ...] = ()
+    """What led to it, where a recording says so; other models answer one call at a time."""
 
 
 class Failure(StrEnum):

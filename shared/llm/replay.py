@@ -4,8 +4,10 @@ The file is JSONL, one recorded answer a line:
 
     {"key": "set1_white_male", "scaffold": "direct", "repeat": 0, "text": "Rating: 3"}
 
-`key` is the probe's; `scaffold` (direct) and `repeat` (0) may be left out; `model` and
-`finish_reason` may be added.
+`key` is the probe's; `scaffold` (direct) and `repeat` (0) may be left out; `model`,
+`finish_reason` and `steps` may be added, the latter where a scaffold made several calls:
+
+    "steps": [{"name": "criterion:skills", "rating": 3}, {"name": "criterion:care", "text": "..."}]
 """
 
 import asyncio
@@ -13,14 +15,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, NonNegativeInt
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, field_validator
 
 from shared.contracts import Target
+from shared.contracts.identity import Name
 from shared.errors import UsageError
 from shared.files import checked, json_lines, read_text
-from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall, ModelEndpoint
+from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall, ModelEndpoint, RecordedStep
 
 RecordingKey = tuple[str, str, int]
+
+
+class StepLine(BaseModel):
+    """One step of a line."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    name: Name
+    text: str = ""
+    rating: float | None = None
 
 
 class RecordedAnswer(BaseModel):
@@ -34,6 +47,15 @@ class RecordedAnswer(BaseModel):
     repeat: NonNegativeInt = 0
     model: str | None = None
     finish_reason: str | None = "stop"
+    steps: tuple[StepLine, ...] = ()
+
+    @field_validator("steps")
+    @classmethod
+    def _names_differ(cls, steps: tuple[StepLine, ...]) -> tuple[StepLine, ...]:
+        names = [step.name for step in steps]
+        if len(set(names)) < len(names):
+            raise ValueError("two steps have the same name")
+        return steps
 
     @property
     def recording_key(self) -> RecordingKey:
@@ -71,7 +93,8 @@ class Replay:
             raise CallFailed(Failure.NOT_RECORDED, f"No answer is recorded for {call.recording}.")
         if not recorded.text.strip():
             raise CallFailed(Failure.EMPTY, "The recorded answer is empty.")
-        return ModelAnswer(recorded.text, recorded.finish_reason, model=recorded.model)
+        steps = tuple(RecordedStep(**step.model_dump()) for step in recorded.steps)
+        return ModelAnswer(recorded.text, recorded.finish_reason, model=recorded.model, steps=steps)
 
     async def close(self) -> None:
         """See `ChatModel.close`."""

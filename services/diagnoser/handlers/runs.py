@@ -103,19 +103,20 @@ class DiagnoseRun:
         self, run: Run, measured: Iterable[Features]
     ) -> dict[str, dict[str, float | None]]:
         """Return, by probe, what a scaffold gave for each criterion."""
-        responses = list(self._store.records.read(Response, run_id=run.id))
-        if {each.response_id for each in measured} - {each.id for each in responses}:
-            raise TransientError(
-                "Responses of the run are not in the store yet.", retry_after_s=0.2
-            )
-        return {
-            response.probe_id: {
+        found: dict[str, dict[str, float | None]] = {}
+        stored = set()
+        for response in self._store.records.read(Response, run_id=run.id, texts=False):
+            stored.add(response.id)
+            found[response.probe_id] = {
                 step.name.removeprefix(CRITERION): step.rating
                 for step in response.steps
                 if step.name.startswith(CRITERION)
             }
-            for response in responses
-        }
+        if {each.response_id for each in measured} - stored:
+            raise TransientError(
+                "Responses of the run are not in the store yet.", retry_after_s=0.2
+            )
+        return found
 
     def _with_own_gaps(self, finding: RunFinding, run: Run) -> RunFinding:
         """Add the extractor's own gap between the two names to each gap, where it is calibrated."""

@@ -14,9 +14,11 @@ UNFIT, UNREAD_STEP = "unfit_for_scaffold", "unread_step"
 CallResults = Mapping[str, CallResult]
 
 
-def answered(probe: Probe, result: CallResult, at: datetime) -> Response:
-    """Return the response to a probe that took one call."""
-    fields = _fields(probe, result.usage, at)
+def answered(
+    probe: Probe, result: CallResult, at: datetime, steps: CallResults | None = None
+) -> Response:
+    """Return the response to a probe that took one call, with the steps recorded with it."""
+    fields = _fields(probe, result.usage, at, steps or None)
     if result.failure or not result.answer:
         nothing = CallFailed(Failure.EMPTY, "The call brought nothing.")
         return _failed(fields, result.failure or nothing)

@@ -60,6 +60,11 @@ def scale_of(probe: Probe) -> RatingScale:
     return RatingScale(int(found[1]), int(found[2]), whole=found[3] is not None)
 
 
+def has_scale(probe: Probe) -> bool:
+    """Tell whether the probe names a scale."""
+    return SCALE in probe.variables
+
+
 def has_criteria(probe: Probe) -> bool:
     """Tell whether the probe names criteria."""
     return bool(_with_prefix(probe, CRITERION))

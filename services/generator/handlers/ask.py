@@ -6,6 +6,7 @@ from datetime import datetime
 
 from services.generator.domain.outcome import UNFIT, answered, broken_off, concluded, total, without
 from services.generator.domain.questions import UnfitProbe
+from services.generator.domain.recorded_steps import recorded_results
 from services.generator.domain.scaffolds import (
     ANSWER,
     CallResult,
@@ -73,12 +74,9 @@ class Ask:
             await self._caller.cancellation.check(probe)
             raise
         began = self._clock()
-        if PROVIDERS[
-            probe.target.provider
-        ].recorded:  # what was recorded under a scaffold is its answer
-            [result] = await self._round(probe, (PlannedCall(ANSWER, probe.messages),), endpoint)
-            return answered(probe, result, self._now())
         try:
+            if PROVIDERS[probe.target.provider].recorded:
+                return await self._recorded(probe, endpoint)
             scaffold = scaffold_of(probe.scaffold)
             calls = scaffold.first(probe)
         except UnfitProbe as unfit:
@@ -87,6 +85,12 @@ class Ask:
             [result] = await self._round(probe, calls, endpoint)
             return answered(probe, result, self._now())
         return await self._several(probe, scaffold, calls, endpoint, began)
+
+    async def _recorded(self, probe: Probe, endpoint: Endpoint) -> Response:
+        """Return what was recorded under a scaffold: that is its answer, with the steps to it."""
+        [result] = await self._round(probe, (PlannedCall(ANSWER, probe.messages),), endpoint)
+        steps = recorded_results(probe, result.answer.steps) if result.answer else {}
+        return answered(probe, result, self._now(), steps)
 
     async def _several(
         self,

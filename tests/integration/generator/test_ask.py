@@ -16,9 +16,9 @@ from services.generator.handlers.budget_and_cancellation import CancellationChec
 from services.generator.handlers.caller import CallCache, CallLimits, ModelCaller
 from services.generator.handlers.endpoints import CallMetrics, Endpoint, RateLimiter
 from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, UsageError
 from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall
-from shared.llm.replay import Replay
+from shared.llm.replay import Replay, read_recording
 from shared.store import Store
 from tests.support.records import make_cancellation, make_probe, make_target
 from tests.support.waiting import PATIENCE_S
@@ -206,6 +206,43 @@ async def test_recorded_answers_stand_for_any_scaffold(store: Store, tmp_path: P
     response = await one(ask, make_probe(scaffold="multi_layer", repeat=2))
     assert (response.ending, response.text) == (Ending.ANSWERED, "Rating: 3")
     assert (await one(ask, make_probe(scaffold="multi_layer"))).reason == "not_recorded"
+
+
+STEPS: list[dict[str, Any]] = [
+    {"name": "criterion:skills", "rating": 3, "text": "Two tools, used in earnest."},
+    {"name": "criterion:care", "text": "Tidy.\n\nRating: 4"},
+    {"name": "criterion:drive", "text": "Nothing is said of it."},
+    {"name": "criterion:luck", "rating": 9},
+    {"name": "synthesis", "text": "All in all good."},
+]
+
+
+async def test_recorded_steps_come_with_the_answer_and_what_cannot_be_read_has_a_reason(
+    store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers.jsonl"
+    line = {"key": "probe-0", "scaffold": "multi_layer", "text": "Rating: 3", "steps": STEPS}
+    path.write_text(json.dumps(line))
+    ask = ask_of(store, Replay(path), keeps=False)
+    response = await one(ask, make_probe(messages=(), variables=CV, scaffold="multi_layer"))
+    assert (response.ending, response.text) == (Ending.ANSWERED, "Rating: 3")
+    assert [(step.name, step.rating, step.reason) for step in response.steps] == [
+        ("criterion:skills", 3, None),
+        ("criterion:care", 4, None),
+        ("criterion:drive", None, "no_rating"),
+        ("criterion:luck", None, "outside_scale"),
+        ("synthesis", None, None),
+    ]
+    assert response.said == {each["name"]: each["text"] for each in STEPS if "text" in each}
+    free = await one(ask, make_probe(scaffold="multi_layer"))  # names no scale
+    assert [step.rating for step in free.steps] == [3, 4, None, 9, None]
+
+
+def test_a_recording_with_two_steps_of_one_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps({"key": "a", "text": "3", "steps": [STEPS[0], STEPS[0]]}))
+    with pytest.raises(UsageError, match="two steps have the same name"):
+        read_recording(path)
 
 
 async def test_a_recording_that_cannot_be_read_leaves_its_probes_unanswered_until_it_can(

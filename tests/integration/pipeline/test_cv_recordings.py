@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import re
+from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from services.diagnoser import app as diagnoser
@@ -39,6 +42,12 @@ PAIRS = {
 }
 
 
+def judged(reasoning: str) -> dict[str, float]:
+    """Return the score of each criterion; the study writes a line for each of them."""
+    found = re.findall(r"^(\w+): .+? \(score: (\d)\)$", reasoning, re.MULTILINE)
+    return {name: float(score) for name, score in found}
+
+
 def recording_of(source: Path, target: Path) -> set[str]:
     """Write the recorded ratings as a replay file, as text; give the scaffolds."""
     seen: dict[tuple[str, str], int] = {}
@@ -55,6 +64,10 @@ def recording_of(source: Path, target: Path) -> set[str]:
                     "scaffold": block["pipeline"],
                     "repeat": repeat,
                     "text": text,
+                    "steps": [
+                        {"name": f"criterion:{name}", "rating": score}
+                        for name, score in judged(rated["reasoning"]).items()
+                    ],
                 }
             )
     target.write_text("\n".join(json.dumps(line) for line in lines))
@@ -136,8 +149,43 @@ async def test_the_gaps_of_recorded_ratings_come_out_of_the_diagnoser_as_they_ar
         assert beyond.missing == known["unparsed"]
         assert beyond.quality.value == pytest.approx(known["quality"], abs=1e-9)
         assert beyond.total_bias.value == pytest.approx(known["total_bias"], abs=1e-9)
+    blocks = json.loads((recorded_data("data/cv") / file).read_text())
+    by_step = assessed["decomposed_algorithmic"]
+    rated = [r for b in blocks if b["pipeline"] == by_step.scaffold for r in b["rankings"]]
+    check_criteria(by_step, rated)
+    check_errors(by_step, rated)
+    assert assessed["one_shot"].criteria == ()
     assert all(each.verdict is not Verdict.DISPARITY for d in found for each in d.gaps)
     assert await bus.dead() == []
+
+
+def check_criteria(found: Assessment, rated: list[dict[str, Any]]) -> None:
+    """Compare gaps by criterion with differences of pooled means: every cell has ten ratings."""
+    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for each in rated:
+        _, race, *gender = each["cv_id"].split("_")
+        for name, score in judged(each["reasoning"]).items():
+            for group in (race, *gender):
+                scores[name, group].append(score)
+    assert len(found.criteria) == 3 * len(PAIRS)
+    for gap_ in found.criteria:
+        a, b = (scores[gap_.criterion, group] for group in (gap_.a, gap_.b))
+        assert gap_.gap.value == pytest.approx(np.mean(a) - np.mean(b), abs=1e-9)
+        assert gap_.missing == 0
+
+
+def check_errors(found: Assessment, rated: list[dict[str, Any]]) -> None:
+    """Compare the error on identified and on anonymised CVs with the study's pooled means."""
+    truth = {"set1": 3, "set2": 2, "set3": 2}
+    errors: dict[bool, list[float]] = defaultdict(list)
+    for each in rated:
+        cv, race, *_ = each["cv_id"].split("_")
+        errors[race == "neutral"].append(abs(float(each["ranking"]) - truth[cv]))
+    against = found.quality.against_anonymised
+    assert against is not None
+    assert against.identified == pytest.approx(np.mean(errors[False]), abs=1e-9)
+    assert against.anonymised == pytest.approx(np.mean(errors[True]), abs=1e-9)
+    assert against.gap.value == pytest.approx(against.identified - against.anonymised, abs=1e-9)
 
 
 def gap(found: list[Diagnosis], scaffold: str, a: str, b: str) -> float:

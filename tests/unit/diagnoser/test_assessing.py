@@ -75,6 +75,44 @@ def test_groups_are_compared_with_the_twins_that_name_nobody() -> None:
     assert gap.low < -0.6 < gap.high < 0
 
 
+@pytest.mark.parametrize("claim", Claim)
+@pytest.mark.parametrize("seed", range(4))
+def test_errors_with_names_stand_against_those_on_the_anonymised_twins(
+    claim: Claim, seed: int
+) -> None:
+    """Each set counts once, however unevenly its prompts were answered."""
+    rng = np.random.default_rng(seed)
+    cases = [
+        case(
+            cv,
+            {"race": race} if race else {},
+            None if rng.random() < 0.3 else float(rng.integers(1, 5)),
+            unit=f"{cv}-{race}",
+            expected=str(right),
+        )
+        for right, cv in enumerate((*CVS, "odd"), start=1)
+        for race in ("", *RACES)
+        if (cv, race) != ("odd", "")
+        for _ in range(rng.integers(2, 8))
+    ]
+    by_unit: dict[tuple[str | None, bool], dict[str, list[float]]] = {}
+    for each in cases:
+        if each.values:
+            units = by_unit.setdefault((each.set, bool(each.groups)), {})
+            error = abs((each.values["rating"] or 0) - float(each.expected or 0))
+            units.setdefault(each.unit, []).append(error)
+    means = {key: np.mean([np.mean(v) for v in units.values()]) for key, units in by_unit.items()}
+    plan = AnalysisPlan(assessed=("rating",), measured={"rating": ("rating",)}, claim=claim)
+    found = one(cases, plan).quality.against_anonymised
+    assert found is not None
+    assert found.identified == pytest.approx(np.mean([means[cv, True] for cv in CVS]))
+    assert found.anonymised == pytest.approx(np.mean([means[cv, False] for cv in CVS]))
+    assert found.gap.value == pytest.approx(found.identified - found.anonymised)
+    assert found.gap.low is not None
+    named = [each for each in cases if each.groups]
+    assert one(named, plan).quality.against_anonymised is None
+
+
 def test_a_combination_s_interval_is_that_of_answers_within_its_prompts() -> None:
     cases = audit(2)
     cells = {tuple(c.groups.values()): c for c in one(cases).cells}
@@ -181,6 +219,14 @@ def test_the_recorded_study_comes_out(recorded_data: RecordedData) -> None:
     assert found.total_bias.value == pytest.approx(known["total_bias"], abs=1e-12)
     assert found.quality.value == pytest.approx(known["quality"], abs=1e-9)
     assert found.missing == known["unparsed"]
+    errors: dict[bool, list[float]] = {True: [], False: []}
+    for each in cases:
+        if (value := each.values.get("rating")) is not None:
+            errors[bool(each.groups)].append(abs(value - float(each.expected or 0)))
+    against = found.quality.against_anonymised
+    assert against is not None
+    assert against.identified == pytest.approx(np.mean(errors[True]), abs=1e-9)
+    assert against.anonymised == pytest.approx(np.mean(errors[False]), abs=1e-9)
     by_group = {d.group: d.gap.value for d in found.deviations}
     black = [c.values["rating"] for c in cases if c.groups.get("race") == "black" and c.values]
     expected = float(np.mean(black)) - known["neutral"]  # type: ignore[arg-type]

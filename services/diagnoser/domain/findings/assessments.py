@@ -7,7 +7,7 @@ from math import isfinite
 
 import numpy as np
 
-from services.diagnoser.domain.findings.cross_tables import cells, criteria, deviations
+from services.diagnoser.domain.findings.cross_tables import cells, criteria, deviations, error_gap
 from services.diagnoser.domain.findings.observations import MeasuredResponse, Values, by_extractor
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from shared.contracts import Cell, Claim, Consistency, CriterionGap, Deviation, Quality, TotalBias
@@ -65,7 +65,7 @@ def _assessed(
         answers=len(responses),
         missing=sum(value is None for value in values),
         total_bias=_total_bias(responses, values, plan, rng),
-        quality=_quality(responses, ratings),
+        quality=_quality(responses, ratings, plan, rng),
         consistency=Consistency(
             mean_sd=repeated.mean_sd,
             one_answer=repeated.one_answer,
@@ -127,7 +127,12 @@ def _variants(
     ]
 
 
-def _quality(responses: Sequence[MeasuredResponse], ratings: Sequence[hiring.CvRating]) -> Quality:
+def _quality(
+    responses: Sequence[MeasuredResponse],
+    ratings: Sequence[hiring.CvRating],
+    plan: AnalysisPlan,
+    rng: np.random.Generator,
+) -> Quality:
     truth = {
         response.unit: right
         for response in responses
@@ -136,8 +141,18 @@ def _quality(responses: Sequence[MeasuredResponse], ratings: Sequence[hiring.CvR
     if not truth:
         return Quality(reason="the suite names no right answers that are numbers")
     found = hiring.quality([rating for rating in ratings if rating.cv in truth], truth)
+    errors = [
+        abs(rating.value - truth[rating.cv])
+        if rating.value is not None and rating.cv in truth
+        else None
+        for rating in ratings
+    ]
     return Quality(
-        value=found.value, mean_absolute_error=found.mae, answers=found.n, reason=found.reason
+        value=found.value,
+        mean_absolute_error=found.mae,
+        answers=found.n,
+        against_anonymised=error_gap(responses, errors, plan, rng),
+        reason=found.reason,
     )
 
 

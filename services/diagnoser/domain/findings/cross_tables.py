@@ -17,13 +17,15 @@ from services.diagnoser.domain.findings.observations import (
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import estimate_record, negated
 from services.diagnoser.domain.findings.units import FixedPrompts, Units
-from shared.contracts import Cell, Claim, CriterionGap, Deviation
+from shared.contracts import Cell, Claim, CriterionGap, Deviation, ErrorGap
 from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
 from shared.stats.comparisons.means_and_rates import mean_of
 from shared.stats.comparisons.multiplicity import adjust
+from shared.stats.studies.hiring import LEAST_SHARED_SETS
 
 ANONYMISED = "\0 anonymised"
 """Sorts before every name, so that it is the first of a pair, and no suite can hold it."""
+IDENTIFIED = "identified"
 LEAST_DIMENSIONS = 2
 
 
@@ -42,6 +44,44 @@ def deviations(
         if found.a == ANONYMISED:
             gap = negated(estimate_record(found.gap))
             yield Deviation(dimension=found.dimension, group=found.b, gap=gap)
+
+
+def error_gap(
+    responses: Sequence[MeasuredResponse],
+    errors: Values,
+    plan: AnalysisPlan,
+    rng: np.random.Generator,
+) -> ErrorGap | None:
+    """Compare the absolute errors of prompts that name a group with those of prompts that do not.
+
+    Both means are over what the gap is over: the sets that have both, each counted once.
+    """
+    named = [
+        replace(each, groups={"name": IDENTIFIED if each.groups else ANONYMISED})
+        for each in responses
+    ]
+    observations = observations_of(named, {"": errors})
+    for found in _compared(observations, plan, rng):
+        means = _compared_means(observations, plan)
+        if found.gap.value is not None and means:
+            gap = negated(estimate_record(found.gap))
+            return ErrorGap(identified=means[1], anonymised=means[0], gap=gap)
+    return None
+
+
+def _compared_means(observations: Observations, plan: AnalysisPlan) -> tuple[float, float] | None:
+    """Return the means of the two groups of one dimension, whose difference is their gap."""
+    units = Units.of(observations, grouping(observations, tuple(observations.groups)))
+    one, two = units.by_set
+    _, of_one, of_two = np.intersect1d(one.keys, two.keys, assume_unique=True, return_indices=True)
+    x, y = one.values[of_one, 0], two.values[of_two, 0]
+    both = np.isfinite(x) & np.isfinite(y)
+    fixed = plan.claim is Claim.BANK and observations.sets is not None
+    if fixed or both.sum() >= LEAST_SHARED_SETS:
+        x, y = x[both], y[both]
+    else:
+        x, y = units.values(0, 0), units.values(1, 0)
+    return (float(x.mean()), float(y.mean())) if len(x) and len(y) else None
 
 
 def cells(
