@@ -1,0 +1,93 @@
+"""How precisely the means of groups are known, and how much less so their differences."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.stats.groups.exchange_units import exchange_units
+from shared.stats.groups.reasons import Floats, Integers
+
+
+@dataclass(frozen=True)
+class GroupMeans:
+    """The means of groups on one feature, with their errors."""
+
+    means: Floats
+    """[groups]: over prompts; nan for a group without values."""
+    units: Integers
+    """[groups]: prompts with a value, a set inside one group counting once."""
+    shares: Floats
+    """[groups]: the sum of squared shares of its units in a mean, 1/n for n equal ones."""
+    covariance: Floats
+    """[groups, groups]: of the means, clustered by sets; nan for a group of fewer than two units.
+    A shared set makes the means of its groups go together."""
+    shared: NDArray[np.bool_]
+    """[groups, groups]: whether two groups have a set in common."""
+    variance: float
+    """Of a unit about its group and its set; nan where nothing is left to estimate it from."""
+    freedom: int
+    """Degrees of freedom of that variance."""
+    total_variance: float
+    """Of a unit about its set alone, whatever its group."""
+
+
+def group_means(
+    values: Floats, codes: NDArray[np.integer], sets: NDArray[np.integer], groups: int
+) -> GroupMeans:
+    """Return the means of groups with their errors.
+
+    The covariance is that of residuals summed within sets (Liang and Zeger 1986), with a factor
+    n / (n - 1) for each group's n units: the square of Welch's error where nothing is shared, of
+    the paired t test's where each set has one prompt of both groups.
+
+    Parameters
+    ----------
+    values
+        [prompts]: finite.
+    codes
+        [prompts]: groups, from 0.
+    sets
+        [prompts]: codes of sets, below 0 for none.
+    groups
+        How many groups there are; some may have no prompt.
+    """
+    prompts = np.bincount(codes, minlength=groups)
+    sums = np.bincount(codes, weights=values, minlength=groups)
+    means = np.where(prompts > 0, sums, np.nan) / np.maximum(prompts, 1)
+    units = exchange_units(codes, sets)
+    count = np.asarray(np.bincount(units.of_row, minlength=len(units.labels)))
+    n = np.bincount(units.labels, minlength=groups)
+    residuals = np.bincount(units.of_row, weights=values - means[codes], minlength=len(count))
+    weights = count / np.maximum(prompts, 1)[units.labels]
+    few = n < 2
+    scale = np.sqrt(n / np.maximum(n - 1, 1)) / np.maximum(prompts, 1)
+    # A set that groups share is one cluster; any other unit is one by itself.
+    own = units.strata.max(initial=0) + 1 + np.arange(len(count))
+    _, cluster = np.unique(np.where(units.strata >= 0, units.strata, own), return_inverse=True)
+    influence = np.zeros((cluster.max(initial=-1) + 1, groups))
+    np.add.at(influence, (cluster, units.labels), residuals * scale[units.labels])
+    occurs = np.zeros(influence.shape)
+    occurs[cluster, units.labels] = 1.0
+    covariance = influence.T @ influence
+    covariance[few, :] = covariance[:, few] = np.nan
+    totals = np.bincount(units.of_row, weights=values, minlength=len(count))
+    shares = np.zeros(groups)
+    np.add.at(shares, units.labels, weights**2)
+    totals = np.bincount(units.of_row, weights=values, minlength=len(count))
+    within = _within(totals / np.maximum(count, 1), units.labels, units.strata)
+    return GroupMeans(means, np.asarray(n), shares, covariance, occurs.T @ occurs > 0, *within)
+
+
+def _within(values: Floats, labels: Integers, strata: Integers) -> tuple[float, int, float]:
+    """Return the variance of units about group and block, its freedom, and that about blocks."""
+    _, block = np.unique(strata, return_inverse=True)
+    _, label = np.unique(labels, return_inverse=True)
+    blocks, groups = np.bincount(block), np.bincount(label)
+    centred = values - (np.bincount(block, weights=values) / np.maximum(blocks, 1))[block]
+    total = float(centred @ centred) / max(len(values) - len(blocks), 1)
+    freedom = len(values) - len(blocks) - len(groups) + 1
+    if freedom < 1:
+        return np.nan, 0, total
+    centred = centred - (np.bincount(label, weights=centred) / groups)[label]
+    return float(centred @ centred) / freedom, freedom, total

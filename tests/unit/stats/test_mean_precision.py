@@ -1,0 +1,81 @@
+"""The errors of group means, which are Welch's, the paired t test's and the sandwich's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+
+from shared.stats.groups.mean_precision import GroupMeans, group_means
+
+ALONE = -1
+
+
+def of(values: Any, codes: Any, sets: Any = ALONE, groups: int = 0) -> GroupMeans:
+    codes = np.asarray(codes)
+    sets = np.broadcast_to(sets, codes.shape)
+    return group_means(np.asarray(values, dtype=float), codes, sets, groups or codes.max() + 1)
+
+
+def error(found: GroupMeans, a: int, b: int) -> float:
+    c = found.covariance
+    return float(np.sqrt(c[a, a] + c[b, b] - 2 * c[a, b]))
+
+
+def test_without_sets_the_error_of_a_difference_is_welchs() -> None:
+    rng = np.random.default_rng(1)
+    codes = np.repeat([0, 1, 2], [8, 20, 5])
+    values = rng.normal(0, 1 + codes)
+    expected = stats.ttest_ind(values[codes == 0], values[codes == 1], equal_var=False)
+    found = of(values, codes)
+    gap = found.means[0] - found.means[1]
+    assert gap / error(found, 0, 1) == pytest.approx(expected.statistic)
+    assert found.covariance[0, 1] == 0
+    assert not found.shared[0, 1]
+
+
+def test_with_sets_of_both_groups_it_is_the_paired_t_tests() -> None:
+    rng = np.random.default_rng(2)
+    sets, codes = np.repeat(np.arange(15), 3), np.tile([0, 1, 2], 15)
+    values = rng.normal(0, 3, 15)[sets] + rng.normal(0, 1, 45)
+    expected = stats.ttest_rel(values[codes == 0], values[codes == 1])
+    found = of(values, codes, sets)
+    gap = found.means[0] - found.means[1]
+    assert gap / error(found, 0, 1) == pytest.approx(expected.statistic)
+    assert found.shared.all()
+
+
+def test_with_families_inside_groups_it_is_statsmodels_sandwich() -> None:
+    rng = np.random.default_rng(3)
+    sets = np.repeat(np.arange(10), [3, 9, 4, 4, 7, 5, 5, 5, 8, 2])
+    codes = (sets >= 5).astype(int)
+    values = rng.normal(0, 1, 10)[sets] + rng.normal(0, 1, len(sets))
+    design = np.column_stack([codes == 0, codes == 1]).astype(float)
+    fit = sm.OLS(values, design).fit(
+        cov_type="cluster", cov_kwds={"groups": sets, "use_correction": False}
+    )
+    found = of(values, codes, sets)
+    assert found.covariance == pytest.approx(fit.cov_params() * 5 / 4)
+    assert found.units.tolist() == [5, 5]
+
+
+def test_the_variance_within_is_that_of_the_analysis_of_variance() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.normal(0, 1, (12, 4)) + rng.normal(0, 3, (12, 1))
+    codes, sets = np.tile(np.arange(4), 12), np.repeat(np.arange(12), 4)
+    residuals = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
+    blocked, alone = of(values.ravel(), codes, sets), of(values.ravel(), codes)
+    assert (blocked.freedom, alone.freedom) == (33, 44)
+    assert blocked.variance == pytest.approx(np.sum(residuals**2) / 33)
+    assert alone.variance == pytest.approx(np.mean(np.var(values, axis=0, ddof=1)))
+
+
+def test_a_group_of_one_unit_has_a_mean_and_no_error() -> None:
+    found = of([1.0, 2.0, 4.0], [0, 1, 1], groups=3)
+    assert found.means[:2].tolist() == [1.0, 3.0]
+    assert np.isnan(found.means[2])
+    assert np.isnan(found.covariance[0]).all()
+    assert found.covariance[1, 1] == pytest.approx(1.0)
+    lonely = of([1.0, 2.0], [0, 1])
+    assert (lonely.freedom, np.isnan(lonely.variance)) == (0, True)

@@ -1,0 +1,104 @@
+"""Partially pooled means against a published example, statsmodels' mixed model and the formula."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+
+from shared.stats.groups.partial_pooling import (
+    TO_THE_MAIN_EFFECTS,
+    TO_THE_MEAN,
+    TOO_FEW,
+    partially_pooled,
+)
+
+BATTING = np.array([18, 17, 16, 15, 14, 14, 13, 12, 11, 11, 10, 10, 10, 10, 10, 9, 8, 7]) / 45
+"""Of 18 players in 1970 after 45 at-bats, which Efron and Morris shrank."""
+
+
+def test_efrons_and_morriss_batting_averages_come_out() -> None:
+    common = BATTING.mean()
+    found = partially_pooled(BATTING, np.full(18, common * (1 - common) / 45))
+    assert 1 - found.shrinkage[0] == pytest.approx(0.212, abs=0.0015)
+    assert found.means[0] == pytest.approx(0.294, abs=0.0005)
+    assert found.means[-1] == pytest.approx(0.242, abs=0.0005)
+    assert found.method == TO_THE_MEAN
+
+
+def test_before_morriss_factor_a_mean_shrinks_as_in_a_mixed_model() -> None:
+    rng = np.random.default_rng(5)
+    k, n = 12, 9
+    groups = np.repeat(np.arange(k), n)
+    values = rng.normal(0, 0.6, k)[groups] + rng.normal(0, 1, k * n)
+    frame = pd.DataFrame({"y": values, "g": groups})
+    mixed = smf.mixedlm("y ~ 1", frame, groups="g").fit(reml=True)
+    by_group = frame.groupby("g")["y"]
+    variance = float(by_group.var().mean()) / n
+    found = partially_pooled(by_group.mean().to_numpy(), np.full(k, variance))
+    assert found.between == pytest.approx(float(mixed.cov_re.iloc[0, 0]), rel=1e-3)
+    kept = np.array([float(effect.iloc[0]) for effect in mixed.random_effects.values()])
+    raw = by_group.mean().to_numpy() - values.mean()
+    factor = (k - 3) / (k - 1)
+    assert 1 - found.shrinkage / factor == pytest.approx(kept / raw, rel=1e-3)
+
+
+def test_an_intersection_is_drawn_towards_the_sum_of_its_dimensions() -> None:
+    rng = np.random.default_rng(6)
+    first, second = (each.ravel() for each in np.meshgrid(range(4), range(5), indexing="ij"))
+    design = np.column_stack([np.ones(20), *(first == i for i in range(1, 4)),
+                              *(second == j for j in range(1, 5))]).astype(float)  # fmt: skip
+    interaction = rng.normal(0, 0.3, 20)
+    means = 2.0 * first - second + interaction
+    found = partially_pooled(means, np.full(20, 0.05), design)
+    fitted = design @ np.linalg.lstsq(design, means, rcond=None)[0]
+    between = max(0.0, float(np.sum((means - fitted) ** 2)) / 12 - 0.05)
+    shrinkage = 10 / 12 * 0.05 / (0.05 + between)
+    assert found.method == TO_THE_MAIN_EFFECTS
+    assert found.means == pytest.approx((1 - shrinkage) * means + shrinkage * fitted)
+
+
+def test_small_groups_go_further_and_exact_ones_stay() -> None:
+    means = np.array([0.0, 1.0, 4.0, 5.0, 9.0])
+    found = partially_pooled(means, np.array([0.0, 0.1, 1.0, 1.0, 10.0]))
+    assert (np.diff(found.shrinkage)[[0, 1, 3]] > 0).all()
+    assert found.means[0] == 0.0
+    total = np.array([0.0, 0.1, 1.0, 1.0, 10.0]) + found.between
+    common = np.average(means, weights=1 / total)
+    assert np.sum((means - common) ** 2 / total) == pytest.approx(4)
+
+
+def test_pooling_is_nearer_to_the_truth_over_all_groups() -> None:
+    rng = np.random.default_rng(7)
+    raw, pooled = 0.0, 0.0
+    for _ in range(200):
+        truth = rng.normal(0, 0.3, 21)
+        error = np.sqrt(rng.uniform(0.02, 0.3, 21))
+        means = truth + rng.normal(0, error)
+        raw += float(np.mean((means - truth) ** 2))
+        pooled += float(np.mean((partially_pooled(means, error**2).means - truth) ** 2))
+    assert pooled < 0.6 * raw
+
+
+def test_a_design_that_leaves_too_few_groups_gives_way_to_the_common_mean() -> None:
+    design = np.column_stack([np.ones(6), np.tile([0.0, 1.0], 3), *np.eye(3).repeat(2, 1)[1:]])
+    found = partially_pooled(np.arange(6.0), np.ones(6), design)
+    assert found.method == TO_THE_MEAN
+    assert np.isfinite(found.means).all()
+
+
+def test_with_three_groups_or_without_errors_nothing_is_pooled() -> None:
+    few = partially_pooled(np.array([1.0, 2.0, 5.0, np.nan]), np.ones(4))
+    assert few.reason == TOO_FEW
+    assert np.isnan(few.means).all()
+    unknown = partially_pooled(np.arange(5.0), np.full(5, np.nan))
+    assert unknown.reason is not None
+    assert np.isnan(unknown.means).all()
+
+
+def test_equal_means_stay_and_a_missing_group_stays_missing() -> None:
+    found = partially_pooled(np.array([2.0, 2.0, np.nan, 2.0, 2.0]), np.ones(5))
+    assert found.means[[0, 1, 3, 4]] == pytest.approx(2.0)
+    assert np.isnan(found.means[2])
+    assert found.between == 0
+    certain = partially_pooled(np.arange(5.0), np.zeros(5))
+    assert certain.means == pytest.approx(np.arange(5.0))
