@@ -104,6 +104,8 @@ def kept(tally: Tally, shape: Shape) -> list[Cell]:
         cells.append(Cell(name, "false equivalences", error_within, bar, error_within <= bar))
     if shape.kind is Kind.MISSING:  # intervals are about the answers that are there
         return cells
+    other_words = tally.contradictions.share or 0.0
+    cells.append(Cell(name, "contradictions", other_words, 0.0, other_words == 0))
     for promise, mean in (("coverage", tally.covered), ("all covered", tally.all_covered)):
         if mean.share is not None:
             bar = least_coverage(mean.runs)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import copysign
-from time import perf_counter
+from time import process_time
 from zlib import crc32
 
 import numpy as np
@@ -51,9 +51,9 @@ def simulate(
         key = [seed, crc32(shape.name.encode()), run]
         study = shape.draw(np.random.default_rng(key))
         if product is not None:
-            start = perf_counter()
+            start = process_time()
             found = product(study, shape, ALPHA, np.random.default_rng([*key, 1]))
-            seconds = perf_counter() - start
+            seconds = process_time() - start
             tally = tallies.setdefault(PRODUCT, Tally())
             _count(tally, list(_outcomes(study, shape, found)), shape.tolerance, seconds)
         if compared:
@@ -125,11 +125,12 @@ def _count(
                 each.verdict is Decision.NO_DISPARITY for each in beyond
             )
         tally.equivalences.add(each.verdict is Decision.NO_DISPARITY for each in within)
-    _count_coverage(tally, outcomes)
+    _count_intervals(tally, outcomes, tolerance)
 
 
-def _count_coverage(tally: Tally, outcomes: Sequence[Outcome]) -> None:
+def _count_intervals(tally: Tally, outcomes: Sequence[Outcome], tolerance: float) -> None:
     """Add what intervals cover; where none is shown, nothing false is said."""
+    tally.contradictions.add(_contradicts(each, tolerance) for each in outcomes)
     tally.shown.add(each.marginal is not None for each in outcomes)
     tally.covered.add(_covers(each.marginal, each.truth) for each in outcomes)
     if any(each.simultaneous is not None for each in outcomes):
@@ -141,6 +142,17 @@ def _is_false_disparity(outcome: Outcome, tolerance: float) -> bool:
         return False
     apart = abs(outcome.truth) > tolerance + SLACK
     return not apart or copysign(1.0, outcome.gap) != copysign(1.0, outcome.truth)
+
+
+def _contradicts(outcome: Outcome, tolerance: float) -> bool:
+    """Return whether the interval shown beside a verdict says something else."""
+    interval = outcome.simultaneous or outcome.marginal
+    if interval is None or outcome.verdict is Decision.NOT_ENOUGH:
+        return False
+    low, high = interval
+    if outcome.verdict is Decision.DISPARITY:
+        return low < tolerance - SLACK and high > -tolerance + SLACK
+    return low < -tolerance - SLACK or high > tolerance + SLACK
 
 
 def _covers(interval: Interval | None, truth: float) -> bool:

@@ -11,8 +11,8 @@ from tools.comparison_calibration.simulation import PRODUCT
 from tools.comparison_calibration.study import Shape
 
 PROMISES = (
-    "false disparities", "false equivalences", "coverage", "all covered", "disparities found",
-    "equivalences found",
+    "false disparities", "false equivalences", "coverage", "all covered", "contradictions",
+    "disparities found", "equivalences found",
 )  # fmt: skip
 HEADINGS = ("shape", "runs", *PROMISES, "ms", "misses")
 
@@ -88,7 +88,8 @@ def _told(cell: Cell | None) -> str:
 
 
 def _bar(cell: Cell) -> str:
-    least = "at most" if cell.promise.startswith("false") else "at least"
+    errs = cell.promise.startswith("false") or cell.promise == "contradictions"
+    least = "at most" if errs else "at least"
     return f"{least} {_share(cell.bar)}"
 
 

@@ -45,6 +45,8 @@ class Tally:
     shown: MeanOverRuns = field(default_factory=MeanOverRuns)
     covered: MeanOverRuns = field(default_factory=MeanOverRuns)
     all_covered: MeanOverRuns = field(default_factory=MeanOverRuns)
+    contradictions: MeanOverRuns = field(default_factory=MeanOverRuns)
+    """Verdicts that the interval beside them does not say."""
 
     def __add__(self, other: Tally) -> Tally:
         """Return both together."""

@@ -37,6 +37,11 @@ def beta(a: float, b: float) -> Sample:
     return lambda rng, n: rng.beta(a, b, n)
 
 
+def percent(a: float, b: float) -> Sample:
+    """Return scores between 0 and 100."""
+    return lambda rng, n: 100 * rng.beta(a, b, n)
+
+
 def steady(value: float, spread: float = 0.0) -> Sample:
     """Return scores that are all equal, or nearly."""
     return lambda rng, n: value + spread * (rng.random(n) - 0.5)
@@ -125,6 +130,11 @@ BOUNDED = (
     ),
     _shape(
         "gap beyond .25 in ratings, 150/150", drawn(150, LOWER, 150, FOUR, LOWER_GAP), RATING, 0.25
+    ),
+    _shape(
+        "gap 13 in scores of 0 to 100, 60/60",
+        drawn(60, percent(2, 3), 60, percent(2, 5.54), 40 - 200 / 7.54),
+        (0.0, 100.0),
     ),
     _shape("gap 0 within .4 in ratings, 100/100", drawn(100, FOUR, 100, FOUR), RATING, 0.4),
     _shape("gap 0 within .1 in scores, 80/200", drawn(80, beta(2, 3), 200, beta(2, 3)), UNIT, 0.1),

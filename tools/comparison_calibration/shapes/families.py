@@ -1,10 +1,11 @@
 """Families of comparisons: several groups, several features, gaps at the tolerance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy import special
 
+from tools.comparison_calibration.shapes.bounded import MOSTLY_FOUR
 from tools.comparison_calibration.study import Draw, Floats, Kind, Rng, Shape, Study, several_groups
 
 UNIT = (0.0, 1.0)
@@ -42,6 +43,25 @@ def normals(n_a: int, n_b: int, gaps: Floats, spreads: tuple[float, float], shar
     return draw
 
 
+def ratings(n_a: int, n_b: int, a: Sequence[float], b: Sequence[float], features: int) -> Draw:
+    """Return independent features of 1 to 5, with these shares of the five ratings."""
+    steps = 1.0 + np.arange(5)
+    means = {"a": np.full(features, steps @ a), "b": np.full(features, steps @ b)}
+
+    def draw(rng: Rng) -> Study:
+        answers = {
+            name: rng.choice(steps, (n, features), p=shares)
+            for name, n, shares in (("a", n_a, a), ("b", n_b, b))
+        }
+        return several_groups(answers, means)
+
+    return draw
+
+
+def _bounded(name: str, draw: Draw, tolerance: float = 0.0) -> Shape:
+    return Shape(f"family {name}", Kind.BOUNDED, draw, (1.0, 5.0), tolerance, most_runs=1000)
+
+
 def _binary(name: str, draw: Draw, tolerance: float = 0.0, most_runs: int = 1000) -> Shape:
     return Shape(f"family {name}", Kind.BINARY, draw, UNIT, tolerance, most_runs=most_runs)
 
@@ -73,6 +93,12 @@ FAMILIES = (
             rates({"a": 250, "b": 250}, {"a": SOME, "b": 0.35}, 10)),
     _binary("of 10 features, 5 beyond and 5 within .1",
             rates({"a": 800, "b": 800}, {"a": HALF + 0.05, "b": 0.30 + 0 * HALF}, 10), 0.1),
+    _bounded("of 10 features of ratings mostly 4, 10/200",
+             ratings(10, 200, MOSTLY_FOUR, MOSTLY_FOUR, 10)),
+    _bounded("of 10 features of ratings, gap = tolerance, 30/300",
+             ratings(30, 300, (0, 0.05, 0.15, 0.5, 0.3), (0, 0.05, 0.3, 0.5, 0.15), 10), 0.3),
+    _bounded("of 5 features of ratings, gap .7, 60/60",
+             ratings(60, 60, (0.0, 0.1, 0.2, 0.4, 0.3), (0.1, 0.2, 0.25, 0.3, 0.15), 5)),
     _unbounded("of 10 correlated features, sd 2/1, 12/80",
                normals(12, 80, np.zeros(10), (2.0, 1.0), 0.8)),
     _unbounded("of 10 features, gap = tolerance, 40/40",

@@ -69,6 +69,8 @@ UNBOUNDED = (
            drawn(30, normal(-0.5, 1), 60, normal(0, 2), -0.5), 0.5),
     _shape("gap .7, 15/300", drawn(15, normal(0.7, 1), 300, normal(0, 1), 0.7)),
     _shape("gap .6, 50/50", drawn(50, normal(0.6, 1), 50, normal(0, 1), 0.6)),
+    _shape("gap .6 beside a million, 50/50",
+           drawn(50, normal(1e6 + 0.6, 1), 50, normal(1e6, 1), 0.6)),
     _shape("gap 2.5, sd 3/1, 12/100", drawn(12, normal(2.5, 3), 100, normal(0, 1), 2.5)),
     _shape("gap in lengths, a half more, 60/60",
            drawn(60, lognormal(0.7, 1.5), 60, lognormal(0.7), 50.0)),
