@@ -1,18 +1,23 @@
-"""The verb `diagnose`: statistics of a table in a file, without bus and store."""
+"""The verb `diagnose`: statistics of a run, or of a table in a file without bus and store."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biaswatch.cli.options import FailOn, Json, fail_at, least_gap
+from biaswatch.cli.options import FailOn, Json, Server, Token, fail_at, least_gap
+from shared.contracts import Claim
+from shared.contracts.identity import is_id
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
+    from biaswatch.cli.diagnosis_input import DiagnosisInput
+    from biaswatch.readers.tables import TableColumns
     from services.diagnoser.domain.findings.observations import Observations
     from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
 
@@ -27,8 +32,8 @@ ENTRY_POINTS = "biaswatch.statistics"
 
 
 @dataclass(frozen=True)
-class TableDiagnosisOptions:
-    """What was asked of the table, beyond its columns."""
+class DiagnosisOptions:
+    """What was asked of the rows."""
 
     statistics: list[str]
     alpha: float
@@ -38,62 +43,133 @@ class TableDiagnosisOptions:
     seed: int
     ddof: int
     calibrate: bool
+    claim: Claim
 
 
 def diagnose(
-    table: Annotated[Path, typer.Argument(help="A CSV, Parquet or JSONL file.")],
-    group: Annotated[list[str], typer.Option(help="A column of groups; may be repeated.")],
-    feature: Annotated[list[str], typer.Option(help="A column of numbers; may be repeated.")],
+    source: Annotated[
+        str, typer.Argument(metavar="TABLE | RUN", help="A CSV, Parquet or JSONL file; or a run.")
+    ],
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of groups, or any field of a run's probes; may be repeated."),
+    ] = None,
+    feature: Annotated[
+        list[str] | None, typer.Option(help="A column of numbers; may be repeated.")
+    ] = None,
     baseline: Annotated[str | None, typer.Option(help="The column values are held to.")] = None,
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Diagnose value minus baseline value.")
     ] = False,
     unit: Annotated[str | None, typer.Option(help="The column that names the prompt.")] = None,
-    domain: Annotated[str | None, typer.Option(help="The column of domains.")] = None,
+    domain: Annotated[
+        list[str] | None, typer.Option(help="The column of domains; may be repeated.")
+    ] = None,
     statistic: Annotated[list[str] | None, typer.Option(help="May be repeated.")] = None,
     set_: Annotated[
         str | None, typer.Option("--set", help="The column of counterfactual sets.")
     ] = None,
-    tolerance: Annotated[float, typer.Option(help="The largest gap that does not matter.")] = 0.0,
-    alpha: Annotated[float, typer.Option(help="1 minus the coverage of the intervals.")] = 0.05,
+    claim: Annotated[
+        Claim | None, typer.Option(help="What conclusions are about; a run's suite says so.")
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="The largest gap that does not matter.", show_default="0")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="1 minus the coverage of intervals.", show_default="0.05")
+    ] = None,
     correction: Annotated[str, typer.Option(help="holm, bh, by or bonferroni.")] = "holm",
     permutations: Annotated[int, typer.Option(help="Random relabellings; 0: none.")] = 0,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     ddof: Annotated[int, typer.Option(help="0 as SAGED has it, or 1.")] = 0,
+    target: Annotated[
+        list[str] | None, typer.Option(help="Of a run, only this target; may be repeated.")
+    ] = None,
+    scaffold: Annotated[
+        list[str] | None, typer.Option(help="Of a run, only this scaffold; may be repeated.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", help="Write each part to a CSV or Parquet file.")
     ] = None,
     fail_on: FailOn = None,
+    server: Server = None,
+    token: Token = None,
     as_json: Json = False,
 ) -> None:
-    """Show statistics by group, disparities and corrected comparisons of a table."""
-    from biaswatch.readers.tables import TableColumns, observations
+    """Show statistics by group, disparities and corrected comparisons of a run or a table."""
+    from biaswatch.readers.tables import TableColumns
     from biaswatch.render import table_diagnosis
 
-    asked = TableDiagnosisOptions(
-        statistic or [*ALWAYS, *(WITH_A_BASELINE if baseline else ())],
-        alpha, tolerance, correction, permutations, seed, ddof, calibrate,
-    )  # fmt: skip
-    if not 0 < alpha < 1:
-        raise UsageError(f"--alpha is {alpha:g}, but it has to lie between 0 and 1.")
-    if not (isfinite(tolerance) and tolerance >= 0):
-        raise UsageError(f"--tolerance is {tolerance:g}, but it has to be 0 or more.")
+    least = least_gap(fail_on)
     if permutations < 0 or seed < 0:
         raise UsageError("--permutations and --seed have to be 0 or more.")
-    least = least_gap(fail_on)
-    seen, warnings = observations(table, TableColumns(group, feature, baseline, unit, domain, set_))
-    found = table_diagnosis.result_rows(_diagnosed(seen, asked))
+    _check_levels(alpha, tolerance)
+    columns = TableColumns(group or [], feature or [], baseline, unit, domain or [], set_)
+    given = _input(source, columns, target or [], scaffold or [], server, token)
+    asked = DiagnosisOptions(
+        statistic or [*ALWAYS, *(WITH_A_BASELINE if given.rows.baseline is not None else ())],
+        given.alpha if alpha is None else alpha,
+        given.tolerance if tolerance is None else tolerance,
+        correction, permutations, seed, ddof, calibrate, claim or given.claim,
+    )  # fmt: skip
+    found = table_diagnosis.result_rows(_diagnosed(given.rows, asked))
+    about = {**given.about, **_about(asked, found["comparisons"])}
     if output:
         for path in table_diagnosis.write_rows(found, output):
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
-        typer.echo(json.dumps({**found, "warnings": warnings}, indent=2, allow_nan=False))
+        said = {**found, "about": about, "warnings": given.warnings}
+        typer.echo(json.dumps(said, indent=2, allow_nan=False))
     elif not output:
-        table_diagnosis.print_tables(found, warnings, alpha)
+        table_diagnosis.print_tables(found, about, given.warnings)
     fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
 
 
-def _diagnosed(seen: "Observations", asked: TableDiagnosisOptions) -> "TableDiagnosis":
+def _check_levels(alpha: float | None, tolerance: float | None) -> None:
+    if alpha is not None and not 0 < alpha < 1:
+        raise UsageError(f"--alpha is {alpha:g}, but it has to lie between 0 and 1.")
+    if tolerance is not None and not (isfinite(tolerance) and tolerance >= 0):
+        raise UsageError(f"--tolerance is {tolerance:g}, but it has to be 0 or more.")
+
+
+def _input(
+    source: str,
+    columns: "TableColumns",
+    targets: list[str],
+    scaffolds: list[str],
+    server: str | None,
+    token: str | None,
+) -> "DiagnosisInput":
+    """Return the rows of a run, where its id is given, or of a file."""
+    from biaswatch.cli.diagnosis_input import run_input, table_input
+    from biaswatch.readers.run_tables import RunColumns
+
+    if not is_id(source):
+        if targets or scaffolds or server:
+            raise UsageError("--target, --scaffold and --server are for a run, not for a table.")
+        return table_input(Path(source), columns)
+    if columns.baseline is not None:
+        raise UsageError("A run knows its baselines: write --calibrate, without --baseline.")
+    wanted = RunColumns(
+        columns.groups, columns.features, columns.unit, columns.domains, columns.set,
+        targets, scaffolds,
+    )  # fmt: skip
+    return run_input(source, wanted, server, token)
+
+
+def _about(asked: DiagnosisOptions, compared: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what was declared, for whoever reads the numbers."""
+    return {
+        "claim": asked.claim.value,
+        "alpha": asked.alpha,
+        "tolerance": asked.tolerance,
+        "correction": asked.correction,
+        "family": sum(row["p_value"] is not None for row in compared),
+        "calibrated": asked.calibrate,
+    }
+
+
+def _diagnosed(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagnosis":
     import numpy as np
     from rich.console import Console
     from rich.progress import Progress
@@ -111,9 +187,14 @@ def _diagnosed(seen: "Observations", asked: TableDiagnosisOptions) -> "TableDiag
         )
     if asked.calibrate:
         if seen.baseline is None:
-            raise UsageError("--calibrate needs the column of --baseline.")
-        seen = replace(seen, values=seen.values - seen.baseline[:, None])
-    declared = ComparisonPlan(asked.alpha, asked.tolerance, asked.correction, asked.permutations)
+            raise UsageError(
+                "--calibrate needs baselines: the column of --baseline, or a run whose probes have"
+                " baseline texts."
+            )
+        seen = replace(seen, values=seen.values - seen.baseline)
+    declared = ComparisonPlan(
+        asked.alpha, asked.tolerance, asked.correction, asked.permutations, asked.claim
+    )
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("diagnosing")

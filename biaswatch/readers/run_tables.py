@@ -9,6 +9,7 @@ from math import nan
 import numpy as np
 
 from biaswatch.readers.field_names import full_name, short_names
+from biaswatch.readers.tables import joined_labels, observation_warnings
 from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
 from services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
 from shared.errors import UsageError
@@ -186,9 +187,14 @@ def _domains(table: RunTable, named: Sequence[str], rows: Whole) -> Labels | Non
     asked = {field: _taken(table, field, rows) for field in ASKED}
     apart = [labels for labels in asked.values() if len(set(labels)) > 1]
     apart += [_taken(table, _field(table, name), rows) for name in named]
-    return joined(apart) if apart else None
+    return joined_labels(apart) if apart else None
 
 
-def joined(columns: Sequence[Sequence[str | None]]) -> Labels:
-    """Return one label for the labels of each row; without any, the row has none."""
-    return [", ".join(filter(None, labels)) or None for labels in zip(*columns, strict=True)]
+def run_warnings(table: RunTable, rows: Observations) -> list[str]:
+    """Return what somebody who reads the numbers of these rows of a run should know."""
+    said = [
+        f"{sum(reasons.values())} of {table.rows} answers have no values by {extractor}:"
+        f" {', '.join(f'{count} {why}' for why, count in sorted(reasons.items()))}."
+        for extractor, reasons in sorted(table.missing.items())
+    ]
+    return [*said, *observation_warnings(rows)]

@@ -26,14 +26,15 @@ class TableColumns:
     features: Sequence[str]
     baseline: str | None = None
     unit: str | None = None
-    domain: str | None = None
+    domains: Sequence[str] = ()
+    """Together they name the domain of a row."""
     set: str | None = None
 
     @property
     def all(self) -> list[str]:
         """Every column that is needed."""
-        single = [self.baseline, self.unit, self.domain, self.set]
-        return [*self.groups, *self.features, *filter(None, single)]
+        single = [self.baseline, self.unit, self.set]
+        return [*self.groups, *self.features, *self.domains, *filter(None, single)]
 
 
 def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[str]]:
@@ -58,10 +59,10 @@ def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[
         groups={name: _labels(frame, name) for name in columns.groups},
         units=_labels(frame, columns.unit) if columns.unit else None,
         sets=_labels(frame, columns.set) if columns.set else None,
-        domains=_domains(path, frame, columns.domain),
-        baseline=_numbers(path, frame, columns.baseline) if columns.baseline else None,
+        domains=_domains(path, frame, columns.domains),
+        baseline=_baseline(path, frame, columns),
     )
-    return seen, _warnings(seen)
+    return seen, observation_warnings(seen)
 
 
 def frame_of(path: Path) -> pd.DataFrame:
@@ -115,16 +116,30 @@ def _labels(frame: pd.DataFrame, name: str) -> list[str | None]:
     return [None if gone else str(value) for value, gone in zip(column, absent, strict=True)]
 
 
-def _domains(path: Path, frame: pd.DataFrame, name: str | None) -> list[str | None] | None:
-    if name is None:
+def _baseline(path: Path, frame: pd.DataFrame, columns: TableColumns) -> Floats | None:
+    if columns.baseline is None:
         return None
-    labels = _labels(frame, name)
-    if None in labels:
-        raise UsageError(f"{path}, row {labels.index(None) + 1}: column {name} is empty.")
-    return labels
+    values = _numbers(path, frame, columns.baseline)
+    return np.repeat(values[:, None], len(columns.features), axis=1)
 
 
-def _warnings(seen: Observations) -> list[str]:
+def _domains(path: Path, frame: pd.DataFrame, names: Sequence[str]) -> list[str | None] | None:
+    found = []
+    for name in names:
+        labels = _labels(frame, name)
+        if None in labels:
+            raise UsageError(f"{path}, row {labels.index(None) + 1}: column {name} is empty.")
+        found.append(labels)
+    return joined_labels(found) if found else None
+
+
+def joined_labels(columns: Sequence[Sequence[str | None]]) -> list[str | None]:
+    """Return one label for the labels of each row; a row without any has none."""
+    return [", ".join(filter(None, labels)) or None for labels in zip(*columns, strict=True)]
+
+
+def observation_warnings(seen: Observations) -> list[str]:
+    """Return what somebody who reads the numbers of these rows should know."""
     said = []
     if infinite := int(np.isinf(seen.values).sum()):
         said.append(f"{infinite} infinite values were taken as missing.")

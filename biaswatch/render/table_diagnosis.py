@@ -12,6 +12,7 @@ from biaswatch.render.tables import escape, terminal_table, verdict_text
 from services.diagnoser.domain.findings.comparisons import GroupComparison
 from services.diagnoser.domain.findings.group_statistics import GroupedMissingness, GroupStatistic
 from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
+from shared.contracts import Claim
 from shared.errors import UsageError
 from shared.formatting import VERDICT_WORDS, coverage, interval, number, p_value
 from shared.stats.estimate import IntervalEstimate
@@ -132,10 +133,24 @@ def write_rows(found: Parts, output: Path) -> Iterator[Path]:
         yield path
 
 
-def print_tables(found: Parts, warnings: Sequence[str], alpha: float) -> None:
+def unit_sentences(about: Row) -> Iterator[str]:
+    """Return what counted as one unit, and what the conclusions are about."""
+    if about["unit"] is None:
+        yield f"Each of {about['rows']} rows counted as an independent unit: no unit was named."
+    else:
+        yield f"The unit is {about['unit']}: {about['units']} in {about['rows']} rows."
+    if about["set"] is not None:
+        yield f"Groups are compared within {about['set']} where they share some."
+    if about["claim"] == Claim.BANK:
+        yield "The conclusions are about these prompts alone: each answer to them is a unit."
+    if about["calibrated"]:
+        yield "Values are less those of the baseline."
+
+
+def print_tables(found: Parts, about: Row, warnings: Sequence[str]) -> None:
     """Print the parts as tables."""
     console = Console()
-    level = coverage(alpha)
+    level = coverage(about["alpha"])
     for table in _summary_tables(found["summary"], level):
         console.print(table, "")
     console.print("[bold]Disparity[/]", _disparity_table(found["disparity"]), "")
@@ -146,6 +161,7 @@ def print_tables(found: Parts, warnings: Sequence[str], alpha: float) -> None:
                 f"Missing answers of {escape(row['feature'])} by {escape(row['dimension'])}:"
                 f" p = {p_value(row['p_value'])} ({row['method']})."
             )
+    console.print(f"[dim]{escape(' '.join(unit_sentences(about)))}[/]")
     for warning in warnings:
         console.print(f"[yellow]{escape(warning)}[/]")
 

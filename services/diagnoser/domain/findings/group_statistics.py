@@ -88,11 +88,7 @@ def describe(
 
 def _table(observations: Observations, grouping: Grouping) -> Table:
     belongs = grouping.codes >= 0
-    baseline = None
-    if observations.baseline is not None:
-        baseline = np.repeat(
-            observations.baseline[belongs, None], len(observations.features), axis=1
-        )
+    baseline = None if observations.baseline is None else observations.baseline[belongs]
     names = tuple(str(place) for place in range(len(grouping.groups)))
     return Table(
         observations.values[belongs],

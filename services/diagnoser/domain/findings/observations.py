@@ -28,7 +28,7 @@ class Observations:
     domains: Labels | None = None
     """The domain of each row; groups of different domains are never compared."""
     baseline: Floats | None = None
-    """[rows]: the baseline's value in the same row, where there is a baseline."""
+    """[rows, features]: the baseline's value in the same row, where there is a baseline."""
 
     @property
     def rows(self) -> int:

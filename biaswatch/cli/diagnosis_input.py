@@ -1,0 +1,96 @@
+"""What `diagnose` reads: the rows of a table in a file, or of a run from the gateway."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
+from biaswatch.readers.tables import TableColumns, observations
+from services.diagnoser.domain.findings.observations import Observations
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from shared.contracts import Claim
+from shared.errors import UsageError
+
+DECLARED = ComparisonPlan()
+"""What holds unless something else is asked for, or a run declares it."""
+
+
+@dataclass(frozen=True)
+class DiagnosisInput:
+    """The rows that are diagnosed, and what is known of them."""
+
+    rows: Observations
+    warnings: list[str]
+    unit: str | None
+    """What names the unit; None where each row is one."""
+    set: str | None
+    claim: Claim = Claim.POPULATION
+    alpha: float = DECLARED.alpha
+    """Unless another is asked for; so is the next."""
+    tolerance: float = DECLARED.tolerance
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the rows are, for whoever reads the numbers."""
+        return {
+            "rows": self.rows.rows,
+            "unit": self.unit,
+            "units": len(np.unique(self.rows.unit_codes())),
+            "set": self.set,
+        }
+
+
+def table_input(path: Path, columns: TableColumns) -> DiagnosisInput:
+    """Return the rows of a file.
+
+    Raises
+    ------
+    UsageError
+        The file, a column or a value cannot be used; the sentence names it.
+    """
+    if not (columns.groups and columns.features):
+        raise UsageError(f"Name columns of {path} with --group and --feature.")
+    rows, warnings = observations(path, columns)
+    return DiagnosisInput(rows, warnings, columns.unit, columns.set)
+
+
+def run_input(
+    run_id: str, columns: RunColumns, server: str | None, token: str | None
+) -> DiagnosisInput:
+    """Return the measured answers of a run; nothing is asked of any model.
+
+    Raises
+    ------
+    UsageError
+        The run has no such field or feature, or the gateway refuses to show it.
+    """
+    table = asyncio.run(_read(run_id, server, token))
+    declared, rows = table.declared, run_observations(table, columns)
+    return DiagnosisInput(
+        rows,
+        run_warnings(table, rows),
+        columns.unit or "unit",
+        columns.set or ("set" if rows.sets is not None else None),
+        declared.claim,
+        DECLARED.alpha if declared.alpha is None else declared.alpha,
+        DECLARED.tolerance if declared.tolerance is None else declared.tolerance,
+    )
+
+
+async def _read(run_id: str, server: str | None, token: str | None) -> RunTable:
+    from biaswatch.local.connections import connected
+
+    console = Console(stderr=True)
+    async with connected(server, token, with_models=False) as client:
+        table = RunTable(await client.analysis(run_id))
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+            task = bars.add_task("reading answers", total=table.declared.answers)
+            async for answer in client.measurements(run_id):
+                table.add(answer)
+                bars.advance(task)
+    return table

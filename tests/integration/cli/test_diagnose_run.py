@@ -1,0 +1,239 @@
+"""`biaswatch diagnose RUN`: the numbers of its findings, any field as a group, any gateway."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from services.diagnoser.domain.findings import AnalysisPlan
+from services.diagnoser.handlers import DiagnoseRun
+from shared.contracts import Claim, Features, Run, Suite, probes_of
+from shared.contracts.completion import ClosedBy
+from shared.store import Store, migrate
+from tests.support.commands import CommandLine
+from tests.support.measured_runs import AT, make_measured_run, make_suite, write_measured_run
+from tests.support.records import make_completion
+
+
+def _diagnosed(store: Store, suite: Suite) -> Run:
+    """Write a measured run and its findings, as the diagnoser makes them."""
+    run = make_measured_run(suite)
+    write_measured_run(store, run, suite)
+    completion = make_completion(run_id=run.id, closed_by=ClosedBy.DEADLINE)
+    found = DiagnoseRun(store, now=lambda: AT, plan=AnalysisPlan())(completion, run)
+    store.records.write([completion, *found])
+    return run
+
+
+TOKEN = "reader"
+SUITES = {claim: make_suite(claim, sets=14) for claim in Claim}
+RUNS = {claim: make_measured_run(suite) for claim, suite in SUITES.items()}
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
+    """Keep a platform up whose store has a run of each claim."""
+    state = tmp_path_factory.mktemp("state")
+    url = f"sqlite:///{state / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        for suite in SUITES.values():
+            _diagnosed(store, suite)
+    found = CommandLine(state, BIASWATCH_GATEWAY_READ_TOKEN=TOKEN, BIASWATCH_TOKEN=TOKEN)
+    with found.up():
+        yield found
+
+
+def said(command: CommandLine, *words: str) -> Any:
+    found = command(*words, "--json")
+    assert found.returncode == 0, found.stderr
+    return json.loads(found.stdout)
+
+
+def numbers_of_findings(diagnoses: list[dict[str, Any]]) -> dict[tuple[str, ...], dict[str, Any]]:
+    """Return the numbers of each comparison of a run's findings, by what is compared."""
+    return {
+        (each["target"], each["feature"], each["dimension"], gap["a"], gap["b"]): {
+            "gap": gap["gap"]["value"],
+            "ci": None if gap["gap"]["low"] is None else [gap["gap"]["low"], gap["gap"]["high"]],
+            "method": gap["gap"]["method"],
+            "p_value": gap["p_value"],
+            "p_adjusted": gap["p_adjusted"],
+            "verdict": gap["verdict"],
+        }
+        for each in diagnoses
+        for gap in each["gaps"]
+    }
+
+
+def numbers_of_table(found: dict[str, Any]) -> dict[tuple[str, ...], dict[str, Any]]:
+    """Return the same numbers of `diagnose`."""
+    names = ("gap", "ci", "method", "p_value", "p_adjusted", "verdict")
+    return {
+        (c["domain"], c["feature"], c["dimension"], c["a"], c["b"]): {n: c[n] for n in names}
+        for c in found["comparisons"]
+    }
+
+
+def exported(command: CommandLine, run: Run, path: Path) -> None:
+    """Write the measurements of a run as a table, to the last digit."""
+    with Store.open(f"sqlite:///{command.state / 'store.db'}") as store:
+        measured = {
+            (each.probe_id, each.extractor): each
+            for each in store.records.read(Features, run_id=run.id)
+        }
+    rows = []
+    for probe in probes_of(run, SUITES[_claim_of(run)], AT):
+        row = {"target": probe.target.name, "prompt": probe.unit_id, "set": probe.set_id}
+        row |= probe.groups
+        for extractor in ("vader", "words"):
+            found = measured.get((probe.id, extractor))
+            row |= {n: repr(v) for n, v in (found.values if found else {}).items()}
+        rows.append(row)
+    with path.open("w", newline="") as file:
+        names = ["target", "prompt", "set", "race", "gender"]
+        features = ["sentiment", "words", "words_per_sentence"]
+        writer = csv.DictWriter(file, [*names, *features], restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _claim_of(run: Run) -> Claim:
+    return next(claim for claim, each in RUNS.items() if each.id == run.id)
+
+
+@pytest.mark.parametrize("claim", list(Claim))
+def test_findings_run_table_and_api_give_the_same_numbers_to_the_last_digit(
+    command: CommandLine, tmp_path: Path, claim: Claim
+) -> None:
+    run = RUNS[claim]
+    exported(command, run, tmp_path / "run.csv")
+    shown = numbers_of_findings(said(command, "show", run.id)["diagnoses"])
+    report = json.loads(command("report", run.id, "--format", "json").stdout)
+    of_run = numbers_of_table(said(command, "diagnose", run.id))
+    of_table = numbers_of_table(
+        said(
+            command, "diagnose", str(tmp_path / "run.csv"), "--group", "race", "--group", "gender",
+            "--feature", "sentiment", "--feature", "words", "--feature", "words_per_sentence",
+            "--unit", "prompt", "--set", "set", "--domain", "target", "--claim", claim.value,
+        )
+    )  # fmt: skip
+    assert len(shown) == 2 * 3 * (3 + 1)  # targets, features, pairs of races and of genders
+    assert any(each["p_value"] is not None for each in shown.values())
+    assert numbers_of_findings(report["diagnoses"]) == shown
+    assert of_run == shown
+    assert of_table == shown
+
+
+def test_any_field_of_a_probe_is_a_group_and_every_statistic_is_there(command: CommandLine) -> None:
+    run = RUNS[Claim.POPULATION]
+    found = said(
+        command, "diagnose", run.id, "--group", "source", "--group", "facts.keyword",
+        "--feature", "vader.sentiment", "--target", "simulator:m1", "--statistic", "skewness",
+    )  # fmt: skip
+    sources = [c for c in found["comparisons"] if c["dimension"] == "source"]
+    assert [(c["a"], c["b"]) for c in sources] == [("source-0", "source-1")]
+    assert {each["statistic"] for each in found["summary"]} == {"skewness"}
+    assert {each["domain"] for each in found["summary"]} == {None}
+    assert found["about"]["rows"] == len(SUITES[Claim.POPULATION].probes) * run.repeats
+
+
+def test_calibrated_values_are_those_less_their_baselines(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    run = RUNS[Claim.POPULATION]
+    with Store.open(f"sqlite:///{command.state / 'store.db'}") as store:
+        measured = {
+            each.probe_id: each.calibrated["sentiment"]
+            for each in store.records.read(Features, run_id=run.id)
+            if each.extractor == "vader" and each.values
+        }
+    by_race: dict[str, dict[str, list[float]]] = {}
+    for probe in probes_of(run, SUITES[Claim.POPULATION], AT):
+        if probe.target.name == "simulator:m0" and (value := measured.get(probe.id)) is not None:
+            units = by_race.setdefault(probe.groups["race"], {})
+            units.setdefault(probe.unit_id, []).append(value)
+    means = {race: fmean(map(fmean, units.values())) for race, units in by_race.items()}
+    found = said(
+        command, "diagnose", run.id, "--calibrate", "--group", "race", "--feature", "sentiment",
+        "--target", "simulator:m0", "--statistic", "mean",
+    )  # fmt: skip
+    assert found["about"]["calibrated"] is True
+    for row in found["summary"]:
+        assert row["value"] == pytest.approx(means[row["group"]["race"]], abs=1e-12)
+
+
+def test_people_read_units_domains_and_why_answers_are_missing(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    run = RUNS[Claim.BANK]
+    found = command("diagnose", run.id, "--feature", "sentiment", "--group", "race")
+    text = " ".join(found.stdout.split())
+    assert "The unit is unit: 84 in 336 rows." in text
+    assert "about these prompts alone" in text
+    assert "simulator:m0, asian - black" in text
+    assert "12 did not arrive, 47 refused" in text
+    out = command("diagnose", run.id, "-o", str(tmp_path / "run.parquet"))
+    assert out.returncode == 0, out.stderr
+    assert (tmp_path / "run.comparisons.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--group", "age"], 2, "has no field 'age'. There are: key, target, scaffold"),
+        (["--feature", "rating"], 2, "has no feature 'rating'. There are: sentiment, words"),
+        (["--target", "m9"], 2, "has no target 'm9'. There are: simulator:m0, simulator:m1"),
+        (["--baseline", "x"], 2, "write --calibrate, without --baseline"),
+        (["--server", "http://127.0.0.1:9"], 3, "does not answer"),
+        (["--fail-on", "disparity"], 1, ""),
+    ],
+)
+def test_what_cannot_be_asked_of_a_run_is_one_sentence(
+    command: CommandLine, words: list[str], code: int, sentence: str
+) -> None:
+    found = command("diagnose", RUNS[Claim.POPULATION].id, *words)
+    assert found.returncode == code, found.stderr
+    assert sentence in " ".join(found.stderr.split())
+    assert "Traceback" not in found.stderr
+
+
+def test_a_run_that_is_not_there_and_options_of_runs_for_tables_are_said(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    assert "There is no run ffff" in command("diagnose", "f" * 32).stderr
+    (tmp_path / "t.csv").write_text("g,x\na,1\nb,2\n")
+    columns = ("--group", "g", "--feature", "x")
+    found = command("diagnose", str(tmp_path / "t.csv"), *columns, "--target", "t")
+    assert "are for a run, not for a table" in found.stderr
+    assert "--group and --feature" in command("diagnose", str(tmp_path / "t.csv")).stderr
+
+
+def test_a_run_of_a_state_directory_is_read_without_a_platform_that_is_up(tmp_path: Path) -> None:
+    suite = make_suite(sets=2)
+    state = tmp_path / "state"
+    url = f"sqlite:///{state / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        run = _diagnosed(store, suite)
+    alone = CommandLine(state)
+    shown = numbers_of_findings(said(alone, "show", run.id)["diagnoses"])
+    assert numbers_of_table(said(alone, "diagnose", run.id)) == shown
+
+
+def test_a_gateway_elsewhere_shows_a_run_to_whoever_may_read(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    url = json.loads((command.state / "platform.json").read_text())["url"]
+    run, elsewhere = RUNS[Claim.POPULATION], CommandLine(tmp_path / "elsewhere")
+    words = ("diagnose", run.id, "--feature", "sentiment", "--server", url)
+    found = said(elsewhere, *words, "--token", TOKEN)
+    assert found["comparisons"] == said(command, *words)["comparisons"]
+    refused = elsewhere(*words, "--token", "guess")
+    assert refused.returncode == 2
+    assert "BIASWATCH_TOKEN" in refused.stderr
+    assert not (tmp_path / "elsewhere").exists()
