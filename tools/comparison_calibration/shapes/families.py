@@ -1,14 +1,30 @@
 """Families of comparisons: several groups, several features, gaps at the tolerance."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from scipy import special
 
-from tools.comparison_calibration.shapes.bounded import MOSTLY_FOUR
-from tools.comparison_calibration.study import Draw, Floats, Kind, Rng, Shape, Study, several_groups
-
-UNIT = (0.0, 1.0)
+from tools.comparison_calibration.shapes.bounded import (
+    FOUR,
+    RATING,
+    TOXIC,
+    UNIT,
+    Sample,
+    scale,
+    spikes,
+    steady,
+)
+from tools.comparison_calibration.study import (
+    Bounds,
+    Draw,
+    Floats,
+    Kind,
+    Rng,
+    Shape,
+    Study,
+    several_groups,
+)
 
 
 def rates(
@@ -43,23 +59,22 @@ def normals(n_a: int, n_b: int, gaps: Floats, spreads: tuple[float, float], shar
     return draw
 
 
-def ratings(n_a: int, n_b: int, a: Sequence[float], b: Sequence[float], features: int) -> Draw:
-    """Return independent features of 1 to 5, with these shares of the five ratings."""
-    steps = 1.0 + np.arange(5)
-    means = {"a": np.full(features, steps @ a), "b": np.full(features, steps @ b)}
+def scores(n_a: int, of_a: Sample, n_b: int, of_b: Sample, gap: float, features: int) -> Draw:
+    """Return independent features of one distribution in each group, all with one true gap."""
+    means = {"a": np.full(features, gap), "b": np.zeros(features)}
 
     def draw(rng: Rng) -> Study:
-        answers = {
-            name: rng.choice(steps, (n, features), p=shares)
-            for name, n, shares in (("a", n_a, a), ("b", n_b, b))
-        }
+        parts = (("a", n_a, of_a), ("b", n_b, of_b))
+        answers = {name: of(rng, n * features).reshape(n, features) for name, n, of in parts}
         return several_groups(answers, means)
 
     return draw
 
 
-def _bounded(name: str, draw: Draw, tolerance: float = 0.0) -> Shape:
-    return Shape(f"family {name}", Kind.BOUNDED, draw, (1.0, 5.0), tolerance, most_runs=1000)
+def _bounded(
+    name: str, draw: Draw, bounds: Bounds = UNIT, tolerance: float = 0.0, runs: int = 1000
+) -> Shape:
+    return Shape(f"family {name}", Kind.BOUNDED, draw, bounds, tolerance, most_runs=runs)
 
 
 def _binary(name: str, draw: Draw, tolerance: float = 0.0, most_runs: int = 1000) -> Shape:
@@ -76,6 +91,10 @@ FIVE = {"a": 2000, "b": 300, "c": 50, "d": 25, "e": 15}
 THREE = {"a": 1000, "b": 1000, "c": 25}
 SOME = np.array([0.5, 0.5, 0.35, 0.35, 0.35, 0.35, 0.35, 0.35, 0.35, 0.35])
 HALF = np.array([0.45] * 5 + [0.30] * 5)
+
+HIGH, MIDDLE = scale((0, 0.05, 0.15, 0.5, 0.3)), scale((0, 0.05, 0.3, 0.5, 0.15))
+LOOSE, LOW = scale((0, 0.1, 0.2, 0.4, 0.3)), scale((0.1, 0.2, 0.25, 0.3, 0.15))
+SPIKES, STEADY = spikes(0.2, 1.0, 0.0625, 0.01), steady(0.2, 0.01)
 
 FAMILIES = (
     _binary("of 10 features, gap = tolerance", rates(AB, {"a": 0.35, "b": 0.30}, 10), 0.05),
@@ -94,11 +113,15 @@ FAMILIES = (
     _binary("of 10 features, 5 beyond and 5 within .1",
             rates({"a": 800, "b": 800}, {"a": HALF + 0.05, "b": 0.30 + 0 * HALF}, 10), 0.1),
     _bounded("of 10 features of ratings mostly 4, 10/200",
-             ratings(10, 200, MOSTLY_FOUR, MOSTLY_FOUR, 10)),
+             scores(10, FOUR, 200, FOUR, 0, 10), RATING),
     _bounded("of 10 features of ratings, gap = tolerance, 30/300",
-             ratings(30, 300, (0, 0.05, 0.15, 0.5, 0.3), (0, 0.05, 0.3, 0.5, 0.15), 10), 0.3),
+             scores(30, HIGH, 300, MIDDLE, 0.3, 10), RATING, 0.3),
+    _bounded("of 10 features of toxicity 2 % high, 210/2000",
+             scores(210, TOXIC, 2000, TOXIC, 0, 10), runs=500),
+    _bounded("of 10 features, gap = tolerance by unseen spikes, 50/300",
+             scores(50, SPIKES, 300, STEADY, 0.05, 10), UNIT, 0.05),
     _bounded("of 5 features of ratings, gap .7, 60/60",
-             ratings(60, 60, (0.0, 0.1, 0.2, 0.4, 0.3), (0.1, 0.2, 0.25, 0.3, 0.15), 5)),
+             scores(60, LOOSE, 60, LOW, 0.7, 5), RATING),
     _unbounded("of 10 correlated features, sd 2/1, 12/80",
                normals(12, 80, np.zeros(10), (2.0, 1.0), 0.8)),
     _unbounded("of 10 features, gap = tolerance, 40/40",

@@ -44,7 +44,7 @@ MISSING = (
            hiding(rates(1000, 0.5, 1000, 0.5), 0.1, 1), UNIT),
     _shape("40 % of a's high ratings, equal twins, n 100",
            hiding(rated(100, 0.0), 0.4, 4), RATING),
-    _shape("40 % of a's high ratings hide a gap of .3, within .3",
+    _shape("30 % of a's high ratings hide a gap of .3, within .3",
            hiding(drawn(300, HIGHER, 300, EVEN, 0.3), 0.3, 4), RATING, 0.3),
     _shape("2 % of all, gap .3 in rates, 300/300",
            hiding(rates(300, 0.5, 300, 0.2), 0.02, 0, None), UNIT, 0.0, 0.9),
