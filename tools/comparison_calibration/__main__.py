@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\n".join(shape.name for shape in (chosen or SHAPES)))
         return 0 if chosen else 2
     stored = StoredResults(options.folder, options.runs, options.seed)
-    waiting = [s for s in chosen if not (options.resume and PRODUCT in stored.load(s))]
+    waiting = [s for s in chosen if not (options.resume and stored.is_done(s))]
     failed = _simulated(waiting, stored, options.processes, options.seed)
     found = {name: t for name, s in BY_NAME.items() if PRODUCT in (t := stored.load(s))}
     _told(found, [shape.name for shape in chosen], options.folder)
@@ -81,9 +81,9 @@ def _simulated(
     with ProcessPoolExecutor(processes) as pool:
         parts: dict[Future[Tallies], Shape] = {}
         for shape in shapes:
-            compared = not stored.comparators(shape)
+            compared = 0 if stored.comparators(shape) else stored.compared_runs_of(shape)
             for runs in _parts(stored.runs_of(shape)):
-                parts[pool.submit(_part, shape.name, runs, seed, compared)] = shape
+                parts[pool.submit(_part, shape.name, runs, seed, runs.stop <= compared)] = shape
         for done, part in enumerate(as_completed(parts), 1):
             shape = parts[part]
             print(f"{done} of {len(parts)} parts: {shape.name}", file=sys.stderr, flush=True)
@@ -107,7 +107,8 @@ def _parts(runs: int) -> Iterator[range]:
 
 
 def _sum(parts: Sequence[Tallies]) -> Tallies:
-    return {name: reduce(add, (part[name] for part in parts if name in part)) for name in parts[0]}
+    names = {name: None for part in parts for name in part}
+    return {name: reduce(add, (part[name] for part in parts if name in part)) for name in names}
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -14,6 +14,8 @@ from tools.comparison_calibration.tallies import Tally
 
 SOURCES = ("study.py", "simulation.py", "tallies.py", "comparators/*.py")
 """What comparators depend on, beside the file of their shape."""
+MOST_COMPARED = 1000
+"""Runs of comparators; the product gets as many as are asked for."""
 
 
 class StoredResults:
@@ -31,8 +33,12 @@ class StoredResults:
         """Return how many runs a shape gets."""
         return min(self._runs, shape.most_runs or self._runs)
 
+    def compared_runs_of(self, shape: Shape) -> int:
+        """Return in how many of them comparators are simulated too."""
+        return min(self.runs_of(shape), MOST_COMPARED)
+
     def load(self, shape: Shape) -> Tallies:
-        """Return the stored tallies of a shape; none where its source or its runs differ."""
+        """Return the stored tallies of a shape; none where it or its source differs."""
         try:
             record = json.loads(self._path(shape).read_text())
         except FileNotFoundError:
@@ -50,9 +56,16 @@ class StoredResults:
         }
         self._path(shape).write_text(json.dumps(record, indent=1) + "\n")
 
+    def is_done(self, shape: Shape) -> bool:
+        """Return whether the product was simulated in all runs."""
+        tally = self.load(shape).get(PRODUCT)
+        return tally is not None and tally.runs >= self.runs_of(shape)
+
     def comparators(self, shape: Shape) -> Tallies:
-        """Return the stored tallies without the product's."""
-        return {name: tally for name, tally in self.load(shape).items() if name != PRODUCT}
+        """Return the stored tallies of comparators; none where they had too few runs."""
+        found = {name: tally for name, tally in self.load(shape).items() if name != PRODUCT}
+        enough = all(tally.runs >= self.compared_runs_of(shape) for tally in found.values())
+        return found if enough else {}
 
     def _path(self, shape: Shape) -> Path:
         return self._folder / (re.sub(r"[^a-z0-9.]+", "-", shape.name.lower()) + ".shape.json")
@@ -60,7 +73,7 @@ class StoredResults:
     def _made_of(self, shape: Shape) -> str:
         if shape.name not in self._made:  # as it was when it was first asked for: files may change
             own = inspect.getsource(sys.modules[shape.draw.__module__])
-            settings = f"{self.runs_of(shape)} {self._seed} {shape.tolerance} {shape.bounds}"
+            settings = f"{self._seed} {shape.tolerance} {shape.bounds}"
             text = self._source + own + settings
             self._made[shape.name] = hashlib.sha256(text.encode()).hexdigest()
         return self._made[shape.name]
