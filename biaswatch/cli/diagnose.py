@@ -112,7 +112,7 @@ def diagnose(
         given.tolerance if tolerance is None else tolerance,
         correction, permutations, seed, ddof, calibrate, claim or given.claim,
     )  # fmt: skip
-    found = table_diagnosis.result_rows(_diagnosed(given.rows, asked))
+    found = table_diagnosis.result_rows(_diagnosed(given.rows, asked), given.unit)
     about = {**given.about, **_about(asked, found["comparisons"])}
     if output:
         for path in table_diagnosis.write_rows(found, output):

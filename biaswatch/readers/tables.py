@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaswatch.readers.repeated_rows import repeats_warning
 from services.diagnoser.domain.findings.observations import Floats, Observations
 from shared.errors import UsageError
 
@@ -62,7 +63,21 @@ def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[
         domains=_domains(path, frame, columns.domains),
         baseline=_baseline(path, frame, columns),
     )
-    return seen, observation_warnings(seen)
+    return seen, [*_unnamed_unit(frame, columns, seen), *observation_warnings(seen)]
+
+
+def _unnamed_unit(frame: pd.DataFrame, columns: TableColumns, seen: Observations) -> list[str]:
+    """Say it where rows look like repeats of prompts that no column was named for."""
+    if columns.unit or columns.set or not columns.groups:
+        return []
+    warning = repeats_warning(
+        frame,
+        used=columns.all,
+        groups=columns.groups,
+        feature=columns.features[0],
+        values=seen.values[:, 0],
+    )
+    return [] if warning is None else [warning]
 
 
 def frame_of(path: Path) -> pd.DataFrame:

@@ -153,6 +153,7 @@ GAP_COLUMNS: tuple[Column[GapRow], ...] = (
         is_verdict=True,
     ),
     _field("reason", Shown.CSV, lambda row: row.gap.reason),
+    _field("claim", Shown.CSV, lambda row: row.diagnosis.claim),
 )
 GROUP_COLUMNS: tuple[Column[GroupRow], ...] = (
     _field("feature", Shown.TERMINAL, lambda row: row.diagnosis.feature),

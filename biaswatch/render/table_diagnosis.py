@@ -23,19 +23,23 @@ DISPARITY = (
     *("feature", "statistic", "dimension", "domain", "metric", "value", "group"),
     *("null_median", "p_value", "reason"),
 )
+ROW = "row"
+"""What is a unit where none is named."""
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
 """For people; the others are in the JSON and in the files."""
 
 
-def result_rows(found: TableDiagnosis) -> Parts:
-    """Return the rows of every part, as JSON has them."""
+def result_rows(found: TableDiagnosis, unit: str | None) -> Parts:
+    """Return the rows of every part, as JSON has them; `unit` names what counted as one unit."""
     return {
         "summary": [_summary_row(each) for each in found.statistics],
         "disparity": [
             {name: getattr(each, name) for name in DISPARITY} | {"domain": each.domain or None}
             for each in found.disparities
         ],
-        "comparisons": [_comparison_row(each) for each in found.comparisons],
+        "comparisons": [
+            {**_comparison_row(each), "unit": unit or ROW} for each in found.comparisons
+        ],
         "missingness": [_absence_row(each) for each in found.missingness],
     }
 

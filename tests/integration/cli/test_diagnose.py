@@ -166,6 +166,29 @@ def test_repeats_of_a_prompt_are_one_unit(command: CommandLine, tmp_path: Path) 
     assert (compared["units_a"], compared["units_b"]) == (12, 12)
 
 
+def test_every_output_says_what_a_unit_was_and_repeats_without_one_are_warned_of(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    path = tmp_path / "repeats.csv"
+    rows = [f"p{n},{'ab'[n % 2]},{n % 5 + r % 2}" for n in range(20) for r in range(3)]
+    path.write_text("prompt,group,score\n" + "\n".join(rows))
+    words = (str(path), "--group", "group", "--feature", "score")
+    unnamed = diagnosed(command, *words)
+    assert (unnamed["about"]["unit"], unnamed["about"]["units"]) == (None, 60)
+    assert "add --unit prompt" in unnamed["warnings"][0]
+    named = diagnosed(command, *words, "--unit", "prompt")
+    assert (named["about"]["unit"], named["about"]["units"], named["warnings"]) == (
+        "prompt",
+        20,
+        [],
+    )
+    assert [each["unit"] for each in named["comparisons"]] == ["prompt"]
+    text = " ".join(command("diagnose", *words).stdout.split())
+    assert "Each of 60 rows counted as an independent unit: no unit was named." in text
+    text = " ".join(command("diagnose", *words, "--unit", "prompt").stdout.split())
+    assert "The unit is prompt: 20 in 60 rows." in text
+
+
 def test_parts_are_written_beside_the_named_file(command: CommandLine, tmp_path: Path) -> None:
     path, _ = table_of(tmp_path, ".csv")
     said = command(

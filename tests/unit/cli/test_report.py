@@ -104,11 +104,11 @@ def test_the_tables_and_the_csv_of_gaps_keep_their_columns() -> None:
     assert as_csv(RunResults(RUN, [diagnosis()])).splitlines() == [
         (
             "run,target,scaffold,feature,dimension,a,b,"
-            "gap,low,high,p_value,p_adjusted,effect_size,verdict,reason"
+            "gap,low,high,p_value,p_adjusted,effect_size,verdict,reason,claim"
         ),
         (
             f"{RUN.run_id},replay:answers,direct,words,concept,France,Peru,"
-            "1.0,0.5,1.5,0.01,0.02,,disparity,the interval lies beyond"
+            "1.0,0.5,1.5,0.01,0.02,,disparity,the interval lies beyond,these prompts"
         ),
     ]
 
