@@ -95,6 +95,16 @@ BOUNDED = (
         "spikes .01 against steady, 300/300",
         drawn(300, spikes(0.2, 1.0, 0.01, 0.01), 300, steady(0.208, 0.01)),
     ),
+    _shape(
+        "spikes .04 beside a spread of .1, 40/40",
+        drawn(40, spikes(0.2, 1.0, 0.04, 0.1), 40, steady(0.232, 0.1)),
+    ),
+    _shape(
+        "spikes .02 beside a spread of .2, 100/1000",
+        drawn(100, spikes(0.3, 1.0, 0.02, 0.2), 1000, steady(0.314, 0.2)),
+    ),
+    _shape("skewed scores, 20/500", drawn(20, beta(1, 12), 500, beta(1, 12))),
+    _shape("skewed scores, even, 15/15", drawn(15, beta(0.5, 8), 15, beta(0.5, 8))),
     _shape("flat against uniform, 20/100", drawn(20, steady(0.5), 100, beta(1, 1))),
     _shape(
         "flat against flat with spikes, 100/15",
@@ -110,6 +120,12 @@ BOUNDED = (
     _shape(
         "gap = tolerance by unseen spikes, 25/100",
         drawn(25, spikes(0.2, 1.0, 0.0625, 0.01), 100, steady(0.2, 0.01), 0.05),
+        UNIT,
+        0.05,
+    ),
+    _shape(
+        "gap = tolerance by unseen spikes beside a spread of .1, 25/100",
+        drawn(25, spikes(0.2, 1.0, 0.0625, 0.1), 100, steady(0.2, 0.1), 0.05),
         UNIT,
         0.05,
     ),

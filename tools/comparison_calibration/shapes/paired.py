@@ -36,6 +36,11 @@ def rare(usual: float, far: float, share: float) -> Noise:
     return lambda rng, n: np.where(rng.random(n) < share, far, usual)
 
 
+def noisy(differences: Noise, spread: float) -> Noise:
+    """Return the same differences beside noise that is evenly spread."""
+    return lambda rng, n: differences(rng, n) + spread * (rng.random(n) - 0.5)
+
+
 def rated(n: int, shift: float, sd: float = 0.7, groups: Sequence[str] = "ab") -> Draw:
     """Return ratings of 1 to 5 around a level of each set, in mean exactly `shift` apart.
 
@@ -95,6 +100,8 @@ PAIRED = (
     _bounded("skewed with mean 0, n 20", beside(20, rare(-0.02, 0.38, 0.05), level=0.5)),
     _bounded("skewed with mean 0, n 60", beside(60, rare(-0.01, 0.49, 0.02), level=0.5)),
     _bounded("skewed with mean 0, n 300", beside(300, rare(-0.005, 0.495, 0.01), level=0.5)),
+    _bounded("skewed beside noise, mean 0, n 40",
+             beside(40, noisy(rare(-0.02, 0.38, 0.05), 0.1), level=0.5)),
     _bounded("ratings equal, n 12", rated(12, 0.0), RATING),
     _bounded("ratings equal, n 30", rated(30, 0.0), RATING),
     _bounded("ratings equal, mostly the same, n 15", rated(15, 0.0, 0.15), RATING),
@@ -104,6 +111,10 @@ PAIRED = (
     _bounded(
         "gap = tolerance, skewed, n 30",
         beside(30, rare(0.0, 0.5, 0.1), 0.05, level=0.5), UNIT, 0.05,
+    ),
+    _bounded(
+        "gap = tolerance, skewed beside noise, n 40",
+        beside(40, noisy(rare(0.0, 0.4, 0.125), 0.1), 0.05, level=0.5), UNIT, 0.05,
     ),
     _bounded(
         "gap = -tolerance, skewed, n 60",

@@ -38,6 +38,21 @@ def scores(
     return draw
 
 
+def spikes(sizes: Sizes, share: float, spread: float) -> Draw:
+    """Return scores of which a has rare high ones, and b the same mean without them."""
+    shared, alone_a, alone_b = sizes
+
+    def draw(rng: Rng) -> Study:
+        a, rest_a = (
+            np.where(rng.random(n) < share, 1.0, 0.2 + spread * (rng.random(n) - 0.5))
+            for n in (shared, alone_a)
+        )
+        b, rest_b = (0.2 + 0.8 * share + spread * (rng.random(n) - 0.5) for n in (shared, alone_b))
+        return partly_twins((a, b), (rest_a, rest_b), 0.0, own_sets=False)
+
+    return draw
+
+
 def rates(sizes: Sizes, p: float, share_equal: float, q: float | None = None) -> Draw:
     """Return answers of 0 or 1; this share of shared sets has the same answer in both groups.
 
@@ -69,6 +84,7 @@ PARTLY_PAIRED = (
     _shape("equal, uneven spread, 8/150 and 6 sets", scores((6, 8, 150), 0.0, (0.3, 0.02))),
     _shape("equal rates .05, 20/300 and 10 sets", rates((10, 20, 300), 0.05, 0.6)),
     _shape("equal rates .3, 30/30 and 30 sets", rates((30, 30, 30), 0.3, 0.5)),
+    _shape("equal, spikes .04 against steady, 20/20 and 20 sets", spikes((20, 20, 20), 0.04, 0.01)),
     _shape("gap = tolerance, 40/40 and 10 sets", scores((10, 40, 40), 0.05), UNIT, 0.05),
     _shape("gap .1, 300/300 and 2 sets", scores((2, 300, 300), 0.1), UNIT),
     _shape("gap .1, 300/300 and 2 sets, unbounded", scores((2, 300, 300), 0.1), None),
