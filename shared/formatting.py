@@ -4,6 +4,9 @@ UNDEFINED = "-"
 DIGITS, P_DIGITS = 3, 2
 ROUNDING_ERROR = 1e-12
 """What arithmetic alone leaves of equal numbers."""
+LEAST_P = 1e-300
+"""A smaller p-value is not told apart from 0 by the numbers a computer calculates with."""
+TOO_SMALL = f"smaller than {LEAST_P:g}, the least that is computed"
 VERDICT_WORDS = {
     "disparity": "disparity",
     "no_disparity": "no disparity beyond the tolerance",
@@ -24,8 +27,21 @@ def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -
 
 
 def p_value(value: float | None, digits: int = P_DIGITS) -> str:
-    """Return a p-value to two significant figures, however small it is."""
-    return UNDEFINED if value is None else f"{value:.{digits}g}"
+    """Return a p-value to two significant figures, or below what it lies; it is never 0."""
+    if value is None:
+        return UNDEFINED
+    return f"< {LEAST_P:g}" if value < LEAST_P else f"{value:.{digits}g}"
+
+
+def p_equals(value: float | None, digits: int = P_DIGITS) -> str:
+    """Return a p-value within a sentence: `p = 0.03`, `p < 1e-300`."""
+    text = p_value(value, digits)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def computed_p(value: float | None) -> float | None:
+    """Return a p-value as a number for JSON: null where it is too small to be one."""
+    return value or None
 
 
 def interval(value: float | None, low: float | None, high: float | None, reason: str | None) -> str:

@@ -1,7 +1,8 @@
 """The verb `table`: what a 2x2 table of counts says, without a run."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,9 +25,10 @@ from biaswatch.cli.options import (
     whole,
 )
 from biaswatch.render.columns import estimate_text
+from biaswatch.render.output import without_zero_p
 from biaswatch.render.tables import escape
 from shared.errors import UsageError
-from shared.formatting import coverage, number, p_value
+from shared.formatting import coverage, interval, number, p_equals, p_value
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
@@ -76,19 +78,50 @@ def table(
     except ValueError as error:
         raise UsageError(str(error)) from None
     alike = ratio_agreement(found.odds_ratio, found.relative_risk)
-    result = {**to_json(found), **more_of(cases), "similarity": asdict(alike)}
+    result = {
+        **_named(to_json(found), cases.groups), **more_of(cases), "similarity": asdict(alike),
+    }  # fmt: skip
+    verdict, conclusion = _concluded(result, level)
+    result |= {"verdict": verdict, "conclusion": conclusion}
     if as_json:
-        typer.echo(json.dumps(result, indent=2, allow_nan=False))
+        typer.echo(json.dumps(without_zero_p(result), indent=2, allow_nan=False))
     else:
-        _print(result, level, _more(cases, alike))
+        _print(result, level, (*_more(cases, alike), conclusion))
+
+
+def _named(found: Any, groups: Sequence[str]) -> Any:
+    """Return statistics whose sentences call the two groups by their names."""
+    if isinstance(found, dict):
+        return {key: _named(each, groups) for key, each in found.items()}
+    if isinstance(found, list):
+        return [_named(each, groups) for each in found]
+    if isinstance(found, str):
+        return re.sub(r"\b[gG]roup ([12])\b", lambda one: groups[int(one[1]) - 1], found)
+    return found
+
+
+def _concluded(found: Mapping[str, Any], alpha: float) -> tuple[str, str]:
+    """Return the verdict of the declared test, and what it says of the two groups."""
+    p, gap = found["declared"]["p_value"], found["risk_difference"]
+    is_disparity = p is not None and p <= alpha
+    rates = [number(rate["estimate"]) for rate in found["rates"]]
+    low, high = gap["ci"] or (None, None)
+    test = f", {p_equals(p, 3)}" if p is not None else ""
+    first, second = found["groups"]
+    words = "a disparity" if is_disparity else "not enough evidence for a disparity"
+    said = interval(gap["estimate"], low, high, gap["reason"])
+    sentence = (
+        f"{first} {rates[0]} against {second} {rates[1]}: {words} (risk difference {said}{test})."
+    )
+    return "disparity" if is_disparity else "not_enough_evidence", sentence
 
 
 def _print(found: Mapping[str, Any], alpha: float, more: Iterable[str]) -> None:
     console = Console()
     covered = f"{coverage(alpha)} interval"
     measures = _table(f"{found['n']} cases", ("measure", "estimate", covered, "how"))
-    for place, rate in enumerate(found["rates"], start=1):
-        measures.add_row(*_measure(f"rate of group {place}", rate))
+    for group, rate in zip(found["groups"], found["rates"], strict=True):
+        measures.add_row(*_measure(f"rate of {escape(group)}", rate))
     for key, name in MEASURES.items():
         measures.add_row(*_measure(name, found[key]))
     tests = _table("Independence", ("test", "p", "about"))
@@ -105,8 +138,8 @@ def _more(cases: "Cases", alike: "RatioAgreement") -> Iterator[str]:
     if within := cases.strata:
         yield (
             f"Within {within.strata} strata the odds ratio is {estimate_text(within.odds_ratio)}"
-            f" (Mantel-Haenszel), p = {p_value(within.cmh.p_value, 3)} (CMH); alike in all strata?"
-            f" p = {p_value(within.tarone.p_value, 3)} (Breslow-Day, Tarone)."
+            f" (Mantel-Haenszel), {p_equals(within.cmh.p_value, 3)} (CMH); alike in all strata?"
+            f" {p_equals(within.tarone.p_value, 3)} (Breslow-Day, Tarone)."
         )
         if within.note:
             yield within.note

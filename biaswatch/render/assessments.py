@@ -8,7 +8,7 @@ from biaswatch.render.columns import estimate_text
 from biaswatch.render.findings import target_name
 from biaswatch.render.tables import escape, terminal_table
 from shared.contracts import Assessment, Consistency, Quality, TotalBias
-from shared.formatting import UNDEFINED, coverage, number, p_value
+from shared.formatting import UNDEFINED, coverage, number, p_equals, p_value
 
 SUMMARY_HEAD = (
     "target, scaffold",
@@ -81,7 +81,7 @@ def _total_bias(found: TotalBias) -> str:
     if found.value is None:
         return _undefined(found)
     chance = number(found.null_median)
-    return f"{number(found.value)} ({chance}, p = {p_value(found.p_value)})"
+    return f"{number(found.value)} ({chance}, {p_equals(found.p_value)})"
 
 
 def _quality(found: Quality) -> str:

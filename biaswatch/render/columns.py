@@ -110,10 +110,15 @@ def _estimate(
     return Column(name, shown, heading, text, value, is_estimate=True, no_wrap=True)
 
 
-def _p_value(
-    name: str, shown: Shown, heading: str, read: Callable[[Row], float | None]
-) -> Column[Row]:
-    return Column(name, shown, heading, lambda row: p_value(read(row)), read)
+def _gap_p(
+    name: str, shown: Shown, heading: str, read: Callable[[Gap], float | None]
+) -> Column[GapRow]:
+    """Return a column of p-values of gaps."""
+
+    def text(row: GapRow) -> str:
+        return p_value(row.gap.comparable_p(read(row.gap)))
+
+    return Column(name, shown, heading, text, lambda row: read(row.gap))
 
 
 def _composed(name: str, shown: Shown, text: Callable[[Row], str], *, no_wrap: bool) -> Column[Row]:
@@ -138,8 +143,8 @@ GAP_COLUMNS: tuple[Column[GapRow], ...] = (
     _estimate("gap", Shown.ALL, "gap [{level}]", lambda row: row.gap.gap),
     _field("low", Shown.CSV, lambda row: row.gap.gap.low),
     _field("high", Shown.CSV, lambda row: row.gap.gap.high),
-    _p_value("p_value", Shown.DOCUMENT | Shown.CSV, "p", lambda row: row.gap.p_value),
-    _p_value("p_adjusted", Shown.ALL, "p (Holm)", lambda row: row.gap.p_adjusted),
+    _gap_p("p_value", Shown.DOCUMENT | Shown.CSV, "p", lambda gap: gap.p_value),
+    _gap_p("p_adjusted", Shown.ALL, "p (Holm)", lambda gap: gap.p_adjusted),
     _estimate(
         "effect_size", Shown.DOCUMENT | Shown.CSV, "effect size", lambda row: row.gap.effect_size
     ),

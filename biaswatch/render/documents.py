@@ -8,7 +8,7 @@ from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group
 from biaswatch.render.findings import NOTHING_TO_COMPARE, conclusions, gap_notes, target_name
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, markdown_table
 from shared.contracts import Diagnosis
-from shared.formatting import coverage, number, p_value
+from shared.formatting import coverage, number, p_equals, p_value
 
 
 def as_markdown(results: RunResults) -> str:
@@ -61,7 +61,7 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     if (missing := diagnosis.missing) and missing.p_value is None:
         yield from ("", f"Missing answers are not tested: {escape_md(str(missing.reason))}.")
     elif missing:
-        by = f"p = {p_value(missing.p_value)} ({escape_md(missing.method)})"
+        by = f"{p_equals(missing.p_value)} ({escape_md(missing.method)})"
         yield from ("", f"Missing answers differ between groups with {by}.")
     defined = [
         [d.metric, number(d.value), d.group or "", number(d.null_median), p_value(d.p_value)]

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from biaswatch.render.columns import estimate_text
 from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import number, p_value
+from shared.formatting import number, p_equals
 
 NOTHING_TO_COMPARE = "There is nothing to compare: no probe names a group."
 
@@ -40,7 +40,7 @@ def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
 def _conclusion(gap: Gap) -> str:
     found = estimate_text(gap.gap)
     if gap.verdict is Verdict.DISPARITY:
-        return f"a disparity of {found}, adjusted p = {p_value(gap.p_adjusted, 3)}."
+        return f"a disparity of {found}, adjusted {p_equals(gap.comparable_p(gap.p_adjusted), 3)}."
     if gap.verdict is Verdict.NO_DISPARITY:
         return f"no disparity beyond the tolerance ({found})."
     return f"not enough evidence for a disparity ({found})."
@@ -54,12 +54,12 @@ def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
         yield (
             f"{where}: the groups span {number(spread.value)}; random labels span"
             f" {number(spread.null_median)} half of the time,"
-            f" p = {p_value(spread.p_value)}."
+            f" {p_equals(spread.p_value)}."
         )
     yield from gap_notes(diagnosis)
     if (missing := diagnosis.missing) and missing.p_value is not None:
         yield (
-            f"{where}: missing answers alike in all groups? p = {p_value(missing.p_value)}"
+            f"{where}: missing answers alike in all groups? {p_equals(missing.p_value)}"
             f" ({missing.method})."
         )
 
@@ -68,10 +68,13 @@ def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:
     """Return what is shown beside gaps and concludes nothing."""
     for gap in diagnosis.gaps:
         if by_set := gap.by_set:
+            tested = by_set.low is not None
+            by_set_p = gap.comparable_p(gap.by_set_p) if tested else gap.by_set_p
+            rank_p = gap.comparable_p(gap.mann_whitney_p)
             yield (
                 f"{diagnosis.feature}, {gap.a} - {gap.b}: with sets as units"
-                f" {estimate_text(by_set)}, p = {p_value(gap.by_set_p)}; rank test over"
-                f" pooled answers p = {p_value(gap.mann_whitney_p)} (the convention of"
+                f" {estimate_text(by_set)}, {p_equals(by_set_p)}; rank test over"
+                f" pooled answers {p_equals(rank_p)} (the convention of"
                 " hiring studies: it takes repeats as independent)."
             )
     for gap in diagnosis.gaps:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 from pydantic_core import to_jsonable_python
@@ -11,7 +12,7 @@ from rich.table import Table
 
 from biaswatch.render.tables import escape
 from shared.errors import UsageError
-from shared.formatting import UNDEFINED
+from shared.formatting import TOO_SMALL, UNDEFINED
 
 
 def write_document(document: str, output: Path | None) -> None:
@@ -70,3 +71,13 @@ def print_rows(
 
 def _cell(value: object) -> str:
     return UNDEFINED if value is None else escape(str(value))
+
+
+def without_zero_p(found: Any) -> Any:
+    """Return results for JSON in which a p-value too small to be computed is null, with why."""
+    if isinstance(found, dict):
+        said = {key: without_zero_p(value) for key, value in found.items()}
+        if found.get("p_value") == 0:
+            said |= {"p_value": None, "p_value_reason": TOO_SMALL}
+        return said
+    return [without_zero_p(each) for each in found] if isinstance(found, list) else found

@@ -18,7 +18,7 @@ from services.gateway.runs.views import (
     StudyResults,
 )
 from shared.contracts import Estimate
-from shared.formatting import UNDEFINED, number, p_value
+from shared.formatting import UNDEFINED, number, p_equals
 
 STATEMENTS = {
     "answer_consistent": "same person in both",
@@ -220,4 +220,4 @@ def _versus(each: ScoreGap | PairGap) -> str:
 
 
 def _p(each: ScoreGap | PairGap) -> str:
-    return f", adjusted p = {p_value(each.p_adjusted)}"
+    return f", adjusted {p_equals(each.p_adjusted)}"

@@ -14,7 +14,16 @@ from services.diagnoser.domain.findings.group_statistics import GroupedMissingne
 from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
 from shared.contracts import Claim
 from shared.errors import UsageError
-from shared.formatting import VERDICT_WORDS, coverage, interval, number, p_value
+from shared.formatting import (
+    TOO_SMALL,
+    VERDICT_WORDS,
+    computed_p,
+    coverage,
+    interval,
+    number,
+    p_equals,
+    p_value,
+)
 from shared.stats.estimate import IntervalEstimate
 
 Row = dict[str, Any]
@@ -67,7 +76,7 @@ def _comparison_row(each: GroupComparison) -> Row:
             statistics[name], statistics[f"{name}_ci"] = value.value, _bounds(value.low, value.high)
             statistics[f"{name}_method"] = value.method
         else:
-            statistics[name] = value
+            statistics[name] = computed_p(value) if name.endswith("_p") else value
     return {
         "feature": each.feature,
         "dimension": each.dimension,
@@ -76,8 +85,9 @@ def _comparison_row(each: GroupComparison) -> Row:
         "b": each.b,
         "gap": each.gap.value,
         "ci": _bounds(each.gap.low, each.gap.high),
-        "p_value": each.p_value,
-        "p_adjusted": each.p_adjusted,
+        "p_value": computed_p(each.p_value),
+        "p_adjusted": computed_p(each.p_adjusted),
+        "p_reason": TOO_SMALL if each.p_value == 0 else None,
         "method": each.gap.method,
         **statistics,
         "n_a": each.n_a,
@@ -163,7 +173,7 @@ def print_tables(found: Parts, about: Row, warnings: Sequence[str]) -> None:
         if row["p_value"] is not None:
             console.print(
                 f"Missing answers of {escape(row['feature'])} by {escape(row['dimension'])}:"
-                f" p = {p_value(row['p_value'])} ({row['method']})."
+                f" {p_equals(row['p_value'])} ({row['method']})."
             )
     console.print(f"[dim]{escape(' '.join(unit_sentences(about)))}[/]")
     for warning in warnings:
@@ -200,7 +210,7 @@ def _disparity_table(rows: Sequence[Row]) -> Table:
         shown = number(row["value"])
         if row["p_value"] is not None:  # what chance gives half of the time, how often as much
             chance = number(row["null_median"])
-            shown = f"{shown}\nchance {chance}\np = {p_value(row['p_value'])}"
+            shown = f"{shown}\nchance {chance}\n{p_equals(row['p_value'])}"
         found.setdefault(key, {})[row["metric"]] = shown
     for key, metrics in found.items():
         table.add_row(*map(escape, key), *(metrics.get(name, "") for name in SHOWN_METRICS))
@@ -208,22 +218,25 @@ def _disparity_table(rows: Sequence[Row]) -> Table:
 
 
 def _comparison_table(rows: Sequence[Row], level: str) -> Table:
-    head = ("feature", "groups", f"gap [{level}]", "p adjusted", "effect", "verdict")
+    effect = f"effect size [{level}]"
+    head = ("feature", "groups", f"gap [{level}]", "p adjusted", effect, "verdict")
     table = terminal_table(head)
     for row in rows:
         table.add_row(
             escape(row["feature"]),
             escape(", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"]))),
             escape(_with_bounds(row, "gap")),
-            p_value(row["p_adjusted"]),
-            number(row["effect_size"]),
+            p_value(0.0 if row["p_reason"] else row["p_adjusted"]),
+            _with_bounds(row, "effect_size", "effect_size_ci").replace(" [", "\n["),
             verdict_text(row["verdict"], VERDICT_WORDS[row["verdict"]]),
         )
     return table
 
 
-def _with_bounds(row: Mapping[str, Any], key: str) -> str:
-    if row["ci"] is None:
-        return number(row[key]) + (f" ({row['reason']})" if row[key] is None else "")
-    low, high = row["ci"]
+def _with_bounds(row: Mapping[str, Any], key: str, bounds: str = "ci") -> str:
+    """Return a number with the interval that belongs to it."""
+    if row[bounds] is None:
+        said = row["reason"] if row[key] is None and bounds == "ci" else None
+        return number(row[key]) + (f" ({said})" if said else "")
+    low, high = row[bounds]
     return interval(row[key], low, high, row["reason"])

@@ -65,6 +65,8 @@ class Gap(Part):
     """For no difference at all."""
     p_adjusted: float | None = None
     """After Holm's correction over the run's whole family of comparisons."""
+    p_reason: str | None = None
+    """Why p-values are null although there was a test: they are too small to be computed."""
     impact_ratio: Estimate | None = None
     """Selection rate of the less selected over that of the more selected."""
     effect_size: Estimate | None = None
@@ -82,6 +84,10 @@ class Gap(Part):
     """What follows, at the declared level and tolerance."""
     reason: str | None = None
     """Why it is this verdict."""
+
+    def comparable_p(self, p: float | None) -> float | None:
+        """Return one of its p-values to compare or to sort by: 0 where it is too small."""
+        return 0.0 if p is None and self.p_reason is not None else p
 
 
 class GroupDisparity(Part):

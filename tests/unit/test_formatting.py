@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.formatting import coverage, interval, number, p_value
+from shared.formatting import computed_p, coverage, interval, number, p_equals, p_value
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,13 @@ def test_a_signed_number_says_so() -> None:
 
 def test_a_tiny_p_value_is_not_zero() -> None:
     assert (p_value(4.11e-15), p_value(None)) == ("4.1e-15", "-")
+    assert (p_value(0.0), p_value(1e-301), p_value(1.5e-300)) == (
+        "< 1e-300",
+        "< 1e-300",
+        "1.5e-300",
+    )
+    assert (p_equals(0.0), p_equals(0.031)) == ("p < 1e-300", "p = 0.031")
+    assert (computed_p(0.0), computed_p(1e-301), computed_p(None)) == (None, 1e-301, None)
 
 
 def test_an_estimate_without_an_interval_says_why() -> None:

@@ -46,7 +46,7 @@ def test_options_reach_the_statistics(biaswatch: Any) -> None:
     assert found["chi_square"]["yates"] is True
     assert found["chi_square"]["statistic"] == pytest.approx(0.4464285714285714, abs=1e-9)
     assert found["odds_ratio"]["ci"][0] > 0.3  # narrower than at 0.05
-    assert found["warnings"] == ["Group 1 has fewer than 31 cases (30): too few for a finding."]
+    assert found["warnings"] == ["Fewer than 31 cases of group 1 (30): too few for a finding."]
 
 
 def test_an_undefined_number_is_null_with_a_reason(biaswatch: Any) -> None:
@@ -70,7 +70,7 @@ def test_an_infinite_bound_is_null_within_the_interval(biaswatch: Any) -> None:
     ("counts", "shown"),
     [
         (("10", "20", "30", "40"), ("0.778", "0.438 to 1.38", "chi-square (counts)")),
-        (("5", "5", "0", "10"), ("∞", "infinite", "Fisher, exact (counts)", "• Group 1")),
+        (("5", "5", "0", "10"), ("∞", "infinite", "Fisher, exact (counts)", "of group 1 (10)")),
         (("0", "0", "3", "2"), ("group 1 has no cases",)),
     ],
 )
@@ -81,6 +81,28 @@ def test_people_read_tables(
     assert code == 0
     for words in shown:
         assert words in out
+
+
+def test_the_verdict_and_every_sentence_name_the_groups(biaswatch: Any) -> None:
+    _, out, _ = biaswatch("40", "60", "20", "80", "--groups", "women,men")
+    text = " ".join(out.split())
+    assert "women 0.4 against men 0.2: a disparity (risk difference 0.2 [0.0731, 0.319]" in text
+    assert "rate of women" in text
+    _, out, _ = biaswatch("4", "6", "0", "0", "--groups", "women,men")
+    text = " ".join(out.split())
+    assert "women 0.4 against men -: not enough evidence for a disparity" in text
+    assert "men has no cases" in text
+    assert "group 1" not in text.lower()
+
+
+def test_a_p_value_too_small_to_be_computed_is_never_zero(biaswatch: Any) -> None:
+    counts = ("4000", "0", "0", "8000")
+    _, out, _ = biaswatch(*counts)
+    assert "p < 1e-300" in out
+    found = json.loads(biaswatch(*counts, "--json")[1])
+    assert found["chi_square"]["p_value"] is None
+    assert "smaller than 1e-300" in found["chi_square"]["p_value_reason"]
+    assert found["verdict"] == "disparity"
 
 
 @pytest.mark.parametrize(

@@ -91,8 +91,8 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
         Measure(
             name="gap_test",
             label="Test of the difference, corrected for the number of comparisons",
-            value=gap.p_adjusted,
-            p_value=gap.p_adjusted,
+            value=gap.comparable_p(gap.p_adjusted),
+            p_value=gap.comparable_p(gap.p_adjusted),
             reason=gap.reason,
         ),
     ]

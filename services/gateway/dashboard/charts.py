@@ -206,7 +206,13 @@ def most_notable_first(diagnosis: Diagnosis) -> Diagnosis:
     """Return a diagnosis with its gaps sorted: disparities first, then by p."""
 
     def notability(gap: Gap) -> tuple[int, float, float, str, str]:
-        p = 1.0 if gap.p_adjusted is None else gap.p_adjusted
-        return VERDICT_ORDER.index(gap.verdict), p, -abs(gap.gap.value or 0.0), gap.a, gap.b
+        p = gap.comparable_p(gap.p_adjusted)
+        return (
+            VERDICT_ORDER.index(gap.verdict),
+            1.0 if p is None else p,
+            -abs(gap.gap.value or 0.0),
+            gap.a,
+            gap.b,
+        )
 
     return diagnosis.model_copy(update={"gaps": tuple(sorted(diagnosis.gaps, key=notability))})

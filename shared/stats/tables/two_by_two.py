@@ -150,7 +150,7 @@ def _estimate(estimate: IntervalEstimate) -> dict[str, Any]:
 def _warnings(table: ContingencyTable, min_cases: int) -> Iterator[str]:
     for group, n in (1, table.n_1), (2, table.n_2):
         if n < min_cases:
-            yield f"Group {group} has fewer than {min_cases} cases ({n}): too few for a finding."
+            yield f"Fewer than {min_cases} cases of group {group} ({n}): too few for a finding."
     if reason := no_margin(table):
         yield f"The table shows no association at all: {reason}."
         return

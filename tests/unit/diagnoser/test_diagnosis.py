@@ -12,6 +12,7 @@ from scipy import stats
 from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding, diagnose
 from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
 from shared.contracts import Claim, Gap, Verdict
+from shared.formatting import TOO_SMALL
 from shared.stats.comparisons import permutation_test
 
 PLAN = AnalysisPlan(measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0})
@@ -242,3 +243,13 @@ def test_a_steady_group_of_a_bank_borrows_no_certainty_from_the_other() -> None:
     found = gap_of(cases, replace(PLAN, claim=Claim.BANK))
     assert found.verdict is Verdict.NOT_ENOUGH
     assert found.p_value == pytest.approx(stats.fisher_exact([[0, 25], [70, 930]]).pvalue)
+
+
+def test_a_p_value_too_small_to_be_computed_is_null_with_its_reason() -> None:
+    rng = np.random.default_rng(9)
+    values = rng.normal(size=2000) * 1e-3 + np.repeat([0.0, 1000.0], 1000)
+    [finding] = diagnosed(cases_of(values.tolist(), ["a"] * 1000 + ["b"] * 1000))
+    [gap] = finding.gaps
+    assert (gap.p_value, gap.p_adjusted, gap.p_reason) == (None, None, TOO_SMALL)
+    assert gap.comparable_p(gap.p_adjusted) == 0
+    assert gap.verdict is Verdict.DISPARITY

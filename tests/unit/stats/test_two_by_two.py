@@ -49,7 +49,7 @@ def test_a_small_group_is_warned_of_but_computed() -> None:
     found = two_by_two(10, 4, 30, 40)
     assert not found.enough_cases
     assert found.warnings == (
-        "Group 1 has fewer than 15 cases (14): too few for a finding.",
+        "Fewer than 15 cases of group 1 (14): too few for a finding.",
         "A cell is below 5: prefer the conditional odds ratio, whose interval is exact.",
     )
     assert found.p_value is not None

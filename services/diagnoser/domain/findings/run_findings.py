@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from services.diagnoser.domain.findings.comparisons import GroupComparison
+from services.diagnoser.domain.findings.gap_statistics import Value
 from services.diagnoser.domain.findings.group_statistics import (
     GroupingDescription,
     describe,
@@ -27,6 +28,7 @@ from shared.contracts import (
     OwnGap,
     Verdict,
 )
+from shared.formatting import TOO_SMALL, computed_p
 from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
 from shared.stats.comparisons.means_and_rates import impact_ratio, mean_of, rate_of
 from shared.stats.estimate import IntervalEstimate
@@ -183,7 +185,7 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         impact = estimate_record(impact_ratio(a.tolist(), b.tolist(), plan.alpha))
     conclusion, by_set = compared.conclusion, compared.by_set
     statistics: dict[str, Any] = {
-        name: estimate_record(value) if isinstance(value, IntervalEstimate) else value
+        name: _as_recorded(name, value)
         for name, value in compared.statistics.items()
         if name in Gap.model_fields
     }
@@ -191,15 +193,22 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         a=compared.a,
         b=compared.b,
         gap=estimate_record(compared.gap),
-        p_value=compared.p_value,
-        p_adjusted=compared.p_adjusted,
+        p_value=computed_p(compared.p_value),
+        p_adjusted=computed_p(compared.p_adjusted),
+        p_reason=TOO_SMALL if compared.p_value == 0 else None,
         impact_ratio=impact,
         by_set=estimate_record(by_set.estimate) if by_set else None,
-        by_set_p=by_set.p_value if by_set else None,
+        by_set_p=computed_p(by_set.p_value) if by_set else None,
         verdict=Verdict(conclusion.verdict) if conclusion else Verdict.NOT_ENOUGH,
         reason=conclusion.reason if conclusion else None,
         **statistics,
     )
+
+
+def _as_recorded(name: str, value: Value) -> Estimate | float | None:
+    if isinstance(value, IntervalEstimate):
+        return estimate_record(value)
+    return computed_p(value) if name.endswith("_p") else value
 
 
 def estimate_record(found: IntervalEstimate) -> Estimate:
