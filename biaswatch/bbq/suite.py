@@ -94,7 +94,12 @@ def suite_of(
     """
     probes = tuple(probes_of(rows, seed=seed, as_messages=as_messages))
     return Suite(
-        name=name, about=ABOUT, extractors=("choice",), features=("correct",), probes=probes
+        name=name,
+        about=ABOUT,
+        extractors=("choice",),
+        features=("correct",),
+        strata=("condition", "polarity"),
+        probes=probes,
     )
 
 
@@ -111,7 +116,6 @@ def probes_of(rows: Sequence[BbqRow], *, seed: int, as_messages: bool) -> Iterat
             **said,
             set=pair,
             unit=pair or row.key,
-            groups={"condition": row.context_condition, "polarity": row.question_polarity},
             expected=MARKS[order.index(row.label)],
             facts=_facts(row, order, side),
         )

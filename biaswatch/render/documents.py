@@ -6,6 +6,7 @@ from biaswatch.local.run_results import RunResults
 from biaswatch.render.assessments import SUMMARY_HEAD, details, summary_row
 from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group_rows
 from biaswatch.render.findings import NOTHING_TO_COMPARE, conclusions, gap_notes, target_name
+from biaswatch.render.studies import SCORES_MEAN, score_conclusions, scores_csv
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, markdown_table
 from shared.contracts import Diagnosis
 from shared.formatting import coverage, number, p_equals, p_value
@@ -23,25 +24,30 @@ def as_markdown(results: RunResults) -> str:
 
 
 def as_csv(results: RunResults) -> str:
-    """Return a row for each comparison."""
+    """Return a row for each comparison; for each score, where a study compares nobody."""
     run_id = results.run.run_id
-    return findings_csv(
-        GAP_COLUMNS, [gap for each in results.diagnoses for gap in gap_rows(each, run_id)]
-    )
+    gaps = [gap for each in results.diagnoses for gap in gap_rows(each, run_id)]
+    if not gaps and results.studies and results.studies.scores:
+        return scores_csv(results.studies, run_id)
+    return findings_csv(GAP_COLUMNS, gaps)
 
 
 def _findings(results: RunResults) -> Iterator[str]:
-    if not results.diagnoses:
+    scores = score_conclusions(results.studies)
+    compared = [each for each in results.diagnoses if not each.stratum]
+    if scores or compared:
+        yield from ("", "## Conclusions", "")
+        yield from (f"- {escape_md(each)}" for each in (*scores, *conclusions(compared)))
+    else:
         yield from ("", NOTHING_TO_COMPARE)
-        return
-    yield from ("", "## Conclusions", "")
-    yield from (f"- {escape_md(sentence)}" for sentence in conclusions(results.diagnoses))
-    first = results.diagnoses[0]
-    yield ""
-    yield (
-        f"A family of {first.family} comparisons, Holm-corrected at level {first.alpha:g},"
-        f" tolerance {first.tolerance:g}. The conclusions are about {escape_md(first.claim)}."
-    )
+    if scores:
+        yield from ("", SCORES_MEAN)
+    for first in compared[:1]:
+        yield ""
+        yield (
+            f"A family of {first.family} comparisons, Holm-corrected at level {first.alpha:g},"
+            f" tolerance {first.tolerance:g}. The conclusions are about {escape_md(first.claim)}."
+        )
     for diagnosis in results.diagnoses:
         yield ""
         yield from _diagnosis(diagnosis)
@@ -50,10 +56,12 @@ def _findings(results: RunResults) -> Iterator[str]:
 def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     level = coverage(diagnosis.alpha)
     names = (diagnosis.target, diagnosis.scaffold, diagnosis.feature)
-    yield f"## {', '.join(map(escape_md, names))}, by {escape_md(diagnosis.dimension)}"
+    kind = " (a stratum)" if diagnosis.stratum else ""
+    yield f"## {', '.join(map(escape_md, names))}, by {escape_md(diagnosis.dimension)}{kind}"
     yield ""
-    yield from findings_markdown(GAP_COLUMNS, gap_rows(diagnosis), level)
-    yield ""
+    if not diagnosis.stratum:
+        yield from findings_markdown(GAP_COLUMNS, gap_rows(diagnosis), level)
+        yield ""
     yield from findings_markdown(GROUP_COLUMNS, group_rows(diagnosis), level)
     if notes := list(gap_notes(diagnosis)):
         yield ""

@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.console import Console
 
 from biaswatch.render.findings import target_name
-from biaswatch.render.tables import escape, escape_md, markdown_table, terminal_table
+from biaswatch.render.tables import csv_text, escape, escape_md, markdown_table, terminal_table
 from services.gateway.runs.views import (
     FlaggedPair,
     PairGap,
@@ -42,6 +42,12 @@ MEANING = (
     " are of the pairs with a verdict."
 )
 MOST_GAPS = 20
+SCORES_MEAN = (
+    "Bias scores run from -100 (whenever an answer names a person, against the stereotype) to 100"
+    " (always with it). Each interval covers 95 % by itself, with contexts as units. Condition and"
+    " polarity are strata of the questions: they are described, and no verdict is given of them."
+)
+CONDITIONS = {"ambig": "where the context leaves it open", "disambig": "where the context tells"}
 
 
 def _score_rows(studies: StudyResults) -> Iterator[list[str]]:
@@ -183,6 +189,43 @@ def _flagged_pair(each: FlaggedPair) -> Iterator[str]:
     for flag in each.flags:
         why = each.explanations.get(flag) or "The judge gave no explanation."
         yield f"- **{STATEMENTS[flag]}**: {escape_md(why)}"
+
+
+def score_conclusions(studies: StudyResults | None) -> list[str]:
+    """Return for each model and category both bias scores and accuracies, with their intervals."""
+    if studies is None:
+        return []
+
+    def title(each: Scores) -> tuple[str, str]:
+        return target_name(each), each.category
+
+    found = []
+    for (model, category), some in groupby(sorted(studies.scores, key=title), key=title):
+        by_condition = {each.condition: each for each in some}
+        there = [by_condition[name] for name in CONDITIONS if name in by_condition]
+        biases = (f"{_percent(each.bias)} {CONDITIONS[each.condition]}" for each in there)
+        accuracies = (f"{_percent(each.accuracy)} %" for each in there)
+        found.append(
+            f"{model}, {category}: bias score {', '.join(biases)}; accuracy"
+            f" {' and '.join(accuracies)}{' respectively' if len(there) > 1 else ''}."
+        )
+    return found
+
+
+def scores_csv(studies: StudyResults, run_id: str) -> str:
+    """Return a row for each score, unrounded, in percent."""
+    head = ("run", "target", "scaffold", "category", "condition", "score", "value", "low", "high")
+    counts = ("rows", "missing", "unmatched", "without_target", "contexts")
+    rows = (
+        (
+            *(run_id, each.target, each.scaffold, each.category, each.condition, name),
+            *(score.value, score.low, score.high, score.reason),
+            *(getattr(each, count) for count in counts),
+        )
+        for each in studies.scores
+        for name, score in (("accuracy", each.accuracy), ("s_dis", each.s_dis), ("bias", each.bias))
+    )
+    return csv_text((*head, "reason", *counts), rows)
 
 
 def model_gaps(studies: StudyResults) -> list[str]:

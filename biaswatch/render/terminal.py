@@ -12,7 +12,7 @@ from biaswatch.render.assessments import print_assessments
 from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group_rows
 from biaswatch.render.findings import NOTHING_TO_COMPARE, conclusions, dimension_notes, target_name
 from biaswatch.render.interpretations import summary
-from biaswatch.render.studies import print_studies
+from biaswatch.render.studies import SCORES_MEAN, print_studies, score_conclusions
 from biaswatch.render.tables import escape, findings_table
 from shared.contracts import Diagnosis
 from shared.formatting import coverage
@@ -47,7 +47,7 @@ def print_results(results: RunResults, *, as_json: bool) -> None:
     if results.studies:
         print_studies(console, results.studies)
     if results.diagnoses or run.responses:
-        _print_conclusions(console, results.diagnoses)
+        _print_conclusions(console, results)
     else:
         console.print("There is no answer yet, so there is nothing to compare.")
 
@@ -75,22 +75,26 @@ def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
         groups = [row for each in found for row in group_rows(each)]
         console.print(f"\n[bold]{escape(title)}[/]")
         width, console.width = console.width, max(console.width, LEAST_WIDTH)
-        console.print(findings_table(GAP_COLUMNS, gaps, level), "")
+        if gaps:
+            console.print(findings_table(GAP_COLUMNS, gaps, level), "")
         console.print(findings_table(GROUP_COLUMNS, groups, level), "")
         console.width = width
         for line in (line for diagnosis in found for line in dimension_notes(diagnosis)):
             console.print(f"[dim]{escape(line)}[/]")
 
 
-def _print_conclusions(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
+def _print_conclusions(console: Console, results: RunResults) -> None:
     """Print the conclusions and what they are about; they are what is read last."""
-    if not diagnoses:
+    scores = score_conclusions(results.studies)
+    compared = [each for each in results.diagnoses if not each.stratum]
+    if not (scores or compared):
         console.print(NOTHING_TO_COMPARE)
-        return
-    for sentence in conclusions(diagnoses):
+    for sentence in (*scores, *conclusions(compared)):
         console.print(f"• {escape(sentence)}")
-    first = diagnoses[0]
-    console.print(
-        f"[dim]Family of {first.family} comparisons, Holm-corrected, level {first.alpha:g}."
-        f" About {escape(first.claim)}.[/dim]"
-    )
+    if scores:
+        console.print(f"[dim]{SCORES_MEAN}[/]")
+    for first in compared[:1]:
+        console.print(
+            f"[dim]Family of {first.family} comparisons, Holm-corrected, level {first.alpha:g}."
+            f" About {escape(first.claim)}.[/dim]"
+        )

@@ -146,6 +146,9 @@ class Diagnosis(Record):
     """Which number."""
     dimension: Name
     """Which grouping: race, gender, concept."""
+    stratum: bool = False
+    """Whether the grouping is one of questions and not of people: then nothing is compared, and
+    there are no gaps."""
     alpha: float
     """The level of the family."""
     tolerance: float

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from shared.contracts.identity import Name, Token, derived_id
-from shared.contracts.probe import Message, Role
+from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part
 
 
@@ -73,6 +73,9 @@ class Suite(Part):
     """From which value of a feature on an answer counts as a selection."""
     assessed: tuple[str, ...] = ()
     """Features whose quality, consistency and deviation from anonymised twins are looked at too."""
+    strata: tuple[Name, ...] = ()
+    """Facts, or dimensions of groups, that are conditions of the question and no groups of people:
+    their levels are described and never compared."""
     variables: dict[str, str] = {}
     """Given to every probe that has variables and does not set them itself: criteria, a scale."""
     probes: tuple[SuiteProbe, ...] = Field(min_length=1)
@@ -87,6 +90,28 @@ class Suite(Part):
             seen.add(probe.key)
         return self
 
+    @model_validator(mode="after")
+    def _strata_are_there(self) -> "Suite":
+        there = {name for probe in self.probes for name in (*probe.facts, *probe.groups)}
+        for name in self.strata:
+            if name not in there:
+                raise ValueError(f"no probe has the stratum {name!r}, as a fact or a group")
+        return self
+
+    def groups_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
+        """Return whom a probe is about, by each dimension that is compared."""
+        return {name: group for name, group in probe.groups.items() if name not in self.strata}
+
+    def strata_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
+        """Return the level of each stratum that a probe has."""
+        known = {**probe.facts, **probe.groups}
+        return {name: known[name] for name in self.strata if name in known}
+
+    @property
+    def has_findings(self) -> bool:
+        """Whether there is anything to describe or compare."""
+        return bool(self.strata) or any(probe.groups for probe in self.probes)
+
     @property
     def pairs(self) -> int:
         """How many sets are two questions about one context, of which each is a side."""
@@ -100,7 +125,7 @@ class Suite(Part):
     def hash(self) -> str:
         """Changes with everything in the suite."""
         # Suites from before these fields keep their hashes.
-        later = ("variables", "assessed")
+        later = ("variables", "assessed", "strata")
         without: dict[str, Any] = {name: True for name in later if not getattr(self, name)}
         if not any(probe.facts for probe in self.probes):
             without["probes"] = {"__all__": {"facts"}}

@@ -52,8 +52,9 @@ def draw(results: RunResults, folder: Path) -> list[Path]:
 
 
 def _pictures() -> Iterator[tuple[str, Callable[[RunResults], Any]]]:
-    from biaswatch.render.figures import dots, heatmaps
+    from biaswatch.render.figures import bias_scores, dots, heatmaps
 
+    yield "bias-scores", bias_scores.bias_scores
     yield "gaps", heatmaps.gaps
     yield "criteria", heatmaps.criteria
     yield "quality-and-consistency", dots.quality_and_consistency

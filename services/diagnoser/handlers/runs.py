@@ -11,7 +11,9 @@ from services.diagnoser.domain.findings import (
     AnalysisPlan,
     MeasuredResponse,
     RunFinding,
+    StratumDescription,
     assess,
+    describe_strata,
     diagnose,
     with_own_gaps,
 )
@@ -72,10 +74,12 @@ class DiagnoseRun:
         found = [self._with_own_gaps(each, run) for each in diagnose(cases, plan, rng)]
         for gap in (gap for finding in found for gap in finding.gaps):
             COMPARISONS.labels(gap.verdict).inc()
+        strata = describe_strata(cases, plan)
         more = assess(cases, plan, rng) if plan.assessed else []
-        together = len(found) + len(more)
+        together = len(found) + len(strata) + len(more)
         return [
             *(self._diagnosis(completion, finding, plan, together) for finding in found),
+            *(self._description(completion, stratum, plan, together) for stratum in strata),
             *(Assessment(**self._head(completion, plan), **vars(each)) for each in more),
         ]
 
@@ -91,12 +95,13 @@ class DiagnoseRun:
                     scaffold=probe.scaffold,
                     unit=probe.unit_id,
                     set=probe.set_id,
-                    groups=probe.groups,
+                    groups=suite.groups_of(probe),
                     extractor=pin.name,
                     values=features.values if features else {},
                     why_missing=features.unscorable if features else NOT_ARRIVED,
                     expected=probe.expected,
                     criteria=criteria.get(probe.id, {}),
+                    strata=suite.strata_of(probe),
                 )
 
     def _criteria(
@@ -139,6 +144,21 @@ class DiagnoseRun:
             gaps=finding.gaps,
             disparities=finding.disparities,
             missing=finding.missing,
+        )
+
+    def _description(
+        self, completion: Completion, stratum: StratumDescription, plan: AnalysisPlan, together: int
+    ) -> Diagnosis:
+        return Diagnosis(
+            **self._head(completion, plan),
+            **vars(stratum.key),
+            stratum=True,
+            tolerance=plan.tolerance,
+            family=0,
+            claim=CLAIMS[plan.claim],
+            together=together,
+            groups=stratum.groups,
+            gaps=(),
         )
 
     def _head(self, completion: Completion, plan: AnalysisPlan) -> dict[str, Any]:

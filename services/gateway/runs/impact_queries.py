@@ -109,7 +109,7 @@ def features_of(measured: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _dimensions(run: Run, suite: Suite, wanted: Sequence[str]) -> list[str]:
     """Return the dimensions that are asked for, or all there are."""
-    there = sorted({name for probe in asked_of(run, suite) for name in probe.groups})
+    there = sorted({n for probe in asked_of(run, suite) for n in suite.groups_of(probe)})
     if not there:
         raise UsageError("No probe of this run names a group, so there are no categories.")
     for name in wanted:

@@ -8,7 +8,6 @@ from services.gateway.runs.views import (
     Interpretation,
     RunProgress,
     RunState,
-    has_groups,
     state_of,
     verdicts_expected,
 )
@@ -92,7 +91,7 @@ class RunQueries:
         gather = self._store.gathers(RUN_GATHER).look(run.id)
         opening = gather.opening if gather else 0
         # A round of a monitor becomes evidence instead of diagnoses.
-        undiagnosed = run.monitor_id is not None or not has_groups(suite)
+        undiagnosed = run.monitor_id is not None or suite is None or not suite.has_findings
         expected = verdicts_expected(run, suite)
         verdicts = self._verdicts(run.id, expected)
         state = state_of(

@@ -73,11 +73,6 @@ def verdicts_expected(run: Run, suite: Suite | None) -> int:
     return pairs + len({judge.lane for judge in run.judging.judges or run.targets})
 
 
-def has_groups(suite: Suite | None) -> bool:
-    """Return whether there is anything to compare: some probe names a group."""
-    return suite is not None and any(probe.groups for probe in suite.probes)
-
-
 def state_of(
     *, closed_by: ClosedBy | None, complete: bool, diagnosed: bool, judged: bool = True
 ) -> RunState:

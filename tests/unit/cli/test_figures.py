@@ -7,6 +7,7 @@ import pytest
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import draw
+from services.gateway.runs.views import Scores, StudyResults
 from shared.contracts import (
     Assessment,
     Cell,
@@ -78,3 +79,33 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     outcome = RunResults(RUN, [make_diagnosis()])
     with pytest.raises(UsageError, match="cannot be written"):
         draw(outcome, tmp_path / "file" / "figures")
+
+
+def scores_of(models: int) -> StudyResults:
+    given = [
+        Scores(
+            target=f"openai:model-{model}", scaffold="direct", category=category,
+            condition=condition, rows=9, missing=0, unmatched=0, without_target=0, correct=3,
+            named=4, biased=3, contexts=5, accuracy=SOME, s_dis=SOME, bias=bias,
+        )
+        for model in range(models)
+        for category in ("Age", HOSTILE)
+        for condition, bias in (
+            ("ambig", Estimate(value=-48.94, low=-52.1, high=45.8)),
+            ("disambig", Estimate(reason="no answer names a person")),
+        )
+    ]  # fmt: skip
+    return StudyResults(alpha=0.05, scores=given, score_gaps=[], pairs=[], pair_gaps=[], judges=[])
+
+
+def test_bias_scores_are_drawn_by_category_and_model_with_what_is_undefined(tmp_path: Path) -> None:
+    draw(RunResults(RUN, [], studies=scores_of(2)), tmp_path)
+    said = (tmp_path / "bias-scores.svg").read_text()
+    for words in ("Age", "openai:model-1", "\u221248.9", "[\u221252.1, 45.8]", "undefined"):
+        assert words in said
+    assert "ambiguous contexts" in said
+    assert "disambiguated contexts" in said
+    draw(RunResults(RUN, [], studies=scores_of(9)), tmp_path)
+    many = (tmp_path / "bias-scores.svg").read_text()
+    assert "\u221249" in many
+    assert "52.1" not in many

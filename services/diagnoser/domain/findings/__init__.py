@@ -5,6 +5,7 @@ from services.diagnoser.domain.findings.observations import MeasuredResponse
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_diagnosis import diagnose
 from services.diagnoser.domain.findings.run_findings import FindingKey, RunFinding, with_own_gaps
+from services.diagnoser.domain.findings.strata import StratumDescription, describe_strata
 
 __all__ = [
     "AnalysisPlan",
@@ -12,7 +13,9 @@ __all__ = [
     "FindingKey",
     "MeasuredResponse",
     "RunFinding",
+    "StratumDescription",
     "assess",
+    "describe_strata",
     "diagnose",
     "with_own_gaps",
 ]

@@ -77,6 +77,8 @@ class MeasuredResponse:
     """The right answer, where there is one."""
     criteria: Mapping[str, float | None] = field(default_factory=dict)
     """The ratings of a scaffold that judges criteria one by one."""
+    strata: Mapping[str, str] = field(default_factory=dict)
+    """Conditions of the question, by name: described and never compared."""
 
 
 def by_extractor(responses: Sequence[MeasuredResponse]) -> list[list[MeasuredResponse]]:

@@ -1,0 +1,68 @@
+"""Strata against numpy and scipy: described with their missing answers, and never compared."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from services.diagnoser.domain.findings import (
+    AnalysisPlan,
+    MeasuredResponse,
+    describe_strata,
+    diagnose,
+)
+from shared.contracts import Claim
+
+PLAN = AnalysisPlan(measured={"choice": ("correct",)}, features=("correct",))
+
+
+def case(unit: str, level: str, value: float | None) -> MeasuredResponse:
+    return MeasuredResponse(
+        target="m", scaffold="direct", unit=unit, set=None, groups={}, extractor="choice",
+        values={} if value is None else {"correct": value},
+        why_missing="refused" if value is None else None, strata={"difficulty": level},
+    )  # fmt: skip
+
+
+def cases(seed: int = 1) -> list[MeasuredResponse]:
+    rng = np.random.default_rng(seed)
+    return [
+        case(f"{level}{prompt}", level, None if rng.random() < 0.2 else float(rng.random() < share))
+        for level, share in (("easy", 0.9), ("hard", 0.2))
+        for prompt in range(30)
+        for _ in range(4)
+    ]
+
+
+def test_a_stratum_has_the_mean_over_prompts_and_its_t_interval() -> None:
+    answers = cases()
+    [found] = describe_strata(answers, PLAN)
+    assert (found.key.feature, found.key.dimension) == ("correct", "difficulty")
+    for level in found.groups:
+        mine = [each for each in answers if each.strata["difficulty"] == level.group]
+        by_prompt: dict[str, list[float]] = {}
+        for each in mine:
+            if (value := each.values.get("correct")) is not None:
+                by_prompt.setdefault(each.unit, []).append(value)
+        means = [np.mean(values) for values in by_prompt.values()]
+        interval = stats.ttest_1samp(means, 0).confidence_interval(0.95)
+        assert level.mean.value == pytest.approx(np.mean(means))
+        assert (level.mean.low, level.mean.high) == pytest.approx((interval.low, interval.high))
+        missing = sum(not each.values for each in mine)
+        assert (level.responses, level.missing, level.units) == (120, missing, len(means))
+        assert level.missing_reasons == {"refused": missing}
+
+
+def test_a_stratum_is_never_compared_however_much_its_levels_differ() -> None:
+    assert diagnose(cases(), PLAN, np.random.default_rng(0)) == []
+
+
+def test_answers_to_fixed_prompts_have_the_interval_of_their_answers() -> None:
+    bank = AnalysisPlan(measured=PLAN.measured, features=PLAN.features, claim=Claim.BANK)
+    [found] = describe_strata(cases(), bank)
+    assert {level.mean.method for level in found.groups} == {"t over answers within prompts"}
+
+
+def test_a_run_without_strata_or_with_another_feature_has_no_description() -> None:
+    assert describe_strata([], PLAN) == []
+    other = AnalysisPlan(measured=PLAN.measured, features=("length",))
+    assert describe_strata(cases(), other) == []
