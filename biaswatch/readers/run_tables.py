@@ -142,7 +142,10 @@ def _groups(table: RunTable, named: Sequence[str]) -> dict[str, str]:
     """Return the field of each dimension, by the name it is shown by."""
     if named:
         return {name: _field(table, name) for name in named}
-    found = sorted(field for field in table.fields if field.startswith("groups."))
+    strata = {f"groups.{name}" for name in table.declared.strata}
+    found = sorted(
+        each for each in table.fields if each.startswith("groups.") and each not in strata
+    )
     if not found:
         fields = ", ".join(short_names(table.fields).values())
         raise UsageError(f"No probe of the run names a group. Name a field by --group: {fields}.")

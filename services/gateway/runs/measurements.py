@@ -30,6 +30,8 @@ class DeclaredAnalysis(DescribedBody):
     """Which features are diagnosed; all that are measured, where none is named."""
     selected_at_least: dict[str, float]
     """From which value of a feature on an answer counts as a selection."""
+    strata: list[str] = []
+    """Facts or dimensions of groups that are described and never compared."""
     extractors: list[PinnedExtractor]
     targets: list[str]
     scaffolds: list[str]

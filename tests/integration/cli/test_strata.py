@@ -95,6 +95,9 @@ def test_a_dimension_that_a_suite_declares_as_a_stratum_gets_no_verdict(tmp_path
     assert (found["race"]["stratum"], found["level"]["stratum"]) == (False, True)
     means = {group["group"]: group["mean"]["value"] for group in found["level"]["groups"]}
     assert means == {"easy": 3.5, "hard": 1.5}
+    run_id = json.loads(said.stdout)["run"]["run_id"]
+    table = json.loads(command("diagnose", run_id, "--json").stdout)
+    assert {row["dimension"] for row in table["comparisons"]} == {"race"}
     wrong = run(["age"])
     assert wrong.returncode == 2
     assert "no probe has the stratum 'age'" in wrong.stderr
