@@ -65,9 +65,8 @@ def simulate(
 def _outcomes(study: Study, shape: Shape, found: Sequence[ProductVerdict]) -> Iterator[Outcome]:
     for each in found:
         claimed = each.survives or shape.kind is not Kind.MISSING
-        truth = float(study.truth[each.a, each.b][each.feature])
         yield Outcome(
-            truth,
+            study.gap(each.a, each.b, each.feature),
             each.verdict if claimed else Decision.NOT_ENOUGH,
             each.gap or 0.0,
             each.marginal,

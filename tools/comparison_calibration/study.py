@@ -42,6 +42,23 @@ class Study:
     units: Labels | None = None
     sets: Labels | None = None
 
+    def gap(self, a: str, b: str, feature: int) -> float:
+        """Return the true gap of two groups, or of a group and all others together.
+
+        The latter is known where the others are all alike.
+        """
+        if (a, b) in self.truth:
+            return float(self.truth[a, b][feature])
+        with_signs = [
+            sign * float(gaps[feature])
+            for (one, other), gaps in self.truth.items()
+            for sign, group in ((1, one), (-1, other))
+            if group == a
+        ]
+        if len(set(with_signs)) != 1:
+            raise ValueError(f"the true gap of {a} and {b} is not known")
+        return with_signs[0]
+
 
 Draw = Callable[[Rng], Study]
 
@@ -58,6 +75,8 @@ class Shape:
     claim: Claim = Claim.POPULATION
     least_power: float | None = None
     """Where the right verdict must be found this often, whatever comparators find."""
+    declared: bool = True
+    """Whether the product is told the bounds; comparators are always."""
     most_runs: int | None = None
     """Where more would take minutes."""
 

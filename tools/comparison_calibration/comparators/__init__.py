@@ -28,10 +28,8 @@ def comparators_of(study: Study, shape: Shape, feature: int, a: str, b: str) -> 
 
 
 def _of_two_samples(samples: ComparedSamples, shape: Shape) -> Comparators:
-    # All shapes of a kind need the same comparators; clusters come with and without bounds.
-    clustered = shape.kind is Kind.CLUSTERED
-    found = dict(independent(samples.x, samples.y, None if clustered else samples.bounds))
-    if samples.bounds is not None and not clustered:
+    found = dict(independent(samples.x, samples.y, samples.bounds))
+    if samples.bounds is not None:
         found["betting and MOVER"] = betting(samples.x, samples.y, samples.bounds)
     if shape.kind is Kind.BINARY:
         found |= rate_tests(samples.x, samples.y)

@@ -26,8 +26,21 @@ def partly_paired(samples: ComparedSamples) -> Comparators:
         alone = independent(samples.x, samples.y, samples.bounds)
         found |= {f"others alone, {name}": tails for name, tails in alone.items()}
     if samples.bounds is not None:
+        found["fixed weights with both ends added"] = fixed_weights(with_ends(samples))
         found["betting of all, as if independent"] = betting(x, y, samples.bounds)
     return found
+
+
+def with_ends(samples: ComparedSamples) -> ComparedSamples:
+    """Add both ends of the range to every part that is used; to pairs, the two furthest apart."""
+    if samples.bounds is None:
+        raise ValueError("the ends of an unknown range cannot be added")
+    low, high = samples.bounds
+    x, y = samples.x, samples.y
+    if min(len(x), len(y)) >= LEAST:
+        x, y = (np.append(values, samples.bounds) for values in (x, y))
+    pairs = np.vstack([samples.pairs, [(low, high), (high, low)]])
+    return ComparedSamples(pairs, x, y, samples.bounds)
 
 
 def fixed_weights(samples: ComparedSamples) -> Tails:

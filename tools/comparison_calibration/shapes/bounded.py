@@ -69,6 +69,10 @@ def _shape(name: str, draw: Draw, bounds: Bounds = UNIT, tolerance: float = 0.0)
     return Shape(f"bounded {name}", Kind.BOUNDED, draw, bounds, tolerance)
 
 
+def _undeclared(name: str, draw: Draw, bounds: Bounds, tolerance: float = 0.0) -> Shape:
+    return Shape(f"undeclared {name}", Kind.BOUNDED, draw, bounds, tolerance, declared=False)
+
+
 FOUR, LOWER = scale(MOSTLY_FOUR), scale(A_LITTLE_LOWER)
 LOWER_GAP = mean_of_scale(A_LITTLE_LOWER) - mean_of_scale(MOSTLY_FOUR)
 THREE_VALUED = scale((0.03, 0.94, 0.03), -1.0)
@@ -155,4 +159,13 @@ BOUNDED = (
     _shape("gap 0 within .4 in ratings, 100/100", drawn(100, FOUR, 100, FOUR), RATING, 0.4),
     _shape("gap 0 within .1 in scores, 80/200", drawn(80, beta(2, 3), 200, beta(2, 3)), UNIT, 0.1),
     _shape("gap 0 within .05 in toxicity, 200/400", drawn(200, TOXIC, 400, TOXIC), UNIT, 0.05),
-)
+    _undeclared("ratings mostly 4, 10/200", drawn(10, FOUR, 200, FOUR), RATING),
+    _undeclared("ratings mostly 4, 3/100", drawn(3, FOUR, 100, FOUR), RATING),
+    _undeclared("three values mostly 0, 20/300",
+                drawn(20, THREE_VALUED, 300, THREE_VALUED), SENTIMENT),
+    _undeclared("toxicity 2 % high, 50/500", drawn(50, TOXIC, 500, TOXIC), UNIT),
+    _undeclared("ratings, gap = -tolerance by unseen low ones, 25/100",
+                drawn(25, scale((0.06, 0, 0, 0.94, 0)), 100, scale((0, 0, 0, 0.95, 0.05)), -0.23),
+                RATING, 0.23),
+    _undeclared("gap in ratings, 40/40", drawn(40, LOWER, 40, FOUR, LOWER_GAP), RATING),
+)  # fmt: skip
