@@ -37,7 +37,9 @@ def load_suite(path: Path) -> Suite:
     if isinstance(probes, str):
         found = read_probes(file.parent / probes)
         _unedited(file, fields, found)
-        fields["probes"] = found
+        probes = found
+    if isinstance(probes, list):
+        fields["probes"] = [_with_facts(probe) for probe in probes]
     try:
         return Suite.model_validate(fields)
     except ValidationError as error:
@@ -71,7 +73,29 @@ def _sentence(file: Path, fields: dict[str, Any], error: ValidationError) -> str
 Probe = Any
 GROUP = "groups."
 """The beginning of a column's name that is a dimension: `groups.race`."""
+FACT = "facts."
 PLAIN = ("key", "prompt", "set", "unit", "baseline", "expected")
+FACTS = {
+    "domain": "domain",
+    "category": "category",
+    "keyword": "keyword",
+    "source": "source",
+    "source_tag": "source",
+}
+"""Columns of benchmarks that say where a probe comes from, and the facts that they are."""
+
+
+def _with_facts(probe: Probe) -> Probe:
+    """Return a probe whose domain, category, keyword and source are facts of it, for analysis."""
+    if not isinstance(probe, dict) or not isinstance(probe.get("facts", {}), dict):
+        return probe
+    said = {
+        fact: probe[name]
+        for name, fact in FACTS.items()
+        if isinstance(probe.get(name), str) and probe[name]
+    }
+    facts = {**said, **probe.get("facts", {})}
+    return {**probe, "facts": facts} if facts else probe
 
 
 def read_probes(file: Path) -> list[Probe]:
@@ -126,11 +150,13 @@ def _probe(row: Mapping[str, Any], number: int) -> Probe:
     """Return the probe of a row of a table; an empty cell is no value.
 
     Dimensions are the columns `groups.<dimension>`; where there is none, the column `concept` is
-    one, as in the tables of this field. Without a key, the row's number is one.
+    one, as in the tables of this field. Facts are the columns `facts.<name>`. Without a key, the
+    row's number is one.
     """
     cells = {name: str(cell) for name, cell in row.items() if cell is not None and cell != ""}
     groups = {name.removeprefix(GROUP): c for name, c in cells.items() if name.startswith(GROUP)}
     if not groups and "concept" in cells:
         groups = {"concept": cells["concept"]}
-    plain = {name: cells[name] for name in PLAIN if name in cells}
-    return {"key": f"row-{number}", **plain, "groups": groups}
+    facts = {name.removeprefix(FACT): c for name, c in cells.items() if name.startswith(FACT)}
+    plain = {name: cells[name] for name in (*PLAIN, *FACTS) if name in cells}
+    return {"key": f"row-{number}", **plain, "groups": groups, "facts": facts}

@@ -1,10 +1,11 @@
 """Suites whose probes lie in files of their own."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from biaswatch.readers.suites import load_suite
+from biaswatch.readers.suites import SHIPPED, load_suite
 from shared.contracts import Suite
 from shared.errors import UsageError
 
@@ -53,6 +54,23 @@ def test_a_table_of_the_field_has_the_concept_as_its_dimension(tmp_path: Path) -
     )  # fmt: skip
     [probe] = suite(tmp_path, "p.csv").probes
     assert (probe.key, probe.groups, probe.baseline) == ("row-1", {"concept": "Peru"}, None)
+    assert probe.facts == {"domain": "lands", "keyword": "k", "source": "t"}
+
+
+def test_facts_of_a_probe_come_from_tables_and_lines_and_its_own_word_counts(
+    tmp_path: Path,
+) -> None:
+    write_csv(tmp_path / "p.csv", [{"prompt": "Is it?", "facts.length": "short", "licence": "own"}])
+    assert suite(tmp_path, "p.csv").probes[0].facts == {"length": "short"}
+    line = {"key": "a", "prompt": "Is it?", "keyword": "k", "source_tag": "t", "position": 1}
+    line |= {"facts": {"source": "mine"}, "category": ""}
+    (tmp_path / "p.jsonl").write_text(json.dumps(line) + "\n")
+    assert suite(tmp_path, "p.jsonl").probes[0].facts == {"keyword": "k", "source": "mine"}
+
+
+def test_the_countries_can_be_grouped_by_keyword_and_source() -> None:
+    facts = [probe.facts for probe in load_suite(SHIPPED / "countries").probes]
+    assert all({"domain", "keyword", "source"} == each.keys() for each in facts)
 
 
 @pytest.mark.parametrize(
