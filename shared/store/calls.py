@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Engine, delete, select, update
 
 from shared.contracts import Budget, Probe
 from shared.store.engine import chunks, insert_new, read_transaction, upsert, write_transaction
-from shared.store.tables import CALLS, SPENDING
+from shared.store.tables import BEGUN_CALLS, CALLS, SPENDING
 from shared.store.texts import purged
 
 NO_BUDGET = Budget()
@@ -50,6 +50,35 @@ class Calls:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    def begin(self, runs: Mapping[str, str], at: datetime) -> dict[str, int]:
+        """Note that calls begin, before they are made; return how often each has begun by now.
+
+        Parameters
+        ----------
+        runs
+            The run of each call, by the call's id.
+        at
+            Now.
+        """
+        rows = [{"id": id_, "run_id": runs[id_], "at": at, "times": 1} for id_ in sorted(runs)]
+        with write_transaction(self._engine) as connection:
+            again = {"times": BEGUN_CALLS.c.times + 1, "at": at}
+            statement = upsert(connection, BEGUN_CALLS).on_conflict_do_update(
+                index_elements=["id"], set_=again
+            )
+            found = connection.execute(
+                statement.returning(BEGUN_CALLS.c.id, BEGUN_CALLS.c.times), rows
+            )
+            return {row.id: row.times for row in found}
+
+    def take_back(self, ids: Iterable[str]) -> None:
+        """Note that calls which began were refused at the door, so that they count for nothing."""
+        fewer = BEGUN_CALLS.c.times - 1
+        with write_transaction(self._engine) as connection:
+            for some in chunks(ids):
+                those = BEGUN_CALLS.c.id.in_(some)
+                connection.execute(update(BEGUN_CALLS).where(those).values(times=fewer))
 
     def keep(self, paid: Sequence[PaidCall]) -> None:
         """Keep answers and add what they cost, in one transaction."""
@@ -101,6 +130,7 @@ class Calls:
     def forget(self, before: datetime) -> int:
         """Delete answers kept before a moment: their responses are records by now."""
         with write_transaction(self._engine) as connection:
+            connection.execute(delete(BEGUN_CALLS).where(BEGUN_CALLS.c.at < before))
             return connection.execute(delete(CALLS).where(CALLS.c.at < before)).rowcount
 
 

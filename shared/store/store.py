@@ -23,6 +23,7 @@ from shared.store.engine import (
 from shared.store.extractors import Baselines, Calibrations, Extractors
 from shared.store.gathers import Gathers
 from shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
+from shared.store.paused_targets import PausedTargets
 from shared.store.records import Records
 from shared.store.tables import SUITES
 from shared.store.texts import Purges
@@ -123,6 +124,7 @@ class Store:
         self.suites = Suites(engine)
         self.extractors = Extractors(engine)
         self.calls = Calls(engine)
+        self.paused_targets = PausedTargets(engine)
         self.baselines = Baselines(engine)
         self.calibrations = Calibrations(engine)
         self.schedule = Schedule(engine)

@@ -193,6 +193,29 @@ CALLS = Table(
 )
 """Paid calls; an answer that may be reused is kept for some days."""
 
+BEGUN_CALLS = Table(
+    "begun_call",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("run_id", String(32), nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("times", Integer, nullable=False),
+    Index("begun_call_at", "at"),
+)
+"""How often each paid call was begun: written before it is made, so that no end escapes it."""
+
+PAUSED_TARGETS = Table(
+    "paused_target",
+    metadata,
+    Column("lane", String(96), primary_key=True),
+    Column("target", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("since", UtcDateTime, nullable=False),
+    Column("refusals", Integer, nullable=False),
+    Column("next_try_at", UtcDateTime, nullable=False),
+)
+"""Targets that refuse every call: their probes wait."""
+
 SPENDING = Table(
     "spending",
     metadata,
