@@ -5,6 +5,7 @@ from typing import Any
 import anthropic
 
 from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
+from shared.llm.reply_values import at, count_of, label_of, shortened, storable, tokens_of
 from shared.llm.sdk_model import Sdk, SdkModel
 
 ANTHROPIC = Sdk(anthropic, anthropic.AsyncAnthropic, anthropic.AnthropicError)
@@ -22,7 +23,7 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
     """Asks for the next message; here, system prompts are no part of the conversation."""
 
     sdk = ANTHROPIC
-    endpoint = "messages.create"
+    endpoint = "messages.with_raw_response.create"
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         system = "\n\n".join(m["content"] for m in call.messages if m["role"] == "system")
@@ -36,24 +37,27 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
         return request
 
     def _answer(self, reply: Any) -> ModelAnswer:
-        try:
-            text = "".join(part.text for part in reply.content if part.type == "text")
-            stopped, usage = reply.stop_reason, reply.usage
-        except (AttributeError, TypeError):
-            raise CallFailed(Failure.GARBAGE, "The server's reply has no content.") from None
-        tokens = _tokens(usage)
+        tokens, stopped = _tokens(at(reply, "usage")), label_of(at(reply, "stop_reason"))
+        parts = at(reply, "content")
+        said = [at(part, "text") for part in parts or () if at(part, "type") == "text"]
+        if not isinstance(parts, list) or not all(isinstance(each, str) for each in said):
+            raise CallFailed(Failure.GARBAGE, "The server's reply has no content.", tokens=tokens)
+        text = storable("".join(said))
         if stopped == "refusal":
-            raise CallFailed(Failure.REFUSAL, text or "The model refused.", tokens=tokens)
-        finish = _FINISHES.get(stopped, stopped)
+            words = shortened(text) or "The model refused."
+            raise CallFailed(Failure.REFUSAL, words, tokens=tokens)
+        finish = _FINISHES.get(stopped, stopped) if stopped else None
         if not text.strip():
             empty = Failure.TRUNCATED if finish == "length" else Failure.EMPTY
             raise CallFailed(empty, "The model's answer is empty.", tokens=tokens)
-        return ModelAnswer(text, finish, tokens[0], tokens[1], reply.model)
+        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")))
 
 
 def _tokens(usage: Any) -> tuple[int | None, int | None]:
     """Return what was read and written; what a prompt cache provided was read, too."""
-    if usage is None:
-        return None, None
-    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
-    return usage.input_tokens + cached, usage.output_tokens
+    caches = ("cache_read_input_tokens", "cache_creation_input_tokens")
+    cached = [count_of(at(usage, name) or 0) for name in caches]
+    read, written = tokens_of(usage, "input_tokens", "output_tokens")
+    if read is None or None in cached:
+        return None, written
+    return read + sum(filter(None, cached)), written

@@ -1,7 +1,6 @@
 """Any HTTP application as a model: fill a request template, follow a pointer into the reply."""
 
 import asyncio
-import json
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from shared.contracts import Target
 from shared.contracts.providers.http import Application
 from shared.errors import UsageError
 from shared.files import checked, parse_yaml, read_text
+from shared.llm.bounded_replies import ACCEPTED, accepted_call, bounded_body
 from shared.llm.port import (
     HOST_KEY_SOURCE,
     PURPOSE_HEADER,
@@ -25,9 +25,9 @@ from shared.llm.port import (
     ModelEndpoint,
     key_refused,
 )
+from shared.llm.reply_values import UNKNOWN_TOKENS, json_of, storable
 from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
 
-LARGEST_REPLY_BYTES = 4 * 1024 * 1024
 MESSAGES, PROMPT, SYSTEM, REPEAT = "{messages}", "{prompt}", "{system}", "{repeat}"
 
 
@@ -52,7 +52,7 @@ class HttpApp:
     def __init__(
         self, application: Application, *, key: str | None, private_hosts: Collection[str] = ()
     ) -> None:
-        headers = dict(application.headers)
+        headers = {"Accept-Encoding": ACCEPTED, **application.headers}
         if key:
             headers[application.key_header] = application.key_prefix + key
         self._application = application
@@ -68,11 +68,14 @@ class HttpApp:
     async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
         body = filled_template(self._application.request, call)
+        accepted: list[bool] = []
+        accepted_call.set(accepted)
         try:
             async with asyncio.timeout(call.timeout_s):
                 status, headers, reply = await self._exchange(body, call)
         except (TimeoutError, httpx2.TimeoutException):
-            raise CallFailed(Failure.TIMEOUT, "The application did not answer in time.") from None
+            said = "The application did not answer in time."
+            raise CallFailed(Failure.TIMEOUT, said, tokens=_cost(accepted)) from None
         except UnknownHostError as error:
             raise CallFailed(Failure.UNREACHABLE, str(error)) from None
         except PrivateAddressError:
@@ -82,7 +85,11 @@ class HttpApp:
                 " may be asked, name it in BIASWATCH_GENERATOR_PRIVATE_HOSTS for the generator.",
             ) from None
         except httpx2.HTTPError:
-            raise CallFailed(Failure.UNREACHABLE, "The application cannot be reached.") from None
+            said = "The application cannot be reached."
+            raise CallFailed(Failure.UNREACHABLE, said, tokens=_cost(accepted)) from None
+        except (ValueError, TypeError, LookupError):  # headers and bodies no library expects
+            said = "The application's reply could not be read."
+            raise CallFailed(Failure.GARBAGE, said, tokens=_cost(accepted)) from None
         _check(status, headers)
         return ModelAnswer(self._text(reply), "stop")
 
@@ -92,30 +99,31 @@ class HttpApp:
         url, why = self._application.url, {PURPOSE_HEADER: call.purpose}
         asked = self._client.stream("POST", url, json=body, headers=why, timeout=call.timeout_s)
         async with asked as reply:
-            data = b""
-            async for chunk in reply.aiter_bytes():
-                data += chunk
-                if len(data) > LARGEST_REPLY_BYTES:
-                    raise CallFailed(Failure.OVERSIZE, "The application's reply is over 4 MiB.")
-            return reply.status_code, reply.headers, data
+            return reply.status_code, reply.headers, await bounded_body(reply)
 
     def _text(self, reply: bytes) -> str:
+        document = json_of(reply, "The application's")
         try:
-            found: Any = found_at(json.loads(reply), self._application.answer)
-        except (ValueError, RecursionError):
-            raise CallFailed(Failure.GARBAGE, "The application's reply is not JSON.") from None
+            found: Any = found_at(document, self._application.answer)
         except LookupError:
             said = f"The application's reply has nothing at {self._application.answer}."
-            raise CallFailed(Failure.GARBAGE, said) from None
+            raise CallFailed(Failure.GARBAGE, said, tokens=UNKNOWN_TOKENS) from None
         if not isinstance(found, str):
-            raise CallFailed(Failure.GARBAGE, "What the pointer finds is no text.")
+            said = "What the pointer finds is no text."
+            raise CallFailed(Failure.GARBAGE, said, tokens=UNKNOWN_TOKENS)
         if not found.strip():
-            raise CallFailed(Failure.EMPTY, "The application's answer is empty.")
-        return found
+            said = "The application's answer is empty."
+            raise CallFailed(Failure.EMPTY, said, tokens=UNKNOWN_TOKENS)
+        return storable(found)
 
     async def close(self) -> None:
         """See `ChatModel.close`."""
         await self._client.aclose()
+
+
+def _cost(accepted: list[bool]) -> tuple[int | None, int | None] | None:
+    """Return what a call cost that failed: unknown once it was accepted, else nothing."""
+    return UNKNOWN_TOKENS if accepted else None
 
 
 def _check(status: int, headers: httpx2.Headers) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import openai
 
 from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
+from shared.llm.reply_values import at, label_of, shortened, storable, tokens_of
 from shared.llm.sdk_model import Sdk, SdkModel
 
 OPENAI = Sdk(openai, openai.AsyncOpenAI, openai.OpenAIError)
@@ -14,7 +15,7 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
     """Asks for the next message of a conversation."""
 
     sdk = OPENAI
-    endpoint = "chat.completions.create"
+    endpoint = "chat.completions.with_raw_response.create"
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         # As arguments: a parameter of that name is an error, and never asked instead.
@@ -25,23 +26,22 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         return request
 
     def _answer(self, reply: Any) -> ModelAnswer:
-        try:
-            choice = reply.choices[0]
-            text, refusal = choice.message.content, getattr(choice.message, "refusal", None)
-        except (AttributeError, IndexError, TypeError):
-            raise CallFailed(Failure.GARBAGE, "The server's reply has no choices.") from None
-        usage = reply.usage
-        tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else (None, None)
-        if choice.finish_reason == "content_filter":
+        tokens = tokens_of(at(reply, "usage"), "prompt_tokens", "completion_tokens")
+        choice = at(reply, "choices", 0)
+        message, finish = at(choice, "message"), label_of(at(choice, "finish_reason"))
+        text, refusal = at(message, "content"), at(message, "refusal")
+        if not isinstance(message, dict) or not isinstance(text, str | None):
+            raise CallFailed(Failure.GARBAGE, "The server's reply has no choices.", tokens=tokens)
+        if finish == "content_filter":
             said = "The provider withheld the answer."
             raise CallFailed(Failure.CONTENT_FILTER, said, tokens=tokens)
         if isinstance(refusal, str) and refusal.strip():
-            raise CallFailed(Failure.REFUSAL, refusal, tokens=tokens)
-        if not isinstance(text, str) or not text.strip():
-            said = f"The answer is empty ({choice.finish_reason})."
+            raise CallFailed(Failure.REFUSAL, shortened(refusal), tokens=tokens)
+        if not text or not text.strip():
+            said = f"The answer is empty ({finish})."
             raise CallFailed(Failure.EMPTY, said, tokens=tokens)
-        finish, fingerprint = choice.finish_reason, reply.system_fingerprint
-        return ModelAnswer(text, finish, tokens[0], tokens[1], reply.model, fingerprint)
+        model, fingerprint = (label_of(at(reply, n)) for n in ("model", "system_fingerprint"))
+        return ModelAnswer(storable(text), finish, *tokens, model, fingerprint)
 
 
 def _strict(schema: AnswerSchema) -> dict[str, object]:
@@ -52,7 +52,7 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
     """Asks for a response; nothing is kept on the server, unless the parameters say so."""
 
     sdk = OPENAI
-    endpoint = "responses.create"
+    endpoint = "responses.with_raw_response.create"
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         given = {"store": False, **call.parameters}
@@ -64,24 +64,39 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
         return request
 
     def _answer(self, reply: Any) -> ModelAnswer:
-        try:
-            parts = [p for item in reply.output if item.type == "message" for p in item.content]
-            status, stopped, usage = reply.status, reply.incomplete_details, reply.usage
-        except (AttributeError, TypeError):
-            raise CallFailed(Failure.GARBAGE, "The server's reply has no output.") from None
-        tokens = (usage.input_tokens, usage.output_tokens) if usage else (None, None)
-        why = stopped.reason if stopped else None
+        tokens = tokens_of(at(reply, "usage"), "input_tokens", "output_tokens")
+        status, why = at(reply, "status"), label_of(at(reply, "incomplete_details", "reason"))
+        parts = _parts(at(reply, "output"))
+        if parts is None:
+            raise CallFailed(Failure.GARBAGE, "The server's reply has no output.", tokens=tokens)
         if status == "failed":
-            raise CallFailed(Failure.SERVER_ERROR, "The provider says that the response failed.")
+            said = "The provider says that the response failed."
+            raise CallFailed(Failure.SERVER_ERROR, said, tokens=tokens)
         if why == "content_filter":
             said = "The provider withheld the answer."
             raise CallFailed(Failure.CONTENT_FILTER, said, tokens=tokens)
-        if refusals := [part.refusal for part in parts if part.type == "refusal"]:
-            raise CallFailed(Failure.REFUSAL, " ".join(refusals), tokens=tokens)
-        text = "".join(part.text for part in parts if part.type == "output_text")
+        if refusals := _said(parts, "refusal", "refusal"):
+            raise CallFailed(Failure.REFUSAL, shortened(" ".join(refusals)), tokens=tokens)
+        text = storable("".join(_said(parts, "output_text", "text")))
         if not text.strip():
             # A limit that reasoning has used up leaves nothing: that is an outcome of its own.
             empty = Failure.TRUNCATED if why == "max_output_tokens" else Failure.EMPTY
             raise CallFailed(empty, "The model's answer is empty.", tokens=tokens)
         finish = "length" if why == "max_output_tokens" else why or "stop"
-        return ModelAnswer(text, finish, tokens[0], tokens[1], reply.model)
+        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")))
+
+
+def _parts(output: Any) -> list[Any] | None:
+    """Return the parts of all messages in an output; None where it is none."""
+    if not isinstance(output, list):
+        return None
+    contents = [at(item, "content") for item in output if at(item, "type") == "message"]
+    if not all(isinstance(content, list) for content in contents):
+        return None
+    return [part for content in contents for part in content]
+
+
+def _said(parts: list[Any], kind: str, name: str) -> list[str]:
+    """Return the words of the parts of one kind."""
+    words = [at(part, name) for part in parts if at(part, "type") == kind]
+    return [each for each in words if isinstance(each, str)]

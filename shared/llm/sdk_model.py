@@ -1,7 +1,6 @@
 """What every adapter of an official SDK does: pool its clients, send a call, name each failure."""
 
 import asyncio
-import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -10,6 +9,7 @@ from operator import attrgetter
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from shared.contracts import Target
+from shared.llm.bounded_replies import BoundedClient, accepted_call
 from shared.llm.port import (
     PURPOSE_HEADER,
     AnswerSchema,
@@ -20,6 +20,7 @@ from shared.llm.port import (
     ModelEndpoint,
     key_refused,
 )
+from shared.llm.reply_values import UNKNOWN_TOKENS, json_of
 from shared.network import retry_after_s
 
 REPEAT_HEADER = "X-Biaswatch-Repeat"
@@ -55,13 +56,16 @@ class SdkModel(ABC, Generic[C]):
 
     sdk: ClassVar[Sdk[Any]]
     endpoint: ClassVar[str]
-    """What is called on the client."""
+    """What is called on the client: a resource's `with_raw_response`, as its reply is read here."""
 
     def __init__(self, connection: ModelEndpoint) -> None:
         self._connection = connection
         self._clients: ClientPool[C] = ClientPool(
             lambda: self.sdk.client(
-                api_key=connection.key or NO_KEY, base_url=connection.url, max_retries=0
+                api_key=connection.key or NO_KEY,
+                base_url=connection.url,
+                max_retries=0,
+                http_client=BoundedClient.of(self.sdk.module.DefaultAsyncHttpxClient),
             )
         )
 
@@ -84,7 +88,7 @@ class SdkModel(ABC, Generic[C]):
                     extra_headers=headers,
                     **self._request(call, schema),
                 )
-        return self._answer(reply)
+        return self._answer(json_of(reply.http_response.content, "The provider's"))
 
     async def close(self) -> None:
         """See `ChatModel.close`."""
@@ -96,7 +100,7 @@ class SdkModel(ABC, Generic[C]):
 
     @abstractmethod
     def _answer(self, reply: Any) -> ModelAnswer:
-        """Read a reply; some servers send shapes the SDK does not check."""
+        """Read the JSON of a reply, which may be of any shape; what it costs comes first."""
 
 
 class ClientPool(Generic[C]):
@@ -134,26 +138,35 @@ async def named_failures(sdk: Sdk[Any], key_source: str, timeout_s: float) -> As
 
     Nothing of the request is repeated, so no key is; `key_source` says where the key is set.
     """
+    accepted: list[bool] = []
+    accepted_call.set(accepted)
     try:
         # The SDK's own time-out begins anew with every byte that arrives.
         async with asyncio.timeout(timeout_s):
             yield
     except TimeoutError:
-        raise CallFailed(Failure.TIMEOUT, TOO_LATE) from None
-    except (sdk.root_error, json.JSONDecodeError, ValueError, TypeError) as error:
-        raise _failure(sdk.module, error, key_source) from None
+        tokens = UNKNOWN_TOKENS if accepted else None
+        raise CallFailed(Failure.TIMEOUT, TOO_LATE, tokens=tokens) from None
+    except Exception as error:  # noqa: BLE001 - whatever a reply breaks is that reply's outcome
+        tokens = UNKNOWN_TOKENS if accepted else None
+        raise _failure(sdk.module, error, key_source, tokens) from None
 
 
-def _failure(sdk: Any, error: Exception, key_source: str) -> CallFailed:
+def _failure(
+    sdk: Any, error: Exception, key_source: str, tokens: tuple[int | None, int | None] | None
+) -> CallFailed:
+    if isinstance(error.__cause__, CallFailed):  # the SDK takes it for a broken connection
+        return error.__cause__
     if isinstance(error, (sdk.AuthenticationError, sdk.PermissionDeniedError)):
         return key_refused(error.status_code, key_source)
     if isinstance(error, sdk.APITimeoutError):
-        return CallFailed(Failure.TIMEOUT, TOO_LATE)
+        return CallFailed(Failure.TIMEOUT, TOO_LATE, tokens=tokens)
     if isinstance(error, sdk.APIConnectionError):
-        return CallFailed(Failure.UNREACHABLE, "The provider cannot be reached.")
+        return CallFailed(Failure.UNREACHABLE, "The provider cannot be reached.", tokens=tokens)
     if isinstance(error, sdk.APIStatusError):
         return _status(error)
-    return CallFailed(Failure.GARBAGE, "The provider's reply could not be read.")
+    said = "The provider's reply could not be read."
+    return CallFailed(Failure.GARBAGE, said, tokens=tokens)
 
 
 def _status(error: Any) -> CallFailed:

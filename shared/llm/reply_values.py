@@ -1,0 +1,77 @@
+"""What a reply says: values of any type and size become bounded ones, or none."""
+
+import json
+import re
+from typing import Any
+
+from shared.llm.port import CallFailed, Failure
+
+LONGEST_LABEL = 200
+"""Characters of a name that a provider gives: a model, a fingerprint, a finish reason."""
+LONGEST_DETAIL = 2000
+"""Characters of a refusal's own words."""
+MOST_TOKENS = 10**9
+"""More tokens than any call has: a larger count is a mistake of the server's."""
+UNKNOWN_TOKENS: tuple[int | None, int | None] = (None, None)
+"""What a reply cost that is paid for and does not say."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def storable(text: str) -> str:
+    """Return a text that can be encoded: half a pair of characters becomes U+FFFD."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def shortened(text: str, most: int = LONGEST_DETAIL) -> str:
+    """Return a text of at most so many characters, and how many it had."""
+    text = storable(text)
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters in all)"
+
+
+def label_of(value: Any) -> str | None:
+    """Return a name on one line, cut where it is no name any more; None where it is no text."""
+    if not isinstance(value, str) or not value:
+        return None
+    shown = _CONTROL.sub("\ufffd", storable(value[: LONGEST_LABEL + 1]))
+    return shown if len(shown) <= LONGEST_LABEL else shown[:LONGEST_LABEL] + "…"
+
+
+def count_of(value: Any) -> int | None:
+    """Return a number of tokens; None where it is none: negative, broken, too large, a word."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if not 0 <= value <= MOST_TOKENS or value != int(value):
+        return None
+    return int(value)
+
+
+def tokens_of(usage: Any, read: str, written: str) -> tuple[int | None, int | None]:
+    """Return the tokens that were read and written, as far as a reply says so."""
+    return count_of(at(usage, read)), count_of(at(usage, written))
+
+
+def at(document: Any, *path: str | int) -> Any:
+    """Return what stands at a place of a document; None where it has no such place."""
+    for step in path:
+        if isinstance(step, str):
+            document = document.get(step) if isinstance(document, dict) else None
+        else:
+            document = document[step] if isinstance(document, list) and document[step:] else None
+    return document
+
+
+def json_of(body: bytes, whose: str) -> Any:
+    """Read the body of a reply, which is paid for, whatever it holds.
+
+    Raises
+    ------
+    CallFailed
+        It is no JSON, or nested deeper than anything is read.
+    """
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        said = f"{whose} reply is not JSON."
+        raise CallFailed(Failure.GARBAGE, said, tokens=UNKNOWN_TOKENS) from None
