@@ -2,6 +2,8 @@
 
 import logging
 import sys
+import time
+from collections.abc import Callable
 from typing import TextIO
 
 import structlog
@@ -100,6 +102,11 @@ EXCHANGES = Counter(
     "Production answers by monitor and outcome: taken, or late for their window.",
     ["monitor", "outcome"],
 )
+TROUBLES = Counter(
+    "biaswatch_troubles_total",
+    "What went wrong and was tried again, each time; the log says it once a minute.",
+    ["part", "error"],
+)
 READY = Gauge("biaswatch_ready", "1 while the service takes work.", ["service"])
 
 
@@ -127,3 +134,28 @@ def log(name: str) -> structlog.typing.FilteringBoundLogger:
     """Return the logger of one part of the platform."""
     bound: structlog.typing.FilteringBoundLogger = structlog.get_logger(part=name)
     return bound
+
+
+SAID_AGAIN_AFTER_S = 60.0
+
+
+class RepeatedWarning:
+    """Says what keeps going wrong once a minute and how often it did; counts it every time."""
+
+    def __init__(
+        self, part: str, event: str, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._part, self._event, self._clock = part, event, clock
+        self._said: dict[str, tuple[float, int]] = {}
+        """By kind of error: when it was last said, and how often it happened since."""
+
+    def warn(self, error: BaseException, **more: object) -> None:
+        """Count an error, and log it unless its kind was logged within the last minute."""
+        kind = type(error).__name__
+        TROUBLES.labels(self._part, kind).inc()
+        now, (at, since) = self._clock(), self._said.get(kind, (float("-inf"), 0))
+        if now - at < SAID_AGAIN_AFTER_S:
+            self._said[kind] = (at, since + 1)
+            return
+        self._said[kind] = (now, 0)
+        log(self._part).warning(self._event, error=f"{kind}: {error}", times=since + 1, **more)

@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 from services.generator.domain.model_calls import Price
 from services.generator.handlers.ask import Ask
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from services.generator.handlers.caller import CallCache, CallLimits, ModelCaller
+from services.generator.handlers.caller import CallLimits, ModelCaller
 from services.generator.handlers.endpoints import endpoint_of
+from services.generator.handlers.paid_calls import PaidCalls
 from services.generator.settings import GeneratorSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
@@ -61,19 +62,19 @@ def build(settings: GeneratorSettings) -> Service:
 def ask_of(store: Store, settings: GeneratorSettings, prices: dict[str, Price]) -> Ask:
     """Return the handler of probes on a store."""
     clock = time.monotonic
-    retries = CallLimits(
+    limits = CallLimits(
         tries=settings.generator_tries,
+        begins=settings.generator_begins,
         limited_s=settings.generator_patience_s,
         timeout_s=settings.generator_timeout_s,
     )
     caller = ModelCaller(
         cancellation=CancellationCheck(store.records, clock=clock),
-        cache=CallCache(store.calls),
+        paid=PaidCalls(store.calls, now=now),
         budgets=RunBudgets(store.calls, now=now, clock=clock),
-        now=now,
         clock=clock,
         jitter=random.random,
-        retries=retries,
+        limits=limits,
     )
     return Ask(
         store.records,

@@ -46,6 +46,9 @@ class GeneratorSettings(ProviderKeys):
     """The most probes of one target that all replicas together have in hand; none without it."""
     generator_tries: int = Field(default=4, ge=1)
     """How often a call may fail before its failure is the outcome; a 429 does not count."""
+    generator_begins: int = Field(default=10, ge=1)
+    """How often a call may begin anew, over all deliveries and repairs of its probe; then that is
+    the outcome. So a call is paid for at most this often times `generator_tries`."""
     generator_patience_s: float = Field(default=600, gt=0)
     """How long 429s may put a call off before that is the outcome."""
     generator_timeout_s: float = Field(default=120, gt=0)

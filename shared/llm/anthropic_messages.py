@@ -4,7 +4,7 @@ from typing import Any
 
 import anthropic
 
-from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
+from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall, Tokens
 from shared.llm.reply_values import at, count_of, label_of, shortened, storable, tokens_of
 from shared.llm.sdk_model import Sdk, SdkModel
 
@@ -53,7 +53,7 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
         return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")))
 
 
-def _tokens(usage: Any) -> tuple[int | None, int | None]:
+def _tokens(usage: Any) -> Tokens:
     """Return what was read and written; what a prompt cache provided was read, too."""
     caches = ("cache_read_input_tokens", "cache_creation_input_tokens")
     cached = [count_of(at(usage, name) or 0) for name in caches]

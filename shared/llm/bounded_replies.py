@@ -7,8 +7,7 @@ from typing import Any
 
 import httpx2
 
-from shared.llm.port import CallFailed, Failure
-from shared.llm.reply_values import UNKNOWN_TOKENS
+from shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure, Tokens
 
 LARGEST_REPLY_BYTES = 4 * 1024 * 1024
 ACCEPTED = "gzip, deflate"
@@ -64,9 +63,7 @@ async def bounded_body(reply: httpx2.Response) -> bytes:
         await reply.aclose()
 
 
-async def _parts(
-    reply: httpx2.Response, cost: tuple[int | None, int | None] | None
-) -> AsyncIterator[bytes]:
+async def _parts(reply: httpx2.Response, cost: Tokens | None) -> AsyncIterator[bytes]:
     packing = reply.headers.get("content-encoding", "identity").strip().lower()
     packed = packing in _PACKED
     if not packed and packing not in {"", "identity"}:

@@ -18,14 +18,16 @@ from shared.llm.bounded_replies import ACCEPTED, accepted_call, bounded_body
 from shared.llm.port import (
     HOST_KEY_SOURCE,
     PURPOSE_HEADER,
+    UNKNOWN_TOKENS,
     CallFailed,
     Failure,
     ModelAnswer,
     ModelCall,
     ModelEndpoint,
+    Tokens,
     key_refused,
 )
-from shared.llm.reply_values import UNKNOWN_TOKENS, json_of, storable
+from shared.llm.reply_values import json_of, storable
 from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
 
 MESSAGES, PROMPT, SYSTEM, REPEAT = "{messages}", "{prompt}", "{system}", "{repeat}"
@@ -121,7 +123,7 @@ class HttpApp:
         await self._client.aclose()
 
 
-def _cost(accepted: list[bool]) -> tuple[int | None, int | None] | None:
+def _cost(accepted: list[bool]) -> Tokens | None:
     """Return what a call cost that failed: unknown once it was accepted, else nothing."""
     return UNKNOWN_TOKENS if accepted else None
 

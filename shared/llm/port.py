@@ -85,6 +85,7 @@ class Failure(StrEnum):
     OVERSIZE = "oversize"
     TRUNCATED = "truncated"
     NOT_RECORDED = "not_recorded"
+    CALLS_USED_UP = "calls_used_up"
 
 
 WITHHELD = frozenset({Failure.CONTENT_FILTER, Failure.REFUSAL})
@@ -100,6 +101,12 @@ HOST_KEY_SOURCE = "the file named like the target's host in BIASWATCH_KEYS_DIR"
 """Where the key of a server lies that is no provider's own."""
 
 
+Tokens = tuple[int | None, int | None]
+"""Tokens read and written; None where the provider did not say."""
+UNKNOWN_TOKENS: Tokens = (None, None)
+"""What a reply cost that is paid for and does not say."""
+
+
 class CallFailed(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
     """A call brought no answer."""
 
@@ -109,14 +116,14 @@ class CallFailed(Exception):  # noqa: N818 - an outcome that is recorded, not an
         detail: str,
         *,
         retry_after_s: float | None = None,
-        tokens: tuple[int | None, int | None] | None = None,
+        tokens: Tokens | None = None,
     ) -> None:
         super().__init__(detail)
         self.why = why
         self.detail = detail
         self.retry_after_s = retry_after_s
         self.tokens = tokens
-        """Read and written, where the provider charges for what it withheld."""
+        """Read and written, where the call is paid for; None where nothing is."""
 
 
 def key_refused(status: int, key_source: str) -> CallFailed:

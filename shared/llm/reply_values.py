@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from shared.llm.port import CallFailed, Failure
+from shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure, Tokens
 
 LONGEST_LABEL = 200
 """Characters of a name that a provider gives: a model, a fingerprint, a finish reason."""
@@ -12,8 +12,6 @@ LONGEST_DETAIL = 2000
 """Characters of a refusal's own words."""
 MOST_TOKENS = 10**9
 """More tokens than any call has: a larger count is a mistake of the server's."""
-UNKNOWN_TOKENS: tuple[int | None, int | None] = (None, None)
-"""What a reply cost that is paid for and does not say."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -47,7 +45,7 @@ def count_of(value: Any) -> int | None:
     return int(value)
 
 
-def tokens_of(usage: Any, read: str, written: str) -> tuple[int | None, int | None]:
+def tokens_of(usage: Any, read: str, written: str) -> Tokens:
     """Return the tokens that were read and written, as far as a reply says so."""
     return count_of(at(usage, read)), count_of(at(usage, written))
 

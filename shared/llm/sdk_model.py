@@ -12,15 +12,17 @@ from shared.contracts import Target
 from shared.llm.bounded_replies import BoundedClient, accepted_call
 from shared.llm.port import (
     PURPOSE_HEADER,
+    UNKNOWN_TOKENS,
     AnswerSchema,
     CallFailed,
     Failure,
     ModelAnswer,
     ModelCall,
     ModelEndpoint,
+    Tokens,
     key_refused,
 )
-from shared.llm.reply_values import UNKNOWN_TOKENS, json_of
+from shared.llm.reply_values import json_of
 from shared.network import retry_after_s
 
 REPEAT_HEADER = "X-Biaswatch-Repeat"
@@ -152,9 +154,7 @@ async def named_failures(sdk: Sdk[Any], key_source: str, timeout_s: float) -> As
         raise _failure(sdk.module, error, key_source, tokens) from None
 
 
-def _failure(
-    sdk: Any, error: Exception, key_source: str, tokens: tuple[int | None, int | None] | None
-) -> CallFailed:
+def _failure(sdk: Any, error: Exception, key_source: str, tokens: Tokens | None) -> CallFailed:
     if isinstance(error.__cause__, CallFailed):  # the SDK takes it for a broken connection
         return error.__cause__
     if isinstance(error, (sdk.AuthenticationError, sdk.PermissionDeniedError)):

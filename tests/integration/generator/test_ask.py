@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,15 @@ from services.generator.domain.aimd import AimdBounds
 from services.generator.domain.model_calls import Price
 from services.generator.handlers.ask import Ask
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from services.generator.handlers.caller import CallCache, CallLimits, ModelCaller
+from services.generator.handlers.caller import CallLimits, ModelCaller
 from services.generator.handlers.endpoints import CallMetrics, Endpoint, RateLimiter
+from services.generator.handlers.paid_calls import PaidCalls
 from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
-from shared.errors import ConfigurationError, UsageError
+from shared.errors import ConfigurationError, TransientError, UsageError
 from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall
 from shared.llm.replay import Replay, read_recording
 from shared.store import Store
+from shared.store.calls import PaidCall
 from tests.support.records import make_cancellation, make_probe, make_target
 from tests.support.waiting import PATIENCE_S
 
@@ -79,12 +81,11 @@ def ask_of(
 ) -> Ask:
     caller = ModelCaller(
         cancellation=CancellationCheck(store.records, clock=clock),
-        cache=CallCache(store.calls),
+        paid=PaidCalls(store.calls, now=lambda: AT),
         budgets=RunBudgets(store.calls, now=lambda: AT, clock=clock),
-        now=lambda: AT,
         clock=clock,
         jitter=lambda: 0.0,
-        retries=CallLimits(tries=tries, limited_s=limited_s, timeout_s=PATIENCE_S),
+        limits=CallLimits(tries=tries, begins=3, limited_s=limited_s, timeout_s=PATIENCE_S),
     )
 
     def endpoint_of(target: Target) -> Endpoint:
@@ -443,16 +444,56 @@ async def test_a_cancelled_run_is_not_asked(store: Store) -> None:
     assert model.calls == []
 
 
-async def test_an_answer_in_hand_goes_on_when_the_store_cannot_keep_it(
+async def test_what_was_paid_while_the_store_blinks_is_counted_once_it_is_back(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shared.errors import TransientError
+    keep, away = store.calls.keep, 3
 
-    def broken(_: object) -> Mapping[str, None]:
+    def blinking(paid: Sequence[PaidCall]) -> None:
+        nonlocal away
+        away -= 1
+        if away >= 0:
+            raise TransientError("The store is not available.")
+        keep(paid)
+
+    monkeypatch.setattr(store.calls, "keep", blinking)
+    ask = ask_of(store, Scripted(lambda _: says("Long.")))
+    responses = await asyncio.gather(*(one(ask, probe_of(number)) for number in range(15)))
+    assert [each.text for each in responses] == ["Long."] * 15
+    assert store.calls.spending([responses[0].run])[responses[0].run].tokens == 15 * 5
+
+
+async def test_no_call_is_made_that_the_store_cannot_count(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> dict[str, int]:
         raise TransientError("The store is not available.")
 
-    monkeypatch.setattr(store.calls, "keep", broken)
-    assert (await one(ask_of(store, Scripted(lambda _: says("Long."))), probe_of())).text == "Long."
+    monkeypatch.setattr(store.calls, "begin", away)
+    model = Scripted(lambda _: says("Long."))
+    with pytest.raises(TransientError):
+        await ask_of(store, model)(probe_of())
+    assert model.calls == []
+
+
+async def test_a_probe_whose_outcome_is_always_lost_is_paid_so_often_and_no_more(
+    store: Store,
+) -> None:
+    model = Scripted(lambda _: CallFailed(Failure.GARBAGE, "No JSON.", tokens=(None, None)))
+    told = [await one(ask_of(store, model), probe_of()) for _ in range(5)]
+    assert [each.reason for each in told] == ["garbage"] * 3 + ["calls_used_up"] * 2
+    assert len(model.calls) == 3 * 3
+    spending = store.calls.spending([told[0].run])[told[0].run]
+    assert spending.unknown_tokens == 3 * 3
+
+
+async def test_a_reply_that_breaks_its_adapter_is_one_outcome_and_is_counted(store: Store) -> None:
+    def broken(_: ModelCall) -> ModelAnswer:
+        raise RecursionError
+
+    response = await one(ask_of(store, Scripted(broken)), probe_of())
+    assert (response.ending, response.reason) == (Ending.FAILED, "garbage")
+    assert store.calls.spending([response.run])[response.run].unknown_tokens == 3
 
 
 async def test_old_answers_are_forgotten_and_sums_are_not(store: Store) -> None:
