@@ -58,6 +58,11 @@ COST = Counter(
 ALLOWED = Gauge(
     "biaswatch_calls_allowed", "Calls to a target that may be under way at once.", ["target"]
 )
+TARGET_PAUSED = Gauge(
+    "biaswatch_target_paused",
+    "1 while probes of a target wait because it refuses every call.",
+    ["target"],
+)
 KEPT = Counter(
     "biaswatch_calls_kept_total", "Calls answered by what was kept, and not paid again.", ["target"]
 )

@@ -13,6 +13,7 @@ from services.generator.handlers.budget_and_cancellation import CancellationChec
 from services.generator.handlers.caller import CallLimits, ModelCaller
 from services.generator.handlers.endpoints import endpoint_of
 from services.generator.handlers.paid_calls import PaidCalls
+from services.generator.handlers.target_pauses import TargetPauses
 from services.generator.settings import GeneratorSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
@@ -36,7 +37,8 @@ def build(settings: GeneratorSettings) -> Service:
     """Return the generator: a stage for every lane in which probes wait."""
     prices = settings.prices()
     store = Store.open(settings.store)
-    ask = ask_of(store, settings, prices)
+    pauses = TargetPauses(store.paused_targets, now=now, wait_s=settings.generator_pause_s)
+    ask = ask_of(store, settings, prices, pauses)
 
     def lane_stage(lane: str) -> Stage[Probe]:
         return Stage(
@@ -46,6 +48,7 @@ def build(settings: GeneratorSettings) -> Service:
             slots=math.ceil(settings.generator_slots * PROBES_PER_CALL),
             lane=lane,
             most_in_hand=settings.generator_cap,
+            on_stop=pauses.leave,
         )
 
     async def forget(_: Publisher) -> None:
@@ -55,11 +58,17 @@ def build(settings: GeneratorSettings) -> Service:
             await asyncio.sleep(FORGET_EVERY_S)
 
     return Service(
-        "generator", settings, lane_stage=lane_stage, jobs=[forget], close=[ask.close, store.close]
+        "generator",
+        settings,
+        lane_stage=lane_stage,
+        jobs=[forget, pauses.watch],
+        close=[ask.close, store.close],
     )
 
 
-def ask_of(store: Store, settings: GeneratorSettings, prices: dict[str, Price]) -> Ask:
+def ask_of(
+    store: Store, settings: GeneratorSettings, prices: dict[str, Price], pauses: TargetPauses
+) -> Ask:
     """Return the handler of probes on a store."""
     clock = time.monotonic
     limits = CallLimits(
@@ -80,6 +89,7 @@ def ask_of(store: Store, settings: GeneratorSettings, prices: dict[str, Price]) 
         store.records,
         lambda target: endpoint_of(target, settings, prices, clock),
         caller,
+        pauses,
         now=now,
         clock=clock,
     )

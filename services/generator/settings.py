@@ -51,6 +51,8 @@ class GeneratorSettings(ProviderKeys):
     the outcome. So a call is paid for at most this often times `generator_tries`."""
     generator_patience_s: float = Field(default=600, gt=0)
     """How long 429s may put a call off before that is the outcome."""
+    generator_pause_s: float = Field(default=5, gt=0)
+    """How long a target that refuses its key is left alone at first; it doubles from there."""
     generator_timeout_s: float = Field(default=120, gt=0)
     """How long one try of a call may take."""
     generator_keep_days: float = Field(default=7, gt=0)

@@ -37,6 +37,9 @@ class Stage(Generic[R]):
     """The lane, where this record has one durable per lane."""
     drop_in: str | None = None
     """The drop-in whose durable this is; a new one starts at the next record."""
+    on_stop: Callable[[], None] | None = None
+    """Called when the stage is stopped: a handler that waits for something else may then end with
+    `asyncio.CancelledError`, and its record goes back to the bus at once."""
     ack_wait_s: float = 30
     """How long the bus waits for an acknowledgement before it delivers again."""
     repaired: bool = False

@@ -80,6 +80,8 @@ class Worker:
         """
         self.ready = False
         self._stopped.set()
+        if self.stage.on_stop:
+            self.stage.on_stop()
         for delivery in await self._consumer.close():
             await self._consumer.nak(delivery, 0)
         if self._at_work:

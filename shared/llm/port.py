@@ -86,6 +86,7 @@ class Failure(StrEnum):
     TRUNCATED = "truncated"
     NOT_RECORDED = "not_recorded"
     CALLS_USED_UP = "calls_used_up"
+    FORBIDDEN = "forbidden"
 
 
 WITHHELD = frozenset({Failure.CONTENT_FILTER, Failure.REFUSAL})
@@ -130,8 +131,8 @@ def key_refused(status: int, key_source: str) -> CallFailed:
     """Return the failure of a call that was answered with 401 or 403; it names no key."""
     return CallFailed(
         Failure.KEY_REFUSED,
-        f"The target refused the key (HTTP {status}). Correct {key_source}, restart the generator,"
-        " and start a new run (`run --new`).",
+        f"The target refused the key (HTTP {status}). Correct {key_source}; after changing a"
+        " variable, restart the generator.",
     )
 
 

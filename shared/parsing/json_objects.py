@@ -1,6 +1,7 @@
 """JSON objects that stand in a text: fenced, after words, or cut off before their end."""
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -8,8 +9,54 @@ from typing import Any
 MOST_OBJECTS = 50
 """How many positions in a text are tried as the beginning of an object."""
 
-_DECODER = json.JSONDecoder(strict=False)
-"""A line break inside quotes is no JSON. Models write it all the same, so it is let pass."""
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+_ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+LONGEST_NUMBER = 300
+"""Digits; a longer number is none that anybody means, and fits no statistic."""
+
+
+def _finite(digits: str) -> float | None:
+    number = float(digits)
+    return number if math.isfinite(number) else None
+
+
+_DECODER = json.JSONDecoder(
+    strict=False,
+    parse_float=_finite,
+    parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else None,
+    parse_constant=lambda _: None,
+)
+"""Numbers without end and NaN are null. A line break inside quotes is no JSON; models write it all
+the same, so it is let pass."""
+
+
+def json_in(text: str) -> Any:
+    """Read a text that is JSON from end to end: numbers are finite, texts can be encoded.
+
+    Raises
+    ------
+    ValueError
+        It is no JSON, or nested deeper than anything is read.
+    """
+    try:
+        return _encodable(_DECODER.decode(text), text)
+    except RecursionError:
+        raise ValueError("The JSON is nested too deeply.") from None
+
+
+def _encodable(value: Any, text: str) -> Any:
+    """Replace halves of pairs of characters, which no encoding has; rarely is there any."""
+    return _replaced(value) if _ESCAPED_HALF.search(text) else value
+
+
+def _replaced(value: Any) -> Any:
+    if isinstance(value, str):
+        return _HALF_A_PAIR.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_replaced(each) for each in value]
+    if isinstance(value, dict):
+        return {_replaced(name): _replaced(each) for name, each in value.items()}
+    return value
 
 
 def values_of(text: str, names: tuple[str, ...]) -> Iterator[object]:
@@ -34,6 +81,7 @@ def objects_in(text: str) -> Iterator[dict[str, Any]]:
             return
         try:
             found, end = _DECODER.raw_decode(text, at)
+            found = _encodable(found, text)
         except (ValueError, RecursionError):
             end = at + 1
         else:
@@ -46,7 +94,7 @@ def _quoted(text: str, names: tuple[str, ...]) -> Iterator[str]:
     for found in re.finditer(pattern, text, re.IGNORECASE):
         said = found[1]
         try:
-            yield str(json.loads(f'"{said}"', strict=False))
+            yield str(json_in(f'"{said}"'))
         except ValueError:
             yield said
 

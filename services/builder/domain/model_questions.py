@@ -1,6 +1,5 @@
 """Questions to a model about a text, and what its replies say; a reply is never evaluated."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from typing import Protocol
 
 from services.builder.domain.plan import Inquiry
 from services.builder.domain.words import DASH, QUOTES, contains_word
+from shared.parsing import json_in
 
 LONGEST_QUESTION_WORDS = 45
 TRIES = 3
@@ -155,7 +155,7 @@ def _json_of(reply: str, opening: str, closing: str) -> object:
     if begin < 0 or end < begin:
         return None
     try:
-        return json.loads(reply[begin : end + 1])
+        return json_in(reply[begin : end + 1])
     except (ValueError, RecursionError):
         return None
 

@@ -1,7 +1,5 @@
 """What a brief asks of models, as probes, and their replies, read strictly: nothing is guessed."""
 
-import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +8,7 @@ from typing import Any
 from services.evaluator.domain.report_prompt import writing_prompt
 from services.evaluator.domain.rubric import JudgementTask, Profile, judging_prompt
 from shared.contracts import Brief, Message, Probe, Purpose, Role, Target
-from shared.parsing import Unreadable
+from shared.parsing import Unreadable, json_in
 
 KEY_PREFIX = "evaluator."
 """How the keys of the evaluator's questions begin."""
@@ -93,7 +91,7 @@ def judgement_in(reply: str) -> JudgeScore:
     score = found.get("score")
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise Unreadable("the score is no number")
-    if not math.isfinite(score) or not 0 <= score <= 1:
+    if not 0 <= score <= 1:
         raise Unreadable(f"the score {score:.6g} is outside 0 to 1")
     phrases = found.get("problematic_phrases") or []
     if not isinstance(phrases, list):
@@ -111,13 +109,9 @@ def _object(reply: str) -> Mapping[str, Any]:
     if text.startswith("```") and text.endswith("```"):
         text = text[3:-3].removeprefix("json").strip()
     try:
-        found = json.loads(text, parse_constant=_no_number)
-    except (ValueError, RecursionError):
+        found = json_in(text)
+    except ValueError:
         raise Unreadable("the reply is not JSON") from None
     if not isinstance(found, dict):
         raise Unreadable("the reply is no JSON object")
     return found
-
-
-def _no_number(word: str) -> float:
-    raise ValueError(word)

@@ -1,9 +1,10 @@
 """A rating stated in a text: as JSON, as "Rating: 3", or as nothing but a number."""
 
-import json
+import math
 import re
 
 from services.extractor.domain import Unscorable
+from shared.parsing import json_in
 
 VERSION = "1"
 FEATURES = ("rating",)
@@ -38,8 +39,8 @@ def measure(text: str) -> dict[str, float | None]:
 def _in_json(text: str) -> set[float]:
     start, end = text.find("{"), text.rfind("}")
     try:
-        fields = json.loads(text[start : end + 1]) if 0 <= start < end else {}
-    except (ValueError, RecursionError):
+        fields = json_in(text[start : end + 1]) if 0 <= start < end else {}
+    except ValueError:
         return set()
     if not isinstance(fields, dict):
         return set()
@@ -49,6 +50,7 @@ def _in_json(text: str) -> set[float]:
 
 def _in_words(text: str) -> set[float]:
     if alone := ALONE.fullmatch(text):
-        return {float(alone.group(1))}
-    stated = ON_ITS_OWN_LINE.findall(text) or LABELLED.findall(text)
-    return {float(number) for number in stated}
+        stated = [alone.group(1)]
+    else:
+        stated = ON_ITS_OWN_LINE.findall(text) or LABELLED.findall(text)
+    return {number for number in map(float, stated) if math.isfinite(number)}

@@ -1,8 +1,10 @@
 """The one response to a probe: its answer, or why there is none."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+
+from pydantic_core import to_json
 
 from services.generator.domain.scaffolds import CallResult
 from shared.contracts import Ending, Probe, Response, Step, Usage
@@ -10,6 +12,8 @@ from shared.llm.port import WITHHELD, CallFailed, Failure, ModelAnswer
 
 LARGEST_ANSWER_BYTES = 200 * 1024
 """A longer answer is an outcome of its own: it would not fit a record with its question."""
+LARGEST_RESPONSE_BYTES = 500 * 1024
+"""A little less than the bus carries, as it travels: a control character takes six bytes there."""
 UNFIT, UNREAD_STEP = "unfit_for_scaffold", "unread_step"
 CallResults = Mapping[str, CallResult]
 
@@ -49,6 +53,38 @@ def without(probe: Probe, reason: str, detail: str, usage: Usage, at: datetime) 
     return _without_text(_fields(probe, usage, at), reason, detail)
 
 
+def unrecordable(probe: Probe, error: Exception, at: datetime) -> Response:
+    """Return the response where what came of the calls is none."""
+    detail = f"What the calls brought cannot be recorded ({type(error).__name__})."
+    return without(probe, Failure.GARBAGE.value, detail, Usage(), at)
+
+
+def fitting(response: Response) -> Response:
+    """Return a response the bus can carry: without its words, or without its question's as well.
+
+    Raises
+    ------
+    ValueError
+        It has a value that no record can have.
+    """
+    if len(response.encode()) <= LARGEST_RESPONSE_BYTES:
+        return response
+    kept = {name: getattr(response, name) for name in ("tenant", "purpose", "at", "usage")}
+    detail = f"With its question, the answer is over {LARGEST_RESPONSE_BYTES // 1024} KiB."
+    why = {"ending": Ending.FAILED, "reason": Failure.OVERSIZE.value, "detail": detail}
+    without_words = Response(**kept, **why, probe=response.probe)
+    if len(without_words.encode()) <= LARGEST_RESPONSE_BYTES:
+        return without_words
+    bare = response.probe.model_copy(update=dict.fromkeys(("baseline", "expected")))
+    bare = bare.model_copy(update={"messages": (), "variables": {}, "facts": {}})
+    return Response(**kept, **why, probe=bare)
+
+
+def _size(texts: Iterable[str]) -> int:
+    """Return the bytes of texts as they travel."""
+    return sum(len(to_json(text)) for text in texts)
+
+
 def total(usages: Sequence[Usage], latency_s: float) -> Usage:
     """Add up what calls cost; a sum with an unknown part is unknown."""
     return Usage(
@@ -79,7 +115,7 @@ def _fields(
     if results is None:
         return fields
     said = {name: each.text for name, each in results.items() if each.text}
-    if sum(len(text.encode()) for text in said.values()) > LARGEST_ANSWER_BYTES:
+    if _size(said.values()) > LARGEST_ANSWER_BYTES:
         said = {}
     steps = []
     for name, each in results.items():
@@ -115,7 +151,7 @@ def _without_text(
 
 
 def _with_text(fields: Mapping[str, Any], text: str, answer: ModelAnswer) -> Response:
-    size = sum(len(part.encode()) for part in (text, *fields.get("said", {}).values()))
+    size = _size((text, *fields.get("said", {}).values()))
     if size > LARGEST_ANSWER_BYTES:
         kept = LARGEST_ANSWER_BYTES // 1024
         detail = f"The answer is {size // 1024} KiB; {kept} KiB are kept."

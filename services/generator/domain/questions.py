@@ -1,5 +1,6 @@
 """A probe's variables become questions, and an answer's words a rating on the probe's scale."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -201,7 +202,7 @@ def rating_in(text: str, scale: RatingScale) -> float:
     """Return the one rating an answer states, or raise Unreadable; nothing is rounded."""
     alone = _ALONE.fullmatch(text)
     in_words = [*([alone[1]] if alone else []), *_LABELLED.findall(text)]
-    found = set(_in_json(text)) or set(map(float, in_words))
+    found = set(_in_json(text)) or set(filter(math.isfinite, map(float, in_words)))
     if not found:
         raise Unreadable(NO_RATING)
     if len(found) > 1:
@@ -225,4 +226,5 @@ def _number(value: object) -> float | None:
     if isinstance(value, (int, float)):
         return float(value)
     alone = _ALONE.fullmatch(value) if isinstance(value, str) else None
-    return float(alone[1]) if alone else None
+    number = float(alone[1]) if alone else None
+    return number if number is not None and math.isfinite(number) else None

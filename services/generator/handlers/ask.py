@@ -4,7 +4,17 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from services.generator.domain.outcome import UNFIT, answered, broken_off, concluded, total, without
+from services.generator.domain.outcome import (
+    UNFIT,
+    answered,
+    broken_off,
+    concluded,
+    fitting,
+    total,
+    unrecordable,
+    without,
+)
+from services.generator.domain.pausing import MOST_REFUSALS
 from services.generator.domain.questions import UnfitProbe
 from services.generator.domain.recorded_steps import recorded_results
 from services.generator.domain.scaffolds import (
@@ -17,13 +27,20 @@ from services.generator.domain.scaffolds import (
 from services.generator.handlers.budget_and_cancellation import BudgetSpent, RunCancelled
 from services.generator.handlers.caller import ModelCaller
 from services.generator.handlers.endpoints import Endpoint
+from services.generator.handlers.target_pauses import TargetPauses, TargetRefused
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from shared.contracts.providers import PROVIDERS
 from shared.errors import ConfigurationError
+from shared.llm.port import Failure
 from shared.parsing import Unreadable
 from shared.runtime.blocking import BatchedLookup, in_thread
 from shared.store import Records
+from shared.telemetry import log
 
+UNRECORDABLE = (ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
+"""What a reply can break where it becomes a response: that is its outcome."""
+MOST_RETIRED = 10
+"""Endpoints that were replaced and not closed yet: the waits between them are longer than calls."""
 EndpointOf = Callable[[Target], Endpoint]
 
 
@@ -35,6 +52,7 @@ class Ask:
         records: Records,
         endpoint_of: EndpointOf,
         caller: ModelCaller,
+        pauses: TargetPauses,
         *,
         now: Callable[[], datetime],
         clock: Callable[[], float],
@@ -42,9 +60,11 @@ class Ask:
         self._known = BatchedLookup(lambda ids: {r.id: r for r in records.get(Response, ids)})
         self._endpoint_of = endpoint_of
         self._caller = caller
+        self._pauses = pauses
         self._now = now
         self._clock = clock
         self._endpoints: dict[str, Endpoint] = {}
+        self._retired: list[Endpoint] = []
         self._preparing = asyncio.Lock()
 
     async def __call__(self, probe: Probe) -> Sequence[Record]:
@@ -56,7 +76,7 @@ class Ask:
         if known := await self._known.get(response_id_of(probe)):
             return [known]
         try:
-            return [await self._response(probe)]
+            return [await self._asked(probe)]
         except RunCancelled:
             return []
         except BudgetSpent as spent:
@@ -64,15 +84,49 @@ class Ask:
 
     async def close(self) -> None:
         """Close the connections to every target."""
-        for endpoint in self._endpoints.values():
+        for endpoint in (*self._endpoints.values(), *self._retired):
             await endpoint.model.close()
+
+    async def _asked(self, probe: Probe) -> Response:
+        """Ask as soon as the target accepts calls; until then the probe waits."""
+        pause, refusals = self._pauses.of(probe.target), list[float]()
+        while True:
+            trial = await pause.turn(lambda: self._caller.cancellation.check(probe))
+            try:
+                if trial:
+                    await self._renew(probe.target)
+                response = fitting(await self._response(probe))
+            except UNRECORDABLE as error:
+                log("generator").error("a reply cannot be recorded", error=type(error).__name__)
+                response = unrecordable(probe, error, self._now())
+            except TargetRefused as refused:
+                refusals += [] if refused.began is None else [refused.began]
+                if outcome := self._refused(probe, refusals, str(refused)):
+                    return outcome
+                await pause.refuse(str(refused), trial=trial)
+                continue
+            finally:
+                if trial:
+                    pause.end_trial()
+            if trial:
+                await pause.resume()
+            return response
+
+    def _refused(self, probe: Probe, began: Sequence[float], why: str) -> Response | None:
+        """Return the outcome of a probe whose calls were refused; None where it is to wait."""
+        usage = Usage(calls=len(began))
+        if began and self._caller.answered_since(probe.lane, began[0]):
+            said = "The target refuses this question (HTTP 401 or 403), and answers others."
+            return without(probe, Failure.FORBIDDEN, said, usage, self._now())
+        if len(began) >= MOST_REFUSALS:
+            return without(probe, Failure.KEY_REFUSED, why, usage, self._now())
+        return None
 
     async def _response(self, probe: Probe) -> Response:
         try:
             endpoint = await self._endpoint(probe.target)
-        except ConfigurationError:  # a person must act, unless a person has cancelled the run
-            await self._caller.cancellation.check(probe)
-            raise
+        except ConfigurationError as missing:  # of this target's, and nobody else's
+            raise TargetRefused(str(missing)) from None
         began = self._clock()
         try:
             if PROVIDERS[probe.target.provider].recorded:
@@ -129,6 +183,13 @@ class Ask:
             if isinstance(each, BaseException):
                 raise each
         return [each for each in ended if isinstance(each, CallResult)]
+
+    async def _renew(self, target: Target) -> None:
+        """Let the endpoint of a target be made anew, with the key it has by now."""
+        if (old := self._endpoints.pop(target.lane, None)) is not None:
+            self._retired.append(old)  # calls may still be under way there
+        while len(self._retired) > MOST_RETIRED:
+            await self._retired.pop(0).model.close()
 
     async def _endpoint(self, target: Target) -> Endpoint:
         if target.lane not in self._endpoints:

@@ -14,6 +14,7 @@ from services.generator.domain.scaffolds import CallResult, PlannedCall
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
 from services.generator.handlers.endpoints import Endpoint
 from services.generator.handlers.paid_calls import PaidCalls, call_id
+from services.generator.handlers.target_pauses import TargetRefused
 from shared.contracts import Probe, Usage
 from shared.llm.port import (
     MAY_PASS,
@@ -57,12 +58,21 @@ class ModelCaller:
     ) -> None:
         self.cancellation, self.budgets = cancellation, budgets
         self._paid = paid
+        self._answered_from: dict[str, float] = {}
+        """When the latest call began that was answered, by lane: then, its key was accepted."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._clock, self._jitter = clock, jitter
         self._limits = limits
 
+    def answered_since(self, lane: str, moment: float) -> bool:
+        """Tell whether a target has answered a call that began after this moment of the clock."""
+        return self._answered_from.get(lane, float("-inf")) > moment
+
     async def call(self, probe: Probe, planned: PlannedCall, endpoint: Endpoint) -> CallResult:
-        """Return what a call brings; raise RunCancelled or BudgetSpent where it may not be made.
+        """Return what a call brings.
+
+        Raises RunCancelled or BudgetSpent where it may not be made, TargetRefused where the target
+        refuses it as it would any other.
 
         Two copies of a probe may be in hand at once: the second waits for what the first pays for.
         """
@@ -87,9 +97,12 @@ class ModelCaller:
             **_tokens(outcome),
             cost=_cost(outcome, endpoint.price),
         )
-        if isinstance(outcome, CallFailed):
-            return CallResult(failure=outcome, usage=usage)
-        return _result(planned, outcome, usage)
+        if not isinstance(outcome, CallFailed):
+            return _result(planned, outcome, usage)
+        if outcome.why is Failure.KEY_REFUSED and endpoint.paid:
+            await self._paid.take_back(probe, planned.name)
+            raise TargetRefused(outcome.detail, began=began)
+        return CallResult(failure=outcome, usage=usage)
 
     async def _outcome(
         self, probe: Probe, planned: PlannedCall, endpoint: Endpoint
@@ -130,10 +143,14 @@ class ModelCaller:
                 await self._check(probe, endpoint)
                 began, failure = self._clock(), None
                 try:
-                    return await asked(endpoint.model, call)
+                    answer = await asked(endpoint.model, call)
                 except CallFailed as failed:
                     failure = failed.why
                     raise
+                else:
+                    before = self._answered_from.get(probe.lane, began)
+                    self._answered_from[probe.lane] = max(began, before)
+                    return answer
                 finally:
                     allowed = endpoint.limiter.limit.allowed
                     endpoint.metrics.tried(self._clock() - began, failure, allowed)

@@ -88,17 +88,22 @@ class RateLimiter:
         self._admit()
 
 
+def metric_name(target: Target) -> str:
+    """Return what a target is counted as."""
+    provider = PROVIDERS.get(target.provider)
+    recorded = provider is not None and provider.recorded
+    name = target.provider if recorded else f"{target.provider}:{target.model}"[:96]
+    if name not in _named and len(_named) >= MOST_NAMES:
+        return OTHERS
+    _named.add(name)
+    return name
+
+
 class CallMetrics:
     """The metrics of calls to one target."""
 
     def __init__(self, target: Target) -> None:
-        recorded = PROVIDERS[target.provider].recorded
-        name = target.provider if recorded else f"{target.provider}:{target.model}"[:96]
-        if name in _named or len(_named) < MOST_NAMES:
-            _named.add(name)
-        else:
-            name = OTHERS
-        self._name = name
+        self._name = metric_name(target)
 
     def tried(self, seconds: float, failure: Failure | None, allowed: int) -> None:
         """Count one try, and show how many calls may be in flight after it."""

@@ -16,8 +16,9 @@ from services.generator.handlers.budget_and_cancellation import CancellationChec
 from services.generator.handlers.caller import CallLimits, ModelCaller
 from services.generator.handlers.endpoints import CallMetrics, Endpoint, RateLimiter
 from services.generator.handlers.paid_calls import PaidCalls
+from services.generator.handlers.target_pauses import TargetPauses
 from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
-from shared.errors import ConfigurationError, TransientError, UsageError
+from shared.errors import TransientError, UsageError
 from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall
 from shared.llm.replay import Replay, read_recording
 from shared.store import Store
@@ -78,6 +79,7 @@ def ask_of(
     keeps: bool = True,
     clock: Callable[[], float] = lambda: 0.0,
     limited_s: float = 60,
+    now: Callable[[], datetime] = lambda: AT,
 ) -> Ask:
     caller = ModelCaller(
         cancellation=CancellationCheck(store.records, clock=clock),
@@ -92,7 +94,8 @@ def ask_of(
         limiter = RateLimiter(AimdBounds(), clock=clock)
         return Endpoint(model, limiter, CallMetrics(target), price, keeps)  # type: ignore[arg-type]
 
-    return Ask(store.records, endpoint_of, caller, now=lambda: AT, clock=clock)
+    pauses = TargetPauses(store.paused_targets, now=now, wait_s=5)
+    return Ask(store.records, endpoint_of, caller, pauses, now=lambda: AT, clock=clock)
 
 
 def probe_of(number: int = 0, **fields: Any) -> Probe:
@@ -421,20 +424,6 @@ async def test_a_budget_that_cannot_be_watched_stops_the_run(
     told = [record for n in range(3) for record in await ask(probe_of(n))]
     [stop] = [record for record in told if isinstance(record, Cancellation)]
     assert stop.reason == reason
-
-
-async def test_a_cancelled_run_without_a_key_ends_no_generator_any_more(store: Store) -> None:
-    def keyless(_: Target) -> Endpoint:
-        raise ConfigurationError("There is no key.")
-
-    ask = ask_of(store, Scripted(rates(1)))
-    ask._endpoint_of = keyless
-    with pytest.raises(ConfigurationError, match="no key"):
-        await ask(probe_of())
-    store.records.write([make_cancellation(moment_ms=int(AT.timestamp() * 1000))])
-    ask = ask_of(store, Scripted(rates(1)))
-    ask._endpoint_of = keyless
-    assert await ask(probe_of()) == []
 
 
 async def test_a_cancelled_run_is_not_asked(store: Store) -> None:

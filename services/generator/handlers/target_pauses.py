@@ -1,0 +1,166 @@
+"""Targets that refuse every call: their probes wait in hand, and one of them tries again."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+
+from services.generator.domain.pausing import paused_after
+from services.generator.handlers.endpoints import metric_name
+from shared.bus.port import Publisher
+from shared.contracts import Target
+from shared.contracts.paused_target import PausedTarget
+from shared.errors import TransientError
+from shared.runtime.blocking import in_thread
+from shared.store import PausedTargets
+from shared.telemetry import TARGET_PAUSED, RepeatedWarning, log
+
+LOOK_EVERY_S = 1.0
+"""How often a probe that waits looks whether its time has come, and the store whether a person has
+ended a pause."""
+
+
+class TargetRefused(Exception):  # noqa: N818 - a state of the target, not an accident
+    """The target accepts no call; the message says why, and what to correct."""
+
+    def __init__(self, why: str, *, began: float | None = None) -> None:
+        super().__init__(why)
+        self.began = began
+        """When the refused call began; None where the key is missing and nothing was asked."""
+
+
+class TargetPause:
+    """The state of one target in this process, in step with the store."""
+
+    def __init__(
+        self, target: Target, pauses: PausedTargets, *, now: Callable[[], datetime], wait_s: float
+    ) -> None:
+        self.paused: PausedTarget | None = None
+        self._target, self._pauses = target, pauses
+        self._now, self._wait_s = now, wait_s
+        self._away = RepeatedWarning("generator", "a pause cannot be read or written")
+        self._loading: asyncio.Lock | None = asyncio.Lock()
+        self._open = asyncio.Event()
+        self._trying = self._leaving = False
+        self._waiting = 0
+
+    async def turn(self, check: Callable[[], Awaitable[None]]) -> bool:
+        """Return once a probe may be asked; True for the one that tries a paused target.
+
+        `check` raises where the probe need not wait any more. A probe that waits while the process
+        is stopped is cancelled, so that the bus gives it to another.
+        """
+        await self._load()
+        self._waiting += 1
+        try:
+            while self.paused is not None:
+                self._show()
+                if self._leaving:
+                    raise asyncio.CancelledError
+                if not self._trying and self._now() >= self.paused.next_try_at:
+                    self._trying = True
+                    return True
+                await check()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_EVERY_S):
+                        await self._open.wait()
+        finally:
+            self._waiting -= 1
+            self._show()
+        return False
+
+    async def refuse(self, why: str, *, trial: bool) -> None:
+        """Pause, or go on pausing; calls that were under way when it paused change nothing."""
+        if self.paused is not None and not trial:
+            return
+        self.paused = paused_after(self.paused, self._target, why, self._now(), self._wait_s)
+        self._trying = False
+        self._open.clear()
+        if self.paused.refusals == 1:
+            log("generator").warning("a target is paused", target=self._target.name, why=why)
+        with self._in_the_store():
+            await in_thread(self._pauses.keep, self.paused)
+
+    async def resume(self) -> None:
+        """End the pause, here and in the store."""
+        self.open()
+        with self._in_the_store():
+            await in_thread(self._pauses.resume, [self._target.lane])
+
+    def open(self) -> None:
+        """Let all probes go on."""
+        if self.paused is not None:
+            log("generator").info("a target is asked again", target=self._target.name)
+        self.paused, self._trying = None, False
+        self._open.set()
+        self._show()
+
+    def end_trial(self) -> None:
+        """Let another probe try: the one that was to has made no call."""
+        self._trying = False
+
+    def leave(self) -> None:
+        """Cancel the probes that wait: the process is stopped."""
+        self._leaving = True
+        self._open.set()
+
+    async def _load(self) -> None:
+        """Take over the pause that the store knows; a process that starts tries it at once."""
+        if self._loading is None:
+            return
+        async with self._loading:
+            if self._loading is not None:
+                for known in await in_thread(self._pauses.read, {self._target.lane}):
+                    self.paused = known.model_copy(update={"next_try_at": self._now()})
+        self._loading = None
+
+    def _show(self) -> None:
+        waits = self.paused is not None and self._waiting > 0
+        TARGET_PAUSED.labels(metric_name(self._target)).set(waits)
+
+    @contextmanager
+    def _in_the_store(self) -> Iterator[None]:
+        """Go on where the store is away: the pause holds in this process all the same."""
+        try:
+            yield
+        except TransientError as error:
+            self._away.warn(error)
+
+
+class TargetPauses:
+    """The pauses of all targets that this process asks."""
+
+    def __init__(
+        self, pauses: PausedTargets, *, now: Callable[[], datetime], wait_s: float
+    ) -> None:
+        self._pauses, self._now, self._wait_s = pauses, now, wait_s
+        self._lanes: dict[str, TargetPause] = {}
+        self._away = RepeatedWarning("generator", "the pauses cannot be read")
+
+    def of(self, target: Target) -> TargetPause:
+        """Return the state of a target."""
+        if target.lane not in self._lanes:
+            made = TargetPause(target, self._pauses, now=self._now, wait_s=self._wait_s)
+            self._lanes[target.lane] = made
+        return self._lanes[target.lane]
+
+    def leave(self) -> None:
+        """Cancel all probes that wait, so that stopping takes no longer for them."""
+        for each in self._lanes.values():
+            each.leave()
+
+    async def watch(self, _: Publisher) -> None:
+        """End the pauses that a person or another process has ended, for ever: a job."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            held = [lane for lane, each in self._lanes.items() if each.paused]
+            if not held:
+                continue
+            try:
+                known = {each.lane for each in await in_thread(self._pauses.read, held)}
+            except TransientError as error:
+                self._away.warn(error)
+                continue
+            for lane in held:
+                if lane not in known:
+                    self._lanes[lane].open()
