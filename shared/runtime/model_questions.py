@@ -94,6 +94,7 @@ class ModelQuestions:
         self.replies = ModelReplies(store.records, key_prefix)
         self.gather = Gather(store.gathers(stage), on_close, now=now)
         self._records = store.records
+        self._paused_targets = store.paused_targets
         self._gathers = store.gathers(stage)
         self._stage = stage
         self._now = now
@@ -149,10 +150,16 @@ class ModelQuestions:
             if arrived:  # the replies are there; only the news of them was lost
                 self._gathers.arrive(arrived, self._now())
             silent = ids - arrived
-            probes = [each for each in probes_of_run(run_id) if response_id_of(each) in silent]
-            log(self._stage).warning(
-                "no model replies: asking again", run=run_id, questions=len(probes)
-            )
+            paused = {each.lane for each in self._paused_targets.read()}
+            probes = [
+                each
+                for each in probes_of_run(run_id)
+                if response_id_of(each) in silent and each.lane not in paused
+            ]
+            if probes:
+                log(self._stage).warning(
+                    "no model replies: asking again", run=run_id, questions=len(probes)
+                )
             return list(probes)
 
         return Reconciliation(self._waited_for, ask_again, now=self._now)

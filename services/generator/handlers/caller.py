@@ -89,7 +89,12 @@ class ModelCaller:
         self, probe: Probe, planned: PlannedCall, endpoint: Endpoint
     ) -> CallResult:
         began = self._clock()
-        tried, outcome = await self._outcome(probe, planned, endpoint)
+        try:
+            tried, outcome = await self._outcome(probe, planned, endpoint)
+        except TargetRefused:
+            if endpoint.paid:
+                await self._paid.take_back(probe, planned.name)
+            raise
         usage = Usage(
             calls=tried,
             retries=max(0, tried - 1),
@@ -99,9 +104,6 @@ class ModelCaller:
         )
         if not isinstance(outcome, CallFailed):
             return _result(planned, outcome, usage)
-        if outcome.why is Failure.KEY_REFUSED and endpoint.paid:
-            await self._paid.take_back(probe, planned.name)
-            raise TargetRefused(outcome.detail, began=began)
         return CallResult(failure=outcome, usage=usage)
 
     async def _outcome(
@@ -138,6 +140,7 @@ class ModelCaller:
         self, probe: Probe, call: ModelCall, endpoint: Endpoint
     ) -> ModelAnswer | CallFailed:
         """Make one try once the rate limiter allows it, if its run may still go on then."""
+        began = self._clock()
         try:
             async with endpoint.limiter.slot():
                 await self._check(probe, endpoint)
@@ -155,6 +158,8 @@ class ModelCaller:
                     allowed = endpoint.limiter.limit.allowed
                     endpoint.metrics.tried(self._clock() - began, failure, allowed)
         except CallFailed as failed:
+            if failed.why is Failure.KEY_REFUSED:
+                raise TargetRefused(failed.detail, began=began) from None
             return failed
 
     async def _count(
