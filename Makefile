@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models calibration chaos contracts suites locks images manifests secrets up test-containers test-deploy clean
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models calibration chaos hostile contracts suites locks images manifests secrets up test-containers test-deploy clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,6 +74,9 @@ calibration: .venv/.dev ## Simulate how often verdicts and monitors err, and wha
 
 bench-models: .venv/.models ## Measure texts a second, batched against one by one
 	$(BIN)/python -m benchmarks.extractors
+
+hostile: .venv/.dev ## Ask for replies no model should give, in every wire format; print how many had no outcome
+	$(BIN)/python -m tests.support.hostile_run
 
 chaos: .venv/.dev ## Kill workers and the server at random; prove nothing is lost or counted twice
 	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/pipeline -m slow -s

@@ -20,6 +20,7 @@ from biaswatch.cli import (
     runs,
     suites,
     table,
+    targets,
 )
 
 app = typer.Typer(
@@ -37,7 +38,7 @@ VERBS: tuple[Callable[..., None], ...] = (
 )
 TAKING_COUNTS: tuple[Callable[..., None], ...] = (table.table, interpret.interpret)
 """Their words may be negative numbers, which are no options."""
-GROUPS = (dead_letters.app, suites.app, monitors.app, extractors.app)
+GROUPS = (dead_letters.app, suites.app, monitors.app, extractors.app, targets.app)
 
 
 @app.callback()

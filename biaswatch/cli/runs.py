@@ -34,6 +34,7 @@ from biaswatch.readers.targets import (
     with_file,
 )
 from biaswatch.render.output import print_json
+from biaswatch.render.tables import printable
 from biaswatch.render.terminal import DEMO_JUDGES, DEMO_WRITER, print_results
 from services.gateway.runs.views import RunProgress, RunState
 from services.generator.settings import GeneratorSettings
@@ -42,6 +43,8 @@ from shared.errors import TransientError, UsageError
 from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
 
+TRIED_IN_VAIN = 3
+"""Refusals after which `run` waits no longer for a target: a person must correct its key."""
 AsProcesses = Annotated[bool, typer.Option("--processes", help="Each service as its own process.")]
 
 
@@ -144,6 +147,8 @@ def runs(
             f"{each.run_id}  {each.at:%Y-%m-%dT%H:%M:%S}  {each.stand:<10}  {each.suite}"
             f"  {', '.join(each.targets)}  {each.responses}/{each.probes} responses"
         )
+        for paused in each.paused:
+            typer.echo(f"    {printable(paused.in_words())}")
     if not found:
         typer.echo("There are no runs yet.")
 
@@ -248,12 +253,28 @@ async def _watch(client: GatewayClient, run_id: str, opening: int, *, quiet: boo
         asked = bars.add_task("answered", total=None)
         measured = bars.add_task("measured", total=None)
         judged: TaskID | None = None
+        said: set[str] = set()
         async for progress in client.follow(run_id, opening):
+            for each in (each for each in progress.paused if each.lane not in said):
+                said.add(each.lane)
+                typer.echo(printable(each.in_words()), err=True)
+            _end_where_all_waits(progress)
             bars.update(asked, completed=progress.responses, total=progress.probes)
             bars.update(measured, completed=progress.features, total=progress.features_expected)
             if expected := progress.verdicts_expected:
                 judged = bars.add_task("judged", total=expected) if judged is None else judged
                 bars.update(judged, completed=progress.verdicts)
+
+
+def _end_where_all_waits(progress: RunProgress) -> None:
+    """Raise TransientError where nothing but refused targets is left, tried again in vain."""
+    left = progress.probes - progress.responses
+    tried = all(each.refusals >= TRIED_IN_VAIN for each in progress.paused)
+    if progress.paused and tried and 0 < left == progress.held:
+        raise TransientError(
+            f"{left} of {progress.probes} answers of the run {progress.run_id} wait, and the same"
+            f" command goes on once they come: {printable(progress.paused[0].in_words())}"
+        )
 
 
 def _finish(work: Any, as_json: bool) -> RunResults:

@@ -15,6 +15,7 @@ from services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnaly
 from services.gateway.runs.views import (
     FlaggedPair,
     Interpretation,
+    ResumedTarget,
     RunImpact,
     RunProgress,
     StartedRun,
@@ -32,6 +33,7 @@ from shared.contracts import (
     Suite,
 )
 from shared.contracts.mistakes import first_mistake
+from shared.contracts.paused_target import PausedTarget
 from shared.errors import TransientError, UsageError
 
 RECONNECT_S = 0.5
@@ -70,6 +72,14 @@ class GatewayClient:
     async def cancel(self, run_id: str) -> None:
         """End a run before its time."""
         await self._ask(Cancellation, "POST", path("runs", run_id, "cancel"))
+
+    async def paused_targets(self) -> list[PausedTarget]:
+        """Return the targets that are not asked for now."""
+        return await self._ask(list[PausedTarget], "GET", "/v1/targets/paused")
+
+    async def resume_target(self, target: str) -> None:
+        """Have a paused target asked again at once."""
+        await self._ask(ResumedTarget, "POST", "/v1/targets/resume", {"target": target})
 
     async def follow(self, run_id: str, opening: int = 0) -> AsyncIterator[RunProgress]:
         """Return a run's progress whenever it changes, until it has ended."""

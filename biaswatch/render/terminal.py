@@ -41,6 +41,8 @@ def print_results(results: RunResults, *, as_json: bool) -> None:
     console.print(f"Run {run.run_id}: {run.stand}, {run.responses} of {run.probes} responses.")
     if why := STOPPED.get(run.stopped_by or ""):
         console.print(why)
+    for paused in run.paused:
+        console.print(escape(paused.in_words()), highlight=False)
     _print_interpretations(console, results)
     print_diagnoses(console, results.diagnoses)
     print_assessments(console, results.assessments)

@@ -13,7 +13,7 @@ from shared.bus.retry_policy import Exit, GiveUp, RetryPolicy, decision_of, exha
 from shared.bus.stage import Outputs, Stage
 from shared.contracts import Record
 from shared.errors import BackPressureError, BiaswatchError, Outcome, TransientError
-from shared.telemetry import SECONDS, log
+from shared.telemetry import SECONDS, RepeatedWarning, log
 
 RESTORE_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 """The pauses between attempts to recreate a lost durable; the last one repeats."""
@@ -48,6 +48,8 @@ class Worker:
         self._publisher = publisher
         self._policy = policy or RetryPolicy()
         self._jitter = jitter
+        self._not_handled = RepeatedWarning(stage.name, "a record was not handled")
+        self._not_acknowledged = RepeatedWarning(stage.name, "a batch could not be acknowledged")
         self._seconds = SECONDS.labels(stage.name)
         self._acknowledger = Acknowledger(stage, consumer, publisher, clock)
         self._pool = ThreadPoolExecutor(stage.slots, thread_name_prefix=stage.name)
@@ -131,7 +133,7 @@ class Worker:
         self._free.release()
         if not task.cancelled() and (error := task.exception()):
             # The acknowledgement failed: the records are delivered again after their ack wait.
-            log(self.stage.name).error("a batch could not be acknowledged", error=str(error))
+            self._not_acknowledged.warn(error)
 
     async def _work(self, batch: Sequence[Delivery]) -> None:
         with self._seconds.time():
@@ -173,12 +175,7 @@ class Worker:
     async def _decide(self, error: Exception, delivery: Delivery) -> None:
         decision = decision_of(error, delivery.attempt, self._policy, self._jitter())
         if not isinstance(decision, GiveUp):
-            log(self.stage.name).warning(
-                "a record was not handled",
-                error=f"{type(error).__name__}: {error}",
-                attempt=delivery.attempt,
-                then=decision,
-            )
+            self._not_handled.warn(error, attempt=delivery.attempt, then=decision)
         await self._acknowledger.carry_out(decision, delivery)
         if isinstance(decision, Exit):
             self._end(decision.error)

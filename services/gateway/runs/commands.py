@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.requests import BriefRequest, RunRequest, brief_of, run_of
-from services.gateway.runs.views import RunState, StoredSuite
+from services.gateway.runs.requests import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
+from services.gateway.runs.views import ResumedTarget, RunState, StoredSuite
 from shared.contracts import RUN_GATHER, Brief, Cancellation, Run, Suite
 from shared.errors import NotFoundError
 from shared.store import Store
@@ -46,6 +46,17 @@ class RunCommands:
             return 0
         progress = self.queries.progress(run.id)
         return progress.opening + 1 if progress.stand in RESUMABLE else None
+
+    def resume_target(self, request: ResumeRequest) -> ResumedTarget:
+        """Have a paused target asked again at once; every generator sees it within seconds."""
+        paused = self.store.paused_targets.read()
+        lanes = [each.lane for each in paused if request.target in {each.target, each.lane}]
+        if not lanes:
+            raise NotFoundError(
+                "No target of this name is paused. `biaswatch targets list` shows those that are."
+            )
+        resumed = self.store.paused_targets.resume(lanes)
+        return ResumedTarget(target=request.target, pauses=resumed)
 
     def cancellation_of(self, run_id: str) -> Cancellation:
         """Return the record that ends a run before its time."""

@@ -1,5 +1,6 @@
 """Runs as the store has them: their progress, findings and interpretations."""
 
+from collections.abc import Sequence
 from typing import Annotated, TypeVar
 
 from pydantic import Field
@@ -27,10 +28,12 @@ from shared.contracts import (
     asked_of,
     derived_id,
 )
+from shared.contracts.paused_target import PausedTarget
 from shared.errors import NotFoundError
 from shared.store import Store
 
 MAX_RUNS = 10_000
+WAITING = {RunState.RUNNING, RunState.JUDGING}
 RecordT = TypeVar("RecordT", Diagnosis, Assessment)
 
 
@@ -67,6 +70,10 @@ class RunQueries:
         found = self._of_last_completion(Assessment, run_id)
         return sorted(found, key=lambda each: (each.target, each.scaffold, each.feature))
 
+    def paused_targets(self) -> list[PausedTarget]:
+        """Return the targets that are not asked for now, because they refuse every call."""
+        return self._store.paused_targets.read()
+
     def interpretation(self, brief_id: str) -> Interpretation:
         """Return an interpretation; it has no evaluation while it is under way."""
         if not list(self._store.records.get(Brief, [brief_id])):
@@ -100,6 +107,7 @@ class RunQueries:
             diagnosed=self._diagnosed(run.id, opening) or undiagnosed,
             judged=verdicts >= expected,
         )
+        paused = self._paused(run) if state in WAITING else []
         stops = records.read(Cancellation, run_id=run.id) if state is RunState.CANCELLED else ()
         last_stop = max(stops, key=lambda each: each.moment_ms, default=None)
         return RunProgress(
@@ -117,6 +125,22 @@ class RunQueries:
             diagnoses=records.count(Diagnosis, run_id=run.id),
             verdicts=verdicts,
             verdicts_expected=expected,
+            paused=paused,
+            held=self._held(run, paused, probes // max(1, len(run.targets))),
+        )
+
+    def _paused(self, run: Run) -> list[PausedTarget]:
+        """Return the targets and judges of a run that are not asked for now."""
+        judges = run.judging.judges if run.judging else ()
+        return self._store.paused_targets.read({each.lane for each in (*run.targets, *judges)})
+
+    def _held(self, run: Run, paused: Sequence[PausedTarget], probes: int) -> int:
+        """Count the answers that wait for paused targets, of which each has so many probes."""
+        lanes = {each.lane for each in paused} & {each.lane for each in run.targets}
+        count = self._store.records.count
+        return sum(
+            max(0, probes - count(Response, run_id=run.id, purpose=run.purpose, lane=lane))
+            for lane in lanes
         )
 
     def _verdicts(self, run_id: str, expected: int) -> int:

@@ -44,6 +44,15 @@ class RunRequest(BaseModel):
     """What the judges' distractors and their order are drawn from."""
 
 
+class ResumeRequest(BaseModel):
+    """The body of a request to ask a paused target again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    target: str
+    """As a person wrote it."""
+
+
 def check_features(suite: Suite, running: Sequence[ExtractorStatus]) -> None:
     """Refuse a suite that names a feature none of its extractors measures: nothing would be shown.
 

@@ -51,6 +51,7 @@ def _read_routes(
         ("/runs/{run_id}/studies", studies.results),
         ("/runs/{run_id}/flagged", studies.flagged),
         ("/interpretations/{brief_id}", queries.interpretation),
+        ("/targets/paused", queries.paused_targets),
     ):
         router.add_api_route(path, show)
 
@@ -108,6 +109,7 @@ def _write_routes(
     router = APIRouter(dependencies=[Depends(tokens.may_run)])
 
     router.add_api_route("/suites", commands.keep_suite, methods=["POST"])
+    router.add_api_route("/targets/resume", commands.resume_target, methods=["POST"])
 
     @router.post("/runs", status_code=201)
     async def start_run(request: RunRequest) -> StartedRun:

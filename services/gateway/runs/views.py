@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from shared.contracts import ClosedBy, Estimate, Evaluation, Run, Suite
+from shared.contracts.paused_target import PausedTarget
 from shared.stats.studies.local_law_144 import ImpactTables
 
 
@@ -47,11 +48,23 @@ class RunProgress(BaseModel):
     verdicts: int = 0
     """Pairs that have a verdict, or a reason for having none; and judges with their controls."""
     verdicts_expected: int = 0
+    paused: list[PausedTarget] = []
+    """Targets of the run, and its judges, that are not asked for now."""
+    held: int = 0
+    """Answers that wait for them."""
 
     @property
     def ended(self) -> bool:
         """Return whether nothing more will come, unless somebody resumes the run."""
         return self.stand in ENDED
+
+
+class ResumedTarget(BaseModel):
+    """A target that is asked again."""
+
+    target: str
+    pauses: int
+    """Ended pauses: one for each set of parameters under this name."""
 
 
 class StartedRun(BaseModel):
