@@ -36,6 +36,8 @@ class TargetPause:
         self, target: Target, pauses: PausedTargets, *, now: Callable[[], datetime], wait_s: float
     ) -> None:
         self.paused: PausedTarget | None = None
+        self.kept = False
+        """Whether the store knows of the pause, so that its end there ends it here."""
         self._target, self._pauses = target, pauses
         self._now, self._wait_s = now, wait_s
         self._away = RepeatedWarning("generator", "a pause cannot be read or written")
@@ -74,12 +76,12 @@ class TargetPause:
         if self.paused is not None and not trial:
             return
         self.paused = paused_after(self.paused, self._target, why, self._now(), self._wait_s)
-        self._trying = False
         self._open.clear()
         if self.paused.refusals == 1:
             log("generator").warning("a target is paused", target=self._target.name, why=why)
         with self._in_the_store():
             await in_thread(self._pauses.keep, self.paused)
+            self.kept = True
 
     async def resume(self) -> None:
         """End the pause, here and in the store."""
@@ -91,7 +93,7 @@ class TargetPause:
         """Let all probes go on."""
         if self.paused is not None:
             log("generator").info("a target is asked again", target=self._target.name)
-        self.paused, self._trying = None, False
+        self.paused, self.kept, self._trying = None, False, False
         self._open.set()
         self._show()
 
@@ -112,6 +114,7 @@ class TargetPause:
             if self._loading is not None:
                 for known in await in_thread(self._pauses.read, {self._target.lane}):
                     self.paused = known.model_copy(update={"next_try_at": self._now()})
+                    self.kept = True
         self._loading = None
 
     def _show(self) -> None:
@@ -153,7 +156,7 @@ class TargetPauses:
         """End the pauses that a person or another process has ended, for ever: a job."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
-            held = [lane for lane, each in self._lanes.items() if each.paused]
+            held = [lane for lane, each in self._lanes.items() if each.paused and each.kept]
             if not held:
                 continue
             try:
