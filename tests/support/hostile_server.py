@@ -23,8 +23,8 @@ class HostileServer:
                 head, reader, writer
             ):
                 pass
-        except (OSError, asyncio.IncompleteReadError):
-            pass
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the other side has left, or the server has
         finally:
             writer.close()
 
