@@ -83,7 +83,7 @@ def _simulated(
         for shape in shapes:
             compared = 0 if stored.comparators(shape) else stored.compared_runs_of(shape)
             for runs in _parts(stored.runs_of(shape)):
-                parts[pool.submit(_part, shape.name, runs, seed, runs.stop <= compared)] = shape
+                parts[pool.submit(_part, shape.name, runs, seed, compared)] = shape
         for done, part in enumerate(as_completed(parts), 1):
             shape = parts[part]
             print(f"{done} of {len(parts)} parts: {shape.name}", file=sys.stderr, flush=True)
@@ -97,8 +97,11 @@ def _simulated(
     return failed
 
 
-def _part(name: str, runs: range, seed: int, compared: bool) -> Tallies:
-    return simulate(BY_NAME[name], runs, seed=seed, compared=compared)
+def _part(name: str, runs: range, seed: int, compared: int) -> Tallies:
+    """Simulate the product in these runs, and comparators in those of them below a number."""
+    both = range(runs.start, min(runs.stop, compared))
+    found = simulate(BY_NAME[name], runs, seed=seed, compared=False)
+    return {**found, **simulate(BY_NAME[name], both, seed=seed, product=None)}
 
 
 def _parts(runs: int) -> Iterator[range]:

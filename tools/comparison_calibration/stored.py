@@ -14,7 +14,7 @@ from tools.comparison_calibration.tallies import Tally
 
 SOURCES = ("study.py", "simulation.py", "tallies.py", "comparators/*.py")
 """What comparators depend on, beside the file of their shape."""
-MOST_COMPARED = 1000
+MOST_COMPARED = 500
 """Runs of comparators; the product gets as many as are asked for."""
 
 
@@ -35,7 +35,8 @@ class StoredResults:
 
     def compared_runs_of(self, shape: Shape) -> int:
         """Return in how many of them comparators are simulated too."""
-        return min(self.runs_of(shape), MOST_COMPARED)
+        most = MOST_COMPARED if shape.most_runs is None else shape.most_runs // 4
+        return min(self.runs_of(shape), most)
 
     def load(self, shape: Shape) -> Tallies:
         """Return the stored tallies of a shape; none where it or its source differs."""
