@@ -1,0 +1,132 @@
+"""The measured answers of a run as a table: names of fields, rows, domains, and what is missing."""
+
+import math
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+
+from biaswatch.local.client import GatewayClient
+from biaswatch.readers.field_names import full_name, short_names
+from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
+from services.gateway.runs.measurements import (
+    AnswerMeasurements,
+    DeclaredAnalysis,
+    Measurement,
+    PinnedExtractor,
+)
+from shared.contracts import Claim
+from shared.errors import TransientError, UsageError
+
+DECLARED = DeclaredAnalysis(
+    run_id="a" * 32, suite="s", claim=Claim.POPULATION, features=[], selected_at_least={},
+    extractors=[
+        PinnedExtractor(name="length", version="1", features=["words", "characters"]),
+        PinnedExtractor(name="words", version="1", features=["words"]),
+    ],
+    targets=["t"], scaffolds=["direct"], answers=4, alpha=None, tolerance=None,
+)  # fmt: skip
+
+
+def answer(number: int, **fields: object) -> AnswerMeasurements:
+    given = {
+        "key": f"k{number}", "target": "t", "scaffold": "direct", "repeat": 0, "unit": f"u{number}",
+        "set": None, "groups": {"race": "ab"[number % 2]}, "facts": {},
+        "measured": {"length": Measurement(values={"words": float(number)})},
+    }  # fmt: skip
+    return AnswerMeasurements.model_validate({**given, **fields})
+
+
+def table_of(*answers: AnswerMeasurements) -> RunTable:
+    table = RunTable(DECLARED)
+    for each in answers:
+        table.add(each)
+    return table
+
+
+def test_a_short_name_means_a_group_before_a_fact_and_nothing_where_it_is_not_clear() -> None:
+    names = ["key", "groups.age", "facts.age", "facts.key", "length.words", "words.words", "x.y"]
+    assert short_names(names) == {
+        "key": "key", "groups.age": "age", "facts.age": "facts.age", "facts.key": "facts.key",
+        "length.words": "length.words", "words.words": "words.words", "x.y": "y",
+    }  # fmt: skip
+    assert full_name("age", names, kind="field", of="It") == "groups.age"
+    assert full_name("facts.age", names, kind="field", of="It") == "facts.age"
+    with pytest.raises(UsageError, match=r"several features 'words': write length.words or words"):
+        full_name("words", names, kind="feature", of="It")
+    with pytest.raises(UsageError, match=r"It has no field 'z'. There are: key, age"):
+        full_name("z", names, kind="field", of="It")
+
+
+def test_values_and_labels_that_come_late_or_never_are_missing_in_their_rows() -> None:
+    late = Measurement(values={"words": 7.0, "new": 1.0}, baseline={"words": 5.0})
+    table = table_of(
+        answer(0), answer(1, measured={"length": Measurement(missing="refused")}),
+        answer(2, facts={"source": "s"}, measured={"words": late}), answer(3, set="p"),
+    )  # fmt: skip
+    rows = run_observations(table, RunColumns(groups=["source", "race"]))
+    assert rows.features == ("characters", "length.words", "new", "words.words")
+    assert [row[1] for row in rows.values.tolist()][:1] == [0.0]
+    assert [math.isnan(row[1]) for row in rows.values.tolist()] == [False, True, True, False]
+    assert rows.groups == {"source": [None, None, "s", None], "race": ["a", "b", "a", "b"]}
+    assert rows.sets == [None, None, None, "p"]
+    assert rows.baseline is not None
+    assert rows.baseline[2].tolist()[3] == 5.0
+    assert "1 of 4 answers have no values by length: 1 refused." in run_warnings(table, rows)
+
+
+def test_targets_and_scaffolds_that_differ_are_domains_and_some_can_be_taken() -> None:
+    table = table_of(
+        answer(0), answer(1, target="u"), answer(2, scaffold="chain"), answer(3, target="u")
+    )
+    assert run_observations(table, RunColumns()).domains == [
+        "t, direct", "u, direct", "t, chain", "u, direct",
+    ]  # fmt: skip
+    some = run_observations(table, RunColumns(targets=["u"]))
+    assert (some.rows, some.domains, some.units) == (2, None, ["u1", "u3"])
+    by_field = run_observations(table, RunColumns(targets=["u"], domains=["race"]))
+    assert by_field.domains == ["b", "b"]
+
+
+def test_without_any_group_the_sentence_names_the_fields() -> None:
+    table = table_of(answer(0, groups={}, facts={"source": "s"}))
+    with pytest.raises(UsageError, match="--group: key, target, scaffold, repeat, unit, set, sou"):
+        run_observations(table, RunColumns())
+
+
+class _Lines(httpx2.AsyncByteStream):
+    """A body of lines, which breaks after them where it is told to."""
+
+    def __init__(self, first: int, last: int, breaks: bool) -> None:
+        self._lines, self._breaks = range(first, last), breaks
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for number in self._lines:
+            yield answer(number).model_dump_json().encode() + b"\n"
+        if self._breaks:
+            raise httpx2.ReadError("the connection broke")
+
+
+def client_of(broken_at: list[int], end: int) -> GatewayClient:
+    """Return a client of a gateway whose connection breaks at these answers."""
+
+    def reply(request: httpx2.Request) -> httpx2.Response:
+        offset = int(request.url.params["offset"])
+        last = broken_at.pop(0) if broken_at else end
+        return httpx2.Response(200, stream=_Lines(offset, last, breaks=last < end))
+
+    client = GatewayClient("http://gateway")
+    client._http = httpx2.AsyncClient(
+        base_url="http://gateway", transport=httpx2.MockTransport(reply)
+    )
+    return client
+
+
+async def test_a_broken_connection_is_taken_up_where_it_broke() -> None:
+    found = [each.key async for each in client_of([2, 5], 8).measurements("r")]
+    assert found == [f"k{number}" for number in range(8)]
+
+
+async def test_a_gateway_that_sends_nothing_more_is_given_up() -> None:
+    with pytest.raises(TransientError, match="does not answer"):
+        assert [each async for each in client_of([2, 2, 2, 2], 8).measurements("r")]
