@@ -13,6 +13,7 @@ from services.diagnoser.handlers import (
     OnCompletion,
     PostAlarm,
 )
+from services.diagnoser.handlers.alarm_postings import AlarmPostings, PostOnce
 from services.diagnoser.settings import DiagnoserSettings
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
@@ -34,17 +35,23 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
     diagnose = DiagnoseRun(store, now=clock, plan=plan)
     complete = OnCompletion(store, diagnose, CloseRounds(store, now=clock))
     tell = PostAlarm(settings.diagnoser_private_hosts, settings.diagnoser_dashboard_url, now=clock)
+    postings = AlarmPostings(store, now=clock)
     gauges = MonitorMetrics(store)
 
     async def show(publisher: Publisher) -> None:
         await gauges.show(publisher, settings.diagnoser_gauge_s)
 
+    async def post_again(publisher: Publisher) -> None:
+        await postings.follow_up.run(publisher, settings.diagnoser_reconcile_s)
+
     stages: list[Stage[Any]] = [
         # One at a time: the rounds of a monitor are added up in their order.
         Stage("diagnoser", Completion, complete, slots=1),
-        Stage("diagnoser", Alarm, tell, slots=4),
+        Stage("diagnoser", Alarm, PostOnce(tell, postings), slots=4),
     ]
-    return Service("diagnoser", settings, stages=stages, jobs=[show], close=[store.close])
+    return Service(
+        "diagnoser", settings, stages=stages, jobs=[show, post_again], close=[store.close]
+    )
 
 
 if __name__ == "__main__":

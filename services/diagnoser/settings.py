@@ -16,5 +16,7 @@ class DiagnoserSettings(Settings):
     """Hosts of webhooks that may have private addresses, as JSON."""
     diagnoser_dashboard_url: str | None = Field(default=None, pattern=r"^https?://[^\s@]+$")
     """Where people reach the gateway, so that an alarm that is posted leads to its evidence."""
+    diagnoser_reconcile_s: float = Field(default=30, gt=0)
+    """How often to look for alarms that were not posted because the bus has lost them."""
     diagnoser_gauge_s: float = Field(default=15, gt=0)
     """How often the metrics of monitors are read anew from the store."""

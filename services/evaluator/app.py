@@ -7,6 +7,7 @@ from typing import Any
 from services.evaluator.handlers.evaluating import EvaluateBriefs
 from services.evaluator.handlers.rubric_files import load_rubric
 from services.evaluator.settings import EvaluatorSettings
+from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Brief, Response
 from shared.runtime.process import serve
@@ -25,7 +26,17 @@ def build(settings: EvaluatorSettings) -> Service:
         Stage("evaluator", Brief, evaluating.begin, slots=2),
         Stage("evaluator", Response, evaluating.note, slots=settings.evaluator_slots),
     ]
-    jobs = [evaluating.questions.gather.emit]
+
+    async def reconcile(publisher: Publisher) -> None:
+        await evaluating.reconciliation.run(publisher, settings.evaluator_reconcile_s)
+
+    async def follow_up(publisher: Publisher) -> None:
+        await evaluating.follow_up.run(publisher, settings.evaluator_reconcile_s)
+
+    async def begin_forgotten(publisher: Publisher) -> None:
+        await evaluating.begin_forgotten(publisher, settings.evaluator_reconcile_s)
+
+    jobs = [evaluating.questions.gather.emit, reconcile, follow_up, begin_forgotten]
     return Service("evaluator", settings, stages=stages, jobs=jobs, close=[store.close])
 
 

@@ -25,12 +25,15 @@ def build(settings: OracleSettings) -> Service:
     async def reconcile(publisher: Publisher) -> None:
         await judging.reconciliation.run(publisher, settings.oracle_reconcile_s)
 
+    async def follow_up(publisher: Publisher) -> None:
+        await judging.follow_up.run(publisher, settings.oracle_reconcile_s)
+
     stages: list[Stage[Any]] = [
         Stage("oracle", Completion, judging.begin, slots=1),
         Stage("oracle", Cancellation, judging.cancel, slots=1),
         Stage("oracle", Response, judging.note, slots=1, batch=256, linger_s=LINGER_S),
     ]
-    jobs = [judging.questions.gather.emit, reconcile]
+    jobs = [judging.questions.gather.emit, reconcile, follow_up]
     return Service("oracle", settings, stages=stages, jobs=jobs, close=[store.close])
 
 

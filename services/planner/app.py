@@ -33,6 +33,15 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
     async def reconcile(publisher: Publisher) -> None:
         await planner.reconciliation.run(publisher, settings.planner_reconcile_s)
 
+    async def follow_up(publisher: Publisher) -> None:
+        await planner.follow_up.run(publisher, settings.planner_reconcile_s)
+
+    async def plan_forgotten(publisher: Publisher) -> None:
+        await planner.unplanned.run(publisher, settings.planner_reconcile_s)
+
+    async def define_forgotten(_: Publisher) -> None:
+        await scheduler.define_forgotten(settings.planner_reconcile_s)
+
     async def schedule(publisher: Publisher) -> None:
         await scheduler.publish_due(publisher, settings.planner_look_s)
 
@@ -42,7 +51,7 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
         Stage("planner", Features, planner.count_features, slots=1, batch=256, linger_s=LINGER_S),
         Stage("planner", Monitor, scheduler.define, slots=1),
     ]
-    jobs = [planner.gather.emit, reconcile, schedule]
+    jobs = [planner.gather.emit, reconcile, follow_up, plan_forgotten, define_forgotten, schedule]
     return Service("planner", settings, stages=stages, jobs=jobs, close=[store.close])
 
 

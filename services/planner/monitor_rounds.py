@@ -49,6 +49,24 @@ class RoundScheduler:
         self._store.schedule.want(monitor)
         return ()
 
+    async def define_forgotten(self, every_s: float) -> None:
+        """Schedule the monitors whose message the bus has lost, for ever."""
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                await in_thread(self._define_forgotten)
+            except TransientError as error:
+                log("planner").warning("lost monitors wait", why=str(error))
+
+    def _define_forgotten(self) -> None:
+        known = {
+            each.monitor.name: each.monitor.moment_ms for each in self._store.schedule.monitors()
+        }
+        for monitor in sorted(self._store.records.all(Monitor), key=lambda each: each.moment_ms):
+            if monitor.moment_ms > known.get(monitor.name, -1):
+                log("planner").warning("a lost monitor is scheduled", monitor=monitor.name)
+                self._store.schedule.want(monitor)
+
     async def publish_due(self, publisher: Publisher, every_s: float) -> None:
         """Publish the rounds that are due, for ever."""
         while True:

@@ -1,27 +1,37 @@
 """Plans runs: publishes their probes, counts what arrives, repairs what the bus may have lost."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from shared.contracts import (
     FEATURES,
+    JUDGING_GATHER,
     RUN_GATHER,
     Cancellation,
+    ClosedBy,
     Completion,
     Features,
     Probe,
+    Purpose,
     Record,
     Response,
+    Round,
     Run,
     expected_of,
     probes_of,
     response_id_of,
+    verdicts_expected,
 )
 from shared.errors import PoisonError
 from shared.runtime.blocking import in_thread
+from shared.runtime.follow_up import FollowUp
 from shared.runtime.gather import Gather, Reconciliation
+from shared.runtime.republication import Republication
 from shared.store import Closing, Store
 from shared.telemetry import log
+
+KEPT = timedelta(days=7)
+"""How far back lost records are looked for: as long as the bus would have kept them."""
 
 
 class RunPlanner:
@@ -31,17 +41,19 @@ class RunPlanner:
         self.gather = Gather(store.gathers(RUN_GATHER), completion_of, now=now)
         self._store = store
         self._gathers = store.gathers(RUN_GATHER)
+        self._judged = store.gathers(JUDGING_GATHER)
         self._now = now
         self._deadline_s = deadline_s
         self.reconciliation = Reconciliation(self._missing, self._repair, now=now)
+        self.follow_up = FollowUp(self._gathers, self._absent, now=now, stage="planner")
+        self.unplanned = Republication(self._unplanned, now=now)
+        self._seen_unplanned: set[str] = set()
 
     async def plan(self, run: Run) -> Sequence[Record]:
         """Wait for a run, new or resumed, and return its probes that have no response yet."""
         return await in_thread(self._plan, run)
 
     def _plan(self, run: Run) -> Sequence[Probe]:
-        if any(each.ends(run) for each in self._store.records.read(Cancellation, run_id=run.id)):
-            return []
         now = self._now()
         probes = self._probes(run, now)
         expected = expected_of(run, probes)
@@ -52,6 +64,10 @@ class RunPlanner:
         new = self._gathers.expect(
             run.id, expected, deadline=deadline, now=now, already=expected.keys() - missing
         )
+        if any(each.ends(run) for each in self._store.records.read(Cancellation, run_id=run.id)):
+            if new:  # it was cancelled before anybody planned it
+                self._gathers.cancel(run.id, now)
+            return []
         if not new:
             self._gathers.reopen(run.id, deadline=deadline, now=now)
         return self._unanswered(probes)
@@ -92,11 +108,26 @@ class RunPlanner:
 
     def _repair(self, run_id: str, missing: set[str]) -> list[Record]:
         [run] = self._store.records.get(Run, [run_id])
+        if self._cancelled(run_id):
+            return []
         arrived = missing - self._store.records.missing(Features, missing)
         if arrived:  # the features are stored; only their message was lost
             self._gathers.arrive(arrived, self._now())
         expected = expected_of(run, self._probes(run, self._now()))
-        probes = {probe.id: probe for id_, probe in expected.items() if id_ in missing - arrived}
+        return self._again(
+            run, {probe.id: probe for id_, probe in expected.items() if id_ in missing - arrived}
+        )
+
+    def _cancelled(self, run_id: str) -> bool:
+        """Close a run whose cancellation the store has; only its message was lost."""
+        opened = self._gathers.opened_at(run_id)
+        cancellations = self._store.records.read(Cancellation, run_id=run_id)
+        if opened is None or not any(each.came_after(opened) for each in cancellations):
+            return False
+        return self._gathers.cancel(run_id, self._now())
+
+    def _again(self, run: Run, probes: Mapping[str, Probe]) -> list[Record]:
+        """Return the probes that have no response, and the responses to the others."""
         unasked = self._unanswered(probes.values())
         paused = {each.lane for each in self._store.paused_targets.read()}
         asked = probes.keys() - {probe.id for probe in unasked}
@@ -106,9 +137,58 @@ class RunPlanner:
         lost = [probe for probe in unasked if probe.lane not in paused]
         if lost or answers:
             log("planner").warning(
-                "a run is stuck: publishing again", run=run_id, probes=len(lost), answers=len(asked)
+                "a run is stuck: publishing again", run=run.id, probes=len(lost), answers=len(asked)
             )
         return [*lost, *answers]
+
+    def _unplanned(self) -> list[Run]:
+        """Return the runs that somebody started and nobody waits for, at two looks in a row."""
+        since = self._now() - KEPT
+        found = [
+            run
+            for run in self._store.records.since(Run, since, purpose=Purpose.STUDY)
+            if self._gathers.look(run.id) is None
+            and self._store.suites.get(run.suite_hash) is not None
+        ]
+        before, self._seen_unplanned = self._seen_unplanned, {run.id for run in found}
+        return [run for run in found if run.id in before]
+
+    def _absent(self, closing: Closing) -> list[Record]:
+        """Return what to publish so that the store gets all that follows from a closed run."""
+        run = next(self._store.records.get(Run, [closing.key]), None)
+        if run is None or closing.closed_at < self._now() - KEPT:
+            return []
+        [completion] = completion_of(closing)
+        if lost := self._lost(run):
+            return self._again(run, lost) or [completion]
+        heard = not self._store.records.missing(Completion, [completion.id])
+        return [] if heard and self._concluded(run, completion) else [completion]
+
+    def _lost(self, run: Run) -> dict[str, Probe]:
+        """Return the probes whose response or features arrived, and are not in the store."""
+        arrived = set(self._gathers.came_to(run.id))
+        expected = expected_of(run, self._probes(run, self._now()))
+        probes = {id_: probe for id_, probe in expected.items() if id_ in arrived}
+        by_response = {response_id_of(probe): probe for probe in probes.values()}
+        features = self._store.records.missing(Features, probes)
+        responses = self._store.records.missing(Response, by_response)
+        lost = [*(probes[id_] for id_ in features), *(by_response[id_] for id_ in responses)]
+        return {probe.id: probe for probe in lost}
+
+    def _concluded(self, run: Run, completion: Completion) -> bool:
+        """Tell whether the store has the round of a monitor, or the findings of a run."""
+        if run.monitor_id is not None:
+            return any(self._store.records.read(Round, run_id=run.id))
+        suite = self._store.suites.get(run.suite_hash)
+        expected = verdicts_expected(run, suite)
+        results = self._store.results
+        judged = (
+            completion.closed_by is ClosedBy.CANCELLATION
+            or results.verdicts(run.id, expected) >= expected
+            or any(key.startswith(f"{run.id}/") for key in self._judged.open_keys())
+        )
+        found = suite is None or not suite.has_findings
+        return judged and (found or results.diagnosed(run.id, completion.opening))
 
 
 def _measured_by_all(response: Response, run: Run) -> Response:

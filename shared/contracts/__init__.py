@@ -14,7 +14,14 @@ from shared.contracts.assessment import (
 from shared.contracts.brief import Brief, Measure, Subject
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
-from shared.contracts.completion import FEATURES, RUN_GATHER, ClosedBy, Completion, GatherState
+from shared.contracts.completion import (
+    FEATURES,
+    JUDGING_GATHER,
+    RUN_GATHER,
+    ClosedBy,
+    Completion,
+    GatherState,
+)
 from shared.contracts.description import Described, Description
 from shared.contracts.diagnosis import (
     Diagnosis,
@@ -29,7 +36,13 @@ from shared.contracts.diagnosis import (
 from shared.contracts.evaluation import Agreement, DimensionScore, Evaluation, Fault, Judgement
 from shared.contracts.evidence import Change, Evidence, Increment, Round
 from shared.contracts.exchange import Exchange
-from shared.contracts.expansion import asked_of, expected_of, probes_of, shuffled_sets
+from shared.contracts.expansion import (
+    asked_of,
+    expected_of,
+    probes_of,
+    shuffled_sets,
+    verdicts_expected,
+)
 from shared.contracts.features import ExtractorStatus, Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
 from shared.contracts.monitor import (

@@ -1,5 +1,7 @@
 """A run is no longer wanted."""
 
+from datetime import datetime
+
 from pydantic import NonNegativeInt
 
 from shared.contracts.identity import RecordId, Token
@@ -22,6 +24,10 @@ class Cancellation(Record):
     """When it was requested (Unix time in milliseconds)."""
     reason: Token | None = None
     """Why, where no person requested it: `budget_spent`, `usage_unknown`, `no_price`."""
+
+    def came_after(self, moment: datetime) -> bool:
+        """Tell whether this was requested after a moment."""
+        return self.moment_ms > int(moment.timestamp() * 1000)
 
     def ends(self, record: Record) -> bool:
         """Tell whether a record of the run was made before this, and so is cancelled."""

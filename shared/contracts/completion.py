@@ -11,6 +11,7 @@ from shared.contracts.record import Record
 FEATURES = "features"
 """What a run waits for: every extractor's features of every response, also of a failed one."""
 RUN_GATHER = f"planner-{FEATURES}"
+JUDGING_GATHER = "oracle"
 """The planner's gathers of runs, by which others read the progress of a run."""
 
 

@@ -73,3 +73,11 @@ def expected_of(run: Run, probes: Iterable[Probe]) -> dict[str, Probe]:
         for probe in probes
         for pin in run.extractors
     }
+
+
+def verdicts_expected(run: Run, suite: Suite | None) -> int:
+    """Return how many verdicts a run will have: one a pair, and one for each judge's controls."""
+    if run.judging is None or suite is None:
+        return 0
+    pairs = suite.pairs * len(run.targets) * len(run.scaffolds) * run.repeats
+    return pairs + len({judge.lane for judge in run.judging.judges or run.targets})

@@ -9,8 +9,9 @@ from pydantic import JsonValue
 
 from shared.bus.port import Publisher
 from shared.contracts import Record
-from shared.errors import BackPressureError, PoisonError, TransientError
+from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
+from shared.runtime.republication import Republication
 from shared.store import Closing, Gathers
 from shared.telemetry import log
 
@@ -97,7 +98,6 @@ class Gather:
             await in_thread(self._gathers.emitted, closing.key, self._now())
 
 
-BACK_PRESSURE_S = 0.5
 Waiting = Callable[[], Mapping[str, set[str]]]
 """Return the missing ids by run; it blocks."""
 Remedy = Callable[[str, set[str]], Sequence[Record]]
@@ -115,25 +115,10 @@ class Reconciliation:
         self._remedy = remedy
         self._now = now
         self._before: dict[str, int] = {}
-        self._unsent: dict[str, dict[str, Record]] = {}
-        """What waits for room, by lane and id."""
 
     async def run(self, publisher: Publisher, every_s: float) -> None:
         """Look for stuck runs and publish again, for ever: a job of the service."""
-        clock = asyncio.get_running_loop().time
-        look_at = clock() + every_s
-        while True:
-            await asyncio.sleep(min(every_s, BACK_PRESSURE_S) if self._unsent else every_s)
-            try:
-                if clock() >= look_at:
-                    look_at = clock() + every_s
-                    for record in await in_thread(self.stuck):
-                        self._unsent.setdefault(record.lane, {})[record.id] = record
-                for lane in list(self._unsent):
-                    await self._publish(publisher, lane)
-            except TransientError as error:
-                log("reconciliation").warning("no repair now", why=str(error))
-                await asyncio.sleep(every_s)
+        await Republication(self.stuck, now=self._now).run(publisher, every_s)
 
     def stuck(self) -> list[Record]:
         """Return what to publish again for runs that miss as many records as at the last look."""
@@ -145,18 +130,3 @@ class Reconciliation:
             if before.get(run) == len(ids)
             for record in self._remedy(run, ids)
         ]
-
-    async def _publish(self, publisher: Publisher, lane: str) -> None:
-        """Publish what waits in one lane until it is full: no lane waits for another."""
-        unsent = self._unsent[lane]
-        while unsent:
-            id_, record = next(iter(unsent.items()))
-            try:
-                # A new publication number: under its old one it would be dropped as a duplicate.
-                await publisher.publish(record, publication=int(self._now().timestamp()))
-            except BackPressureError:
-                return
-            except PoisonError as error:  # it is one record's trouble, and not the service's
-                log("reconciliation").error("a record cannot be published", why=str(error))
-            unsent.pop(id_)
-        del self._unsent[lane]

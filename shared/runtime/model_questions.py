@@ -13,10 +13,11 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from shared.contracts import Probe, Purpose, Record, Response, response_id_of
+from shared.contracts import Cancellation, Probe, Purpose, Record, Response, response_id_of
 from shared.runtime.blocking import in_thread
+from shared.runtime.follow_up import FollowUp
 from shared.runtime.gather import Gather, OnClose, Reconciliation
-from shared.store import Records, Store
+from shared.store import Closing, Records, Store
 from shared.telemetry import log
 
 LOOK_EVERY_S = 0.5
@@ -106,11 +107,12 @@ class ModelQuestions:
         Call it before anything is published. With `reopen`, a set that was given up before is
         waited for again.
         """
-        unanswered = await in_thread(self._expect, sets, reopen)
+        unanswered = await in_thread(self.expect_now, sets, reopen)
         self.gather.wake()  # a set whose replies were all there has closed
         return unanswered
 
-    def _expect(self, sets: Sequence[QuestionSet], reopen: bool) -> list[Probe]:
+    def expect_now(self, sets: Sequence[QuestionSet], reopen: bool = False) -> list[Probe]:
+        """Do the same; it blocks."""
         now = self._now()
         deadline = now + timedelta(seconds=self._deadline_s)
         ids = {response_id_of(probe) for each in sets for probe in each.probes}
@@ -138,14 +140,40 @@ class ModelQuestions:
 
     async def cancel(self, run_id: str) -> None:
         """Close the open sets of a run with the replies that are there."""
-        for key in await in_thread(self._gathers.open_keys):
-            if key.startswith(f"{run_id}/"):
-                await self.gather.cancel(key)
+        for key in await in_thread(self._open_sets, run_id):
+            await self.gather.cancel(key)
+
+    def _cancelled(self, run_id: str) -> bool:
+        """Close the sets of a run whose cancellation the store has; its message was lost."""
+        cancellations = list(self._records.read(Cancellation, run_id=run_id))
+        ended = [
+            key
+            for key in self._open_sets(run_id)
+            if (opened := self._gathers.opened_at(key))
+            and any(each.came_after(opened) for each in cancellations)
+        ]
+        for key in ended:
+            self._gathers.cancel(key, self._now())
+        return bool(ended)
+
+    def _open_sets(self, run_id: str) -> list[str]:
+        return [key for key in self._gathers.open_keys() if key.startswith(f"{run_id}/")]
+
+    def follow_up(self, on_close: OnClose) -> FollowUp:
+        """Return the job that publishes again what closed sets led to, until the store has it."""
+
+        def absent(closing: Closing) -> list[Record]:
+            led_to = [each for each in on_close(closing) if not isinstance(each, Probe)]
+            return [each for each in led_to if self._records.missing(type(each), [each.id])]
+
+        return FollowUp(self._gathers, absent, now=self._now, stage=self._stage)
 
     def reconciliation(self, probes_of_run: Callable[[str], Iterable[Probe]]) -> Reconciliation:
         """Return the job that asks again what no model answers."""
 
         def ask_again(run_id: str, ids: set[str]) -> list[Record]:
+            if self._cancelled(run_id):
+                return []
             arrived = ids - self._records.missing(Response, ids)
             if arrived:  # the replies are there; only the news of them was lost
                 self._gathers.arrive(arrived, self._now())

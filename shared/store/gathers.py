@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import Connection, Engine, and_, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, and_, select, update
 
 from shared.contracts import ClosedBy, GatherState
 from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
@@ -54,7 +54,7 @@ class Gathers:
         arrived = sum(id_ in there for id_ in wanted)
         gather = {
             **self._one(key), "context": json.dumps(context or {}), "deadline": deadline,
-            "expected": len(wanted), "arrived": arrived, "late": 0,
+            "expected": len(wanted), "arrived": arrived, "late": 0, "opened_at": now,
         }  # fmt: skip
         with write_transaction(self._engine) as connection:
             if not insert_new(connection, GATHERS, [gather]):
@@ -130,8 +130,8 @@ class Gathers:
             there = rows[0]["arrived"] + rows[0]["late"]
             self._set(
                 connection, key, deadline=deadline, arrived=there, late=0,
-                closed_at=None, closed_by=None, emitted_at=None,
-                opening=rows[0]["opening"] + 1,
+                closed_at=None, closed_by=None, emitted_at=None, recorded_at=None,
+                opening=rows[0]["opening"] + 1, opened_at=now,
             )  # fmt: skip
             if there == rows[0]["expected"]:
                 self._close(connection, key, ClosedBy.ARRIVAL, now)
@@ -146,14 +146,23 @@ class Gathers:
 
     def due(self) -> list[Closing]:
         """Return the closings that have not been emitted yet, oldest first."""
-        query = (
-            select(GATHERS)
-            .where(GATHERS.c.stage == self._stage)
-            .where(GATHERS.c.closed_at.is_not(None), GATHERS.c.emitted_at.is_(None))
-            .order_by(GATHERS.c.closed_at, GATHERS.c.key)
-        )
+        return self._closings(GATHERS.c.closed_at.is_not(None), GATHERS.c.emitted_at.is_(None))
+
+    def unrecorded(self) -> list[Closing]:
+        """Return the closings that were emitted and not yet noted as recorded, oldest first."""
+        return self._closings(GATHERS.c.emitted_at.is_not(None), GATHERS.c.recorded_at.is_(None))
+
+    def _closings(self, *which: ColumnElement[bool]) -> list[Closing]:
+        mine = select(GATHERS).where(GATHERS.c.stage == self._stage, *which)
+        query = mine.order_by(GATHERS.c.closed_at, GATHERS.c.key)
         with read_transaction(self._engine) as connection:
             return [_closing(dict(row)) for row in connection.execute(query).mappings()]
+
+    def recorded(self, key: str, opening: int, now: datetime) -> None:
+        """Note that the store has all that followed from a closing, unless it was reopened."""
+        same = and_(self._is(key), GATHERS.c.opening == opening)
+        with write_transaction(self._engine) as connection:
+            connection.execute(update(GATHERS).where(same).values(recorded_at=now))
 
     def emitted(self, key: str, now: datetime) -> None:
         """Note that the closing of a gather has been emitted."""
@@ -164,6 +173,19 @@ class Gathers:
         """Return the ids that a gather waits for, or did not get."""
         mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key)
         query = select(GATHER_ITEMS.c.item_id).where(mine, GATHER_ITEMS.c.arrived_at.is_(None))
+        with read_transaction(self._engine) as connection:
+            return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))
+
+    def opened_at(self, key: str) -> datetime | None:
+        """Return when a gather was opened last; None of those from before this was kept."""
+        with read_transaction(self._engine) as connection:
+            query = select(GATHERS.c.opened_at).where(self._is(key))
+            return connection.scalar(query)
+
+    def came_to(self, key: str) -> list[str]:
+        """Return the ids that have arrived."""
+        mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key)
+        query = select(GATHER_ITEMS.c.item_id).where(mine, GATHER_ITEMS.c.arrived_at.is_not(None))
         with read_transaction(self._engine) as connection:
             return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))
 

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, Engine, Select, func, select
@@ -114,6 +115,12 @@ class Records:
         with read_transaction(self._engine) as connection:
             rank = {id_: position for position, id_ in enumerate(connection.scalars(query))}
         return sorted(self.get(kind, rank), key=lambda record: rank[record.id])
+
+    def since(self, kind: type[R], moment: datetime, *, purpose: Purpose) -> list[R]:
+        """Return the records of a kind and purpose made at or after a moment, by their ids."""
+        table = RECORDS[kind.kind]
+        query = select(table).where(table.c.purpose == purpose.value, table.c.at >= moment)
+        return list(self._read(kind, query))
 
     def get(self, kind: type[R], ids: Iterable[str]) -> Iterator[R]:
         """Return the records with these ids that exist, in the order of their ids.

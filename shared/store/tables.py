@@ -165,7 +165,10 @@ GATHERS = Table(
     Column("closed_by", String(16)),
     Column("closed_at", UtcDateTime),
     Column("emitted_at", UtcDateTime),
+    Column("recorded_at", UtcDateTime),
+    Column("opened_at", UtcDateTime),
     Index("gather_open", "stage", "closed_at", "deadline"),
+    Index("gather_told", "stage", "recorded_at", "emitted_at"),
 )
 
 GATHER_ITEMS = Table(

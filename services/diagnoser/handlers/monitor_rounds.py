@@ -17,6 +17,7 @@ from services.diagnoser.domain.monitors.round_answers import (
     RoundScope,
     compared_sets,
 )
+from services.diagnoser.handlers.alarm_postings import AlarmPostings
 from services.diagnoser.handlers.traffic_windows import TrafficWindows
 from shared.contracts import (
     Alarm,
@@ -53,6 +54,7 @@ class CloseRounds:
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
         self._windows = TrafficWindows(store)
+        self._postings = AlarmPostings(store, now=now)
         self._now = now
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
@@ -76,12 +78,14 @@ class CloseRounds:
             closed = closed_round(each, monitor, ended, models, before, self._now())
             self._store.records.write([closed, *self._left(closed, each, monitor, before)])
         # The store keeps the first copy, whoever made it.
-        return [
+        left = [
             record
             for each in waiting or [run]
             for kind in KINDS
             for record in self._store.records.read(kind, run_id=each.id)
         ]
+        self._postings.expect([each for each in left if isinstance(each, Alarm)])
+        return left
 
     def _not_closed(self, run: Run, monitor: Monitor) -> list[Run]:
         """Return this round's run and those right before it that are not closed, in their order."""

@@ -3,8 +3,9 @@
 Two sets of questions in a row: one to the writer, then one to all judges.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
@@ -15,21 +16,33 @@ from services.evaluator.domain.evaluations import (
 )
 from services.evaluator.domain.model_questions import (
     KEY_PREFIX,
-    WRITE,
     JudgementRequest,
     judging_probes,
     writing_probe,
 )
 from services.evaluator.domain.rubric import Profile, tasks_for
 from services.evaluator.handlers.rubric_files import Rubric
-from shared.contracts import Brief, ClosedBy, Probe, Record, Response, response_id_of
+from shared.bus.port import Publisher
+from shared.contracts import (
+    Brief,
+    ClosedBy,
+    Evaluation,
+    Probe,
+    Purpose,
+    Record,
+    Response,
+    response_id_of,
+)
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.runtime.model_questions import ModelQuestions, QuestionSet
 from shared.store import Closing, Store
+from shared.telemetry import log
 
 STAGE = "evaluator"
 WRITING, JUDGING = "write", "judge"
+KEPT = timedelta(days=7)
+"""How far back lost briefs are looked for: as long as the bus would have kept them."""
 
 
 class EvaluateBriefs:
@@ -42,6 +55,8 @@ class EvaluateBriefs:
         self.questions = ModelQuestions(
             store, STAGE, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
         )
+        self.reconciliation = self.questions.reconciliation(self._probes_of)
+        self.follow_up = self.questions.follow_up(self.closed)
 
     async def begin(self, brief: Brief) -> Sequence[Record]:
         """Have a report written; one that was given is judged at once."""
@@ -49,39 +64,68 @@ class EvaluateBriefs:
         await in_thread(self._store.records.write, [brief])
         if why := self._impossible(brief):
             return [evaluation_without_report(brief, why, self._now())]
-        if brief.report or brief.writer is None:
-            return await self._judge(brief, brief.report)
-        probe = writing_probe(brief, brief.writer, self._profile(brief), brief.at)
-        return await self._expect(WRITING, brief, [probe])
+        step = JUDGING if brief.report or brief.writer is None else WRITING
+        return await self.questions.expect([self._questions(step, brief)])
 
     async def note(self, response: Response) -> Sequence[Record]:
-        """Keep a reply; the writer's brings the judges' questions."""
-        replies = await self.questions.replies.keep([response])
-        asked: Sequence[Record] = ()
-        if replies and response.probe.key == WRITE:
-            report, _ = report_or_reason(response)
-            brief = await in_thread(self._brief, response.probe.run_id)
-            if report is not None:
-                asked = await self._judge(brief, report)
-        await self.questions.arrive(replies)
-        return asked
+        """Keep a reply; a set that is complete closes."""
+        await self.questions.arrive(await self.questions.replies.keep([response]))
+        return ()
 
-    async def _judge(self, brief: Brief, report: str) -> Sequence[Probe]:
-        """Ask all judges; without any, the evaluation is what code alone can say."""
-        probes = [each.probe for each in self._requests(brief, report)]
-        return await self._expect(JUDGING, brief, probes)
+    async def begin_forgotten(self, publisher: Publisher, every_s: float) -> None:
+        """Begin with briefs whose message the bus has lost, for ever: a job of the service."""
+        before: set[str] = set()
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                lost = await in_thread(self.forgotten, self._now() - KEPT)
+                for brief in (each for each in lost if each.id in before):
+                    for record in await self.begin(brief):
+                        await publisher.publish(record)
+                before = {brief.id for brief in lost}
+            except TransientError as error:
+                log(STAGE).warning("no brief is begun again now", why=str(error))
 
-    async def _expect(self, step: str, brief: Brief, probes: Sequence[Probe]) -> Sequence[Probe]:
+    def forgotten(self, since: datetime) -> list[Brief]:
+        """Return the briefs whose message was lost: nobody asks about them, and none is graded."""
+        graded = {
+            each.brief_id
+            for each in self._store.records.since(Evaluation, since, purpose=Purpose.JUDGE)
+        }
+        asked = self._store.gathers(STAGE)
+        return [
+            brief
+            for brief in self._store.records.since(Brief, since, purpose=Purpose.JUDGE)
+            if brief.id not in graded
+            and not any(asked.look(f"{step}.{brief.id}") for step in (WRITING, JUDGING))
+        ]
+
+    def _questions(self, step: str, brief: Brief, report: str = "") -> QuestionSet:
+        """Return what the writer is asked, or all judges: without judges, code alone grades."""
+        if step == WRITING:
+            probes = [self._writing(brief)]
+        else:
+            probes = [each.probe for each in self._requests(brief, brief.report or report)]
         context: dict[str, JsonValue] = {"brief": brief.id, "step": step}
-        return await self.questions.expect([QuestionSet(f"{step}.{brief.id}", probes, context)])
+        return QuestionSet(f"{step}.{brief.id}", probes, context)
+
+    def _writing(self, brief: Brief) -> Probe:
+        assert brief.writer is not None  # noqa: S101 - for mypy; nobody else is asked to write
+        return writing_probe(brief, brief.writer, self._profile(brief), brief.at)
+
+    def _probes_of(self, key: str) -> Sequence[Probe]:
+        step, _, brief_id = key.partition(".")
+        brief = self._brief(brief_id)
+        report = "" if step == WRITING else self._report(brief)[0]
+        return self._questions(step, brief, report or "").probes
 
     def closed(self, closing: Closing) -> Sequence[Record]:
-        """Return the evaluation once everything is there or late; it reads the store."""
+        """Return what follows from a report or its grades: questions to judges, the evaluation."""
         brief = self._brief(str(closing.context["brief"]))
         if closing.context["step"] == WRITING:
             report, reason = self._report(brief)
             if report is not None and closing.closed_by is ClosedBy.ARRIVAL:
-                return ()  # the judges have been asked; their replies bring the evaluation
+                return self.questions.expect_now([self._questions(JUDGING, brief, report)])
             said = reason or "There is no report: it came after its deadline."
             return [evaluation_without_report(brief, said, closing.closed_at)]
         report = brief.report or self._report(brief)[0]
@@ -97,8 +141,7 @@ class EvaluateBriefs:
     def _report(self, brief: Brief) -> tuple[str | None, str | None]:
         if brief.writer is None:
             return None, "There is no report: its text was purged."
-        probe = writing_probe(brief, brief.writer, self._profile(brief), brief.at)
-        reply_id = response_id_of(probe)
+        reply_id = response_id_of(self._writing(brief))
         return report_or_reason(self.questions.replies.find([reply_id]).get(reply_id))
 
     def _requests(self, brief: Brief, report: str) -> list[JudgementRequest]:

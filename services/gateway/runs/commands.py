@@ -59,16 +59,18 @@ class RunCommands:
         return ResumedTarget(target=request.target, pauses=resumed)
 
     def cancellation_of(self, run_id: str) -> Cancellation:
-        """Return the record that ends a run before its time."""
+        """Store and return the record that ends a run before its time."""
         run = self.queries.run(run_id)
         now = self.now()
-        return Cancellation(
+        cancellation = Cancellation(
             tenant=run.tenant,
             purpose=run.purpose,
             at=now,
             run_id=run.id,
             moment_ms=int(now.timestamp() * 1000),
         )
+        self.store.records.write([cancellation])  # the bus may lose what it has taken
+        return cancellation
 
     def brief_for(self, request: BriefRequest) -> Brief:
         """Store and return the interpretation that is requested; the next request finds it."""

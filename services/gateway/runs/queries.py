@@ -5,28 +5,21 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from services.gateway.runs.views import (
-    Interpretation,
-    RunProgress,
-    RunState,
-    state_of,
-    verdicts_expected,
-)
+from services.gateway.runs.views import Interpretation, RunProgress, RunState, state_of
 from shared.contracts import (
     RUN_GATHER,
     Assessment,
     Brief,
     Cancellation,
-    Completion,
     Diagnosis,
     Evaluation,
     Features,
-    PairVerdict,
     Purpose,
     Response,
     Run,
     asked_of,
     derived_id,
+    verdicts_expected,
 )
 from shared.contracts.paused_target import PausedTarget
 from shared.errors import NotFoundError
@@ -100,11 +93,11 @@ class RunQueries:
         # A round of a monitor becomes evidence instead of diagnoses.
         undiagnosed = run.monitor_id is not None or suite is None or not suite.has_findings
         expected = verdicts_expected(run, suite)
-        verdicts = self._verdicts(run.id, expected)
+        verdicts = self._store.results.verdicts(run.id, expected)
         state = state_of(
             closed_by=gather.closed_by if gather else None,
             complete=gather is not None and gather.arrived >= gather.expected,
-            diagnosed=self._diagnosed(run.id, opening) or undiagnosed,
+            diagnosed=self._store.results.diagnosed(run.id, opening) or undiagnosed,
             judged=verdicts >= expected,
         )
         paused = self._paused(run) if state in WAITING else []
@@ -142,25 +135,3 @@ class RunQueries:
             max(0, probes - count(Response, run_id=run.id, purpose=run.purpose, lane=lane))
             for lane in lanes
         )
-
-    def _verdicts(self, run_id: str, expected: int) -> int:
-        """Count judged pairs; a pair that was judged again has two verdicts and counts once."""
-        if not expected:
-            return 0
-        found = self._store.records.count(PairVerdict, run_id=run_id)
-        if found <= expected:  # the usual case, and quick while a run is watched
-            return found
-        verdicts = self._store.records.read(PairVerdict, run_id=run_id, texts=False)
-        return len({each.pair_id for each in verdicts})
-
-    def _diagnosed(self, run_id: str, opening: int) -> bool:
-        """Return whether the store has all diagnoses of a run's last completion."""
-        records = self._store.records
-        completions = records.read(Completion, run_id=run_id)
-        for last in (each.id for each in completions if each.opening == opening):
-            found = records.numbers(Diagnosis, run_id=run_id)
-            together = next((d["together"] for d in found if d["completion_id"] == last), None)
-            stored = [records.count(kind, completion_id=last) for kind in (Diagnosis, Assessment)]
-            if together is not None and sum(stored) >= together:
-                return True
-        return False

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from shared.contracts import ClosedBy, Estimate, Evaluation, Run, Suite
+from shared.contracts import ClosedBy, Estimate, Evaluation, Run
 from shared.contracts.paused_target import PausedTarget
 from shared.stats.studies.local_law_144 import ImpactTables
 
@@ -76,14 +76,6 @@ class StartedRun(BaseModel):
 
 ENDED = {RunState.COMPLETE, RunState.INCOMPLETE, RunState.CANCELLED}
 """Nothing more will come, unless somebody resumes the run."""
-
-
-def verdicts_expected(run: Run, suite: Suite | None) -> int:
-    """Return how many verdicts a run will have: one a pair, and one for each judge's controls."""
-    if run.judging is None or suite is None:
-        return 0
-    pairs = suite.pairs * len(run.targets) * len(run.scaffolds) * run.repeats
-    return pairs + len({judge.lane for judge in run.judging.judges or run.targets})
 
 
 def state_of(

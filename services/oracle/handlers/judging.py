@@ -23,6 +23,7 @@ from services.oracle.domain.verdicts import (
     unasked_verdict,
 )
 from shared.contracts import (
+    JUDGING_GATHER,
     Cancellation,
     ClosedBy,
     Completion,
@@ -42,7 +43,6 @@ from shared.runtime.model_questions import ModelQuestions, QuestionSet
 from shared.store import Closing, Store
 from shared.telemetry import log
 
-STAGE = "oracle"
 SOON_S = 0.2
 
 
@@ -53,9 +53,10 @@ class JudgeRuns:
         self._store = store
         self._now = now
         self.questions = ModelQuestions(
-            store, STAGE, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
+            store, JUDGING_GATHER, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
         )
         self.reconciliation = self.questions.reconciliation(self._probes_of)
+        self.follow_up = self.questions.follow_up(self.closed)
 
     async def begin(self, completion: Completion) -> Sequence[Record]:
         """Return the questions about a closed run, and verdicts where there is nothing to ask.

@@ -8,8 +8,7 @@ from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
 from services.gateway.runs.pairs import judge_controls, latest_verdicts, pair_tables
 from services.gateway.runs.requests import RunRequest, run_of
-from services.gateway.runs.views import verdicts_expected
-from shared.contracts import Check, ExtractorStatus, Finding, Suite
+from shared.contracts import Check, ExtractorStatus, Finding, Suite, verdicts_expected
 from shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_verdict

@@ -10,8 +10,9 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.oracle.handlers.judging import STAGE, JudgeRuns
+from services.oracle.handlers.judging import JudgeRuns
 from shared.contracts import (
+    JUDGING_GATHER,
     ClosedBy,
     Ending,
     Judging,
@@ -118,7 +119,7 @@ def test_a_completion_before_its_answers_waits_for_the_recorder(store: Store) ->
 def test_silent_judges_end_in_no_verdict_and_no_flag(store: Store) -> None:
     run = answered(store, {})
     asked_by(store, run)
-    gathers = store.gathers(STAGE)
+    gathers = store.gathers(JUDGING_GATHER)
     gathers.expire(NOW + timedelta(seconds=61))
     closings = gathers.due()
     assert len(closings) == 7
@@ -141,8 +142,8 @@ def test_replies_become_flags_with_explanations_of_three_sentences(store: Store)
             text = f"Answer: {probe.expected or 'yes'}"
         response = response_to(probe, text)
         store.records.write([response])
-        store.gathers(STAGE).arrive([response.id], NOW)
-    closings = store.gathers(STAGE).due()
+        store.gathers(JUDGING_GATHER).arrive([response.id], NOW)
+    closings = store.gathers(JUDGING_GATHER).due()
     assert len(closings) == 7
     verdicts = [verdict for closing in closings for verdict in judging_in(store).closed(closing)]
     for verdict in (each for each in verdicts if not each.control):

@@ -57,7 +57,7 @@ async def test_what_is_stuck_is_published_under_another_number_once_there_is_roo
     job = asyncio.create_task(reconciliation({"a": {"7"}}).run(bus, 0.01))
     await bus.came.wait()
     job.cancel()
-    assert bus.taken[0] == (make_probe(7), 1234)
+    assert bus.taken[0] == (make_probe(7), 1_234_500)
 
 
 async def test_a_lane_without_room_keeps_nothing_from_the_others() -> None:

@@ -1,0 +1,55 @@
+"""What followed from a closing is published again until the store has it."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from shared.bus.port import Publisher
+from shared.contracts import Record
+from shared.runtime.republication import Republication
+from shared.store import Closing, Gathers
+from shared.telemetry import log
+
+Absent = Callable[[Closing], Sequence[Record]]
+"""Return what to publish so that the store gets what it lacks of a closing; it blocks."""
+
+
+class FollowUp:
+    """Looks whether the store has what closings led to, and publishes again where it has not.
+
+    The bus has acknowledged those records, and may have lost them before somebody read them. A
+    closing that lacks something at two looks is told again, then after twice as many looks each
+    time: a recorder that is only slow must not be flooded.
+    """
+
+    def __init__(
+        self, gathers: Gathers, absent: Absent, *, now: Callable[[], datetime], stage: str
+    ) -> None:
+        self._gathers = gathers
+        self._absent = absent
+        self._now = now
+        self._stage = stage
+        self._looks: dict[tuple[str, int], int] = {}
+
+    async def run(self, publisher: Publisher, every_s: float) -> None:
+        """Look and publish again, for ever: a job of the service."""
+        await Republication(self.lost, now=self._now).run(publisher, every_s)
+
+    def lost(self) -> list[Record]:
+        """Return what to publish again now; note the closings of which the store has everything."""
+        found: list[Record] = []
+        before, self._looks = self._looks, {}
+        for closing in self._gathers.unrecorded():
+            absent = self._absent(closing)
+            if not absent:
+                self._gathers.recorded(closing.key, closing.opening, self._now())
+                continue
+            same = (closing.key, closing.opening)
+            looks = self._looks[same] = before.get(same, 0) + 1
+            if looks > 1 and looks & (looks - 1) == 0:  # at the looks 2, 4, 8, ...
+                log(self._stage).warning(
+                    "the store lacks what followed: publishing again",
+                    closing=closing.key,
+                    records=len(absent),
+                )
+                found += absent
+        return found
