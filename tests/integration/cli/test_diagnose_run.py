@@ -1,5 +1,6 @@
 """`biaswatch diagnose RUN`: the numbers of its findings, any field as a group, any gateway."""
 
+import asyncio
 import csv
 import json
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import httpx2
 import pytest
 
 from services.diagnoser.domain.findings import AnalysisPlan
@@ -17,6 +19,7 @@ from shared.store import Store, migrate
 from tests.support.commands import CommandLine
 from tests.support.measured_runs import AT, make_measured_run, make_suite, write_measured_run
 from tests.support.records import make_completion
+from tests.support.waiting import PATIENCE_S
 
 
 def _diagnosed(store: Store, suite: Suite) -> Run:
@@ -79,6 +82,31 @@ def numbers_of_table(found: dict[str, Any]) -> dict[tuple[str, ...], dict[str, A
     }
 
 
+def means_of_findings(diagnoses: list[dict[str, Any]]) -> dict[tuple[str, ...], Any]:
+    """Return each group's mean with its interval, units and missing answers, by a run."""
+    return {
+        (each["target"], each["feature"], each["dimension"], group["group"]): (
+            group["mean"]["value"],
+            [group["mean"]["low"], group["mean"]["high"]],
+            group["mean"]["method"],
+            group["missing"],
+        )
+        for each in diagnoses
+        for group in each["groups"]
+    }
+
+
+def means_of_table(found: dict[str, Any]) -> dict[tuple[str, ...], Any]:
+    """Return the same numbers of `diagnose`."""
+    return {
+        (row["domain"], row["feature"], *next(iter(row["group"].items()))): (
+            row["value"], row["ci"], row["ci_method"], row["n_missing"],
+        )
+        for row in found["summary"]
+        if row["statistic"] == "mean" and len(row["group"]) == 1
+    }  # fmt: skip
+
+
 def exported(command: CommandLine, run: Run, path: Path) -> None:
     """Write the measurements of a run as a table, to the last digit."""
     with Store.open(f"sqlite:///{command.state / 'store.db'}") as store:
@@ -112,21 +140,32 @@ def test_findings_run_table_and_api_give_the_same_numbers_to_the_last_digit(
 ) -> None:
     run = RUNS[claim]
     exported(command, run, tmp_path / "run.csv")
-    shown = numbers_of_findings(said(command, "show", run.id)["diagnoses"])
+    findings = said(command, "show", run.id)["diagnoses"]
     report = json.loads(command("report", run.id, "--format", "json").stdout)
-    of_run = numbers_of_table(said(command, "diagnose", run.id))
-    of_table = numbers_of_table(
-        said(
-            command, "diagnose", str(tmp_path / "run.csv"), "--group", "race", "--group", "gender",
-            "--feature", "sentiment", "--feature", "words", "--feature", "words_per_sentence",
-            "--unit", "prompt", "--set", "set", "--domain", "target", "--claim", claim.value,
-        )
+    of_run = said(command, "diagnose", run.id)
+    of_table = said(
+        command, "diagnose", str(tmp_path / "run.csv"), "--group", "race", "--group", "gender",
+        "--feature", "sentiment", "--feature", "words", "--feature", "words_per_sentence",
+        "--unit", "prompt", "--set", "set", "--domain", "target", "--claim", claim.value,
     )  # fmt: skip
+    shown, means = numbers_of_findings(findings), means_of_findings(findings)
+    assert len(means) == 2 * 3 * (3 + 2)  # targets, features, races and genders
     assert len(shown) == 2 * 3 * (3 + 1)  # targets, features, pairs of races and of genders
     assert any(each["p_value"] is not None for each in shown.values())
     assert numbers_of_findings(report["diagnoses"]) == shown
-    assert of_run == shown
-    assert of_table == shown
+    assert numbers_of_table(of_run) == numbers_of_table(of_table) == shown
+    assert means_of_table(of_run) == means_of_table(of_table) == means
+    assert of_run["about"]["family"] == of_table["about"]["family"] == findings[0]["family"]
+    assert asyncio.run(_over_http(command, run)) == findings
+
+
+async def _over_http(command: CommandLine, run: Run) -> Any:
+    url = json.loads((command.state / "platform.json").read_text())["url"]
+    async with httpx2.AsyncClient(base_url=url, timeout=PATIENCE_S) as client:
+        reply = await client.get(
+            f"/v1/runs/{run.id}/diagnoses", headers={"Authorization": f"Bearer {TOKEN}"}
+        )
+        return reply.json()
 
 
 def test_any_field_of_a_probe_is_a_group_and_every_statistic_is_there(command: CommandLine) -> None:

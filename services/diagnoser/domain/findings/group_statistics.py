@@ -7,7 +7,9 @@ import numpy as np
 
 from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import Observations, coded
-from services.diagnoser.domain.findings.units import Units
+from services.diagnoser.domain.findings.units import FixedPrompts, Units
+from shared.contracts import Claim
+from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
 from shared.stats.comparisons.means_and_rates import mean_of, rate_of
 from shared.stats.comparisons.missingness import Missingness, missingness
 from shared.stats.estimate import IntervalEstimate
@@ -75,13 +77,14 @@ def describe(
     ddof: int,
     permutations: int,
     rng: np.random.Generator,
+    claim: Claim = Claim.POPULATION,
 ) -> GroupingDescription:
-    """Describe the groups of a grouping."""
+    """Describe the groups of a grouping; intervals are of what the claim is about."""
     table = _table(observations, grouping)
     summary = summarise(table, statistics, ddof)
     null = _null(observations, grouping, table, permutations, rng)
     return GroupingDescription(
-        tuple(_statistics(observations, grouping, summary, statistics, alpha)),
+        tuple(_statistics(observations, grouping, summary, statistics, alpha, claim)),
         tuple(_disparities(grouping, summary, null, rng)),
     )
 
@@ -105,9 +108,10 @@ def _statistics(
     summary: Summary,
     statistics: Sequence[Statistic],
     alpha: float,
+    claim: Claim,
 ) -> Iterator[GroupStatistic]:
     for place, statistic in enumerate(statistics):
-        intervals = _intervals(observations, grouping, statistic, alpha)
+        intervals = _intervals(observations, grouping, statistic, alpha, claim)
         for code, group in enumerate(grouping.groups):
             for index, feature in enumerate(summary.features):
                 found = intervals[code][index] if intervals else NO_INTERVAL
@@ -128,7 +132,7 @@ def _statistics(
 
 
 def _intervals(
-    observations: Observations, grouping: Grouping, statistic: Statistic, alpha: float
+    observations: Observations, grouping: Grouping, statistic: Statistic, alpha: float, claim: Claim
 ) -> list[list[IntervalEstimate]] | None:
     """Return each group's mean or rate over units with its interval; other statistics have none."""
     if isinstance(statistic, Mean):
@@ -138,10 +142,13 @@ def _intervals(
         measured, estimate = replace(observations, values=selected), rate_of
     else:
         return None
+    prompts = FixedPrompts(measured, grouping) if claim is Claim.BANK else None
     units = Units.of(measured, grouping)
     return [
         [
-            estimate(units.values(group, feature).tolist(), alpha)
+            fixed_prompts_mean(prompts.by_prompt(group, feature), alpha)
+            if prompts
+            else estimate(units.values(group, feature).tolist(), alpha)
             for feature in range(len(observations.features))
         ]
         for group in range(len(grouping.groups))

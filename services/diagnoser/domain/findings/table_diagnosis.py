@@ -58,6 +58,7 @@ def diagnose_table(
             ddof=ddof,
             permutations=plan.permutations,
             rng=rng,
+            claim=plan.claim,
         )
         found.statistics.extend(described.statistics)
         found.disparities.extend(described.disparities)
