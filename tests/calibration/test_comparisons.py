@@ -1,12 +1,14 @@
 """Verdicts about groups keep their errors on the shapes that mislead most; the table has all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from shared.stats.comparisons.verdicts import Decision
 from tools.comparison_calibration.comparators.independent import welch
 from tools.comparison_calibration.comparators.tails import p_values_of
-from tools.comparison_calibration.judgement import kept
+from tools.comparison_calibration.judgement import judged, kept
 from tools.comparison_calibration.product import ProductVerdict, product_verdicts
 from tools.comparison_calibration.shapes import SHAPES
 from tools.comparison_calibration.simulation import PRODUCT, Procedure, simulate
@@ -76,6 +78,31 @@ def test_a_procedure_that_errs_on_rare_answers_is_found_out() -> None:
 def test_a_procedure_that_takes_a_gap_for_none_is_found_out() -> None:
     shape = BY_NAME["bounded gap = tolerance by unseen spikes, 25/100"]
     assert missed(shape, by_welch) == ["false equivalences"]
+
+
+def test_a_procedure_that_finds_nothing_is_found_out() -> None:
+    shape = BY_NAME["binary gap .2, .3/.5, 100/100"]
+
+    def silent(study: Study, shape: Shape, alpha: float, rng: Rng) -> list[ProductVerdict]:
+        return [
+            replace(found, verdict=Decision.NOT_ENOUGH)
+            for found in by_welch(study, shape, alpha, rng)
+        ]
+
+    cells = judged(BY_NAME, {shape.name: simulate(shape, range(FAMILIES), product=silent)})
+    assert [cell.promise for cell in cells if not cell.holds] == ["disparities found"]
+    cells = judged(BY_NAME, {shape.name: simulate(shape, range(FAMILIES), product=by_welch)})
+    assert all(cell.holds for cell in cells)
+
+
+def test_an_interval_that_says_something_else_is_found_out() -> None:
+    def beside(study: Study, shape: Shape, alpha: float, rng: Rng) -> list[ProductVerdict]:
+        return [
+            replace(found, marginal=(-1.0, 1.0)) for found in by_welch(study, shape, alpha, rng)
+        ]
+
+    shape = BY_NAME["binary gap .2, .3/.5, 100/100"]
+    assert missed(shape, beside, FAMILIES) == ["contradictions"]
 
 
 def test_runs_of_a_shape_are_the_same_in_any_parts() -> None:
