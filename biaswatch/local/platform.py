@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from biaswatch.local.bus_disk import BusDisk
 from biaswatch.local.connections import RunningPlatform, embedded_bus_limits
 from biaswatch.local.processes import supervised_processes
 from services.diagnoser import app as diagnoser
@@ -104,7 +105,13 @@ async def embedded_platform(
                 async with serve(where, store, port) as url:
                     while not await in_thread(store.extractors.running, began):
                         await asyncio.sleep(LOOK_S)
-                    yield RunningPlatform(url, server.url, os.getpid())
+                    disk = BusDisk.of(server, settings.state_dir / "nats")
+                    watching = asyncio.create_task(disk.watch())
+                    try:
+                        yield RunningPlatform(url, server.url, os.getpid())
+                    finally:
+                        watching.cancel()
+                        await asyncio.gather(watching, return_exceptions=True)
 
 
 @asynccontextmanager

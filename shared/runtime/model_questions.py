@@ -162,11 +162,11 @@ class ModelQuestions:
     def follow_up(self, on_close: OnClose) -> FollowUp:
         """Return the job that publishes again what closed sets led to, until the store has it."""
 
-        def absent(closing: Closing) -> list[Record]:
+        def not_stored(closing: Closing) -> list[Record]:
             led_to = [each for each in on_close(closing) if not isinstance(each, Probe)]
             return [each for each in led_to if self._records.missing(type(each), [each.id])]
 
-        return FollowUp(self._gathers, absent, now=self._now, stage=self._stage)
+        return FollowUp(self._gathers, not_stored, now=self._now, stage=self._stage)
 
     def reconciliation(self, probes_of_run: Callable[[str], Iterable[Probe]]) -> Reconciliation:
         """Return the job that asks again what no model answers."""

@@ -25,7 +25,7 @@ from shared.store.gathers import Gathers
 from shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
 from shared.store.paused_targets import PausedTargets
 from shared.store.records import Records
-from shared.store.run_results import RunResults
+from shared.store.run_conclusions import RunConclusions
 from shared.store.tables import SUITES
 from shared.store.texts import Purges
 
@@ -121,7 +121,7 @@ class Store:
         self._engine = engine
         self.records = Records(engine)
         self.rounds = ClosedRounds(self.records)
-        self.results = RunResults(self.records)
+        self.results = RunConclusions(self.records)
         self.purges = Purges(engine)
         self.suites = Suites(engine)
         self.extractors = Extractors(engine)

@@ -64,7 +64,7 @@ class JetStreamPublisher:
                 return
         raise TransientError(
             f"The bus did not acknowledge a message on {subject} in {self._tries} tries of"
-            f" {self._timeout_s:g} s."
+            f" {self._timeout_s:g} s. If it runs, its disk may have no space left."
         )
 
     def _check_size(self, data: bytes, headers: Mapping[str, str]) -> None:

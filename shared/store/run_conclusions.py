@@ -4,7 +4,7 @@ from shared.contracts import Assessment, Completion, Diagnosis, PairVerdict
 from shared.store.records import Records
 
 
-class RunResults:
+class RunConclusions:
     """Tells whether the results of a run are complete."""
 
     def __init__(self, records: Records) -> None:
