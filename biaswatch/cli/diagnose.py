@@ -29,6 +29,8 @@ WITH_A_BASELINE = (
     "precision_wrt_baseline_tolerance_0.1",
 )
 ENTRY_POINTS = "biaswatch.statistics"
+RELABELLINGS = 1000
+"""Of all groups together: what chance alone gives is shown next to every disparity."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class DiagnosisOptions:
     alpha: float
     tolerance: float
     correction: str
-    permutations: int
+    permutations: int | None
     seed: int
     ddof: int
     calibrate: bool
@@ -79,7 +81,13 @@ def diagnose(
         float | None, typer.Option(help="1 minus the coverage of intervals.", show_default="0.05")
     ] = None,
     correction: Annotated[str, typer.Option(help="holm, bh, by or bonferroni.")] = "holm",
-    permutations: Annotated[int, typer.Option(help="Random relabellings; 0: none.")] = 0,
+    permutations: Annotated[
+        int | None,
+        typer.Option(
+            help="Random relabellings; 0: none. If given, of each comparison as well.",
+            show_default=str(RELABELLINGS),
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     ddof: Annotated[int, typer.Option(help="0 as SAGED has it, or 1.")] = 0,
     target: Annotated[
@@ -101,7 +109,7 @@ def diagnose(
     from biaswatch.render import table_diagnosis
 
     least = least_gap(fail_on)
-    if permutations < 0 or seed < 0:
+    if (permutations or 0) < 0 or seed < 0:
         raise UsageError("--permutations and --seed have to be 0 or more.")
     _check_levels(alpha, tolerance)
     columns = TableColumns(group or [], feature or [], baseline, unit, domain or [], set_)
@@ -193,7 +201,7 @@ def _diagnosed(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagnosis
             )
         seen = replace(seen, values=seen.values - seen.baseline)
     declared = ComparisonPlan(
-        asked.alpha, asked.tolerance, asked.correction, asked.permutations, asked.claim
+        asked.alpha, asked.tolerance, asked.correction, asked.permutations or 0, asked.claim
     )
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
@@ -206,6 +214,7 @@ def _diagnosed(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagnosis
                 declared,
                 ddof=asked.ddof,
                 rng=np.random.default_rng(asked.seed),
+                permutations=RELABELLINGS if asked.permutations is None else asked.permutations,
                 progress=lambda what, done, of: bars.update(
                     task, description=f"diagnosing {what}", completed=done, total=of
                 ),

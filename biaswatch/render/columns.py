@@ -9,7 +9,7 @@ from enum import Flag, auto
 from typing import Generic, Protocol, TypeVar
 
 from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary
-from shared.formatting import VERDICT_WORDS, interval, p_value
+from shared.formatting import VERDICT_WORDS, by_evidence, interval, number, p_value
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ class Column(Generic[Row]):
     no_wrap: bool = False
     is_verdict: bool = False
     """It is coloured, or bold, by the verdict."""
+    is_optional: bool = False
+    """A document leaves it out where no row has a cell; a terminal does so with every column."""
 
 
 class HasInterval(Protocol):
@@ -131,6 +133,21 @@ def _missing(row: GroupRow) -> str:
     return f"{row.group.missing}" + (f" ({reasons})" if reasons else "")
 
 
+def _shrunken(row: GroupRow) -> str:
+    found = row.group.shrunken_mean
+    return number(found.value) if found and found.value is not None else ""
+
+
+def rank_text(row: GroupRow) -> str:
+    """Return the rank with all ranks it may be; one that is certain stands alone."""
+    found = row.group.rank
+    if found is None or found.value is None or found.low is None or found.high is None:
+        return ""
+    if found.low == found.high:
+        return f"{found.value:.0f}"
+    return f"{found.value:.0f} ({found.low:.0f} to {found.high:.0f})"
+
+
 GAP_COLUMNS: tuple[Column[GapRow], ...] = (
     _field("run", Shown.CSV, lambda row: row.run),
     _field("target", Shown.CSV, lambda row: row.diagnosis.target),
@@ -176,6 +193,10 @@ GROUP_COLUMNS: tuple[Column[GroupRow], ...] = (
     _estimate(
         "selection_rate", Shown.TABLES, "selected [{level}]", lambda row: row.group.selection_rate
     ),
+    Column("shrunken_mean", Shown.TABLES, "shrunken mean", _shrunken, _shrunken, is_optional=True),
+    Column(
+        "rank", Shown.TABLES, "rank ({level})", rank_text, rank_text, no_wrap=True, is_optional=True
+    ),
 )
 
 
@@ -185,8 +206,20 @@ def columns(registry: Sequence[Column[Row]], where: Shown) -> list[Column[Row]]:
 
 
 def gap_rows(diagnosis: Diagnosis, run: str = "") -> list[GapRow]:
-    """Return a row for each gap of a diagnosis."""
-    return [GapRow(diagnosis, gap, run) for gap in diagnosis.gaps]
+    """Return a row for each gap of a diagnosis, those that say the most first."""
+    return [GapRow(diagnosis, gap, run) for gap in gaps_by_evidence(diagnosis)]
+
+
+def gaps_by_evidence(diagnosis: Diagnosis) -> list[Gap]:
+    """Return what is decided first, then the rest by p-value and by size."""
+    return sorted(
+        diagnosis.gaps,
+        key=lambda gap: (
+            by_evidence(gap.verdict, gap.comparable_p(gap.p_adjusted), gap.gap.value),
+            gap.a,
+            gap.b,
+        ),
+    )
 
 
 def group_rows(diagnosis: Diagnosis) -> list[GroupRow]:

@@ -5,11 +5,23 @@ from collections.abc import Iterator
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.assessments import SUMMARY_HEAD, details, summary_row
 from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group_rows
-from biaswatch.render.findings import NOTHING_TO_COMPARE, conclusions, gap_notes, target_name
+from biaswatch.render.findings import (
+    NOTHING_TO_COMPARE,
+    conclusions,
+    gap_notes,
+    overall_sentences,
+    target_name,
+)
 from biaswatch.render.studies import SCORES_MEAN, score_conclusions, scores_csv
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, markdown_table
 from shared.contracts import Diagnosis
 from shared.formatting import coverage, number, p_equals, p_value
+
+SHRUNKEN = (
+    "Shrunken means are drawn towards the other groups (empirical Bayes), the more the fewer"
+    " answers a group has: for looking, for no verdict. The ranges of ranks hold for all groups at"
+    " once; 1 is the largest mean."
+)
 
 
 def as_markdown(results: RunResults) -> str:
@@ -60,9 +72,13 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"## {', '.join(map(escape_md, names))}, by {escape_md(diagnosis.dimension)}{kind}"
     yield ""
     if not diagnosis.stratum:
+        for sentence in overall_sentences(diagnosis):
+            yield from (f"In {escape_md(sentence)}", "")
         yield from findings_markdown(GAP_COLUMNS, gap_rows(diagnosis), level)
         yield ""
     yield from findings_markdown(GROUP_COLUMNS, group_rows(diagnosis), level)
+    if any(group.shrunken_mean for group in diagnosis.groups):
+        yield from ("", SHRUNKEN)
     if notes := list(gap_notes(diagnosis)):
         yield ""
         yield from (f"- {escape_md(note)}" for note in notes)
@@ -71,16 +87,15 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     elif missing:
         by = f"{p_equals(missing.p_value)} ({escape_md(missing.method)})"
         yield from ("", f"Missing answers differ between groups with {by}.")
-    defined = [
-        [d.metric, number(d.value), d.group or "", number(d.null_median), p_value(d.p_value)]
+    if defined := [
+        [d.statistic, d.metric, number(d.value), d.group or "", number(d.null_median),
+         p_value(d.p_value)]
         for d in diagnosis.disparities
         if d.value is not None
-    ]
-    if defined:
+    ]:  # fmt: skip
         yield ""
-        yield from markdown_table(
-            ("all groups", "value", "held by", "by chance (median)", "p"), defined
-        )
+        head = ("all groups", "metric", "value", "held by", "by chance (median)", "p")
+        yield from markdown_table(head, defined)
 
 
 def _assessments(results: RunResults) -> Iterator[str]:

@@ -1,12 +1,15 @@
 """Findings in sentences: what is concluded of each gap, and what is worth saying beside it."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from biaswatch.render.columns import estimate_text
+from biaswatch.render.columns import estimate_text, gaps_by_evidence
 from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import number, p_equals
+from shared.formatting import VERDICT_WORDS, number, p_equals
 
+MOST_UNDECIDED, MOST_GAPS = 6, 12
+"""So many gaps are concluded on one by one: where they show nothing, and where they do."""
 NOTHING_TO_COMPARE = "There is nothing to compare: no probe names a group."
 
 
@@ -28,13 +31,43 @@ def target_name(found: FromTarget) -> str:
 
 
 def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
-    """Return what is concluded of each gap, in words and numbers."""
+    """Return what is concluded, in words and numbers: of all groups together, then of each gap.
+
+    Of more than a few gaps, those that decide nothing are counted.
+    """
     return [
-        f"{target_name(diagnosis)}: {gap.a} against {gap.b}, {diagnosis.feature}:"
-        f" {_conclusion(gap)}"
+        f"{target_name(diagnosis)}: {sentence}"
         for diagnosis in diagnoses
-        for gap in diagnosis.gaps
+        for sentence in (*overall_sentences(diagnosis), *_of_gaps(diagnosis))
     ]
+
+
+def overall_sentences(diagnosis: Diagnosis) -> Iterator[str]:
+    """Return the test over all groups in words, where there are three or more."""
+    if (found := diagnosis.overall) is None:
+        return
+    where = f"{diagnosis.feature} by {diagnosis.dimension}, all {found.groups} groups together"
+    if found.p_value is None:
+        yield f"{where}: no test, because {found.reason or 'there is none'}."
+    else:
+        yield (
+            f"{where}: {p_equals(found.p_value)} for means this far apart under random labels"
+            f" ({found.units} prompts); it informs and decides nothing."
+        )
+
+
+def _of_gaps(diagnosis: Diagnosis) -> Iterator[str]:
+    gaps = gaps_by_evidence(diagnosis)
+    decided = sum(gap.verdict is not Verdict.NOT_ENOUGH for gap in gaps)
+    shown = min(max(decided, MOST_UNDECIDED), MOST_GAPS)
+    for gap in gaps[:shown]:
+        yield f"{gap.a} against {gap.b}, {diagnosis.feature}: {_conclusion(gap)}"
+    if rest := Counter(VERDICT_WORDS[gap.verdict] for gap in gaps[shown:]):
+        said = ", ".join(f"{words}: {count}" for words, count in rest.items())
+        yield (
+            f"{diagnosis.feature} by {diagnosis.dimension}, the other {rest.total()} comparisons,"
+            f" which the tables list: {said}."
+        )
 
 
 def _conclusion(gap: Gap) -> str:
@@ -49,12 +82,18 @@ def _conclusion(gap: Gap) -> str:
 def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
     """Return what concerns all groups of a dimension together."""
     where = f"{diagnosis.feature} by {diagnosis.dimension}"
-    disparities = {each.metric: each for each in diagnosis.disparities}
-    if (spread := disparities.get("Max-Min")) and spread.value is not None:
+    disparities = {(each.statistic, each.metric): each for each in diagnosis.disparities}
+    if (spread := disparities.get(("mean", "Max-Min"))) and spread.value is not None:
         yield (
             f"{where}: the groups span {number(spread.value)}; random labels span"
             f" {number(spread.null_median)} half of the time,"
             f" {p_equals(spread.p_value)}."
+        )
+    if (ratio := disparities.get(("selection_rate", "Impact Ratio"))) and ratio.value is not None:
+        yield (
+            f"{where}: the smallest selection rate is {number(ratio.value)} of the largest; random"
+            f" labels alone give {number(ratio.null_median)} or less half of the time,"
+            f" {p_equals(ratio.p_value)}."
         )
     yield from gap_notes(diagnosis)
     if (missing := diagnosis.missing) and missing.p_value is not None:

@@ -8,6 +8,14 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from biaswatch.render.all_groups import (
+    group_mean_row,
+    group_mean_tables,
+    most_shown,
+    overall_row,
+    overall_sentences,
+    verdict_counts,
+)
 from biaswatch.render.tables import escape, terminal_table, verdict_text
 from services.diagnoser.domain.findings.comparisons import GroupComparison
 from services.diagnoser.domain.findings.group_statistics import GroupedMissingness, GroupStatistic
@@ -17,6 +25,7 @@ from shared.errors import UsageError
 from shared.formatting import (
     TOO_SMALL,
     VERDICT_WORDS,
+    by_evidence,
     computed_p,
     coverage,
     interval,
@@ -41,14 +50,17 @@ SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
 def result_rows(found: TableDiagnosis, unit: str | None) -> Parts:
     """Return the rows of every part, as JSON has them; `unit` names what counted as one unit."""
     return {
+        "overall": [overall_row(each) for each in found.overall],
         "summary": [_summary_row(each) for each in found.statistics],
         "disparity": [
             {name: getattr(each, name) for name in DISPARITY} | {"domain": each.domain or None}
             for each in found.disparities
         ],
-        "comparisons": [
-            {**_comparison_row(each), "unit": unit or ROW} for each in found.comparisons
-        ],
+        "comparisons": sorted(
+            ({**_comparison_row(each), "unit": unit or ROW} for each in found.comparisons),
+            key=lambda row: by_evidence(row["verdict"] or "", _comparable_p(row), row["gap"]),
+        ),
+        "group_means": [group_mean_row(each) for each in found.means],
         "missingness": [_absence_row(each) for each in found.missingness],
     }
 
@@ -99,6 +111,11 @@ def _comparison_row(each: GroupComparison) -> Row:
         "verdict": conclusion.verdict.value if conclusion else None,
         "reason": each.gap.reason or (conclusion.reason if conclusion else None),
     }
+
+
+def _comparable_p(row: Row) -> float | None:
+    """Return the adjusted p; one that is too small to be computed is 0."""
+    return 0.0 if row["p_reason"] else row["p_adjusted"]
 
 
 def _absence_row(each: GroupedMissingness) -> Row:
@@ -163,12 +180,18 @@ def unit_sentences(about: Row) -> Iterator[str]:
 
 def print_tables(found: Parts, about: Row, warnings: Sequence[str]) -> None:
     """Print the parts as tables."""
-    console = Console()
+    console = Console(emoji=False)
     level = coverage(about["alpha"])
+    for line in overall_sentences(found["overall"]):
+        console.print(escape(line))
     for table in _summary_tables(found["summary"], level):
         console.print(table, "")
+    for table in group_mean_tables(found["group_means"], level):
+        console.print(table, "")
     console.print("[bold]Disparity[/]", _disparity_table(found["disparity"]), "")
-    console.print("[bold]Comparisons[/]", _comparison_table(found["comparisons"], level), "")
+    compared = found["comparisons"]
+    console.print(f"[bold]Comparisons[/]: {escape(verdict_counts(compared))}")
+    console.print(_comparison_table(compared[: most_shown(compared)], level), "")
     for row in found["missingness"]:
         if row["p_value"] is not None:
             console.print(
@@ -226,7 +249,7 @@ def _comparison_table(rows: Sequence[Row], level: str) -> Table:
             escape(row["feature"]),
             escape(", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"]))),
             escape(_with_bounds(row, "gap")),
-            p_value(0.0 if row["p_reason"] else row["p_adjusted"]),
+            p_value(_comparable_p(row)),
             _with_bounds(row, "effect_size", "effect_size_ci").replace(" [", "\n["),
             verdict_text(row["verdict"], VERDICT_WORDS[row["verdict"]]),
         )

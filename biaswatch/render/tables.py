@@ -90,10 +90,15 @@ def findings_markdown(
     registry: Sequence[Column[Row]], found: Iterable[Row], level: str
 ) -> Iterator[str]:
     """Return the lines of gaps or groups as a table; disparities are in bold."""
-    shown = columns(registry, Shown.DOCUMENT)
+    rows = list(found)
+    shown = [
+        column
+        for column in columns(registry, Shown.DOCUMENT)
+        if not column.is_optional or any(column.text(row) for row in rows)
+    ]
     head = [column.heading.format(level=level) for column in shown]
     return _markdown_lines(
-        head, ((_markdown_cell(column, row) for column in shown) for row in found)
+        head, ((_markdown_cell(column, row) for column in shown) for row in rows)
     )
 
 

@@ -37,7 +37,7 @@ def print_results(results: RunResults, *, as_json: bool) -> None:
         typer.echo(json.dumps(results.as_json(), indent=2))
         return
     run = results.run
-    console = Console()
+    console = Console(emoji=False)
     console.print(f"Run {run.run_id}: {run.stand}, {run.responses} of {run.probes} responses.")
     if why := STOPPED.get(run.stopped_by or ""):
         console.print(why)

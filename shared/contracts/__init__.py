@@ -30,6 +30,7 @@ from shared.contracts.diagnosis import (
     GroupDisparity,
     GroupSummary,
     MissingTest,
+    OverallTest,
     OwnGap,
     Verdict,
 )

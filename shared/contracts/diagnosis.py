@@ -50,6 +50,12 @@ class GroupSummary(Part):
     """The share of prompts selected, where the suite says what a selection is."""
     statistics: dict[str, float | None] = {}
     """Other statistics of the answers, by name."""
+    shrunken_mean: Estimate | None = None
+    """The mean drawn towards those of the other groups, where there are three or more; for looking,
+    for no verdict."""
+    rank: Estimate | None = None
+    """1 for the largest mean, where there are three groups or more; all groups' ranks lie between
+    their two ends at once."""
 
 
 class Gap(Part):
@@ -91,8 +97,10 @@ class Gap(Part):
 
 
 class GroupDisparity(Part):
-    """How far the means of three or more groups lie apart, in one way of saying it."""
+    """How far three or more groups lie apart in one statistic, in one way of saying it."""
 
+    statistic: Name = "mean"
+    """Of what: mean, median, standard_deviation, selection_rate."""
     metric: Name
     """Which way: Max-Min, Min/Max, Std, Max Z-Score, Dixon Q, and others."""
     value: float | None = None
@@ -105,6 +113,25 @@ class GroupDisparity(Part):
     """How often random labels give at least as much."""
     reason: str | None = None
     """Why the number is undefined."""
+
+
+class OverallTest(Part):
+    """Whether any of three or more groups differs in its mean; it informs, and decides nothing."""
+
+    groups: NonNegativeInt
+    """How many groups there are."""
+    units: NonNegativeInt
+    """Prompts with a number; a set that lies in one group counts once."""
+    statistic: float | None = None
+    """How far the means lie apart, in units of their errors."""
+    p_value: float | None = None
+    """How often labels handed out at random give as much."""
+    permutations: NonNegativeInt
+    """How many times they were handed out."""
+    method: str = ""
+    """How it was tested."""
+    reason: str | None = None
+    """Why there is no test."""
 
 
 class MissingTest(Part):
@@ -165,6 +192,8 @@ class Diagnosis(Record):
     """Each pair of groups."""
     disparities: tuple[GroupDisparity, ...] = ()
     """All groups together, where there are three or more."""
+    overall: OverallTest | None = None
+    """Whether any group differs, where there are three or more."""
     missing: MissingTest | None = None
     """Whether answers are missing alike in all groups."""
 

@@ -52,9 +52,10 @@ def draw(results: RunResults, folder: Path) -> list[Path]:
 
 
 def _pictures() -> Iterator[tuple[str, Callable[[RunResults], Any]]]:
-    from biaswatch.render.figures import bias_scores, dots, heatmaps
+    from biaswatch.render.figures import bias_scores, dots, groups, heatmaps
 
     yield "bias-scores", bias_scores.bias_scores
+    yield "groups", groups.groups
     yield "gaps", heatmaps.gaps
     yield "criteria", heatmaps.criteria
     yield "quality-and-consistency", dots.quality_and_consistency
@@ -75,14 +76,22 @@ def _saved(figure: Any, folder: Path, name: str) -> Iterator[Path]:
 
 
 def new_figure(
-    title: str, height_in: float, *, down: int = 1, across: int = 1
+    title: str,
+    height_in: float,
+    *,
+    down: int = 1,
+    across: int = 1,
+    heights: Sequence[float] | None = None,
 ) -> tuple["Figure", Any]:
-    """Return a figure of a page's width with its title, and its axes in the order they are read."""
+    """Return a figure of a page's width with its title, and its axes in the order they are read.
+
+    Rows are equally high unless their `heights` are given.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(PAGE_WIDTH_IN, height_in), layout="constrained")
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
-    return figure, figure.subplots(down, across, squeeze=False).ravel()
+    return figure, figure.subplots(down, across, squeeze=False, height_ratios=heights).ravel()
 
 
 def shortened(label: str) -> str:

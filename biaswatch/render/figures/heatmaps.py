@@ -15,13 +15,15 @@ from shared.contracts import CriterionGap, Gap, Verdict
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]
 """(row, column) -> value, and whether it is a conclusion."""
 ROW_IN, PANEL_IN = 0.42, 0.9
+MOST_GAPS = 21
+"""With more, no label can be read; the picture of all groups shows what they are made of."""
 DARK = 0.6
 """From this share of the strongest colour on, words on it are white."""
 
 
 def gaps(results: RunResults) -> Figure | None:
     """Draw every gap; those concluded to be disparities are outlined."""
-    found = [each for each in results.diagnoses if each.gaps]
+    found = [each for each in results.diagnoses if 0 < len(each.gaps) <= MOST_GAPS]
     if not found:
         return None
     first = found[0]

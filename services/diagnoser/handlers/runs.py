@@ -143,6 +143,7 @@ class DiagnoseRun:
             groups=finding.groups,
             gaps=finding.gaps,
             disparities=finding.disparities,
+            overall=finding.overall,
             missing=finding.missing,
         )
 

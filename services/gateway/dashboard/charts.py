@@ -6,7 +6,8 @@ from itertools import groupby
 from math import ceil, floor, log10
 
 from services.gateway.monitors.views import History, HistoryPoint
-from shared.contracts import Diagnosis, Estimate, Gap, Verdict
+from shared.contracts import Diagnosis, Estimate, Gap
+from shared.formatting import by_evidence
 
 MAX_TICKS = 5
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -19,7 +20,6 @@ MAX_ROUND_LABELS = 8
 LONE_BAND_HALF_WIDTH = 3
 """Half the width of the band of a single round."""
 MAX_GAPS = 30
-VERDICT_ORDER = (Verdict.DISPARITY, Verdict.NO_DISPARITY, Verdict.NOT_ENOUGH)
 
 
 @dataclass(frozen=True)
@@ -205,14 +205,8 @@ def whiskers(estimates: Sequence[Estimate]) -> list[Whisker | None]:
 def most_notable_first(diagnosis: Diagnosis) -> Diagnosis:
     """Return a diagnosis with its gaps sorted: disparities first, then by p."""
 
-    def notability(gap: Gap) -> tuple[int, float, float, str, str]:
+    def notability(gap: Gap) -> tuple[tuple[int, float, float], str, str]:
         p = gap.comparable_p(gap.p_adjusted)
-        return (
-            VERDICT_ORDER.index(gap.verdict),
-            1.0 if p is None else p,
-            -abs(gap.gap.value or 0.0),
-            gap.a,
-            gap.b,
-        )
+        return by_evidence(gap.verdict, p, gap.gap.value), gap.a, gap.b
 
     return diagnosis.model_copy(update={"gaps": tuple(sorted(diagnosis.gaps, key=notability))})

@@ -19,7 +19,7 @@ CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
-class OverallTest:
+class OverallTests:
     """What `overall_test` found; nan has its reason at the same place."""
 
     domains: tuple[str, ...]
@@ -42,7 +42,7 @@ def overall_test(
     permutations: int = 1000,
     sets: NDArray[np.integer] | None = None,
     units: NDArray[np.integer] | None = None,
-) -> OverallTest:
+) -> OverallTests:
     """Test whether the groups of a domain have one mean, for any number of groups.
 
     Rows of one unit and group count as their mean; labels move as `exchange_units` says: inside the
@@ -95,7 +95,7 @@ def overall_test(
             reasons[domain, features] = found[2]
             counted[domain, features] = len(sample.labels)
     names = tuple(domains), table.features
-    return OverallTest(*names, permutations, statistic, p_values, reasons, counted)
+    return OverallTests(*names, permutations, statistic, p_values, reasons, counted)
 
 
 def _patterns(values: Floats) -> Iterator[tuple[Integers, Integers]]:

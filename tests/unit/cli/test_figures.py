@@ -16,6 +16,8 @@ from shared.contracts import (
     Deviation,
     Estimate,
     Gap,
+    GroupSummary,
+    OverallTest,
     Quality,
     Verdict,
 )
@@ -64,6 +66,31 @@ def test_every_picture_is_drawn_as_png_and_svg(tmp_path: Path) -> None:
     said = (tmp_path / "figures" / "gaps.svg").read_text()
     assert "\u22120.50" in said
     assert "$\\frac{1}$" in said
+
+
+def test_all_groups_are_drawn_from_the_largest_down_with_their_ranks(tmp_path: Path) -> None:
+    groups = tuple(
+        GroupSummary(
+            group=f"group {n}", responses=9, missing=0, units=9,
+            mean=Estimate(value=n, low=n - 1, high=n + 1),
+            shrunken_mean=Estimate(value=n / 2), rank=Estimate(value=21 - n, low=1, high=20),
+        )
+        for n in range(21)
+    )  # fmt: skip
+    overall = OverallTest(groups=21, units=189, p_value=0.034, permutations=1000)
+    many = make_diagnosis(groups=groups, overall=overall, feature="$x$", target=HOSTILE[:90])
+    written = draw(RunResults(RUN, [many, make_diagnosis()]), tmp_path)
+    assert {path.stem for path in written} == {"groups", "gaps"}
+    said = (tmp_path / "groups.svg").read_text()
+    assert said.index("group 20 (n=9)") < said.index("group 0 (n=9)")
+    for words in ("all groups together p = 0.034", "7 (1 to 20)", "shrunken", "mean $x$"):
+        assert words in said
+    assert "<script" not in said
+
+
+def test_more_gaps_than_can_be_read_are_no_picture(tmp_path: Path) -> None:
+    gaps = tuple(Gap(a="a", b=f"b{n}", gap=SOME, verdict=Verdict.NOT_ENOUGH) for n in range(210))
+    assert not draw(RunResults(RUN, [make_diagnosis(gaps=gaps)]), tmp_path)
 
 
 def test_what_is_undefined_is_said_and_what_is_not_there_is_not_drawn(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from itertools import combinations
 
 import pytest
 from lxml import html
@@ -10,6 +11,7 @@ from rich.console import Console
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.columns import Column, GapRow, Shown, gap_rows
 from biaswatch.render.documents import as_csv, as_markdown
+from biaswatch.render.findings import conclusions, dimension_notes
 from biaswatch.render.report import ReportFormat, report_text
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, findings_table
 from shared.contracts import (
@@ -19,6 +21,7 @@ from shared.contracts import (
     GroupDisparity,
     GroupSummary,
     MissingTest,
+    OverallTest,
     Verdict,
 )
 from tests.support.records import make_diagnosis, make_progress
@@ -111,6 +114,53 @@ def test_the_tables_and_the_csv_of_gaps_keep_their_columns() -> None:
             "1.0,0.5,1.5,0.01,0.02,,disparity,the interval lies beyond,these prompts"
         ),
     ]
+
+
+def many_groups() -> Diagnosis:
+    """Make the diagnosis of nine groups, one of which differs from another."""
+    groups = tuple(
+        GroupSummary(
+            group=f"g{n}", responses=9, missing=0, units=9, mean=Estimate(value=n),
+            shrunken_mean=Estimate(value=n / 2, method="empirical Bayes"),
+            rank=Estimate(value=9 - n, low=2, high=7),
+        )
+        for n in range(9)
+    )  # fmt: skip
+    gaps = tuple(
+        Gap(
+            a=f"g{a}", b=f"g{b}", gap=Estimate(value=b - a, low=0.1, high=2),
+            p_adjusted=0.01 if (a, b) == (7, 8) else 1 - (b - a) / 10,
+            verdict=Verdict.DISPARITY if (a, b) == (7, 8) else Verdict.NOT_ENOUGH,
+        )
+        for a, b in combinations(range(9), 2)
+    )  # fmt: skip
+    ratio = GroupDisparity(
+        statistic="selection_rate", metric="Impact Ratio", value=0.71, null_median=0.69, p_value=0.6
+    )
+    overall = OverallTest(groups=9, units=81, p_value=0.012, permutations=1000)
+    return make_diagnosis(groups=groups, gaps=gaps, disparities=(ratio,), overall=overall)
+
+
+def test_of_many_groups_the_test_of_all_comes_first_and_the_plainest_gaps_next() -> None:
+    said = conclusions([many_groups()])
+    assert "all 9 groups together: p = 0.012" in said[0]
+    assert "g7 against g8, words: a disparity" in said[1]
+    assert "g0 against g8, words: not enough evidence" in said[2]
+    assert said[-1].endswith(
+        "the other 30 comparisons, which the tables list: not enough evidence: 30."
+    )
+    assert len(said) == 8
+
+
+def test_of_many_groups_means_are_shown_raw_and_shrunken_with_ranks_and_chance() -> None:
+    text = as_markdown(RunResults(RUN, [many_groups()])).splitlines()
+    assert "| g8 | 9 | 9 | 0 | 8 \\[no interval\\] |  | 4 | 1 (2 to 7) |" in text
+    assert any("for looking, for no verdict" in line for line in text)
+    assert "| selection\\_rate | Impact Ratio | 0.71 |  | 0.69 | 0.6 |" in text
+    rows = [line for line in text if line.startswith(("| g7 - ", "| g0 - "))]
+    assert rows[0].startswith("| g7 - g8")
+    [note] = [each for each in dimension_notes(many_groups()) if "random labels" in each]
+    assert "is 0.71 of the largest; random labels alone give 0.69" in note
 
 
 def test_a_new_statistic_of_a_gap_is_one_column_of_all_tables() -> None:

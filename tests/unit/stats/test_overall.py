@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
 from shared.stats.groups.cells import Table
-from shared.stats.groups.overall import OverallTest, overall_test
+from shared.stats.groups.overall import OverallTests, overall_test
 from shared.stats.groups.reasons import sentence
 
 TIMES = 2000
@@ -16,7 +16,7 @@ NOISE = 0.04
 """More than three standard errors of the difference of two p-values by 2,000 exchanges."""
 
 
-def overall(*groups: Any, times: int = TIMES, seed: int = 1, **given: Any) -> OverallTest:
+def overall(*groups: Any, times: int = TIMES, seed: int = 1, **given: Any) -> OverallTests:
     values = np.concatenate([np.asarray(group, dtype=float) for group in groups])
     codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     names = tuple(str(place) for place in range(len(groups)))

@@ -8,8 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from services.diagnoser.domain.findings.all_groups import LEAST_GROUPS
 from services.diagnoser.domain.findings.comparisons import GroupComparison
 from services.diagnoser.domain.findings.gap_statistics import Value
+from services.diagnoser.domain.findings.group_records import (
+    disparity_records,
+    overall_record,
+    selection_disparities,
+    with_standing,
+)
 from services.diagnoser.domain.findings.group_statistics import (
     GroupingDescription,
     describe,
@@ -25,6 +32,7 @@ from shared.contracts import (
     GroupDisparity,
     GroupSummary,
     MissingTest,
+    OverallTest,
     OwnGap,
     Verdict,
 )
@@ -36,8 +44,6 @@ from shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 
 STATISTICS = (Mean(), Median(), StandardDeviation())
 """The mean first; the others are shown beside it."""
-LEAST_GROUPS = 3
-"""With two groups, the gap already is the disparity."""
 UNDEFINED, NOT_FINITE = "undefined", "not finite"
 
 
@@ -62,6 +68,7 @@ class RunFinding:
     disparities: tuple[GroupDisparity, ...]
     missing: MissingTest
     family: int
+    overall: OverallTest | None = None
 
 
 @dataclass(frozen=True)
@@ -111,16 +118,21 @@ def findings(
         permutations=plan.permutations if many else 0,
         rng=rng,
     )
+    if many and plan.permutations:
+        rates = selection_disparities(part.observations, part.grouping, plan, rng.spawn(1)[0])
+        described = replace(described, disparities=(*described.disparities, *rates))
     missing = missingness_by_group(part.observations, part.grouping, alpha=plan.alpha, rng=rng)
     for index, (feature, of) in enumerate(zip(part.observations.features, missing, strict=True)):
         other = _other(described, feature)
+        summaries = tuple(_summary(part, code, index, plan, other[code]) for code in groups)
         yield RunFinding(
             FindingKey(first.target, first.scaffold, first.extractor, feature, part.grouping.name),
-            tuple(_summary(part, code, index, plan, other[code]) for code in groups),
+            with_standing(summaries, described, feature),
             tuple(_gap(part, each, index, plan) for each in compared if each.feature == feature),
-            _disparities(described, feature) if many else (),
+            disparity_records(described, feature) if many else (),
             MissingTest(p_value=of.found.p_value, method=of.found.method, reason=of.found.reason),
             family,
+            overall_record(described, feature),
         )
 
 
@@ -130,14 +142,6 @@ def _other(described: GroupingDescription, feature: str) -> list[dict[str, float
     others = [statistic.name for statistic in STATISTICS[1:]]
     columns = ([each.value for each in mine if each.statistic == name] for name in others)
     return [dict(zip(others, values, strict=True)) for values in zip(*columns, strict=True)]
-
-
-def _disparities(described: GroupingDescription, feature: str) -> tuple[GroupDisparity, ...]:
-    return tuple(
-        GroupDisparity.model_validate(each, from_attributes=True)
-        for each in described.disparities
-        if each.feature == feature and each.statistic == Mean().name
-    )
 
 
 def _summary(

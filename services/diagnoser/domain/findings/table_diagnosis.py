@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
+from services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
 from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
+from services.diagnoser.domain.findings.group_disparities import DisparityStatistic
 from services.diagnoser.domain.findings.group_statistics import (
-    DisparityStatistic,
     GroupedMissingness,
     GroupStatistic,
     describe,
@@ -28,6 +30,8 @@ class TableDiagnosis:
 
     statistics: list[GroupStatistic] = field(default_factory=list)
     disparities: list[DisparityStatistic] = field(default_factory=list)
+    overall: list[OverallStatistic] = field(default_factory=list)
+    means: list[GroupMean] = field(default_factory=list)
     comparisons: list[GroupComparison] = field(default_factory=list)
     missingness: list[GroupedMissingness] = field(default_factory=list)
 
@@ -39,13 +43,18 @@ def diagnose_table(
     *,
     ddof: int,
     rng: np.random.Generator,
+    permutations: int | None = None,
     progress: Progress = lambda name, done, of: None,
 ) -> TableDiagnosis:
     """Diagnose every dimension, and every crossing of dimensions.
 
     Groups are compared within single dimensions; crossings are described, not tested, so that the
     family stays as it was requested. All comparisons together are one family.
+
+    Labels of all groups together are exchanged `permutations` times, as often as those of each
+    comparison unless it is given.
     """
+    times = plan.permutations if permutations is None else permutations
     found = TableDiagnosis()
     every = groupings(observations)
     for done, grouping in enumerate(every):
@@ -56,12 +65,15 @@ def diagnose_table(
             statistics,
             alpha=plan.alpha,
             ddof=ddof,
-            permutations=plan.permutations,
+            permutations=times,
             rng=rng,
             claim=plan.claim,
+            progress=partial(_exchanged, progress, grouping.name, done, len(every)),
         )
         found.statistics.extend(described.statistics)
         found.disparities.extend(described.disparities)
+        found.overall.extend(described.overall)
+        found.means.extend(described.means)
         if len(grouping.dimensions) == 1:
             found.comparisons.extend(compare(observations, grouping, plan, rng))
             missing = missingness_by_group(observations, grouping, alpha=plan.alpha, rng=rng)
@@ -69,3 +81,9 @@ def diagnose_table(
     found.comparisons = corrected(found.comparisons, plan)
     progress("", len(every), len(every))
     return found
+
+
+def _exchanged(
+    progress: Progress, name: str, done: int, of: int, exchanges: int, of_exchanges: int
+) -> None:
+    progress(f"{name}, relabelling {exchanges} of {of_exchanges}", done, of)

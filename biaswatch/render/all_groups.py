@@ -1,0 +1,103 @@
+"""All groups of a table together: the overall test, shrunken means and ranks, what decides."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.table import Table
+
+from biaswatch.render.tables import escape, terminal_table
+from services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
+from shared.formatting import UNDEFINED, VERDICT_WORDS, number, p_value
+
+Row = dict[str, Any]
+MOST_UNDECIDED = 30
+"""So many comparisons are shown in a terminal, and more where more of them decide something."""
+
+
+def overall_row(each: OverallStatistic) -> Row:
+    """Return the test over all groups of a domain as a row."""
+    return {
+        "feature": each.feature,
+        "dimension": each.dimension,
+        "domain": each.domain or None,
+        "groups": each.groups,
+        "units": each.units,
+        "statistic": each.statistic,
+        "p_value": each.p_value,
+        "permutations": each.permutations,
+        "method": each.method,
+        "reason": each.reason,
+    }
+
+
+def group_mean_row(each: GroupMean) -> Row:
+    """Return a group's mean among those of all groups as a row."""
+    return {
+        "feature": each.feature,
+        "dimension": each.dimension,
+        "domain": each.domain or None,
+        "group": each.group,
+        "mean": each.mean,
+        "shrunken_mean": each.shrunken_mean,
+        "shrunken_method": each.shrunken_method,
+        "shrunken_reason": each.shrunken_reason,
+        "rank": each.rank,
+        "rank_ci": None if each.rank is None else [each.rank_low, each.rank_high],
+        "rank_method": each.rank_method,
+    }
+
+
+def overall_sentences(rows: Sequence[Row]) -> Iterator[str]:
+    """Return the tests over all groups in words."""
+    for row in rows:
+        where = f"{row['feature']} by {_of(row)}, all {row['groups']} groups together"
+        if row["p_value"] is None:
+            yield f"{where}: no test, because {row['reason'] or 'there is none'}."
+        else:
+            yield (
+                f"{where}: p = {p_value(row['p_value'])} for means this far apart under random"
+                f" labels ({row['units']} units); it informs and decides nothing."
+            )
+
+
+def group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
+    """Return a table for each feature and dimension, the largest mean first."""
+    for (feature, of), some in groupby(rows, key=lambda row: (row["feature"], _of(row))):
+        table = terminal_table(("group", "mean", "shrunken mean", f"rank ({level})"))
+        table.title = escape(f"{feature} by {of}: shrunken means are for looking, for no verdict")
+        table.title_justify = "left"
+        for row in sorted(some, key=lambda row: row["rank"] or float("inf")):
+            name = ", ".join(row["group"].values())
+            cells = (name, number(row["mean"]), number(row["shrunken_mean"]), _rank(row))
+            table.add_row(*map(escape, cells))
+        yield table
+
+
+def verdict_counts(rows: Sequence[Row]) -> str:
+    """Return how many comparisons came to which verdict, and how many are shown."""
+    counts = Counter(row["verdict"] for row in rows)
+    said = ", ".join(
+        f"{words}: {counts[verdict]}" for verdict, words in VERDICT_WORDS.items() if counts[verdict]
+    )
+    left = len(rows) - most_shown(rows)
+    rest = f" The {left} that say least are not shown; --json and -o have them." if left else ""
+    return f"{said or 'none'}.{rest}"
+
+
+def most_shown(rows: Sequence[Row]) -> int:
+    """Return how many comparisons a terminal shows: all that decide something, or the first few."""
+    decided = sum(row["verdict"] in {"disparity", "no_disparity"} for row in rows)
+    return min(len(rows), max(decided, MOST_UNDECIDED))
+
+
+def _of(row: Row) -> str:
+    return ", ".join(filter(None, [row["domain"], row["dimension"]]))
+
+
+def _rank(row: Row) -> str:
+    if row["rank"] is None:
+        return UNDEFINED
+    low, high = row["rank_ci"]
+    return f"{row['rank']}" if low == high else f"{row['rank']} ({low} to {high})"

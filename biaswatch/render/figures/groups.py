@@ -1,0 +1,98 @@
+"""All groups of a dimension as dots: raw and shrunken means, sorted, with their ranks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from biaswatch.local.run_results import RunResults
+from biaswatch.render.columns import GroupRow, rank_text
+from biaswatch.render.figures import COLOURS, INK, PALE, label_rows, new_figure, shortened
+from biaswatch.render.findings import target_name
+from shared.contracts import Diagnosis, GroupSummary
+from shared.formatting import coverage, p_value
+
+LEAST_GROUPS = 3
+MOST_PANELS = 6
+"""A page shows so many features and targets: those whose groups differ most clearly."""
+ROW_IN, PANEL_IN = 0.24, 1.0
+RAW, SHRUNKEN = COLOURS[0], COLOURS[1]
+
+
+def groups(results: RunResults) -> Figure | None:
+    """Draw every group's raw and shrunken mean, the largest on top."""
+    found = [
+        each for each in results.diagnoses
+        if not each.stratum
+        and sum(group.mean.value is not None for group in each.groups) >= LEAST_GROUPS
+    ]  # fmt: skip
+    if not found:
+        return None
+    shown = sorted(found, key=_p_value)[:MOST_PANELS]
+    heights = [PANEL_IN + ROW_IN * len(each.groups) for each in shown]
+    more = (
+        f" (the {len(shown)} of {len(found)} with the smallest p)"
+        if len(found) > len(shown)
+        else ""
+    )
+    figure, axes = new_figure(
+        f"{results.run.suite}: all groups{more}",
+        0.8 + sum(heights),
+        down=len(shown),
+        heights=heights,
+    )
+    for axis, diagnosis in zip(axes, shown, strict=True):
+        _panel(axis, diagnosis)
+    interval = f"mean, {coverage(shown[0].alpha)} interval of each"
+    handles = [
+        Line2D([], [], color=RAW, marker="o", ms=5, lw=1.4, label=interval),
+        Line2D([], [], color=SHRUNKEN, marker="D", ms=5, mfc="none", lw=0,
+               label="shrunken towards the others, for looking"),
+        Line2D([], [], color=INK, ls=":", lw=1, label="mean of the groups"),
+    ]  # fmt: skip
+    figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False, fontsize=8)
+    return figure
+
+
+def _p_value(diagnosis: Diagnosis) -> float:
+    found = diagnosis.overall
+    return 1.0 if found is None or found.p_value is None else found.p_value
+
+
+def _panel(axis: Any, diagnosis: Diagnosis) -> None:
+    known = [group for group in diagnosis.groups if group.mean.value is not None]
+    ordered = sorted(known, key=lambda group: -(group.mean.value or 0.0))
+    for row, group in enumerate(ordered):
+        mean, shrunken = group.mean, group.shrunken_mean
+        if mean.low is not None and mean.high is not None:
+            axis.plot([mean.low, mean.high], [row, row], color=RAW, lw=1.4, solid_capstyle="butt")
+        axis.plot(mean.value, row, "o", color=RAW, ms=5)
+        if shrunken and shrunken.value is not None:
+            axis.plot(shrunken.value, row, "D", color=SHRUNKEN, ms=5, mfc="none", mew=1.2)
+    label_rows(axis, [shortened(f"{group.group} (n={group.units})") for group in ordered])
+    _ranks(axis, diagnosis, ordered)
+    values = [group.mean.value or 0.0 for group in ordered]
+    axis.axvline(sum(values) / len(values), color=INK, ls=":", lw=1, zorder=0)
+    axis.set_xlabel(f"mean {shortened(diagnosis.feature)}")
+    axis.set_title(_title(diagnosis), fontsize=9, loc="left")
+    axis.grid(axis="y", color=PALE, lw=0.3)
+
+
+def _ranks(axis: Any, diagnosis: Diagnosis, ordered: Sequence[GroupSummary]) -> None:
+    """Write the ranks that each group may have beside its row."""
+    texts = [rank_text(GroupRow(diagnosis, group)) for group in ordered]
+    if not any(texts):
+        return
+    right = axis.secondary_yaxis("right")
+    right.set_yticks(range(len(texts)), texts, fontsize=8)
+    right.set_ylabel(f"rank ({coverage(diagnosis.alpha)}, all at once)", fontsize=8)
+    right.tick_params(axis="y", length=0)
+    right.spines["right"].set_visible(False)
+
+
+def _title(diagnosis: Diagnosis) -> str:
+    name = shortened(f"{target_name(diagnosis)}: {diagnosis.feature} by {diagnosis.dimension}")
+    if diagnosis.overall is None or diagnosis.overall.p_value is None:
+        return name
+    return f"{name}; all groups together p = {p_value(diagnosis.overall.p_value)}"

@@ -1,0 +1,148 @@
+"""All groups of a dimension at once: one test, means partially pooled, and ranks."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.diagnoser.domain.findings.group_disparities import GroupedTable, finite
+from services.diagnoser.domain.findings.groupings import Grouping
+from services.diagnoser.domain.findings.observations import Floats, Whole
+from shared.stats.groups.cells import Table
+from shared.stats.groups.exchanges import unit_means
+from shared.stats.groups.mean_precision import group_means
+from shared.stats.groups.mean_ranks import METHOD as RANKS
+from shared.stats.groups.mean_ranks import ranks_of_means
+from shared.stats.groups.overall import METHOD as LABELS_PERMUTED
+from shared.stats.groups.overall import overall_test
+from shared.stats.groups.partial_pooling import partially_pooled
+from shared.stats.groups.reasons import Reason, sentence
+
+LEAST_GROUPS = 3
+"""With two groups, their gap already says everything."""
+
+
+@dataclass(frozen=True)
+class OverallStatistic:
+    """Whether any group of a domain differs in the mean of a feature."""
+
+    feature: str
+    dimension: str
+    domain: str
+    groups: int
+    units: int
+    statistic: float | None
+    p_value: float | None
+    permutations: int
+    method: str
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class GroupMean:
+    """A group's mean among those of all groups of its domain."""
+
+    feature: str
+    dimension: str
+    domain: str
+    group: dict[str, str]
+    mean: float | None
+    shrunken_mean: float | None
+    """Drawn towards the other groups; for looking, for no verdict."""
+    shrunken_method: str
+    shrunken_reason: str | None
+    rank: int | None
+    """1 for the largest mean."""
+    rank_low: int | None
+    rank_high: int | None
+    """All groups' ranks lie between their two bounds at once, with probability 1 - alpha."""
+    rank_method: str = RANKS
+
+
+def overall(
+    rows: GroupedTable, grouping: Grouping, permutations: int, rng: np.random.Generator
+) -> Iterator[OverallStatistic]:
+    """Test every feature in every domain that has three groups or more."""
+    if not permutations:
+        return
+    domain_of, domains, table = grouping.domain_of, grouping.domains, rows.table
+    found = overall_test(table, domain_of, domains, rng, permutations, rows.sets, rows.units)
+    sizes = np.bincount(domain_of, minlength=len(domains))
+    for domain, feature in np.ndindex(found.p_values.shape):
+        if sizes[domain] >= LEAST_GROUPS:
+            at = (domain, feature)
+            yield OverallStatistic(
+                feature=table.features[feature],
+                dimension=grouping.name,
+                domain=domains[domain],
+                groups=int(sizes[domain]),
+                units=int(found.units[at]),
+                statistic=finite(float(found.statistic[at])),
+                p_value=finite(float(found.p_values[at])),
+                permutations=permutations,
+                method=LABELS_PERMUTED,
+                reason=sentence(int(found.reasons[at])),
+            )
+
+
+def means_together(rows: GroupedTable, grouping: Grouping, alpha: float) -> Iterator[GroupMean]:
+    """Return every group's mean, shrunken mean and rank in domains of three groups or more."""
+    table, sets = rows.table, rows.sets
+    if rows.units is not None:
+        table, kept = unit_means(table, rows.units, sets)
+        sets = np.asarray(kept, dtype=np.intp)
+    for domain, name in enumerate(grouping.domains):
+        groups = np.flatnonzero(grouping.domain_of == domain)
+        if len(groups) < LEAST_GROUPS:
+            continue
+        design = _design(grouping, groups)
+        for feature in range(len(table.features)):
+            yield from _of_feature(table, sets, grouping, groups, feature, name, design, alpha)
+
+
+def _of_feature(
+    table: Table,
+    sets: Whole,
+    grouping: Grouping,
+    groups: Whole,
+    feature: int,
+    domain: str,
+    design: Floats | None,
+    alpha: float,
+) -> Iterator[GroupMean]:
+    values = table.values[:, feature]
+    mine = np.isin(table.codes, groups) & np.isfinite(values)
+    codes = np.searchsorted(groups, table.codes[mine])
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no rank
+        found = group_means(values[mine], codes, sets[mine], len(groups))
+        pooled = partially_pooled(found.means, found.variance * found.shares, design)
+    ranks = ranks_of_means(found, alpha)
+    for place, group in enumerate(groups):
+        ranked = bool(ranks.ranks[place])
+        yield GroupMean(
+            feature=table.features[feature],
+            dimension=grouping.name,
+            domain=domain,
+            group=grouping.groups[group].levels,
+            mean=finite(found.means[place]),
+            shrunken_mean=finite(pooled.means[place]),
+            shrunken_method=pooled.method,
+            shrunken_reason=pooled.reason or (None if ranked else sentence(Reason.NO_VALUES)),
+            rank=int(ranks.ranks[place]) if ranked else None,
+            rank_low=int(ranks.low[place]) if ranked else None,
+            rank_high=int(ranks.high[place]) if ranked else None,
+        )
+
+
+def _design(grouping: Grouping, groups: Whole) -> Floats | None:
+    """Return [groups, columns] of additive effects of the dimensions; None for a single one."""
+    if len(grouping.dimensions) == 1:
+        return None
+    columns = [np.ones(len(groups))]
+    for dimension in grouping.dimensions:
+        levels = [grouping.groups[group].levels[dimension] for group in groups]
+        columns += [
+            np.array([level == each for level in levels], dtype=np.float64)
+            for each in sorted(set(levels))[1:]
+        ]
+    return np.column_stack(columns)

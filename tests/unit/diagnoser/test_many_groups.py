@@ -1,0 +1,171 @@
+"""What a run and a table show of many groups: one test, shrunken means, ranks, and chance."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding, diagnose
+from services.diagnoser.domain.findings.group_statistics import GroupingDescription, describe
+from services.diagnoser.domain.findings.groupings import grouping
+from services.diagnoser.domain.findings.observations import Observations, observations_of
+from shared.contracts import Diagnosis
+from shared.stats.groups.catalogue import parse_statistic
+from tests.support.records import make_diagnosis
+
+PLAN = AnalysisPlan(
+    measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0}, permutations=300
+)
+NAMES = ("mean", "median", "standard_deviation", "sr_larger_sd_fixed=3")
+
+
+def answers(groups: int = 8, sets: int = 15, repeats: int = 2) -> list[MeasuredResponse]:
+    """Make answers to sets of twins, in which the last group is rated far higher."""
+    rng = np.random.default_rng(3)
+    level = rng.normal(3, 1, sets)
+    return [
+        MeasuredResponse(
+            "t", "direct", f"p{s}-{g}", f"s{s}", {"country": f"g{g}"}, "rating",
+            {"rating": float(level[s] + 0.9 * (g == groups - 1) + rng.normal(0, 0.4))}, None,
+        )
+        for s in range(sets) for g in range(groups) for _ in range(repeats)
+    ]  # fmt: skip
+
+
+def found_of(responses: list[MeasuredResponse]) -> RunFinding:
+    [finding] = diagnose(responses, PLAN, np.random.default_rng(1))
+    return finding
+
+
+def table_of(responses: list[MeasuredResponse]) -> Observations:
+    return observations_of(responses, {"rating": [each.values["rating"] for each in responses]})
+
+
+def described(observations: Observations, *dimensions: str, **given: Any) -> GroupingDescription:
+    statistics = [parse_statistic(name) for name in NAMES]
+    return describe(
+        observations, grouping(observations, dimensions), statistics,
+        alpha=0.05, ddof=1, permutations=300, rng=np.random.default_rng(1), **given,
+    )  # fmt: skip
+
+
+def test_a_run_says_whether_any_group_differs() -> None:
+    overall = found_of(answers()).overall
+    assert overall is not None
+    assert (overall.groups, overall.units, overall.permutations) == (8, 120, 300)
+    assert overall.p_value == pytest.approx(1 / 301)
+
+
+def test_each_group_has_its_shrunken_mean_and_its_rank() -> None:
+    finding = found_of(answers())
+    raw = np.array([group.mean.value for group in finding.groups])
+    shrunken = np.array(
+        [group.shrunken_mean.value for group in finding.groups if group.shrunken_mean]
+    )
+    assert (np.abs(shrunken - raw.mean()) < np.abs(raw - raw.mean())).all()
+    last = finding.groups[-1].rank
+    assert last is not None
+    assert (last.value, last.low, last.high) == (1, 1, 1)
+    others = [group.rank.high for group in finding.groups[:-1] if group.rank]
+    assert others == [8.0] * 7
+
+
+def test_two_groups_have_neither() -> None:
+    finding = found_of(answers(groups=2))
+    assert finding.overall is None
+    assert finding.disparities == ()
+    assert {group.rank for group in finding.groups} == {None}
+    assert {group.shrunken_mean for group in finding.groups} == {None}
+
+
+def test_every_disparity_of_every_statistic_says_what_chance_gives() -> None:
+    finding = found_of(answers())
+    of = {(each.statistic, each.metric): each for each in finding.disparities}
+    statistics = {statistic for statistic, _ in of}
+    assert statistics == {"mean", "median", "standard_deviation", "selection_rate"}
+    without = {"Avg", "Z-Score Bound", "Dixon p"}
+    for (statistic, metric), each in of.items():
+        if metric not in without:
+            assert each.null_median is not None, (statistic, metric)
+            assert each.p_value is not None, (statistic, metric)
+    ratio, plain = of["selection_rate", "Impact Ratio"], of["selection_rate", "Min/Max"]
+    assert (ratio.value, ratio.null_median) == (plain.value, plain.null_median)
+    assert of["mean", "Max-Min"].p_value == pytest.approx(1 / 301)
+
+
+def test_disparities_of_means_and_rates_are_over_prompts_as_the_means_shown_are() -> None:
+    responses = answers()
+    more = [*responses, *(each for each in responses[:40] for _ in range(5))]
+    finding = found_of(more)
+    means = [group.mean.value or 0.0 for group in finding.groups]
+    rates = [group.selection_rate.value or 0.0 for group in finding.groups if group.selection_rate]
+    of = {(each.statistic, each.metric): each.value for each in finding.disparities}
+    assert of["mean", "Max-Min"] == pytest.approx(max(means) - min(means))
+    assert of["selection_rate", "Impact Ratio"] == pytest.approx(min(rates) / max(rates))
+
+
+def test_a_run_and_its_table_say_the_same() -> None:
+    responses = answers()
+    finding, table = found_of(responses), described(table_of(responses), "country")
+    means = {each.group["country"]: each for each in table.means}
+    for group in finding.groups:
+        mine = means[group.group]
+        assert group.shrunken_mean
+        assert group.rank
+        assert group.shrunken_mean.value == mine.shrunken_mean
+        assert (group.rank.low, group.rank.high) == (mine.rank_low, mine.rank_high)
+    assert finding.overall
+    assert finding.overall.statistic == table.overall[0].statistic
+
+
+def test_the_order_of_rows_changes_no_number_of_a_table() -> None:
+    rng = np.random.default_rng(5)
+    groups = np.repeat([f"g{g}" for g in range(5)], 12)
+    values = rng.normal(0, 1, (60, 2))
+    values[rng.random((60, 2)) < 0.1] = np.nan
+    shown = []
+    for order in (np.arange(60), rng.permutation(60)):
+        table = Observations(("x", "y"), values[order], {"g": groups[order].tolist()})
+        found = described(table, "g")
+        shown.append(
+            [each.p_value for each in found.disparities]
+            + [each.null_median for each in found.disparities]
+            + [each.p_value for each in found.overall]
+        )
+    for one, other in zip(*shown, strict=True):
+        assert one == pytest.approx(other)
+
+
+def test_intersections_are_drawn_towards_the_sum_of_their_dimensions() -> None:
+    rng = np.random.default_rng(6)
+    rows = [(f"r{r}", f"s{s}") for r in range(4) for s in range(4) for _ in range(10)]
+    values = np.array([float(a[1]) + float(b[1]) for a, b in rows]) + rng.normal(0, 1, len(rows))
+    race, sex = ([row[side] for row in rows] for side in (0, 1))
+    table = Observations(("x",), values[:, None], {"race": race, "sex": sex})
+    crossed = described(table, "race", "sex").means
+    assert {each.shrunken_method for each in crossed} == {
+        "empirical Bayes, towards the sum of the dimensions' effects"
+    }
+    truth = np.array([float(e.group["race"][1]) + float(e.group["sex"][1]) for e in crossed])
+    raw, shrunken = (
+        np.array([getattr(each, name) for each in crossed]) for name in ("mean", "shrunken_mean")
+    )
+    assert np.mean((shrunken - truth) ** 2) < 0.7 * np.mean((raw - truth) ** 2)
+
+
+def test_progress_is_told_while_labels_are_exchanged() -> None:
+    seen: list[tuple[int, int]] = []
+    described(table_of(answers()), "country", progress=lambda done, of: seen.append((done, of)))
+    assert seen[-1] == (300, 300)
+    assert len(seen) == 6
+
+
+def test_a_record_of_before_is_still_read() -> None:
+    given = make_diagnosis().model_dump(mode="json")
+    del given["overall"]
+    for group in given["groups"]:
+        del group["shrunken_mean"], group["rank"]
+    read = Diagnosis.model_validate({**given, "disparities": [{"metric": "Max-Min", "value": 1.0}]})
+    assert read.overall is None
+    assert read.groups[0].rank is None
+    assert read.disparities[0].statistic == "mean"
