@@ -1,0 +1,16 @@
+"""Replies that no model should give, in every wire format, through every service."""
+
+from services.generator.domain.outcome import LARGEST_RESPONSE_BYTES
+from shared.bus.port import MAX_RECORD_BYTES
+from tests.support.hostile_replies import SHAPES
+from tests.support.hostile_run import hostile_run
+
+
+async def test_every_reply_is_one_outcome_of_bounded_size_and_cost_and_the_run_ends() -> None:
+    result = await hostile_run()
+    assert result.faults == ()
+    assert result.replies == 4 * len(SHAPES) >= 240
+
+
+def test_what_is_recorded_fits_the_bus() -> None:
+    assert LARGEST_RESPONSE_BYTES < MAX_RECORD_BYTES
