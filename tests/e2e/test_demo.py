@@ -99,22 +99,20 @@ def test_models_that_misbehave_end_as_recorded_outcomes_by_group(
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_target_that_refuses_the_key_ends_its_probes_and_no_process(
-    tmp_path: Path, status: int
+def test_a_target_that_refuses_the_key_holds_its_own_probes_and_ends_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
+    monkeypatch.setenv("BIASWATCH_GENERATOR_PAUSE_S", "0.2")
     (tmp_path / "suite.yaml").write_text(SUITE)
     command = CommandLine(tmp_path / "state")
     refusing = replying(lambda _: (status, {"error": {"message": "no such key"}}))
     with model_server(refusing) as url, command.up():
-        for extra in ([], ["--new"]):  # the platform still answers after the first run
-            said = command("run", str(tmp_path), "--target", f"openai:m@{url}", "--json", *extra)
-            assert said.returncode == 0, said.stderr
-            outcome = json.loads(said.stdout)
-            assert outcome["run"]["stand"] == "complete"
-            [diagnosis] = outcome["diagnoses"]
-            assert {g["group"]: g["missing_reasons"] for g in diagnosis["groups"]} == {
-                group: {"no answer: key_refused": 2} for group in ("France", "Peru")
-            }
+        refused = command("run", str(tmp_path), "--target", f"openai:m@{url}", "--json")
+        assert refused.returncode == 3, refused.stderr
+        assert f"refused the key (HTTP {status})" in refused.stderr
+        assert "4 of 4 answers of the run" in refused.stderr
+        other = command("run", str(tmp_path), "--target", "simulator:biased", "--json")
+        assert other.returncode == 0, other.stderr
 
 
 @pytest.mark.parametrize(

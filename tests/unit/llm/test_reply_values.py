@@ -41,7 +41,8 @@ def test_names_are_one_line_of_bounded_length_or_none() -> None:
     long = label_of("x" * 2**21)
     assert long is not None
     assert len(long) == LONGEST_LABEL + 1
-    assert [label_of(value) for value in (None, "", 7, ["stop"], {})] == [None] * 5
+    none: list[object] = [None, "", 7, ["stop"], {}]
+    assert [label_of(value) for value in none] == [None] * 5
 
 
 def test_a_long_refusal_says_how_long_it_was() -> None:
