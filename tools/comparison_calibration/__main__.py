@@ -58,10 +58,11 @@ def _told(found: dict[str, Tallies], chosen: Sequence[str], folder: Path) -> Non
     write_files(folder, cells)
     mine = [cell for cell in cells if cell.shape in chosen]
     shown = {name: found[name] for name in found if name in chosen}
-    print("\n".join(table_lines(BY_NAME, shown, mine)), end="\n\n")
     kinds = {BY_NAME[name].kind for name in chosen}
     worst = [each for each in worst_errors(BY_NAME, found) if each.kind in kinds]
-    print("\n".join(comparator_lines(worst)), end="\n\n")
+    tables = [*table_lines(BY_NAME, shown, mine), "", *comparator_lines(worst), ""]
+    (folder / "table.md").write_text("\n".join(tables))
+    print("\n".join(tables))
     for runs in sorted({tallies[PRODUCT].runs for tallies in shown.values()}, reverse=True):
         bars = (
             f"errors at most {most_errors(runs):.3f}, coverage at least {least_coverage(runs):.3f}"
