@@ -1,0 +1,136 @@
+"""The confidence curve of a mean of bounded values, which knows what a flat sample cannot show.
+
+To the sample of n values one more is added at the end of the range, and the n + 1 are weighed by
+Dirichlet(1, ..., 1) at random: the distribution of the weighed mean is Gaffke's confidence bound.
+Added at the upper end it gives upper limits that hold for every distribution on the range, as
+far as anybody has found; for values of 0 and 1 they are Clopper and Pearson's. What is returned is
+the mean of the two distributions, added at the upper and at the lower end, which for 0 and 1 is the
+mid-p version of Clopper and Pearson's limits: near its level instead of far within it.
+
+The distribution of the weighed mean is computed by a saddlepoint approximation, whose relative
+error is below 1 % in the tails; it needs no random numbers and no order of the values.
+"""
+
+import numpy as np
+from scipy import special
+
+from shared.stats.comparisons.confidence_curve import LADDER, Curve
+from shared.stats.samples import Vector
+
+MOST_VALUES = 400
+"""A larger sample is put into so many bins of equal counts: the curve changes by less than 1e-3."""
+_SMALLEST = 0.05
+"""Scores nearer to 0 than this are interpolated: there the approximation divides 0 by 0."""
+_FAR = np.geomspace(60.0, 1e-6, 64)
+_NEAR = np.array([1e-9, 1e-13, 1e-18, 1e-26, 1e-40, 1e-60, 1e-90, 1e-130, 1e-190, 1e-280])
+Nodes = tuple[Vector, Vector]
+"""Values and their scores, both increasing."""
+
+
+def bounded_mean_curve(values: Vector, low: float, high: float) -> Curve:
+    """Return the confidence curve of the mean of independent values within [low, high].
+
+    Parameters
+    ----------
+    values
+        [n], at least one, each within the range.
+    low, high
+        The ends of the range: every value that could have come lies between them.
+
+    Raises
+    ------
+    ValueError
+        A value lies outside the range, or the range is empty.
+
+    References
+    ----------
+    Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a
+    nonnegative variable; Phan, Thomas and Learned-Miller (2021), Towards practical mean bounds for
+    small samples; Lugannani and Rice (1980) for the tails; Lancaster (1961) for mid-p.
+    """
+    if not low <= float(values.min()) <= float(values.max()) <= high:
+        raise ValueError(f"a value lies outside the range from {low:g} to {high:g}")
+    if low == high:
+        return np.full(len(LADDER), low)
+    found, counts = _condensed(values)
+    below = _weighed_mean(found, counts, low)
+    above = _weighed_mean(found, counts, high)
+    positive = _mixed_upper(above, below)
+    mirrored_above = (-below[0][::-1], -below[1][::-1])
+    mirrored_below = (-above[0][::-1], -above[1][::-1])
+    negative = _mixed_upper(mirrored_above, mirrored_below)
+    up = LADDER[LADDER >= 0]
+    upper = np.interp(up, positive[1], positive[0])
+    lower = -np.interp(up, negative[1], negative[0])
+    middle = np.clip((upper[0] + lower[0]) / 2, lower[0], upper[0])
+    curve = np.concatenate([lower[:0:-1], [middle], upper[1:]])
+    return np.clip(np.maximum.accumulate(curve), low, high)
+
+
+def _condensed(values: Vector) -> Nodes:
+    """Return the different values and their counts; many are put into bins, each by its mean."""
+    found, counts = np.unique(values, return_counts=True)
+    weights = counts.astype(np.float64)
+    if len(found) <= MOST_VALUES:
+        return found, weights
+    places = np.cumsum(weights) - weights / 2
+    bins = np.minimum((places / weights.sum() * MOST_VALUES).astype(np.intp), MOST_VALUES - 1)
+    in_bin = np.bincount(bins, weights, MOST_VALUES)
+    sums = np.bincount(bins, weights * found, MOST_VALUES)
+    there = in_bin > 0
+    return sums[there] / in_bin[there], in_bin[there]
+
+
+def _weighed_mean(found: Vector, counts: Vector, added: float) -> Nodes:
+    """Return nodes of the distribution of the weighed mean, with one more value."""
+    place = int(np.searchsorted(found, added))
+    if place < len(found) and found[place] == added:
+        weights = counts.copy()
+        weights[place] += 1
+    else:
+        found, weights = np.insert(found, place, added), np.insert(counts, place, 1.0)
+    if len(found) == 1:
+        return np.array([added, added]), np.array([-np.inf, np.inf])
+    top = _upper_nodes(found[-1] - found, weights)
+    bottom = _upper_nodes(found - found[0], weights)
+    values = np.concatenate([found[0] + bottom[0][::-1], found[-1] - top[0]])
+    scores = np.concatenate([-bottom[1][::-1], top[1]])
+    return values, np.maximum.accumulate(scores)
+
+
+def _upper_nodes(distance: Vector, weights: Vector) -> Nodes:
+    """Return values, as distances from the largest, and their scores, from 0 upwards.
+
+    The tilt s of the saddlepoint for the mean at m solves sum w c / (1 - s c) = 0 with
+    c = x - m. Written with e = m + 1/s it gives m in closed form: m = e - n / sum w / (e - x). So
+    the nodes are chosen by e, beyond the largest value, and nothing is solved.
+    """
+    n = weights.sum()
+    mean = float(weights @ distance) / n
+    spread = float(np.sqrt(weights @ (distance - mean) ** 2 / n))
+    beyond = np.concatenate([_FAR * spread * np.sqrt(n), _NEAR * spread])[:, None]
+    reach = beyond + distance[None, :]
+    tilt_inverse = n / (weights / reach).sum(axis=1, keepdims=True)
+    ratio = reach / tilt_inverse
+    cumulants = -(np.log(ratio) @ weights)
+    second = ((1 / ratio - 1) ** 2) @ weights
+    root = np.sqrt(np.maximum(-2 * cumulants, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = root + np.log(np.sqrt(second) / root) / root
+    values = (tilt_inverse - beyond)[:, 0]
+    good = (root > _SMALLEST) & np.isfinite(scores)
+    return values[good], scores[good]
+
+
+def _mixed_upper(above: Nodes, below: Nodes) -> Nodes:
+    """Return the upper half of the mean of two distributions, the first nowhere before the second.
+
+    Its nodes are those of the first, whose tail is the larger.
+    """
+    values, scores = above
+    if not np.isfinite(scores).all():
+        return np.array([values[0], values[0]]), np.array([0.0, LADDER[-1]])
+    other = np.interp(values, *below, left=-40.0, right=40.0)
+    tail = np.logaddexp(special.log_ndtr(-scores), special.log_ndtr(-other)) - np.log(2)
+    mixed = -special.ndtri_exp(tail)
+    return values, np.maximum.accumulate(mixed)

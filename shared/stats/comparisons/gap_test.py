@@ -1,0 +1,291 @@
+"""The gap of two groups: intervals at any level and tests at any tolerance, whatever the shape.
+
+Where the range of the values is known, the confidence curves of bounded means carry all of it: for
+flat, tiny, rare and unbalanced samples alike. A sample that is spread over part of a known range,
+large enough and hardly skew, has Student's curve, which is narrower; so has any sample where no
+range is known. Then a test that exchanges labels or signs has to agree. A sample without any spread
+takes at least the range of all values.
+"""
+
+from dataclasses import dataclass, field
+from math import sqrt
+
+import numpy as np
+
+from shared.stats.comparisons.bounded_mean import bounded_mean_curve
+from shared.stats.comparisons.confidence_curve import (
+    Curve,
+    confidence_limits,
+    gap_curve,
+    joined_curve,
+    share_above,
+    share_below,
+    student_curve,
+)
+from shared.stats.comparisons.label_tests import exchange_p, flip_p
+from shared.stats.comparisons.means_and_rates import is_flat
+from shared.stats.estimate import IntervalEstimate, undefined
+from shared.stats.samples import Vector
+
+Bounds = tuple[float, float]
+LEAST_UNITS = 2
+NO_VALUES = "a group has no values"
+ONE_UNIT = "a group has one unit, which shows no spread: two are needed"
+LOOKED_AT = 0.2
+"""A p-value above this is not made surer by a second test."""
+ENOUGH_UNITS = 15
+LEAST_SPREAD = 0.02
+"""The middle half of a sample, as a share of the range: narrower, rare other values may be unseen."""
+MOST_SKEWNESS = 0.1
+"""Times the root of the number of units: beyond, Student's t errs in one tail."""
+NONE: Vector = np.empty(0)
+
+
+@dataclass(frozen=True)
+class GapSamples:
+    """The units of two groups on one feature: one finite value each, independent of one another."""
+
+    paired_a: Vector = field(default_factory=lambda: NONE)
+    """[pairs]: a's value in each counterfactual set that both groups have."""
+    paired_b: Vector = field(default_factory=lambda: NONE)
+    only_a: Vector = field(default_factory=lambda: NONE)
+    """[n]: the units of a that have no twin in b."""
+    only_b: Vector = field(default_factory=lambda: NONE)
+    bounds: Bounds | None = None
+    """The least and the largest value that could have come, where that is known."""
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs are used; a single one is not, where there are other units."""
+        alone = len(self.paired_a)
+        return 0 if alone < LEAST_UNITS and self._enough_alone else alone
+
+    @property
+    def weight(self) -> float:
+        """The share of the pairs in the gap, by numbers of units: no look at the values."""
+        single = len(self.only_a), len(self.only_b)
+        if min(single) < LEAST_UNITS:
+            return 1.0
+        return self.pairs / (self.pairs + single[0] * single[1] / sum(single))
+
+    @property
+    def testable(self) -> bool:
+        """Whether there are two pairs, or two units a side."""
+        return self.pairs >= LEAST_UNITS or self._enough_alone
+
+    @property
+    def _enough_alone(self) -> bool:
+        return min(len(self.only_a), len(self.only_b)) >= LEAST_UNITS
+
+
+@dataclass(frozen=True)
+class GapResult:
+    """A gap with its intervals and tests; what is undefined is None with a reason."""
+
+    marginal: IntervalEstimate
+    """With an interval of coverage 1 - alpha by itself."""
+    simultaneous: IntervalEstimate
+    """With an interval that covers together with those of the whole family (Bonferroni)."""
+    p_disparity: float | None
+    """For a gap of at most the tolerance, in either direction."""
+    p_equivalence: float | None
+    """For a gap of at least the tolerance; None at tolerance 0, which cannot be shown."""
+
+
+def compare_samples(
+    samples: GapSamples, *, alpha: float, tolerance: float, family: int = 1
+) -> GapResult:
+    """Return mean(a) - mean(b), its intervals, and the tests against the tolerance.
+
+    Pairs are compared by their differences, single units by their means, and both are joined with
+    weights by numbers of units. A p-value is at most alpha / family where, and only where, the
+    simultaneous interval lies wholly beyond the tolerance (p_disparity) or within it
+    (p_equivalence). The order of the units changes nothing, to the last digits.
+
+    Parameters
+    ----------
+    samples
+        Of each group, with the range of values where it is known.
+    alpha
+        1 minus the coverage, in (0, 1).
+    tolerance
+        The largest gap that does not matter, at least 0.
+    family
+        How many comparisons are declared together.
+
+    Raises
+    ------
+    ValueError
+        A value lies outside the declared range.
+
+    References
+    ----------
+    Gaffke (2005) and Zou and Donner (2008) for means of bounded values and their difference; Welch
+    (1947) and Fisher (1935) elsewhere; Stouffer et al. (1949) for joining; Schuirmann (1987) for
+    equivalence; Dunn (1961) for families. `bounded_mean`, `confidence_curve` and `label_tests` say
+    what was taken from each.
+    """
+    method = _method(samples)
+    if not samples.testable:
+        value = _value(samples)
+        reason = NO_VALUES if value is None else ONE_UNIT
+        nothing = undefined(reason, value=value, method=method)
+        return GapResult(nothing, nothing, None, None)
+    curve = _curve(samples)
+    value = _value(samples)
+    above, below = share_below(curve, tolerance), share_above(curve, -tolerance)
+    p_disparity = min(1.0, 2 * min(above, below))
+    p_equivalence = None
+    if tolerance > 0:
+        within = max(share_above(curve, tolerance), share_below(curve, -tolerance))
+        p_equivalence = min(1.0, 2 * within)
+    intervals = [confidence_limits(curve, alpha / each) for each in (1, family)]
+    if _needs_agreement(samples):
+        nearer = tolerance if above < below else -tolerance
+        p_disparity = _confirmed(samples, p_disparity, (nearer,))
+        if p_equivalence is not None:
+            p_equivalence = _confirmed(samples, p_equivalence, (tolerance, -tolerance))
+        tests = (p_disparity, p_equivalence)
+        intervals = [
+            _agreeing(limits, tests, alpha / each, tolerance)
+            for limits, each in zip(intervals, (1, family), strict=True)
+        ]
+    marginal, together = (IntervalEstimate(value, *limits, method) for limits in intervals)
+    return GapResult(marginal, together, p_disparity, p_equivalence)
+
+
+def _method(samples: GapSamples) -> str:
+    kind = "Student's t and relabelling" if _needs_agreement(samples) else "bounded means"
+    if not samples.pairs:
+        return f"{kind}, over units"
+    return f"{kind}, over pairs" + (" and single units" if samples.weight < 1 else "")
+
+
+def _value(samples: GapSamples) -> float | None:
+    pairs, weight = samples.pairs, samples.weight
+    if not samples.testable:
+        a = np.concatenate([samples.paired_a, samples.only_a])
+        b = np.concatenate([samples.paired_b, samples.only_b])
+        return float(a.mean() - b.mean()) if len(a) and len(b) else None
+    gap = 0.0
+    if pairs:
+        gap += weight * float(np.sort(samples.paired_a - samples.paired_b).mean())
+    if weight < 1:
+        means = (float(np.sort(each).mean()) for each in (samples.only_a, samples.only_b))
+        gap += (1 - weight) * (next(means) - next(means))
+    return gap
+
+
+def _curve(samples: GapSamples) -> Curve:
+    if samples.weight == 1:
+        return _paired_curve(samples)
+    single = gap_curve(*(_mean_curve(each, samples) for each in (samples.only_a, samples.only_b)))
+    if not samples.pairs:
+        return single
+    return joined_curve(_paired_curve(samples), single, samples.weight)
+
+
+def _needs_agreement(samples: GapSamples) -> bool:
+    """Return whether Student's curve has a part, so that a test of labels has to agree."""
+    every = [samples.only_a, samples.only_b] if samples.weight < 1 else []
+    if samples.pairs:
+        every.append(samples.paired_a - samples.paired_b)
+    return any(_is_regular(values, samples.bounds) for values in every)
+
+
+def _is_regular(values: Vector, bounds: Bounds | None) -> bool:
+    """Return whether Student's t can be relied on, given what is known of the range."""
+    if len(values) < LEAST_UNITS or is_flat(values, _scale(values, bounds)):
+        return False
+    if bounds is None:
+        return True
+    if len(values) < ENOUGH_UNITS:
+        return False
+    low, high = np.quantile(values, (0.25, 0.75))
+    deviations = values - values.mean()
+    skewness = float((deviations**3).mean() / (deviations**2).mean() ** 1.5)
+    spread = float(high - low) >= LEAST_SPREAD * (bounds[1] - bounds[0])
+    return spread and abs(skewness) <= MOST_SKEWNESS * sqrt(len(values))
+
+
+def _scale(values: Vector, bounds: Bounds | None) -> float:
+    return float(np.abs(values).max()) if bounds is None else max(map(abs, bounds))
+
+
+def _paired_curve(samples: GapSamples) -> Curve:
+    differences = np.sort(samples.paired_a - samples.paired_b)
+    if _is_regular(differences, samples.bounds):
+        return _student(differences)
+    widest = float(np.abs(differences).max())
+    if samples.bounds is not None:
+        widest = max(widest, samples.bounds[1] - samples.bounds[0])
+    return bounded_mean_curve(differences, -widest, widest)
+
+
+def _mean_curve(values: Vector, samples: GapSamples) -> Curve:
+    values = np.sort(values)
+    if _is_regular(values, samples.bounds):
+        return _student(values)
+    if samples.bounds is not None:
+        return bounded_mean_curve(values, *samples.bounds)
+    every = np.concatenate([samples.only_a, samples.only_b])
+    return bounded_mean_curve(values, float(every.min()), float(every.max()))
+
+
+def _student(values: Vector) -> Curve:
+    error = float(values.std(ddof=1)) / sqrt(len(values))
+    return student_curve(float(values.mean()), error, len(values) - 1)
+
+
+def _confirmed(samples: GapSamples, p_value: float, gaps: tuple[float, ...]) -> float:
+    """Return the largest p-value of the curve and of exchanging labels, at each of the gaps."""
+    if p_value > LOOKED_AT:
+        return p_value
+    return max(p_value, *(_relabelled_p(samples, gap) for gap in gaps))
+
+
+def _relabelled_p(samples: GapSamples, gap: float) -> float:
+    """Return the p-value of relabelling at a gap; of both parts, the smaller one twice."""
+    found = []
+    if samples.pairs:
+        found.append(flip_p(np.sort(samples.paired_a - samples.paired_b - gap)))
+    if samples.weight < 1:
+        found.append(exchange_p(np.sort(samples.only_a - gap), np.sort(samples.only_b)))
+    there = [p for p in found if p is not None]
+    return min(1.0, min(there) * len(found)) if there else 1.0
+
+
+def _agreeing(
+    limits: Bounds, tests: tuple[float, float | None], alpha: float, tolerance: float
+) -> Bounds:
+    """Widen an interval to what a test that has to agree does not reject; coverage only grows."""
+    low, high = limits
+    p_disparity, p_equivalence = tests
+    if p_disparity > alpha:
+        low, high = min(low, tolerance), max(high, -tolerance)
+    if p_equivalence is not None and p_equivalence > alpha and -tolerance < low <= high < tolerance:
+        return (low, tolerance) if tolerance - high < low + tolerance else (-tolerance, high)
+    return low, high
+
+
+def implied_bounds(values: Vector) -> Bounds | None:
+    """Return the range that values speak of by themselves: shares, signed scores, or ratings.
+
+    [0, 1] where all lie in it, [-1, 1] where all lie in that; for at most eleven different whole
+    numbers, from the least to the largest of them. None elsewhere, as for lengths: the range is
+    then taken as unknown. Give the values of all groups together, and declare the range instead
+    wherever it is known.
+    """
+    there = np.unique(values[np.isfinite(values)])
+    if not len(there):
+        return None
+    least, largest = float(there[0]), float(there[-1])
+    if 0 <= least and largest <= 1:
+        return 0.0, 1.0
+    if -1 <= least and largest <= 1:
+        return -1.0, 1.0
+    whole = bool((there == np.rint(there)).all())
+    return (least, largest) if whole and len(there) <= _MOST_LEVELS else None
+
+
+_MOST_LEVELS = 11
