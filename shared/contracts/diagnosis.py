@@ -64,13 +64,18 @@ class Gap(Part):
     a: Name
     """The first group."""
     b: Name
-    """The second group."""
+    """The second group, or `the rest`: all other groups together."""
     gap: Estimate
-    """Mean of a minus mean of b."""
+    """Mean of a minus mean of b, with an interval that covers together with all others of the
+    family: the verdict is read from it."""
+    by_itself: Estimate | None = None
+    """The same gap, with the interval that it has without a family."""
     p_value: float | None = None
-    """For no difference at all."""
+    """For a gap of at most the tolerance, in either direction."""
     p_adjusted: float | None = None
-    """After Holm's correction over the run's whole family of comparisons."""
+    """After Bonferroni's correction over the run's whole family of comparisons."""
+    p_equivalence: float | None = None
+    """For a gap of at least the tolerance, after the same correction; none at tolerance 0."""
     p_reason: str | None = None
     """Why p-values are null although there was a test: they are too small to be computed."""
     impact_ratio: Estimate | None = None
@@ -88,6 +93,8 @@ class Gap(Part):
     on sentences that differ in the name alone."""
     verdict: Verdict
     """What follows, at the declared level and tolerance."""
+    survives_missing: bool | None = None
+    """Whether the verdict stands whatever the missing answers would have been."""
     reason: str | None = None
     """Why it is this verdict."""
 

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
+from services.diagnoser.domain.findings.gap_samples import SampledGroups
 from services.diagnoser.domain.findings.groupings import grouping
 from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from shared.stats.comparisons.verdicts import Decision
+from shared.stats.estimate import IntervalEstimate
 from tools.comparison_calibration.study import Rng, Shape, Study
 
 Interval = tuple[float, float]
@@ -43,14 +45,13 @@ def product_verdicts(study: Study, shape: Shape, alpha: float, rng: Rng) -> list
         sets=study.sets,
     )
     plan = ComparisonPlan(alpha=alpha, tolerance=shape.tolerance, claim=shape.claim)
-    groups = grouping(observations, ("group",))
-    found = corrected(list(compare(observations, groups, plan, rng)), plan)
+    sampled = SampledGroups(observations, grouping(observations, ("group",)), plan)
+    found = corrected(list(compare(sampled, rng, sampled.declared)), plan, sampled.declared)
     return [_verdict(each, features.index(each.feature)) for each in found]
 
 
 def _verdict(found: GroupComparison, feature: int) -> ProductVerdict:
     gap = found.gap
-    interval = None if gap.low is None or gap.high is None else (gap.low, gap.high)
     concluded = found.conclusion
     return ProductVerdict(
         feature=feature,
@@ -58,7 +59,11 @@ def _verdict(found: GroupComparison, feature: int) -> ProductVerdict:
         b=found.b,
         verdict=concluded.verdict if concluded else Decision.NOT_ENOUGH,
         gap=gap.value,
-        marginal=interval,
-        simultaneous=None,
-        survives=True,
+        marginal=_interval(found.by_itself),
+        simultaneous=_interval(gap),
+        survives=bool(found.survives_missing),
     )
+
+
+def _interval(gap: IntervalEstimate) -> Interval | None:
+    return None if gap.low is None or gap.high is None else (gap.low, gap.high)

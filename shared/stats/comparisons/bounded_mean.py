@@ -70,7 +70,7 @@ def bounded_mean_curve(values: Vector, low: float, high: float) -> Curve:
 def _condensed(values: Vector) -> Nodes:
     """Return the different values and their counts; many are put into bins, each by its mean."""
     found, counts = np.unique(values, return_counts=True)
-    weights = counts.astype(np.float64)
+    found, weights = found.reshape(-1), counts.astype(np.float64)
     if len(found) <= MOST_VALUES:
         return found, weights
     places = np.cumsum(weights) - weights / 2

@@ -83,7 +83,7 @@ def joined_curve(first: Curve, second: Curve, weight: float) -> Curve:
     values = np.unique(np.concatenate([first[np.isfinite(first)], second[np.isfinite(second)]]))
     by_first, by_second = score_at(first, values), score_at(second, values)
     scores = np.sqrt(weight) * by_first + np.sqrt(1 - weight) * by_second
-    return np.interp(LADDER, scores, values)
+    return np.asarray(np.interp(LADDER, scores, values))
 
 
 def score_at(curve: Curve, value: float | Vector) -> Vector:

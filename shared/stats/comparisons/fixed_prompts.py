@@ -1,22 +1,27 @@
 """Means and their differences on a bank of prompts that is itself the subject, not a sample."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from math import sqrt
 
 import numpy as np
 from scipy import stats
 
-from shared.stats.comparisons.exact import ENOUGH_UNITS, FLAT, decided, label_p, larger
-from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference
-from shared.stats.comparisons.relabelling import Stratum
+from shared.stats.comparisons.bounded_mean import bounded_mean_curve
+from shared.stats.comparisons.confidence_curve import Curve, gap_curve, student_curve
+from shared.stats.comparisons.gap_test import NO_RANGE, Bounds, GapResult, result_of
+from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, is_flat
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.samples import Sample, Vector, present
 
 METHOD = "t over answers within prompts"
 NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"
 NO_SPREAD = "all answers to a prompt are equal: a t interval would claim certainty"
+ENOUGH_ANSWERS = 10
+"""A side: of fewer, equal answers do not show that a model always answers alike."""
 Answers = Mapping[Hashable, Sample]
+Group = dict[Hashable, Vector]
+Weighed = list[tuple[float, Vector]]
 
 
 def fixed_prompts_difference(
@@ -74,37 +79,88 @@ def fixed_prompts_difference(
     return MeanDifference(IntervalEstimate(gap, gap - reach, gap + reach, METHOD), p_value)
 
 
-def exact_fixed_prompts_difference(
+def fixed_prompts_gap(
     a: Answers,
     b: Answers,
-    alpha: float,
     *,
-    sets: Mapping[Hashable, Hashable] | None = None,
+    sets: Mapping[Hashable, Hashable] | None,
+    bounds: Bounds | None,
+    alpha: float,
     tolerance: float,
-    rng: np.random.Generator,
-) -> MeanDifference:
-    """Return `within_bank`'s difference, decided by a permutation test where t is not enough.
+    family: int = 1,
+) -> GapResult:
+    """Return the gap of `fixed_prompts_difference` with tests that hold for flat groups too.
 
-    That is where a group has fewer than ten answers, or always the same one to each prompt. Labels
-    of answers are then exchanged within sets, within prompts of both groups, or among all;
-    the larger p-value of both tests counts. A group without spread leaves no interval.
+    Where answers vary within most prompts, the curve is Student's. Where few do, or there are few
+    answers, each group is taken as its mean with every answer's deviation from its prompt, so
+    weighed that its variance is that of the group's mean: the curve is then that of bounded means,
+    which allows for answers that were not seen. Parameters are `compare_samples`'s.
     """
-    found = fixed_prompts_difference(a, b, alpha, sets=sets)
     groups = [_answered(group) for group in (a, b)]
     groups = groups if sets is None else _in_shared_sets(groups, sets)
-    flat = any(all(_variance(values) == 0 for values in group.values()) for group in groups)
-    few = any(sum(map(len, group.values())) < ENOUGH_UNITS for group in groups)
-    if found.p_value is None or not (flat or few):
-        return found
+    found = fixed_prompts_difference(a, b, alpha, sets=sets)
+    value = found.estimate.value
+    if value is None or any(max(map(len, group.values())) < 2 for group in groups):
+        return GapResult(found.estimate, found.estimate, None, None)
+    if bounds is None and is_flat(np.concatenate([v for g in groups for v in g.values()])):
+        nothing = undefined(NO_RANGE, value=0.0, method=METHOD)
+        return GapResult(nothing, nothing, 1.0, 1.0 if tolerance else None)
+    weighed = [_weighed(group, sets) for group in groups]
+    curve = _student_curve(value, weighed)
+    if curve is None or not all(map(_mostly_varied, groups)):
+        curve = gap_curve(*_bounded_curves(weighed, bounds))
+    return result_of(curve, value, METHOD, alpha=alpha, tolerance=tolerance, family=family)
 
-    of_a, of_b = groups
 
-    def test(gap: float) -> float | None:
-        shifted = {prompt: values - gap for prompt, values in of_a.items()}
-        by_t = fixed_prompts_difference(shifted, of_b, alpha, sets=sets).p_value
-        return larger(by_t, label_p(_strata(shifted, of_b, sets), rng))
+def is_deterministic(
+    a: Answers, b: Answers, *, sets: Mapping[Hashable, Hashable] | None
+) -> bool:
+    """Return whether every prompt was answered twice or more, always alike, ten answers a side."""
+    groups = [_answered(group) for group in (a, b)]
+    groups = groups if sets is None else _in_shared_sets(groups, sets)
+    return all(
+        sum(map(len, group.values())) >= ENOUGH_ANSWERS
+        and all(len(values) > 1 and _variance(values) == 0 for values in group.values())
+        for group in groups
+    )
 
-    return decided(found, test, tolerance, FLAT if flat else None)
+
+def _mostly_varied(group: Group) -> bool:
+    varied = [_variance(values) > 0 for values in group.values() if len(values) > 1]
+    answers = sum(map(len, group.values()))
+    return answers >= ENOUGH_ANSWERS and sum(varied) * 2 > len(varied)
+
+
+def _student_curve(gap: float, weighed: Sequence[Weighed]) -> Curve | None:
+    terms = [term for group in weighed for term in _terms(group)]
+    variance = sum(term for term, _ in terms)
+    return student_curve(gap, sqrt(variance), _satterthwaite(variance, terms)) if variance else None
+
+
+def _bounded_curves(weighed: Sequence[Weighed], bounds: Bounds | None) -> list[Curve]:
+    every = np.concatenate([values for group in weighed for _, values in group])
+    low, high = bounds or (float(every.min()), float(every.max()))
+    stand_ins = [_stand_in(group) for group in weighed]
+    return [
+        bounded_mean_curve(each, min(low, float(each.min())), max(high, float(each.max())))
+        for each in stand_ins
+    ]
+
+
+def _stand_in(group: Weighed) -> Vector:
+    """Return as many values as answers, with the group's mean and the variance of that mean."""
+    n = sum(len(values) for _, values in group)
+    mean = sum(weight * float(values.mean()) for weight, values in group)
+    parts = [
+        weight * n / len(values) * sqrt(len(values) / (len(values) - 1)) * (values - values.mean())
+        if len(values) > 1
+        else np.zeros(1)
+        for weight, values in group
+    ]
+    single = sum(term for (_, v), (term, _) in zip(group, _terms(group), strict=True) if len(v) < 2)
+    several = sum(term for (_, v), (term, _) in zip(group, _terms(group), strict=True) if len(v) > 1)
+    scale = sqrt(1 + single / several) if several else 1.0
+    return np.sort(mean + scale * np.concatenate(parts))
 
 
 def fixed_prompts_mean(answers: Answers, alpha: float) -> IntervalEstimate:
@@ -128,10 +184,6 @@ def fixed_prompts_mean(answers: Answers, alpha: float) -> IntervalEstimate:
     return IntervalEstimate(mean, mean - reach, mean + reach, METHOD)
 
 
-Group = dict[Hashable, Vector]
-Weighed = list[tuple[float, Vector]]
-
-
 def _answered(answers: Answers) -> Group:
     found = ((prompt, present(values)[0]) for prompt, values in answers.items())
     return {prompt: values for prompt, values in found if len(values)}
@@ -148,19 +200,6 @@ def _weighed(group: Group, sets: Mapping[Hashable, Hashable] | None) -> Weighed:
     return [
         (1 / len(sizes) / sizes[sets[prompt] if sets else None], values)
         for prompt, values in group.items()
-    ]
-
-
-def _strata(a: Group, b: Group, sets: Mapping[Hashable, Hashable] | None) -> list[Stratum]:
-    """Return the answers whose labels may be exchanged."""
-    sides: tuple[dict[Hashable, list[Vector]], ...] = (defaultdict(list), defaultdict(list))
-    for side, group in zip(sides, (a, b), strict=True):
-        for prompt, values in group.items():
-            shared = prompt if prompt in a and prompt in b else None
-            side[sets[prompt] if sets else shared].append(values)
-    return [
-        Stratum(*(np.sort(np.concatenate(side[key])) for side in sides))
-        for key in sides[0].keys() & sides[1].keys()
     ]
 
 

@@ -7,7 +7,7 @@ range is known. Then a test that exchanges labels or signs has to agree. A sampl
 takes at least the range of all values.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 
 import numpy as np
@@ -23,7 +23,7 @@ from shared.stats.comparisons.confidence_curve import (
     student_curve,
 )
 from shared.stats.comparisons.label_tests import exchange_p, flip_p
-from shared.stats.comparisons.means_and_rates import is_flat
+from shared.stats.comparisons.means_and_rates import ROUNDING, is_flat
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.samples import Vector
 
@@ -38,11 +38,12 @@ LEAST_SPREAD = 0.02
 """The middle half of a sample, as a share of the range: narrower, rare other values may be unseen."""
 MOST_SKEWNESS = 0.1
 """Times the root of the number of units: beyond, Student's t errs in one tail."""
+NO_RANGE = "all values are equal, and how much they could differ is not known: declare the range"
 NONE: Vector = np.empty(0)
 
 
 @dataclass(frozen=True)
-class GapSamples:
+class ComparedSamples:
     """The units of two groups on one feature: one finite value each, independent of one another."""
 
     paired_a: Vector = field(default_factory=lambda: NONE)
@@ -77,6 +78,19 @@ class GapSamples:
     def _enough_alone(self) -> bool:
         return min(len(self.only_a), len(self.only_b)) >= LEAST_UNITS
 
+    @property
+    def differences(self) -> Vector:
+        """[pairs]: a's value minus b's, sorted; what arithmetic alone made of equal values is 0."""
+        found = np.sort(self.paired_a - self.paired_b)
+        scale = max(np.abs(self.paired_a).max(), np.abs(self.paired_b).max())
+        return np.where(np.abs(found) <= ROUNDING * scale, 0.0, found)
+
+    @property
+    def all_equal(self) -> bool:
+        """Whether no value differs from any other, of either group."""
+        parts = (self.paired_a, self.paired_b, self.only_a, self.only_b)
+        return is_flat(np.concatenate(parts))
+
 
 @dataclass(frozen=True)
 class GapResult:
@@ -93,7 +107,7 @@ class GapResult:
 
 
 def compare_samples(
-    samples: GapSamples, *, alpha: float, tolerance: float, family: int = 1
+    samples: ComparedSamples, *, alpha: float, tolerance: float, family: int = 1
 ) -> GapResult:
     """Return mean(a) - mean(b), its intervals, and the tests against the tolerance.
 
@@ -131,37 +145,41 @@ def compare_samples(
         reason = NO_VALUES if value is None else ONE_UNIT
         nothing = undefined(reason, value=value, method=method)
         return GapResult(nothing, nothing, None, None)
+    if samples.bounds is None and samples.all_equal:
+        nothing = undefined(NO_RANGE, value=0.0, method=method)
+        return GapResult(nothing, nothing, 1.0, 1.0 if tolerance else None)
     curve = _curve(samples)
     value = _value(samples)
-    above, below = share_below(curve, tolerance), share_above(curve, -tolerance)
-    p_disparity = min(1.0, 2 * min(above, below))
+    found = result_of(curve, value, method, alpha=alpha, tolerance=tolerance, family=family)
+    if not _needs_agreement(samples):
+        return found
+    return _agreeing(found, samples, alpha=alpha, tolerance=tolerance, family=family)
+
+
+def result_of(
+    curve: Curve, value: float | None, method: str, *, alpha: float, tolerance: float, family: int
+) -> GapResult:
+    """Return the intervals and tests of a gap's confidence curve."""
+    p_disparity = min(1.0, 2 * min(share_below(curve, tolerance), share_above(curve, -tolerance)))
     p_equivalence = None
     if tolerance > 0:
         within = max(share_above(curve, tolerance), share_below(curve, -tolerance))
         p_equivalence = min(1.0, 2 * within)
-    intervals = [confidence_limits(curve, alpha / each) for each in (1, family)]
-    if _needs_agreement(samples):
-        nearer = tolerance if above < below else -tolerance
-        p_disparity = _confirmed(samples, p_disparity, (nearer,))
-        if p_equivalence is not None:
-            p_equivalence = _confirmed(samples, p_equivalence, (tolerance, -tolerance))
-        tests = (p_disparity, p_equivalence)
-        intervals = [
-            _agreeing(limits, tests, alpha / each, tolerance)
-            for limits, each in zip(intervals, (1, family), strict=True)
-        ]
-    marginal, together = (IntervalEstimate(value, *limits, method) for limits in intervals)
+    marginal, together = (
+        IntervalEstimate(value, *confidence_limits(curve, alpha / each), method)
+        for each in (1, family)
+    )
     return GapResult(marginal, together, p_disparity, p_equivalence)
 
 
-def _method(samples: GapSamples) -> str:
+def _method(samples: ComparedSamples) -> str:
     kind = "Student's t and relabelling" if _needs_agreement(samples) else "bounded means"
     if not samples.pairs:
         return f"{kind}, over units"
     return f"{kind}, over pairs" + (" and single units" if samples.weight < 1 else "")
 
 
-def _value(samples: GapSamples) -> float | None:
+def _value(samples: ComparedSamples) -> float | None:
     pairs, weight = samples.pairs, samples.weight
     if not samples.testable:
         a = np.concatenate([samples.paired_a, samples.only_a])
@@ -169,14 +187,14 @@ def _value(samples: GapSamples) -> float | None:
         return float(a.mean() - b.mean()) if len(a) and len(b) else None
     gap = 0.0
     if pairs:
-        gap += weight * float(np.sort(samples.paired_a - samples.paired_b).mean())
+        gap += weight * float(samples.differences.mean())
     if weight < 1:
         means = (float(np.sort(each).mean()) for each in (samples.only_a, samples.only_b))
         gap += (1 - weight) * (next(means) - next(means))
     return gap
 
 
-def _curve(samples: GapSamples) -> Curve:
+def _curve(samples: ComparedSamples) -> Curve:
     if samples.weight == 1:
         return _paired_curve(samples)
     single = gap_curve(*(_mean_curve(each, samples) for each in (samples.only_a, samples.only_b)))
@@ -185,11 +203,11 @@ def _curve(samples: GapSamples) -> Curve:
     return joined_curve(_paired_curve(samples), single, samples.weight)
 
 
-def _needs_agreement(samples: GapSamples) -> bool:
+def _needs_agreement(samples: ComparedSamples) -> bool:
     """Return whether Student's curve has a part, so that a test of labels has to agree."""
     every = [samples.only_a, samples.only_b] if samples.weight < 1 else []
     if samples.pairs:
-        every.append(samples.paired_a - samples.paired_b)
+        every.append(samples.differences)
     return any(_is_regular(values, samples.bounds) for values in every)
 
 
@@ -212,8 +230,8 @@ def _scale(values: Vector, bounds: Bounds | None) -> float:
     return float(np.abs(values).max()) if bounds is None else max(map(abs, bounds))
 
 
-def _paired_curve(samples: GapSamples) -> Curve:
-    differences = np.sort(samples.paired_a - samples.paired_b)
+def _paired_curve(samples: ComparedSamples) -> Curve:
+    differences = samples.differences
     if _is_regular(differences, samples.bounds):
         return _student(differences)
     widest = float(np.abs(differences).max())
@@ -222,7 +240,7 @@ def _paired_curve(samples: GapSamples) -> Curve:
     return bounded_mean_curve(differences, -widest, widest)
 
 
-def _mean_curve(values: Vector, samples: GapSamples) -> Curve:
+def _mean_curve(values: Vector, samples: ComparedSamples) -> Curve:
     values = np.sort(values)
     if _is_regular(values, samples.bounds):
         return _student(values)
@@ -237,35 +255,55 @@ def _student(values: Vector) -> Curve:
     return student_curve(float(values.mean()), error, len(values) - 1)
 
 
-def _confirmed(samples: GapSamples, p_value: float, gaps: tuple[float, ...]) -> float:
-    """Return the largest p-value of the curve and of exchanging labels, at each of the gaps."""
-    if p_value > LOOKED_AT:
-        return p_value
-    return max(p_value, *(_relabelled_p(samples, gap) for gap in gaps))
+def _agreeing(
+    found: GapResult, samples: ComparedSamples, *, alpha: float, tolerance: float, family: int
+) -> GapResult:
+    """Let a test of labels agree: the larger p-values, and intervals that do not contradict them.
+
+    An interval is only ever widened, to the edge of the tolerance, so that it covers no less.
+    """
+    p_disparity, p_equivalence = found.p_disparity, found.p_equivalence
+    if p_disparity is not None and p_disparity <= LOOKED_AT:
+        low = found.marginal.low
+        gap = tolerance if low is not None and low > -tolerance else -tolerance
+        p_disparity = max(p_disparity, _relabelled_p(samples, gap))
+    if p_equivalence is not None and p_equivalence <= LOOKED_AT:
+        both = (_relabelled_p(samples, gap) for gap in (tolerance, -tolerance))
+        p_equivalence = max(p_equivalence, *both)
+    marginal, together = (
+        _widened(each, p_disparity, p_equivalence, level, tolerance)
+        for each, level in ((found.marginal, alpha), (found.simultaneous, alpha / family))
+    )
+    return GapResult(marginal, together, p_disparity, p_equivalence)
 
 
-def _relabelled_p(samples: GapSamples, gap: float) -> float:
-    """Return the p-value of relabelling at a gap; of both parts, the smaller one twice."""
+def _relabelled_p(samples: ComparedSamples, gap: float) -> float:
+    """Return the p-value of relabelling at a gap; of two parts, twice the smaller."""
     found = []
     if samples.pairs:
-        found.append(flip_p(np.sort(samples.paired_a - samples.paired_b - gap)))
+        found.append(flip_p(samples.differences - gap))
     if samples.weight < 1:
         found.append(exchange_p(np.sort(samples.only_a - gap), np.sort(samples.only_b)))
     there = [p for p in found if p is not None]
     return min(1.0, min(there) * len(found)) if there else 1.0
 
 
-def _agreeing(
-    limits: Bounds, tests: tuple[float, float | None], alpha: float, tolerance: float
-) -> Bounds:
-    """Widen an interval to what a test that has to agree does not reject; coverage only grows."""
-    low, high = limits
-    p_disparity, p_equivalence = tests
-    if p_disparity > alpha:
+def _widened(
+    interval: IntervalEstimate,
+    p_disparity: float | None,
+    p_equivalence: float | None,
+    level: float,
+    tolerance: float,
+) -> IntervalEstimate:
+    low, high = interval.low, interval.high
+    if low is None or high is None:
+        return interval
+    if p_disparity is not None and p_disparity > level:
         low, high = min(low, tolerance), max(high, -tolerance)
-    if p_equivalence is not None and p_equivalence > alpha and -tolerance < low <= high < tolerance:
-        return (low, tolerance) if tolerance - high < low + tolerance else (-tolerance, high)
-    return low, high
+    inside = -tolerance < low and high < tolerance
+    if p_equivalence is not None and p_equivalence > level and inside:
+        low, high = (low, tolerance) if tolerance - high < low + tolerance else (-tolerance, high)
+    return replace(interval, low=low, high=high)
 
 
 def implied_bounds(values: Vector) -> Bounds | None:
@@ -285,7 +323,8 @@ def implied_bounds(values: Vector) -> Bounds | None:
     if -1 <= least and largest <= 1:
         return -1.0, 1.0
     whole = bool((there == np.rint(there)).all())
-    return (least, largest) if whole and len(there) <= _MOST_LEVELS else None
+    few = 1 < len(there) <= _MOST_LEVELS
+    return (least, largest) if whole and few else None
 
 
 _MOST_LEVELS = 11

@@ -82,6 +82,7 @@ def _exchange_root(a: Vector, b: Vector) -> float:
     label = np.concatenate([np.ones(len(a)), np.zeros(len(b))])
     share = len(a) / len(values)
     intercept, slope = log(share / (1 - share)), 0.0
+    information = np.eye(2)
     for _ in range(_STEPS):
         p = special.expit(intercept + slope * values)
         weight = p * (1 - p)
@@ -104,7 +105,7 @@ def _exchange_root(a: Vector, b: Vector) -> float:
 
 
 def _flip_root(differences: Vector) -> float:
-    total, tilt = float(differences.sum()), 0.0
+    total, tilt, slope = float(differences.sum()), 0.0, 1.0
     for _ in range(_STEPS):
         bent = np.tanh(tilt * differences)
         slope = float((differences**2) @ (1 - bent**2))

@@ -1,28 +1,23 @@
-"""Comparisons of groups in pairs, before and after the correction of their family."""
+"""Comparisons of groups, before and after the correction of their family."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS, GapSamples, Value
-from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.observations import Observations
+from services.diagnoser.domain.findings.gap_samples import ComparedSides, SampledGroups
+from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS, Value
+from services.diagnoser.domain.findings.groupings import THE_REST, ComparedGroups
 from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.units import FixedPrompts, Units
-from shared.contracts import Claim
-from shared.stats.comparisons.exact import exact_difference, t_suffices
-from shared.stats.comparisons.means_and_rates import MeanDifference, difference
+from shared.stats.comparisons.gap_test import GapResult
 from shared.stats.comparisons.multiplicity import adjust
-from shared.stats.comparisons.verdicts import Conclusion, conclude, conclude_by_test, conclude_known
+from shared.stats.comparisons.verdicts import Conclusion, Decision, conclude, conclude_known
 from shared.stats.estimate import IntervalEstimate
-
-LEAST_PAIRS = 2
 
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """One group compared with another on one feature."""
+    """One group compared with another, or with all others, on one feature."""
 
     feature: str
     dimension: str
@@ -30,7 +25,13 @@ class GroupComparison:
     a: str
     b: str
     gap: IntervalEstimate
+    """With the interval that the verdict is read from, or one by itself: its method says which."""
+    by_itself: IntervalEstimate
+    """With an interval of coverage 1 - alpha for this comparison alone."""
     p_value: float | None
+    """For a gap of at most the tolerance, before correction."""
+    p_equivalence: float | None
+    """For a gap of at least the tolerance, before correction; None at tolerance 0."""
     statistics: Mapping[str, Value]
     """Those of `GAP_STATISTICS`, by name."""
     n_a: int
@@ -41,103 +42,130 @@ class GroupComparison:
     units_a: int
     """Prompts with a value."""
     units_b: int
-    by_set: MeanDifference | None = None
+    by_set: GapResult | None = None
     """With sets as units, beside a declared comparison that takes answers as units."""
-    p_at_tolerance: float | None = None
-    """Where a test decides: for a gap on the other side of the tolerance."""
     known: bool = False
     """The answers never vary: the gap of these prompts is known."""
+    if_missing: tuple[GapResult, GapResult] | None = None
+    """Had the missing answers been the least favourable ones for a, and for b; where any are."""
     p_adjusted: float | None = None
+    p_equivalence_adjusted: float | None = None
     conclusion: Conclusion | None = None
+    survives_missing: bool | None = None
+    """Whether the verdict stands whatever the missing answers were; None without a verdict."""
 
 
 def compare(
-    observations: Observations, grouping: Grouping, plan: ComparisonPlan, rng: np.random.Generator
+    sampled: SampledGroups, rng: np.random.Generator, family: int = 1
 ) -> Iterator[GroupComparison]:
-    """Compare every pair of groups of a domain on every feature; nothing is corrected yet."""
-    units = Units.of(observations, grouping)
-    prompts = FixedPrompts(observations, grouping) if plan.claim is Claim.BANK else None
-    belongs = grouping.codes >= 0
-    rows = np.bincount(grouping.codes[belongs], minlength=len(grouping.groups))
-    counts = np.zeros((len(grouping.groups), len(observations.features)))
-    np.add.at(counts, grouping.codes[belongs], np.isfinite(observations.values)[belongs])
-    for a, b in grouping.pairs():
-        for index, feature in enumerate(observations.features):
-            samples = _samples(units, prompts, a, b, index)
-            found, by_set = _difference(samples, plan, rng), None
-            if prompts is not None:
-                by_set = found
-                found = prompts.difference(a, b, index, plan.alpha, plan.tolerance, rng)
+    """Compare groups of a domain on every feature; no verdict is drawn yet.
+
+    With a single-step correction the interval of each gap is widened for a family of this size.
+    """
+    plan, grouping = sampled.plan, sampled.grouping
+    for pair in sampled.compared:
+        for index, feature in enumerate(sampled.observations.features):
+            sides = sampled.sides(pair, index, family)
+            found = sides.result
             yield GroupComparison(
                 feature=feature,
                 dimension=grouping.name,
-                domain=grouping.domains[grouping.groups[a].domain],
-                a=grouping.groups[a].name,
-                b=grouping.groups[b].name,
-                gap=found.estimate,
-                p_value=found.p_value,
-                statistics={name: of(samples, plan, rng) for name, of in GAP_STATISTICS.items()},
-                n_a=int(counts[a, index]),
-                n_b=int(counts[b, index]),
-                n_missing_a=int(rows[a] - counts[a, index]),
-                n_missing_b=int(rows[b] - counts[b, index]),
-                units_a=len(units.values(a, index)),
-                units_b=len(units.values(b, index)),
-                by_set=by_set,
-                p_at_tolerance=found.p_at_tolerance,
-                known=found.known,
+                domain=grouping.domains[grouping.groups[pair[0]].domain],
+                a=grouping.groups[pair[0]].name,
+                b=THE_REST if pair[1] is None else grouping.groups[pair[1]].name,
+                gap=_labelled(found, plan, family),
+                by_itself=found.marginal,
+                p_value=found.p_disparity,
+                p_equivalence=found.p_equivalence,
+                statistics={n: of(sides.samples, plan, rng) for n, of in GAP_STATISTICS.items()},
+                n_a=sides.answers_a,
+                n_b=sides.answers_b,
+                n_missing_a=sides.missing_a,
+                n_missing_b=sides.missing_b,
+                units_a=sides.units_a,
+                units_b=sides.units_b,
+                by_set=sides.by_set,
+                known=sides.known,
+                if_missing=_if_missing(sampled, pair, index, sides),
             )
 
 
-def corrected(found: Sequence[GroupComparison], plan: ComparisonPlan) -> list[GroupComparison]:
-    """Correct all p-values as one family, and conclude."""
-    adjusted = adjust([each.p_value for each in found], plan.correction)
-    at_tolerance = adjust(
-        [each.p_value if each.p_at_tolerance is None else each.p_at_tolerance for each in found],
-        plan.correction,
-    )
+def corrected(
+    found: Sequence[GroupComparison], plan: ComparisonPlan, family: int
+) -> list[GroupComparison]:
+    """Correct both p-values within their family, and conclude."""
+    adjusted = _adjusted([each.p_value for each in found], plan, family)
+    within = _adjusted([each.p_equivalence for each in found], plan, family)
     return [
-        replace(each, p_adjusted=p, conclusion=_concluded(each, p, p_at, plan))
-        for each, p, p_at in zip(found, adjusted, at_tolerance, strict=True)
+        _concluded(replace(each, p_adjusted=p, p_equivalence_adjusted=q), plan, family)
+        for each, p, q in zip(found, adjusted, within, strict=True)
     ]
 
 
-def _concluded(
+def _adjusted(
+    p_values: Sequence[float | None], plan: ComparisonPlan, family: int
+) -> list[float | None]:
+    if plan.single_step:
+        return [None if p is None else min(1.0, p * family) for p in p_values]
+    return adjust(p_values, plan.correction)
+
+
+def _labelled(found: GapResult, plan: ComparisonPlan, family: int) -> IntervalEstimate:
+    """Return the gap with the interval that is shown, which says whether it is one of a family."""
+    if not plan.single_step:
+        return replace(found.marginal, method=f"{found.marginal.method}, by itself")
+    if family == 1:
+        return found.simultaneous
+    return replace(found.simultaneous, method=f"{found.simultaneous.method}, one of {family}")
+
+
+def _if_missing(
+    sampled: SampledGroups,
+    pair: ComparedGroups,
+    index: int,
+    sides: ComparedSides,
+) -> tuple[GapResult, GapResult] | None:
+    """Compare again with the missing answers at both ends of the range, where it can matter."""
+    p_values = (sides.result.p_disparity, sides.result.p_equivalence)
+    decided = sides.known or any(p is not None and p <= sampled.plan.alpha for p in p_values)
+    if not (decided and sides.missing_a + sides.missing_b):
+        return None
+    return sampled.at_worst(pair, index)
+
+
+def _concluded(each: GroupComparison, plan: ComparisonPlan, family: int) -> GroupComparison:
+    conclusion = _conclusion(each, plan)
+    if conclusion.verdict is Decision.NOT_ENOUGH:
+        return replace(each, conclusion=conclusion)
+    survives = True
+    if each.n_missing_a + each.n_missing_b:
+        survives = each.if_missing is not None and all(
+            _stands(each, conclusion, worst, plan, family) for worst in each.if_missing
+        )
+    return replace(each, conclusion=conclusion, survives_missing=survives)
+
+
+def _conclusion(each: GroupComparison, plan: ComparisonPlan) -> Conclusion:
+    if each.known and each.gap.value is not None and abs(each.gap.value) > plan.tolerance:
+        return conclude_known(each.gap.value, tolerance=plan.tolerance)
+    return conclude(
+        each.gap, each.p_adjusted, each.p_equivalence_adjusted,
+        tolerance=plan.tolerance, alpha=plan.alpha,
+    )  # fmt: skip
+
+
+def _stands(
     each: GroupComparison,
-    p_adjusted: float | None,
-    p_at_tolerance: float | None,
+    conclusion: Conclusion,
+    worst: GapResult,
     plan: ComparisonPlan,
-) -> Conclusion:
-    tolerance, alpha = plan.tolerance, plan.alpha
-    if each.known and each.gap.value is not None:
-        return conclude_known(each.gap.value, tolerance=tolerance)
-    if each.p_at_tolerance is None:
-        return conclude(each.gap, p_adjusted, tolerance=tolerance, alpha=alpha)
-    return conclude_by_test(each.gap, p_adjusted, p_at_tolerance, tolerance=tolerance, alpha=alpha)
-
-
-def _difference(
-    samples: GapSamples, plan: ComparisonPlan, rng: np.random.Generator
-) -> MeanDifference:
-    """Return a t test's, where it can be relied on; else an exact or a permutation test's."""
-    a, b, paired, alpha = samples.a, samples.b, samples.paired, plan.alpha
-    if not a or not b or t_suffices(a, b, paired=paired):
-        return difference(a, b, alpha, paired=paired)
-    return exact_difference(a, b, alpha, paired=paired, tolerance=plan.tolerance, rng=rng)
-
-
-def _samples(
-    units: Units, prompts: FixedPrompts | None, a: int, b: int, feature: int
-) -> GapSamples:
-    """Pair within counterfactual sets where both groups have at least two, else take prompts."""
-    by_prompt = (units.values(a, feature), units.values(b, feature))
-    in_a, in_b = units.by_set[a], units.by_set[b]
-    _, of_a, of_b = np.intersect1d(in_a.keys, in_b.keys, assume_unique=True, return_indices=True)
-    x, y = in_a.values[of_a, feature], in_b.values[of_b, feature]
-    both = np.isfinite(x) & np.isfinite(y)
-    x, y = x[both], y[both]
-    paired = len(x) >= LEAST_PAIRS
-    if not paired:
-        x, y = by_prompt
-    of_claim = (prompts.answers(a, feature), prompts.answers(b, feature)) if prompts else by_prompt
-    return GapSamples(x.tolist(), y.tolist(), paired, *of_claim, prompts is not None)
+    family: int,
+) -> bool:
+    """Return whether a verdict, in its direction, would be the same with these answers."""
+    if conclusion.verdict is Decision.DISPARITY:
+        p_value, value = worst.p_disparity, worst.marginal.value
+        if value is None or each.gap.value is None or value * each.gap.value <= 0:
+            return False
+    else:
+        p_value = worst.p_equivalence
+    return p_value is not None and min(1.0, p_value * family) <= plan.alpha

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from services.diagnoser.domain.findings.comparisons import GroupComparison, compare
-from services.diagnoser.domain.findings.groupings import grouping
+from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
+from services.diagnoser.domain.findings.gap_samples import SampledGroups
+from services.diagnoser.domain.findings.groupings import Against, grouping
 from services.diagnoser.domain.findings.observations import (
     MeasuredResponse,
     Observations,
@@ -20,7 +21,6 @@ from services.diagnoser.domain.findings.units import FixedPrompts, Units
 from shared.contracts import Cell, Claim, CriterionGap, Deviation, ErrorGap
 from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
 from shared.stats.comparisons.means_and_rates import mean_of
-from shared.stats.comparisons.multiplicity import adjust
 from shared.stats.studies.hiring import LEAST_SHARED_SETS
 
 ANONYMISED = "\0 anonymised"
@@ -71,8 +71,8 @@ def error_gap(
 
 def _compared_means(observations: Observations, plan: AnalysisPlan) -> tuple[float, float] | None:
     """Return the means of the two groups of one dimension, whose difference is their gap."""
-    units = Units.of(observations, grouping(observations, tuple(observations.groups)))
-    one, two = units.by_set
+    units = Units(observations, grouping(observations, tuple(observations.groups)))
+    one, two = (side.by_set for side in units.groups)
     _, of_one, of_two = np.intersect1d(one.keys, two.keys, assume_unique=True, return_indices=True)
     x, y = one.values[of_one, 0], two.values[of_two, 0]
     both = np.isfinite(x) & np.isfinite(y)
@@ -93,7 +93,7 @@ def cells(
         return
     observations = observations_of(responses, {"": values})
     groups = grouping(observations, dimensions)
-    units, prompts = Units.of(observations, groups), FixedPrompts(observations, groups)
+    units, prompts = Units(observations, groups), FixedPrompts(observations, groups)
     for code, group in enumerate(groups.groups):
         rows = np.flatnonzero(groups.codes == code).tolist()
         mean = (
@@ -117,16 +117,17 @@ def criteria(
     if not names:
         return
     rated = {name: [each.criteria.get(name) for each in responses] for name in names}
-    every = list(_compared(observations_of(responses, rated), plan, rng))
-    adjusted = adjust([found.p_value for found in every], "holm")
-    for found, p_adjusted in zip(every, adjusted, strict=True):
+    sampled = _sampled(observations_of(responses, rated), plan)
+    family = sum(each.declared for each in sampled)
+    every = [found for each in sampled for found in compare(each, rng, family)]
+    for found in corrected(every, plan.comparisons, family):
         yield CriterionGap(
             criterion=found.feature,
             dimension=found.dimension,
             a=found.a,
             b=found.b,
             gap=estimate_record(found.gap),
-            p_adjusted=p_adjusted,
+            p_adjusted=found.p_adjusted,
             missing=found.n_missing_a + found.n_missing_b,
         )
 
@@ -134,6 +135,14 @@ def criteria(
 def _compared(
     observations: Observations, plan: AnalysisPlan, rng: np.random.Generator
 ) -> Iterator[GroupComparison]:
-    for dimension in observations.groups:
-        groups = grouping(observations, (dimension,))
-        yield from compare(observations, groups, plan.comparisons, rng)
+    for sampled in _sampled(observations, plan):
+        yield from compare(sampled, rng)
+
+
+def _sampled(observations: Observations, plan: AnalysisPlan) -> list[SampledGroups]:
+    """Return the groups of every dimension, to be compared in pairs."""
+    in_pairs = replace(plan.comparisons, against=Against.PAIRS)
+    return [
+        SampledGroups(observations, grouping(observations, (dimension,)), in_pairs)
+        for dimension in observations.groups
+    ]

@@ -14,6 +14,7 @@ import numpy as np
 from services.diagnoser.domain.findings.observations import Floats
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from shared.stats.comparisons.effect_size import hedges_g, paired_d
+from shared.stats.comparisons.gap_test import ComparedSamples
 from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
 from shared.stats.comparisons.ranks import mann_whitney
 from shared.stats.estimate import IntervalEstimate
@@ -30,8 +31,15 @@ class GapSamples:
     units_a: Floats
     """One value per unit of the claim: a prompt, or an answer where prompts are fixed."""
     units_b: Floats
-    fixed_prompts: bool
+    fixed_prompts: bool = False
     """Whether the claim is about these prompts alone."""
+
+    @classmethod
+    def of(cls, sampled: ComparedSamples, units_a: Floats, units_b: Floats) -> "GapSamples":
+        """Return the pairs where there are any, else the prompts of both groups."""
+        if sampled.pairs:
+            return cls(sampled.paired_a.tolist(), sampled.paired_b.tolist(), True, units_a, units_b)
+        return cls(units_a.tolist(), units_b.tolist(), False, units_a, units_b)
 
 
 Value = IntervalEstimate | float | None

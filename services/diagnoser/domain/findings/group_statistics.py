@@ -133,7 +133,7 @@ def _intervals(
     else:
         return None
     prompts = FixedPrompts(measured, grouping) if claim is Claim.BANK else None
-    units = Units.of(measured, grouping)
+    units = Units(measured, grouping)
     return [
         [
             fixed_prompts_mean(prompts.by_prompt(group, feature), alpha)

@@ -1,7 +1,7 @@
 """Groupings: the groups that one dimension makes, or several crossed, each group once."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +10,24 @@ from services.diagnoser.domain.findings.observations import Observations, Whole,
 
 EVERYTHING = ""
 """The domain's name where no domains are given."""
+
+
+MOST_PAIRED = 6
+"""With more groups in a domain, each is compared with all others together: 21 groups are 210 pairs."""
+THE_REST = "the rest"
+ComparedGroups = tuple[int, int | None]
+"""One group and another; None stands for all others of its domain together."""
+
+
+class Against(StrEnum):
+    """What each group is compared with."""
+
+    AUTO = "auto"
+    """Each other group, up to six of them; else all others together."""
+    PAIRS = "pairs"
+    """Each other group."""
+    REST = "rest"
+    """All others of its domain together."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +66,19 @@ class Grouping:
         """[groups]: the domain of each."""
         return np.array([group.domain for group in self.groups], dtype=np.intp)
 
-    def pairs(self) -> Iterator[tuple[int, int]]:
-        """Return the pairs of groups that share a domain."""
-        for a, b in combinations(range(len(self.groups)), 2):
-            if self.groups[a].domain == self.groups[b].domain:
-                yield a, b
+    def compared(self, against: Against) -> list[ComparedGroups]:
+        """Return which groups are compared: within a domain, in pairs or each with the rest."""
+        found: list[ComparedGroups] = []
+        for domain in range(len(self.domains)):
+            mine = np.flatnonzero(self.domain_of == domain).tolist()
+            in_pairs = against is Against.PAIRS or (
+                against is Against.AUTO and len(mine) <= MOST_PAIRED
+            )
+            if in_pairs or len(mine) <= 2:
+                found.extend(combinations(mine, 2))
+            else:
+                found.extend((group, None) for group in mine)
+        return found
 
 
 def groupings(observations: Observations) -> list[Grouping]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.stats.comparisons.gap_test import Bounds, implied_bounds
+
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
 Labels = Sequence[str | None]
@@ -29,6 +31,25 @@ class Observations:
     """The domain of each row; groups of different domains are never compared."""
     baseline: Floats | None = None
     """[rows, features]: the baseline's value in the same row, where there is a baseline."""
+    ranges: Mapping[str, Bounds] = field(default_factory=dict)
+    """By feature: the least and the largest value there can be, where somebody declared them."""
+
+    def bounds(self, feature: int) -> Bounds | None:
+        """Return the range of a feature: as declared, or as its values speak of it by themselves.
+
+        Raises
+        ------
+        ValueError
+            A value lies outside the declared range.
+        """
+        name = self.features[feature]
+        if name not in self.ranges:
+            return implied_bounds(self.values[:, feature])
+        low, high = self.ranges[name]
+        there = self.values[np.isfinite(self.values[:, feature]), feature]
+        if len(there) and not low <= float(there.min()) <= float(there.max()) <= high:
+            raise ValueError(f"{name} has values outside its range from {low:g} to {high:g}")
+        return low, high
 
     @property
     def rows(self) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from services.diagnoser.domain.findings.groupings import Against
 from shared.contracts import Claim
 
 
@@ -12,10 +13,17 @@ class ComparisonPlan:
 
     alpha: float = 0.05
     tolerance: float = 0.0
-    correction: str = "holm"
+    correction: str = "bonferroni"
+    """A single-step correction, so that intervals of the whole family agree with the verdicts."""
     permutations: int = 0
     """Relabellings of each comparison for a p-value beside the declared one; a run shows none."""
     claim: Claim = Claim.POPULATION
+    against: Against = Against.AUTO
+
+    @property
+    def single_step(self) -> bool:
+        """Whether each interval can be widened for the whole family, and verdicts read from it."""
+        return self.correction == "bonferroni"
 
 
 @dataclass(frozen=True)
@@ -32,10 +40,13 @@ class AnalysisPlan:
     assessed: tuple[str, ...] = ()
     """Features that are assessed beyond their gaps."""
     claim: Claim = Claim.POPULATION
+    against: Against = Against.AUTO
     permutations: int = 1000
     """How often labels are exchanged at random, where three or more groups are compared."""
 
     @property
     def comparisons(self) -> ComparisonPlan:
         """Return how the run's groups are compared."""
-        return ComparisonPlan(self.alpha, self.tolerance, claim=self.claim)
+        return ComparisonPlan(
+            self.alpha, self.tolerance, claim=self.claim, against=self.against
+        )

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from services.diagnoser.domain.findings.comparisons import compare, corrected
+from services.diagnoser.domain.findings.gap_samples import SampledGroups
 from services.diagnoser.domain.findings.groupings import grouping
 from services.diagnoser.domain.findings.observations import (
     MeasuredResponse,
@@ -24,19 +25,19 @@ def diagnose(
     responses: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
 ) -> list[RunFinding]:
     """Return a finding for each feature and dimension; all comparisons are one family."""
-    parts = list(_parts(responses, plan, rng))
-    every = corrected([each for part in parts for each in part.comparisons], plan.comparisons)
-    family = sum(each.p_value is not None for each in every)
-    taken = iter(every)
+    parts = list(_parts(responses, plan))
+    family = sum(part.sampled.declared for part in parts)
+    made = [list(compare(part.sampled, rng, family)) for part in parts]
+    every = iter(corrected([each for some in made for each in some], plan.comparisons, family))
     found: list[RunFinding] = []
-    for part in parts:
-        compared = [next(taken) for _ in part.comparisons]
+    for part, some in zip(parts, made, strict=True):
+        compared = [next(every) for _ in some]
         found.extend(findings(part, compared, family, plan, rng))
     return sorted(found, key=lambda finding: finding.key)
 
 
 def _parts(
-    responses: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
+    responses: Sequence[MeasuredResponse], plan: AnalysisPlan
 ) -> Iterator[GroupedResponses]:
     for some in by_extractor(responses):
         measured = {name for response in some for name in response.values}
@@ -51,13 +52,9 @@ def _parts(
             fixed = plan.claim is Claim.BANK
             yield GroupedResponses(
                 responses=some,
-                observations=observations,
-                grouping=groups,
-                units=Units.of(observations, groups),
-                selected=Units.of(selected, groups),
-                prompts=FixedPrompts(observations, groups) if fixed else None,
+                sampled=SampledGroups(observations, groups, plan.comparisons),
+                selected=Units(selected, groups),
                 selected_prompts=FixedPrompts(selected, groups) if fixed else None,
-                comparisons=tuple(compare(observations, groups, plan.comparisons, rng)),
             )
 
 

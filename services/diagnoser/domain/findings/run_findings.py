@@ -22,6 +22,7 @@ from services.diagnoser.domain.findings.group_statistics import (
     describe,
     missingness_by_group,
 )
+from services.diagnoser.domain.findings.gap_samples import SampledGroups
 from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import MeasuredResponse, Observations, Whole
 from services.diagnoser.domain.findings.plans import AnalysisPlan
@@ -76,21 +77,28 @@ class GroupedResponses:
     """What one extractor measured for one target and scaffold, grouped by one dimension."""
 
     responses: Sequence[MeasuredResponse]
-    observations: Observations
-    grouping: Grouping
-    units: Units
+    sampled: SampledGroups
+    """The groups, ready to be compared."""
     selected: Units
     """1 where an answer is a selection, 0 where it is none; by prompt."""
-    prompts: FixedPrompts | None
-    """Where the claim is about these prompts alone; so is the next."""
     selected_prompts: FixedPrompts | None
-    comparisons: tuple[GroupComparison, ...]
+    """Where the claim is about these prompts alone."""
+
+    @property
+    def observations(self) -> Observations:
+        """One row for each response."""
+        return self.sampled.observations
+
+    @property
+    def grouping(self) -> Grouping:
+        """The groups of the dimension."""
+        return self.sampled.grouping
 
     def mean(self, group: int, feature: int, alpha: float) -> IntervalEstimate:
         """Return a group's mean with the interval of what the conclusions are about."""
-        if self.prompts:
-            return fixed_prompts_mean(self.prompts.by_prompt(group, feature), alpha)
-        return mean_of(self.units.values(group, feature).tolist(), alpha)
+        if (prompts := self.sampled.prompts) is not None:
+            return fixed_prompts_mean(prompts.by_prompt(group, feature), alpha)
+        return mean_of(self.sampled.units.values(group, feature).tolist(), alpha)
 
     def rate(self, group: int, feature: int, alpha: float) -> IntervalEstimate:
         """Return a group's selection rate with such an interval."""
@@ -161,7 +169,7 @@ def _summary(
         responses=len(rows),
         missing=reasons.total(),
         missing_reasons=dict(sorted(reasons.items())),
-        units=len(part.units.values(code, index)),
+        units=len(part.sampled.units.values(code, index)),
         mean=estimate_record(part.mean(code, index, plan.alpha)),
         selection_rate=rate,
         statistics=other,
@@ -185,7 +193,12 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
     impact = None
     if compared.feature in (plan.selected_at_least or {}):
         codes = {group.name: code for code, group in enumerate(part.grouping.groups)}
-        a, b = (part.selected.values(codes[name], index) for name in (compared.a, compared.b))
+        a = part.selected.values(codes[compared.a], index)
+        if compared.b in codes:
+            b = part.selected.values(codes[compared.b], index)
+        else:
+            others = part.selected.rest(codes[compared.a]).by_unit.values[:, index]
+            b = others[np.isfinite(others)]
         impact = estimate_record(impact_ratio(a.tolist(), b.tolist(), plan.alpha))
     conclusion, by_set = compared.conclusion, compared.by_set
     statistics: dict[str, Any] = {
@@ -197,12 +210,15 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         a=compared.a,
         b=compared.b,
         gap=estimate_record(compared.gap),
+        by_itself=estimate_record(compared.by_itself),
         p_value=computed_p(compared.p_value),
         p_adjusted=computed_p(compared.p_adjusted),
+        p_equivalence=computed_p(compared.p_equivalence_adjusted),
         p_reason=TOO_SMALL if compared.p_value == 0 else None,
         impact_ratio=impact,
-        by_set=estimate_record(by_set.estimate) if by_set else None,
-        by_set_p=computed_p(by_set.p_value) if by_set else None,
+        by_set=estimate_record(by_set.marginal) if by_set else None,
+        by_set_p=computed_p(by_set.p_disparity) if by_set else None,
+        survives_missing=compared.survives_missing,
         verdict=Verdict(conclusion.verdict) if conclusion else Verdict.NOT_ENOUGH,
         reason=conclusion.reason if conclusion else None,
         **statistics,

@@ -9,6 +9,7 @@ import numpy as np
 from services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
 from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
 from services.diagnoser.domain.findings.group_disparities import DisparityStatistic
+from services.diagnoser.domain.findings.gap_samples import SampledGroups
 from services.diagnoser.domain.findings.group_statistics import (
     GroupedMissingness,
     GroupStatistic,
@@ -57,6 +58,9 @@ def diagnose_table(
     times = plan.permutations if permutations is None else permutations
     found = TableDiagnosis()
     every = groupings(observations)
+    single = [each for each in every if len(each.dimensions) == 1]
+    sampled = {each.name: SampledGroups(observations, each, plan) for each in single}
+    family = sum(each.declared for each in sampled.values())
     for done, grouping in enumerate(every):
         progress(grouping.name, done, len(every))
         described = describe(
@@ -75,10 +79,10 @@ def diagnose_table(
         found.overall.extend(described.overall)
         found.means.extend(described.means)
         if len(grouping.dimensions) == 1:
-            found.comparisons.extend(compare(observations, grouping, plan, rng))
+            found.comparisons.extend(compare(sampled[grouping.name], rng, family))
             missing = missingness_by_group(observations, grouping, alpha=plan.alpha, rng=rng)
             found.missingness.extend(missing)
-    found.comparisons = corrected(found.comparisons, plan)
+    found.comparisons = corrected(found.comparisons, plan, family)
     progress("", len(every), len(every))
     return found
 

@@ -5,11 +5,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
-from shared.stats.comparisons.fixed_prompts import exact_fixed_prompts_difference
-from shared.stats.comparisons.means_and_rates import MeanDifference
 
 
 @dataclass(frozen=True)
@@ -23,32 +22,56 @@ class KeyedMeans:
 
 
 @dataclass(frozen=True)
-class Units:
-    """The units of every group of a grouping."""
+class SideUnits:
+    """The units of one side of a comparison: a group, or all others together."""
 
-    by_unit: tuple[KeyedMeans, ...]
-    """By group: the mean of each prompt over its answers."""
-    by_set: tuple[KeyedMeans, ...]
-    """By group: the mean of each set over its prompts; empty where there are no sets."""
+    by_unit: KeyedMeans
+    """The mean of each prompt over its answers."""
+    by_set: KeyedMeans
+    """The mean of each set over its prompts; empty where there are no sets."""
+    alone: Floats
+    """[n, features]: the means of the prompts that belong to no set."""
+    clustered: bool
+    """Whether any set holds several prompts of this side, which are then one unit together."""
 
     @classmethod
-    def of(cls, observations: Observations, grouping: Grouping) -> "Units":
-        """Return the means of every group's prompts and sets."""
-        units, sets = observations.unit_codes(), observations.set_codes()
-        by_unit, by_set = [], []
-        for group in range(len(grouping.groups)):
-            mine = np.flatnonzero(grouping.codes == group)
-            unit_means, first = _means(observations.values[mine], units[mine])
-            by_unit.append(unit_means)
-            set_of = sets[mine][first]
-            has = set_of >= 0
-            by_set.append(_means(unit_means.values[has], set_of[has])[0])
-        return cls(tuple(by_unit), tuple(by_set))
+    def of(cls, observations: Observations, units: Whole, sets: Whole, rows: Whole) -> "SideUnits":
+        """Return the means of the prompts and sets of some rows."""
+        by_unit, first = _means(observations.values[rows], units[rows])
+        set_of = sets[rows][first]
+        has = set_of >= 0
+        by_set, _ = _means(by_unit.values[has], set_of[has])
+        clustered = len(by_set.keys) < int(has.sum())
+        return cls(by_unit, by_set, by_unit.values[~has], clustered)
+
+
+class Units:
+    """The units of every group of a grouping, and of all others of its domain."""
+
+    def __init__(self, observations: Observations, grouping: Grouping) -> None:
+        self._observations, self._grouping = observations, grouping
+        self._units, self._sets = observations.unit_codes(), observations.set_codes()
+        self.groups = tuple(self._of(grouping.codes == g) for g in range(len(grouping.groups)))
+        self._rests: dict[int, SideUnits] = {}
+
+    def rest(self, group: int) -> SideUnits:
+        """Return the units of all other groups of a group's domain."""
+        if group not in self._rests:
+            domains = self._grouping.domain_of
+            others = np.flatnonzero(domains == domains[group])
+            others = others[others != group]
+            self._rests[group] = self._of(np.isin(self._grouping.codes, others))
+        return self._rests[group]
 
     def values(self, group: int, feature: int) -> Floats:
         """Return the means of a group's prompts that have any value."""
-        means = self.by_unit[group].values[:, feature]
+        means = self.groups[group].by_unit.values[:, feature]
         return means[np.isfinite(means)]
+
+    def _of(self, belongs: NDArray[np.bool_]) -> SideUnits:
+        return SideUnits.of(
+            self._observations, self._units, self._sets, np.flatnonzero(belongs)
+        )
 
 
 def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
@@ -67,30 +90,28 @@ class FixedPrompts:
     """The answers of every group of a grouping, by prompt."""
 
     def __init__(self, observations: Observations, grouping: Grouping) -> None:
-        self._values = observations.values
-        self._rows = [np.flatnonzero(grouping.codes == g) for g in range(len(grouping.groups))]
+        self._values, self._grouping = observations.values, grouping
         self._units, sets = observations.unit_codes(), observations.set_codes()
         has = sets >= 0
         codes = zip(self._units[has].tolist(), sets[has].tolist(), strict=True)
-        self._sets = dict(codes) if observations.sets is not None and has.any() else None
-
-    def difference(
-        self, a: int, b: int, feature: int, alpha: float, tolerance: float, rng: np.random.Generator
-    ) -> MeanDifference:
-        """Return the difference of two groups on these prompts."""
-        of_a, of_b = self.by_prompt(a, feature), self.by_prompt(b, feature)
-        return exact_fixed_prompts_difference(
-            of_a, of_b, alpha, sets=self._sets, tolerance=tolerance, rng=rng
-        )
+        self.sets = dict(codes) if observations.sets is not None and has.any() else None
+        """The set of each prompt, where there are sets."""
 
     def answers(self, group: int, feature: int) -> Floats:
         """Return a group's present answers."""
-        values: Floats = self._values[self._rows[group], feature]
+        values: Floats = self._values[self._grouping.codes == group, feature]
         return np.asarray(values[np.isfinite(values)])
 
-    def by_prompt(self, group: int, feature: int) -> dict[Hashable, list[float | None]]:
-        """Return a group's answers by prompt, missing ones as nan."""
+    def by_prompt(
+        self, group: int, feature: int, *, rest: bool = False
+    ) -> dict[Hashable, list[float | None]]:
+        """Return the answers of a group, or of all others of its domain, missing ones as nan."""
+        codes, domains = self._grouping.codes, self._grouping.domain_of
+        belongs = codes == group
+        if rest:
+            same = np.flatnonzero(domains == domains[group])
+            belongs = np.isin(codes, same) & ~belongs
         found: dict[Hashable, list[float | None]] = defaultdict(list)
-        for row in self._rows[group]:
+        for row in np.flatnonzero(belongs):
             found[int(self._units[row])].append(float(self._values[row, feature]))
         return found

@@ -1,0 +1,209 @@
+"""The units that a comparison is made of: pairs within sets, single units, or fixed prompts."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from services.diagnoser.domain.findings.gap_statistics import GapSamples
+from services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping
+from services.diagnoser.domain.findings.observations import Floats, Observations
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from services.diagnoser.domain.findings.units import FixedPrompts, SideUnits, Units
+from shared.contracts import Claim
+from shared.stats.comparisons.fixed_prompts import fixed_prompts_gap, is_deterministic
+from shared.stats.comparisons.gap_test import (
+    LEAST_UNITS,
+    Bounds,
+    ComparedSamples,
+    GapResult,
+    compare_samples,
+)
+from shared.stats.estimate import undefined
+from shared.stats.samples import Sample
+
+LEAST_CLUSTERS = 5
+"""Of each side, where a unit holds several prompts: fewer do not show how families differ."""
+FEW_CLUSTERS = "prompts come in families, and fewer than five families of a group were answered"
+
+
+FixedAnswers = Mapping[Hashable, Sample]
+"""A side's answers, by prompt."""
+
+
+@dataclass(frozen=True)
+class ComparedSides:
+    """Both sides of a comparison on one feature, and what comes of it."""
+
+    result: GapResult
+    samples: GapSamples
+    answers_a: int
+    answers_b: int
+    missing_a: int
+    missing_b: int
+    units_a: int
+    units_b: int
+    by_set: GapResult | None
+    known: bool
+
+
+class SampledGroups:
+    """The groups of a grouping, ready to be compared."""
+
+    def __init__(
+        self, observations: Observations, grouping: Grouping, plan: ComparisonPlan
+    ) -> None:
+        self.observations, self.grouping, self.plan = observations, grouping, plan
+        self.compared = grouping.compared(plan.against)
+        self._bounds = [observations.bounds(index) for index in range(len(observations.features))]
+        groups = range(len(grouping.groups))
+        self._rows = np.array([(grouping.codes == group).sum() for group in groups])
+        self._there = np.array(
+            [np.isfinite(observations.values[grouping.codes == group]).sum(0) for group in groups]
+        )
+
+    @cached_property
+    def units(self) -> Units:
+        return Units(self.observations, self.grouping)
+
+    @cached_property
+    def prompts(self) -> FixedPrompts | None:
+        if self.plan.claim is not Claim.BANK:
+            return None
+        return FixedPrompts(self.observations, self.grouping)
+
+    @cached_property
+    def _filled(self) -> tuple["SampledGroups", "SampledGroups"]:
+        """The same groups with every missing answer at the lower and at the upper end."""
+        values = self.observations.values
+        missing = ~np.isfinite(values)
+        ends = np.array([self._ends(index) for index in range(values.shape[1])])
+        return tuple(  # type: ignore[return-value]
+            SampledGroups(
+                replace(self.observations, values=np.where(missing, end, values)),
+                self.grouping,
+                self.plan,
+            )
+            for end in ends.T
+        )
+
+    @cached_property
+    def declared(self) -> int:
+        """How many comparisons this makes, of groups that have two units each."""
+        found = 0
+        for pair in self.compared:
+            a, b = (np.isfinite(side.by_unit.values).sum(axis=0) for side in self._pair(pair))
+            found += int((np.minimum(a, b) >= LEAST_UNITS).sum())
+        return found
+
+    def sides(self, pair: ComparedGroups, feature: int, family: int) -> ComparedSides:
+        """Return both sides of a pair on one feature, compared."""
+        a, b = self._pair(pair)
+        by_unit = (_present(a.by_unit.values[:, feature]), _present(b.by_unit.values[:, feature]))
+        sampled = self._sampled(a, b, feature)
+        found = self._result(a, b, sampled, family)
+        shown = GapSamples.of(sampled, *by_unit)
+        by_set, known = None, False
+        if self.prompts is not None:
+            groups = self._answers(pair, feature)
+            by_set, found = found, self._fixed_gap(*groups, feature, family)
+            known = is_deterministic(*groups, sets=self.prompts.sets)
+            of_a, of_b = (_present(np.concatenate([*map(np.array, g.values()), []])) for g in groups)
+            shown = replace(shown, units_a=of_a, units_b=of_b, fixed_prompts=True)
+        (rows_a, there_a), (rows_b, there_b) = self._counts(pair, feature)
+        return ComparedSides(
+            result=found,
+            samples=shown,
+            answers_a=there_a,
+            answers_b=there_b,
+            missing_a=rows_a - there_a,
+            missing_b=rows_b - there_b,
+            units_a=len(by_unit[0]),
+            units_b=len(by_unit[1]),
+            by_set=by_set,
+            known=known,
+        )
+
+    def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:
+        """Return the comparison with the missing answers least favourable for a, then for b."""
+        low, high = self._filled
+        return self._mixed(low, high, pair, feature), self._mixed(high, low, pair, feature)
+
+    def _mixed(
+        self, of_a: "SampledGroups", of_b: "SampledGroups", pair: ComparedGroups, feature: int
+    ) -> GapResult:
+        if of_a.prompts is not None and of_b.prompts is not None:
+            groups = (of_a._answers(pair, feature)[0], of_b._answers(pair, feature)[1])
+            return self._fixed_gap(*groups, feature)
+        a, b = of_a._pair(pair)[0], of_b._pair(pair)[1]
+        return self._result(a, b, self._sampled(a, b, feature))
+
+    def _pair(self, pair: ComparedGroups) -> tuple[SideUnits, SideUnits]:
+        a, b = pair
+        return self.units.groups[a], self.units.rest(a) if b is None else self.units.groups[b]
+
+    def _sampled(self, a: SideUnits, b: SideUnits, feature: int) -> ComparedSamples:
+        """Pair within the sets that both sides have; what is left over is compared singly."""
+        _, of_a, of_b = np.intersect1d(
+            a.by_set.keys, b.by_set.keys, assume_unique=True, return_indices=True
+        )
+        x, y = a.by_set.values[:, feature], b.by_set.values[:, feature]
+        both = np.isfinite(x[of_a]) & np.isfinite(y[of_b])
+        of_a, of_b = of_a[both], of_b[both]
+        paired = (x[of_a], y[of_b])
+        single = (
+            _present(np.concatenate([np.delete(x, of_a), a.alone[:, feature]])),
+            _present(np.concatenate([np.delete(y, of_b), b.alone[:, feature]])),
+        )
+        return ComparedSamples(*paired, *single, self._bounds[feature])
+
+    def _result(
+        self, a: SideUnits, b: SideUnits, sampled: ComparedSamples, family: int = 1
+    ) -> GapResult:
+        single = min(len(sampled.only_a), len(sampled.only_b))
+        found = compare_samples(
+            sampled, alpha=self.plan.alpha, tolerance=self.plan.tolerance, family=family
+        )
+        if (a.clustered or b.clustered) and sampled.weight < 1 and single < LEAST_CLUSTERS:
+            nothing = undefined(FEW_CLUSTERS, value=found.marginal.value)
+            return GapResult(nothing, nothing, None, None)
+        return found
+
+    def _fixed_gap(
+        self, a: FixedAnswers, b: FixedAnswers, feature: int, family: int = 1
+    ) -> GapResult:
+        plan, prompts = self.plan, self.prompts
+        return fixed_prompts_gap(
+            a, b, sets=prompts.sets if prompts else None, bounds=self._bounds[feature],
+            alpha=plan.alpha, tolerance=plan.tolerance, family=family,
+        )  # fmt: skip
+
+    def _answers(self, pair: ComparedGroups, feature: int) -> tuple[FixedAnswers, FixedAnswers]:
+        """Return the answers of both sides by prompt."""
+        if self.prompts is None:
+            return {}, {}
+        a, b = pair
+        other = self.prompts.by_prompt(a if b is None else b, feature, rest=b is None)
+        return self.prompts.by_prompt(a, feature), other
+
+    def _counts(self, pair: ComparedGroups, feature: int) -> tuple[tuple[int, int], ...]:
+        """Return the rows of both sides, and those of them with a value."""
+        a, b = pair
+        domains = self.grouping.domain_of
+        others = [b] if b is not None else np.flatnonzero(domains == domains[a]).tolist()
+        sides = ([a], [group for group in others if group != a])
+        return tuple(
+            (int(self._rows[side].sum()), int(self._there[side, feature].sum())) for side in sides
+        )
+
+    def _ends(self, feature: int) -> Bounds:
+        """Return the range of a feature, or else of the values that were seen."""
+        if (bounds := self._bounds[feature]) is not None:
+            return bounds
+        there = _present(self.observations.values[:, feature])
+        return (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
+
+
+def _present(values: Floats) -> Floats:
+    return values[np.isfinite(values)]
