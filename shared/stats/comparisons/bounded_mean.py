@@ -52,7 +52,9 @@ def bounded_mean_curve(values: Vector, low: float, high: float) -> Curve:
         raise ValueError(f"a value lies outside the range from {low:g} to {high:g}")
     if low == high:
         return np.full(len(LADDER), low)
-    found, counts = _condensed(values)
+    # Values that arithmetic alone made different are one value: their spread says nothing.
+    shares = np.round((values - low) / (high - low), 12)
+    found, counts = _condensed(low + shares * (high - low))
     below = _weighed_mean(found, counts, low)
     above = _weighed_mean(found, counts, high)
     positive = _mixed_upper(above, below)
@@ -69,16 +71,18 @@ def bounded_mean_curve(values: Vector, low: float, high: float) -> Curve:
 
 def _condensed(values: Vector) -> Nodes:
     """Return the different values and their counts; many are put into bins, each by its mean."""
-    found, counts = np.unique(values, return_counts=True)
-    found, weights = found.reshape(-1), counts.astype(np.float64)
+    different, counts = np.unique(values, return_counts=True)
+    found: Vector = different.reshape(-1)
+    weights: Vector = counts.astype(np.float64)
     if len(found) <= MOST_VALUES:
         return found, weights
     places = np.cumsum(weights) - weights / 2
     bins = np.minimum((places / weights.sum() * MOST_VALUES).astype(np.intp), MOST_VALUES - 1)
-    in_bin = np.bincount(bins, weights, MOST_VALUES)
+    in_bin: Vector = np.bincount(bins, weights, MOST_VALUES).astype(np.float64)
     sums = np.bincount(bins, weights * found, MOST_VALUES)
     there = in_bin > 0
-    return sums[there] / in_bin[there], in_bin[there]
+    means: Vector = sums[there] / in_bin[there]
+    return means, in_bin[there]
 
 
 def _weighed_mean(found: Vector, counts: Vector, added: float) -> Nodes:

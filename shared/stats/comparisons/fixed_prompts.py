@@ -18,7 +18,9 @@ METHOD = "t over answers within prompts"
 NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"
 NO_SPREAD = "all answers to a prompt are equal: a t interval would claim certainty"
 ENOUGH_ANSWERS = 10
-"""A side: of fewer, equal answers do not show that a model always answers alike."""
+"""A side: of fewer, Student's t is not relied on."""
+LEAST_ALIKE = 4
+"""A side, where all are equal: fewer are equal by chance too often to be called always the same."""
 Answers = Mapping[Hashable, Sample]
 Group = dict[Hashable, Vector]
 Weighed = list[tuple[float, Vector]]
@@ -112,14 +114,12 @@ def fixed_prompts_gap(
     return result_of(curve, value, METHOD, alpha=alpha, tolerance=tolerance, family=family)
 
 
-def is_deterministic(
-    a: Answers, b: Answers, *, sets: Mapping[Hashable, Hashable] | None
-) -> bool:
-    """Return whether every prompt was answered twice or more, always alike, ten answers a side."""
+def is_deterministic(a: Answers, b: Answers, *, sets: Mapping[Hashable, Hashable] | None) -> bool:
+    """Return whether every prompt was answered twice or more, always alike, four times a side."""
     groups = [_answered(group) for group in (a, b)]
     groups = groups if sets is None else _in_shared_sets(groups, sets)
     return all(
-        sum(map(len, group.values())) >= ENOUGH_ANSWERS
+        sum(map(len, group.values())) >= LEAST_ALIKE
         and all(len(values) > 1 and _variance(values) == 0 for values in group.values())
         for group in groups
     )
@@ -157,8 +157,9 @@ def _stand_in(group: Weighed) -> Vector:
         else np.zeros(1)
         for weight, values in group
     ]
-    single = sum(term for (_, v), (term, _) in zip(group, _terms(group), strict=True) if len(v) < 2)
-    several = sum(term for (_, v), (term, _) in zip(group, _terms(group), strict=True) if len(v) > 1)
+    terms = [term for term, _ in _terms(group)]
+    once = np.array([len(values) < 2 for _, values in group])
+    single, several = float(np.sum(terms, where=once)), float(np.sum(terms, where=~once))
     scale = sqrt(1 + single / several) if several else 1.0
     return np.sort(mean + scale * np.concatenate(parts))
 

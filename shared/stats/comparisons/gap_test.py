@@ -35,7 +35,7 @@ LOOKED_AT = 0.2
 """A p-value above this is not made surer by a second test."""
 ENOUGH_UNITS = 15
 LEAST_SPREAD = 0.02
-"""The middle half of a sample, as a share of the range: narrower, rare other values may be unseen."""
+"""The middle half of a sample, as a share of the range: if narrower, rare values may be unseen."""
 MOST_SKEWNESS = 0.1
 """Times the root of the number of units: beyond, Student's t errs in one tail."""
 NO_RANGE = "all values are equal, and how much they could differ is not known: declare the range"
@@ -309,22 +309,20 @@ def _widened(
 def implied_bounds(values: Vector) -> Bounds | None:
     """Return the range that values speak of by themselves: shares, signed scores, or ratings.
 
-    [0, 1] where all lie in it, [-1, 1] where all lie in that; for at most eleven different whole
-    numbers, from the least to the largest of them. None elsewhere, as for lengths: the range is
-    then taken as unknown. Give the values of all groups together, and declare the range instead
+    [0, 1] where all lie in it, [-1, 1] where all lie in that; for whole numbers the smallest usual
+    scale of ratings that holds them all, such as 1 to 5. None elsewhere, as for lengths: the range
+    is then taken as unknown. Give the values of all groups together, and declare the range instead
     wherever it is known.
     """
     there = np.unique(values[np.isfinite(values)])
     if not len(there):
         return None
     least, largest = float(there[0]), float(there[-1])
-    if 0 <= least and largest <= 1:
-        return 0.0, 1.0
-    if -1 <= least and largest <= 1:
-        return -1.0, 1.0
-    whole = bool((there == np.rint(there)).all())
-    few = 1 < len(there) <= _MOST_LEVELS
-    return (least, largest) if whole and few else None
+    scales = _CONTINUOUS if not (there == np.rint(there)).all() else (*_CONTINUOUS, *_RATINGS)
+    return next(((low, high) for low, high in scales if low <= least and largest <= high), None)
 
 
-_MOST_LEVELS = 11
+_CONTINUOUS: tuple[Bounds, ...] = ((0.0, 1.0), (-1.0, 1.0))
+_RATINGS: tuple[Bounds, ...] = (
+    (1.0, 5.0), (0.0, 5.0), (-2.0, 2.0), (1.0, 7.0), (-3.0, 3.0), (1.0, 10.0), (0.0, 10.0),
+)  # fmt: skip

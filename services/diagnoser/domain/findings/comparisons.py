@@ -120,10 +120,7 @@ def _labelled(found: GapResult, plan: ComparisonPlan, family: int) -> IntervalEs
 
 
 def _if_missing(
-    sampled: SampledGroups,
-    pair: ComparedGroups,
-    index: int,
-    sides: ComparedSides,
+    sampled: SampledGroups, pair: ComparedGroups, index: int, sides: ComparedSides
 ) -> tuple[GapResult, GapResult] | None:
     """Compare again with the missing answers at both ends of the range, where it can matter."""
     p_values = (sides.result.p_disparity, sides.result.p_equivalence)

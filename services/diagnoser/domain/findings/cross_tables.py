@@ -118,7 +118,7 @@ def criteria(
         return
     rated = {name: [each.criteria.get(name) for each in responses] for name in names}
     sampled = _sampled(observations_of(responses, rated), plan)
-    family = sum(each.declared for each in sampled)
+    family = max(1, sum(each.declared for each in sampled))
     every = [found for each in sampled for found in compare(each, rng, family)]
     for found in corrected(every, plan.comparisons, family):
         yield CriterionGap(

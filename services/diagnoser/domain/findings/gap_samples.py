@@ -8,7 +8,7 @@ import numpy as np
 
 from services.diagnoser.domain.findings.gap_statistics import GapSamples
 from services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping
-from services.diagnoser.domain.findings.observations import Floats, Observations
+from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from services.diagnoser.domain.findings.units import FixedPrompts, SideUnits, Units
 from shared.contracts import Claim
@@ -28,6 +28,7 @@ LEAST_CLUSTERS = 5
 FEW_CLUSTERS = "prompts come in families, and fewer than five families of a group were answered"
 
 
+KNOWN = "every prompt was always answered alike: the gap of these prompts is known"
 FixedAnswers = Mapping[Hashable, Sample]
 """A side's answers, by prompt."""
 
@@ -65,10 +66,12 @@ class SampledGroups:
 
     @cached_property
     def units(self) -> Units:
+        """The units of every group."""
         return Units(self.observations, self.grouping)
 
     @cached_property
     def prompts(self) -> FixedPrompts | None:
+        """The answers by prompt, where the claim is about these prompts alone."""
         if self.plan.claim is not Claim.BANK:
             return None
         return FixedPrompts(self.observations, self.grouping)
@@ -90,26 +93,43 @@ class SampledGroups:
 
     @cached_property
     def declared(self) -> int:
-        """How many comparisons this makes, of groups that have two units each."""
-        found = 0
-        for pair in self.compared:
-            a, b = (np.isfinite(side.by_unit.values).sum(axis=0) for side in self._pair(pair))
-            found += int((np.minimum(a, b) >= LEAST_UNITS).sum())
-        return found
+        """How many comparisons this makes, of sides that have two units each."""
+        return sum(
+            int((np.minimum(*self._unit_counts(pair)) >= LEAST_UNITS).sum())
+            for pair in self.compared
+        )
+
+    def _unit_counts(self, pair: ComparedGroups) -> tuple[Whole, ...]:
+        """Return by feature how many units each side has: answers, where prompts are fixed."""
+        if self.plan.claim is Claim.BANK:
+            return tuple(self._there[side].sum(axis=0) for side in self._members(pair))
+        return tuple(np.isfinite(side.by_unit.values).sum(axis=0) for side in self.pair_of(pair))
+
+    def _members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
+        """Return the groups of both sides."""
+        a, b = pair
+        if b is not None:
+            return [a], [b]
+        domains = self.grouping.domain_of
+        others = np.flatnonzero(domains == domains[a]).tolist()
+        return [a], [group for group in others if group != a]
 
     def sides(self, pair: ComparedGroups, feature: int, family: int) -> ComparedSides:
         """Return both sides of a pair on one feature, compared."""
-        a, b = self._pair(pair)
+        a, b = self.pair_of(pair)
         by_unit = (_present(a.by_unit.values[:, feature]), _present(b.by_unit.values[:, feature]))
-        sampled = self._sampled(a, b, feature)
-        found = self._result(a, b, sampled, family)
+        sampled = self.sampled(a, b, feature)
+        found = self.result(a, b, sampled, family)
         shown = GapSamples.of(sampled, *by_unit)
         by_set, known = None, False
         if self.prompts is not None:
-            groups = self._answers(pair, feature)
-            by_set, found = found, self._fixed_gap(*groups, feature, family)
-            known = is_deterministic(*groups, sets=self.prompts.sets)
-            of_a, of_b = (_present(np.concatenate([*map(np.array, g.values()), []])) for g in groups)
+            groups = self.answers(pair, feature)
+            by_set, found = found, self.fixed_gap(*groups, feature, family)
+            known = bool(found.marginal.value) and is_deterministic(*groups, sets=self.prompts.sets)
+            found = _known(found) if known else found
+            of_a, of_b = (
+                _present(np.concatenate([*map(np.array, g.values()), []])) for g in groups
+            )
             shown = replace(shown, units_a=of_a, units_b=of_b, fixed_prompts=True)
         (rows_a, there_a), (rows_b, there_b) = self._counts(pair, feature)
         return ComparedSides(
@@ -128,22 +148,14 @@ class SampledGroups:
     def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:
         """Return the comparison with the missing answers least favourable for a, then for b."""
         low, high = self._filled
-        return self._mixed(low, high, pair, feature), self._mixed(high, low, pair, feature)
+        return _mixed(low, high, pair, feature), _mixed(high, low, pair, feature)
 
-    def _mixed(
-        self, of_a: "SampledGroups", of_b: "SampledGroups", pair: ComparedGroups, feature: int
-    ) -> GapResult:
-        if of_a.prompts is not None and of_b.prompts is not None:
-            groups = (of_a._answers(pair, feature)[0], of_b._answers(pair, feature)[1])
-            return self._fixed_gap(*groups, feature)
-        a, b = of_a._pair(pair)[0], of_b._pair(pair)[1]
-        return self._result(a, b, self._sampled(a, b, feature))
-
-    def _pair(self, pair: ComparedGroups) -> tuple[SideUnits, SideUnits]:
+    def pair_of(self, pair: ComparedGroups) -> tuple[SideUnits, SideUnits]:
+        """Return the units of both sides."""
         a, b = pair
         return self.units.groups[a], self.units.rest(a) if b is None else self.units.groups[b]
 
-    def _sampled(self, a: SideUnits, b: SideUnits, feature: int) -> ComparedSamples:
+    def sampled(self, a: SideUnits, b: SideUnits, feature: int) -> ComparedSamples:
         """Pair within the sets that both sides have; what is left over is compared singly."""
         _, of_a, of_b = np.intersect1d(
             a.by_set.keys, b.by_set.keys, assume_unique=True, return_indices=True
@@ -158,9 +170,10 @@ class SampledGroups:
         )
         return ComparedSamples(*paired, *single, self._bounds[feature])
 
-    def _result(
+    def result(
         self, a: SideUnits, b: SideUnits, sampled: ComparedSamples, family: int = 1
     ) -> GapResult:
+        """Return the gap of two sides over units; families of prompts need five a side."""
         single = min(len(sampled.only_a), len(sampled.only_b))
         found = compare_samples(
             sampled, alpha=self.plan.alpha, tolerance=self.plan.tolerance, family=family
@@ -170,16 +183,17 @@ class SampledGroups:
             return GapResult(nothing, nothing, None, None)
         return found
 
-    def _fixed_gap(
+    def fixed_gap(
         self, a: FixedAnswers, b: FixedAnswers, feature: int, family: int = 1
     ) -> GapResult:
+        """Return the gap of two sides on the prompts that they answered."""
         plan, prompts = self.plan, self.prompts
         return fixed_prompts_gap(
             a, b, sets=prompts.sets if prompts else None, bounds=self._bounds[feature],
             alpha=plan.alpha, tolerance=plan.tolerance, family=family,
         )  # fmt: skip
 
-    def _answers(self, pair: ComparedGroups, feature: int) -> tuple[FixedAnswers, FixedAnswers]:
+    def answers(self, pair: ComparedGroups, feature: int) -> tuple[FixedAnswers, FixedAnswers]:
         """Return the answers of both sides by prompt."""
         if self.prompts is None:
             return {}, {}
@@ -189,12 +203,9 @@ class SampledGroups:
 
     def _counts(self, pair: ComparedGroups, feature: int) -> tuple[tuple[int, int], ...]:
         """Return the rows of both sides, and those of them with a value."""
-        a, b = pair
-        domains = self.grouping.domain_of
-        others = [b] if b is not None else np.flatnonzero(domains == domains[a]).tolist()
-        sides = ([a], [group for group in others if group != a])
         return tuple(
-            (int(self._rows[side].sum()), int(self._there[side, feature].sum())) for side in sides
+            (int(self._rows[side].sum()), int(self._there[side, feature].sum()))
+            for side in self._members(pair)
         )
 
     def _ends(self, feature: int) -> Bounds:
@@ -203,6 +214,27 @@ class SampledGroups:
             return bounds
         there = _present(self.observations.values[:, feature])
         return (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
+
+
+def _mixed(
+    of_a: SampledGroups, of_b: SampledGroups, pair: ComparedGroups, feature: int
+) -> GapResult:
+    """Return the comparison of side a as the first has it, with side b as the second has it."""
+    if of_a.prompts is not None and of_b.prompts is not None:
+        answers = (of_a.answers(pair, feature)[0], of_b.answers(pair, feature)[1])
+        return of_a.fixed_gap(*answers, feature)
+    a, b = of_a.pair_of(pair)[0], of_b.pair_of(pair)[1]
+    return of_a.result(a, b, of_a.sampled(a, b, feature))
+
+
+def _known(found: GapResult) -> GapResult:
+    """Return a gap that needs no interval and no test."""
+    value = undefined(KNOWN, value=found.marginal.value, method=found.marginal.method)
+    return GapResult(value, value, None, None)
+
+
+def _pooled(answers: FixedAnswers) -> Floats:
+    return _present(np.array([value for values in answers.values() for value in values]))
 
 
 def _present(values: Floats) -> Floats:

@@ -13,7 +13,7 @@ EVERYTHING = ""
 
 
 MOST_PAIRED = 6
-"""With more groups in a domain, each is compared with all others together: 21 groups are 210 pairs."""
+"""With more groups in a domain, each is compared with all others: 21 groups are 210 pairs."""
 THE_REST = "the rest"
 ComparedGroups = tuple[int, int | None]
 """One group and another; None stands for all others of its domain together."""

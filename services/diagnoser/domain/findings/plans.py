@@ -47,6 +47,4 @@ class AnalysisPlan:
     @property
     def comparisons(self) -> ComparisonPlan:
         """Return how the run's groups are compared."""
-        return ComparisonPlan(
-            self.alpha, self.tolerance, claim=self.claim, against=self.against
-        )
+        return ComparisonPlan(self.alpha, self.tolerance, claim=self.claim, against=self.against)

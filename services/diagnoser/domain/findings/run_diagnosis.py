@@ -26,7 +26,7 @@ def diagnose(
 ) -> list[RunFinding]:
     """Return a finding for each feature and dimension; all comparisons are one family."""
     parts = list(_parts(responses, plan))
-    family = sum(part.sampled.declared for part in parts)
+    family = max(1, sum(part.sampled.declared for part in parts))
     made = [list(compare(part.sampled, rng, family)) for part in parts]
     every = iter(corrected([each for some in made for each in some], plan.comparisons, family))
     found: list[RunFinding] = []
@@ -36,9 +36,7 @@ def diagnose(
     return sorted(found, key=lambda finding: finding.key)
 
 
-def _parts(
-    responses: Sequence[MeasuredResponse], plan: AnalysisPlan
-) -> Iterator[GroupedResponses]:
+def _parts(responses: Sequence[MeasuredResponse], plan: AnalysisPlan) -> Iterator[GroupedResponses]:
     for some in by_extractor(responses):
         measured = {name for response in some for name in response.values}
         measured |= set(plan.measured.get(some[0].extractor, ()))

@@ -10,6 +10,7 @@ import numpy as np
 
 from services.diagnoser.domain.findings.all_groups import LEAST_GROUPS
 from services.diagnoser.domain.findings.comparisons import GroupComparison
+from services.diagnoser.domain.findings.gap_samples import SampledGroups
 from services.diagnoser.domain.findings.gap_statistics import Value
 from services.diagnoser.domain.findings.group_records import (
     disparity_records,
@@ -22,7 +23,6 @@ from services.diagnoser.domain.findings.group_statistics import (
     describe,
     missingness_by_group,
 )
-from services.diagnoser.domain.findings.gap_samples import SampledGroups
 from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import MeasuredResponse, Observations, Whole
 from services.diagnoser.domain.findings.plans import AnalysisPlan

@@ -60,7 +60,7 @@ def diagnose_table(
     every = groupings(observations)
     single = [each for each in every if len(each.dimensions) == 1]
     sampled = {each.name: SampledGroups(observations, each, plan) for each in single}
-    family = sum(each.declared for each in sampled.values())
+    family = max(1, sum(each.declared for each in sampled.values()))
     for done, grouping in enumerate(every):
         progress(grouping.name, done, len(every))
         described = describe(

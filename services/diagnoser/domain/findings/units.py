@@ -69,9 +69,7 @@ class Units:
         return means[np.isfinite(means)]
 
     def _of(self, belongs: NDArray[np.bool_]) -> SideUnits:
-        return SideUnits.of(
-            self._observations, self._units, self._sets, np.flatnonzero(belongs)
-        )
+        return SideUnits.of(self._observations, self._units, self._sets, np.flatnonzero(belongs))
 
 
 def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
