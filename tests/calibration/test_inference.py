@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from shared.stats.comparisons.cluster_robust import cluster_robust
+from shared.stats.comparisons.compared_samples import ComparedSamples
 from shared.stats.comparisons.effect_size import cliffs_delta, cohens_d, hedges_g, paired_d
-from shared.stats.comparisons.gap_test import ComparedSamples, compare_samples
+from shared.stats.comparisons.gap_test import compare_samples
 from shared.stats.comparisons.means_and_rates import MeanDifference, difference
 from shared.stats.comparisons.missingness import missingness
 from shared.stats.comparisons.multiplicity import CORRECTIONS, adjust

@@ -111,13 +111,17 @@ def confidence_limits(curve: Curve, alpha: float) -> tuple[float, float]:
 
 
 def share_below(curve: Curve, value: float) -> float:
-    """Return the p-value for a mean of at most this, against a larger one."""
-    return float(special.ndtr(score_at(curve, value)[0]))
+    """Return the p-value for a mean of at most this, against a larger one; 0 below 1e-299."""
+    return _tail(float(score_at(curve, value)[0]))
 
 
 def share_above(curve: Curve, value: float) -> float:
-    """Return the p-value for a mean of at least this, against a smaller one."""
-    return float(special.ndtr(-score_at(curve, value)[0]))
+    """Return the p-value for a mean of at least this, against a smaller one; 0 below 1e-299."""
+    return _tail(-float(score_at(curve, value)[0]))
+
+
+def _tail(score: float) -> float:
+    return 0.0 if score <= LADDER[0] else float(special.ndtr(score))
 
 
 def _at(curve: Curve, places: Places) -> Curves:

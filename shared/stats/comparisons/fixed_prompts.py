@@ -8,8 +8,9 @@ import numpy as np
 from scipy import stats
 
 from shared.stats.comparisons.bounded_mean import bounded_mean_curve
+from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.comparisons.confidence_curve import Curve, gap_curve, student_curve
-from shared.stats.comparisons.gap_test import NO_RANGE, Bounds, GapResult, result_of
+from shared.stats.comparisons.gap_test import NO_RANGE, GapResult, result_of
 from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, is_flat
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.samples import Sample, Vector, present

@@ -139,10 +139,10 @@ def test_a_gap_shows_in_the_criterion_it_comes_from() -> None:
     assert len(found) == 2 * 4
     skill = found["skill", "black", "white"]
     assert skill.gap.value == pytest.approx(-0.6)
-    planted = {name for name in found if name[0] == "skill" and "black" in name[1:]}
-    for name, criterion in found.items():
-        assert criterion.p_adjusted is not None
-        assert (criterion.p_adjusted <= 0.05) == (name in planted)
+    assert skill.gap.reason is not None
+    assert "always answered alike" in skill.gap.reason
+    adjusted = [c.p_adjusted for c in found.values() if c.p_adjusted is not None]
+    assert all(p > 0.05 for p in adjusted)  # rng alone
 
 
 def test_total_bias_stands_beside_what_exchanged_labels_give() -> None:

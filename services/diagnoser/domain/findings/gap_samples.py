@@ -12,14 +12,9 @@ from services.diagnoser.domain.findings.observations import Floats, Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from services.diagnoser.domain.findings.units import FixedPrompts, SideUnits, Units
 from shared.contracts import Claim
+from shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, ComparedSamples
 from shared.stats.comparisons.fixed_prompts import fixed_prompts_gap, is_deterministic
-from shared.stats.comparisons.gap_test import (
-    LEAST_UNITS,
-    Bounds,
-    ComparedSamples,
-    GapResult,
-    compare_samples,
-)
+from shared.stats.comparisons.gap_test import GapResult, compare_samples
 from shared.stats.estimate import undefined
 from shared.stats.samples import Sample
 

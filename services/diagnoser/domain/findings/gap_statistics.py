@@ -13,8 +13,8 @@ import numpy as np
 
 from services.diagnoser.domain.findings.observations import Floats
 from services.diagnoser.domain.findings.plans import ComparisonPlan
+from shared.stats.comparisons.compared_samples import ComparedSamples
 from shared.stats.comparisons.effect_size import hedges_g, paired_d
-from shared.stats.comparisons.gap_test import ComparedSamples
 from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
 from shared.stats.comparisons.ranks import mann_whitney
 from shared.stats.estimate import IntervalEstimate

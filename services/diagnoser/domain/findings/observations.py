@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.comparisons.gap_test import Bounds, implied_bounds
+from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]

@@ -67,7 +67,7 @@ def _summaries(
     given = [response.values.get(feature) for response in responses]
     observations = observations_of(responses, {feature: given})
     levels = grouping(observations, (name,))
-    units, prompts = Units.of(observations, levels), FixedPrompts(observations, levels)
+    units, prompts = Units(observations, levels), FixedPrompts(observations, levels)
     for code, level in enumerate(levels.groups):
         rows = np.flatnonzero(levels.codes == code).tolist()
         reasons = Counter(filter(None, (_why_missing(responses[row], feature) for row in rows)))
