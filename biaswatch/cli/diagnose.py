@@ -80,7 +80,7 @@ def diagnose(
     alpha: Annotated[
         float | None, typer.Option(help="1 minus the coverage of intervals.", show_default="0.05")
     ] = None,
-    correction: Annotated[str, typer.Option(help="holm, bh, by or bonferroni.")] = "holm",
+    correction: Annotated[str, typer.Option(help="holm, bh, by or bonferroni.")] = "bonferroni",
     permutations: Annotated[
         int | None,
         typer.Option(

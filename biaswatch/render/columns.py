@@ -161,7 +161,7 @@ GAP_COLUMNS: tuple[Column[GapRow], ...] = (
     _field("low", Shown.CSV, lambda row: row.gap.gap.low),
     _field("high", Shown.CSV, lambda row: row.gap.gap.high),
     _gap_p("p_value", Shown.DOCUMENT | Shown.CSV, "p", lambda gap: gap.p_value),
-    _gap_p("p_adjusted", Shown.ALL, "p (Holm)", lambda gap: gap.p_adjusted),
+    _gap_p("p_adjusted", Shown.ALL, "p (family)", lambda gap: gap.p_adjusted),
     _estimate(
         "effect_size", Shown.DOCUMENT | Shown.CSV, "effect size", lambda row: row.gap.effect_size
     ),
@@ -174,6 +174,7 @@ GAP_COLUMNS: tuple[Column[GapRow], ...] = (
         lambda row: row.gap.verdict.value,
         is_verdict=True,
     ),
+    _field("survives_missing", Shown.CSV, lambda row: row.gap.survives_missing),
     _field("reason", Shown.CSV, lambda row: row.gap.reason),
     _field("claim", Shown.CSV, lambda row: row.diagnosis.claim),
 )

@@ -57,7 +57,7 @@ def _findings(results: RunResults) -> Iterator[str]:
     for first in compared[:1]:
         yield ""
         yield (
-            f"A family of {first.family} comparisons, Holm-corrected at level {first.alpha:g},"
+            f"A family of {first.family} comparisons, Bonferroni-corrected at level {first.alpha:g},"
             f" tolerance {first.tolerance:g}. The conclusions are about {escape_md(first.claim)}."
         )
     for diagnosis in results.diagnoses:

@@ -72,10 +72,12 @@ def _of_gaps(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _conclusion(gap: Gap) -> str:
     found = estimate_text(gap.gap)
+    undone = " The missing answers could undo this." if gap.survives_missing is False else ""
     if gap.verdict is Verdict.DISPARITY:
-        return f"a disparity of {found}, adjusted {p_equals(gap.comparable_p(gap.p_adjusted), 3)}."
+        p_adjusted = p_equals(gap.comparable_p(gap.p_adjusted), 3)
+        return f"a disparity of {found}, adjusted {p_adjusted}.{undone}"
     if gap.verdict is Verdict.NO_DISPARITY:
-        return f"no disparity beyond the tolerance ({found})."
+        return f"no disparity beyond the tolerance ({found}).{undone}"
     return f"not enough evidence for a disparity ({found})."
 
 

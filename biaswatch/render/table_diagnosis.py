@@ -97,8 +97,10 @@ def _comparison_row(each: GroupComparison) -> Row:
         "b": each.b,
         "gap": each.gap.value,
         "ci": _bounds(each.gap.low, each.gap.high),
+        "ci_by_itself": _bounds(each.by_itself.low, each.by_itself.high),
         "p_value": computed_p(each.p_value),
         "p_adjusted": computed_p(each.p_adjusted),
+        "p_equivalence": computed_p(each.p_equivalence_adjusted),
         "p_reason": TOO_SMALL if each.p_value == 0 else None,
         "method": each.gap.method,
         **statistics,
@@ -109,6 +111,7 @@ def _comparison_row(each: GroupComparison) -> Row:
         "units_a": each.units_a,
         "units_b": each.units_b,
         "verdict": conclusion.verdict.value if conclusion else None,
+        "survives_missing": each.survives_missing,
         "reason": each.gap.reason or (conclusion.reason if conclusion else None),
     }
 

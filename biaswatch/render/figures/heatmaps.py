@@ -40,7 +40,7 @@ def gaps(results: RunResults) -> Figure | None:
         panels.append((f"{feature}; {size} answers a group", field, _largest([field])))
     return _panels(
         f"{results.run.suite}: gaps between groups (outlined: disparity at level"
-        f" {first.alpha:g}, Holm over {first.family})",
+        f" {first.alpha:g}, Bonferroni over {first.family})",
         panels,
     )
 

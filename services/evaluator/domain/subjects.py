@@ -103,7 +103,7 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
     notes = [
         f"The platform's conclusion is {SAYS[gap.verdict]}, tolerance {diagnosis.tolerance:g}.",
         f"The conclusion is about {diagnosis.claim}.",
-        f"It is one of {diagnosis.family} comparisons, corrected together (Holm).",
+        f"It is one of {diagnosis.family} comparisons, corrected together (Bonferroni).",
     ]
     notes += [
         f"{each.group}: {each.units} prompts, {each.responses} answers asked for, {each.missing} of"

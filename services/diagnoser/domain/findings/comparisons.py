@@ -134,11 +134,15 @@ def _concluded(each: GroupComparison, plan: ComparisonPlan, family: int) -> Grou
     conclusion = _conclusion(each, plan)
     if conclusion.verdict is Decision.NOT_ENOUGH:
         return replace(each, conclusion=conclusion)
-    survives = True
-    if each.n_missing_a + each.n_missing_b:
-        survives = each.if_missing is not None and all(
-            _stands(each, conclusion, worst, plan, family) for worst in each.if_missing
-        )
+    missing = each.n_missing_a + each.n_missing_b
+    if not missing:
+        return replace(each, conclusion=conclusion, survives_missing=True)
+    survives = each.if_missing is not None and all(
+        _stands(each, conclusion, worst, plan, family) for worst in each.if_missing
+    )
+    could = "cannot" if survives else "could"
+    reason = f"{conclusion.reason}; the {missing} missing answers {could} undo it"
+    conclusion = replace(conclusion, reason=reason)
     return replace(each, conclusion=conclusion, survives_missing=survives)
 
 
