@@ -66,7 +66,7 @@ def details(assessment: Assessment) -> Iterator[tuple[str, Sequence[str], Iterat
         )
         yield "every combination of groups", cell_head, by_cell
     if criteria := assessment.criteria:
-        criterion_head = ("criterion", "groups", f"gap [{level}]", "p (family)", "missing")
+        criterion_head = ("criterion", "groups", f"gap [{level}]", "family p", "missing")
         judged = (
             [
                 *(c.criterion, f"{c.a} - {c.b}", estimate_text(c.gap)),

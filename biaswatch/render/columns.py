@@ -161,7 +161,7 @@ GAP_COLUMNS: tuple[Column[GapRow], ...] = (
     _field("low", Shown.CSV, lambda row: row.gap.gap.low),
     _field("high", Shown.CSV, lambda row: row.gap.gap.high),
     _gap_p("p_value", Shown.DOCUMENT | Shown.CSV, "p", lambda gap: gap.p_value),
-    _gap_p("p_adjusted", Shown.ALL, "p (family)", lambda gap: gap.p_adjusted),
+    _gap_p("p_adjusted", Shown.ALL, "family p", lambda gap: gap.p_adjusted),
     _estimate(
         "effect_size", Shown.DOCUMENT | Shown.CSV, "effect size", lambda row: row.gap.effect_size
     ),

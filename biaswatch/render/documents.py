@@ -57,8 +57,9 @@ def _findings(results: RunResults) -> Iterator[str]:
     for first in compared[:1]:
         yield ""
         yield (
-            f"A family of {first.family} comparisons, Bonferroni-corrected at level {first.alpha:g},"
-            f" tolerance {first.tolerance:g}. The conclusions are about {escape_md(first.claim)}."
+            f"A family of {first.family} comparisons, Bonferroni-corrected at level"
+            f" {first.alpha:g}, tolerance {first.tolerance:g}. The conclusions are about"
+            f" {escape_md(first.claim)}."
         )
     for diagnosis in results.diagnoses:
         yield ""

@@ -97,6 +97,6 @@ def _print_conclusions(console: Console, results: RunResults) -> None:
         console.print(f"[dim]{SCORES_MEAN}[/]")
     for first in compared[:1]:
         console.print(
-            f"[dim]Family of {first.family} comparisons, Bonferroni-corrected, level {first.alpha:g}."
-            f" About {escape(first.claim)}.[/dim]"
+            f"[dim]Family of {first.family} comparisons, Bonferroni-corrected, level"
+            f" {first.alpha:g}. About {escape(first.claim)}.[/dim]"
         )

@@ -99,8 +99,8 @@ class CriterionGap(Part):
     gap: Estimate
     """Mean of a minus mean of b."""
     p_adjusted: float | None = None
-    """For no difference at all, Bonferroni-corrected over the criteria of this assessment: a family of
-    their own, apart from the run's conclusions."""
+    """For no difference at all, corrected (Bonferroni) over the criteria of this assessment: a
+    family of their own, apart from the run's conclusions."""
     missing: NonNegativeInt = 0
     """Judgements of either group that gave no number."""
 

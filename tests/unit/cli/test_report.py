@@ -100,18 +100,18 @@ def test_json_and_csv_hold_the_same_comparison() -> None:
 def test_the_tables_and_the_csv_of_gaps_keep_their_columns() -> None:
     markdown = as_markdown(RunResults(RUN, [diagnosis()])).splitlines()
     assert [line for line in markdown if line.startswith("| group")] == [
-        "| groups | gap [95 %] | p | p (family) | effect size | impact ratio | verdict |",
+        "| groups | gap [95 %] | p | family p | effect size | impact ratio | verdict |",
         "| group | prompts | answers | missing | mean [95 %] | selected [95 %] |",
     ]
     assert "| France - Peru | 1 \\[0.5, 1.5\\] | 0.01 | 0.02 |  |  | **disparity** |" in markdown
     assert as_csv(RunResults(RUN, [diagnosis()])).splitlines() == [
         (
             "run,target,scaffold,feature,dimension,a,b,"
-            "gap,low,high,p_value,p_adjusted,effect_size,verdict,reason,claim"
+            "gap,low,high,p_value,p_adjusted,effect_size,verdict,survives_missing,reason,claim"
         ),
         (
             f"{RUN.run_id},replay:answers,direct,words,concept,France,Peru,"
-            "1.0,0.5,1.5,0.01,0.02,,disparity,the interval lies beyond,these prompts"
+            "1.0,0.5,1.5,0.01,0.02,,disparity,,the interval lies beyond,these prompts"
         ),
     ]
 

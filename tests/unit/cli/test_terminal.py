@@ -33,7 +33,7 @@ def test_a_narrow_terminal_does_not_squeeze_columns_to_a_letter() -> None:
     console = Console(width=60)
     with console.capture() as said:
         print_diagnoses(console, [found])
-    assert "p (family)" in said.get()
+    assert "family p" in said.get()
 
 
 def test_the_conclusions_come_last_and_a_written_report_does_not_push_them_away(
