@@ -8,8 +8,8 @@ import numpy as np
 
 from services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
 from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
-from services.diagnoser.domain.findings.group_disparities import DisparityStatistic
 from services.diagnoser.domain.findings.gap_samples import SampledGroups
+from services.diagnoser.domain.findings.group_disparities import DisparityStatistic
 from services.diagnoser.domain.findings.group_statistics import (
     GroupedMissingness,
     GroupStatistic,
