@@ -1,9 +1,11 @@
 """The one function that asks the product for verdicts, through what the services call."""
 
 from dataclasses import dataclass
+from unittest.mock import patch
 
 from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
 from services.diagnoser.domain.findings.gap_samples import SampledGroups
+from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
 from services.diagnoser.domain.findings.groupings import grouping
 from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
@@ -26,44 +28,45 @@ class ProductVerdict:
     marginal: Interval | None
     """Meant to cover this gap in .95."""
     simultaneous: Interval | None
-    """Meant to cover, together with those of the whole family, in .95; None where none is shown."""
+    """Meant to cover, together with those of the whole family, in .95."""
     survives: bool
-    """Whether the verdict claims to hold whatever the missing answers were.
-
-    A verdict without a word about them claims it.
-    """
+    """Whether the verdict claims to hold whatever the missing answers were."""
 
 
 def product_verdicts(study: Study, shape: Shape, alpha: float, rng: Rng) -> list[ProductVerdict]:
     """Return the product's verdicts on all groups and features of a study, as one family."""
     features = [f"feature{place}" for place in range(study.values.shape[1])]
+    declared = shape.bounds if shape.declared else None
     observations = Observations(
         features=tuple(features),
         values=study.values,
         groups={"group": study.groups},
         units=study.units,
         sets=study.sets,
+        ranges={} if declared is None else dict.fromkeys(features, declared),
     )
     plan = ComparisonPlan(alpha=alpha, tolerance=shape.tolerance, claim=shape.claim)
     sampled = SampledGroups(observations, grouping(observations, ("group",)), plan)
-    found = corrected(list(compare(sampled, rng, sampled.declared)), plan, sampled.declared)
+    family = max(1, sampled.declared)
+    with patch.dict(GAP_STATISTICS, clear=True):  # what is shown beside a test decides nothing
+        compared = list(compare(sampled, rng, family))
+    found = corrected(compared, plan, family)
     return [_verdict(each, features.index(each.feature)) for each in found]
 
 
 def _verdict(found: GroupComparison, feature: int) -> ProductVerdict:
-    gap = found.gap
     concluded = found.conclusion
     return ProductVerdict(
         feature=feature,
         a=found.a,
         b=found.b,
         verdict=concluded.verdict if concluded else Decision.NOT_ENOUGH,
-        gap=gap.value,
+        gap=found.gap.value,
         marginal=_interval(found.by_itself),
-        simultaneous=_interval(gap),
-        survives=bool(found.survives_missing),
+        simultaneous=_interval(found.gap),
+        survives=found.survives_missing is True,
     )
 
 
-def _interval(gap: IntervalEstimate) -> Interval | None:
-    return None if gap.low is None or gap.high is None else (gap.low, gap.high)
+def _interval(found: IntervalEstimate) -> Interval | None:
+    return None if found.low is None or found.high is None else (found.low, found.high)
