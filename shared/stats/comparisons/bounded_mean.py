@@ -11,6 +11,8 @@ The distribution of the weighed mean is computed by a saddlepoint approximation,
 error is below 1 % in the tails; it needs no random numbers and no order of the values.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from scipy import special
 
@@ -19,6 +21,8 @@ from shared.stats.samples import Vector
 
 MOST_VALUES = 400
 """A larger sample is put into so many bins of equal counts: the curve changes by less than 1e-3."""
+MOST_REMEMBERED = 8192
+"""Curves that are kept (12 MB): a group is compared with many, and few answers repeat often."""
 _SMALLEST = 0.05
 """Scores nearer to 0 than this are interpolated: there the approximation divides 0 by 0."""
 _FAR = np.geomspace(60.0, 1e-6, 64)
@@ -50,6 +54,17 @@ def bounded_mean_curve(values: Vector, low: float, high: float) -> Curve:
     """
     if not low <= float(values.min()) <= float(values.max()) <= high:
         raise ValueError(f"a value lies outside the range from {low:g} to {high:g}")
+    return _remembered(np.sort(values).tobytes(), low, high)
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def _remembered(data: bytes, low: float, high: float) -> Curve:
+    curve = _curve(np.frombuffer(data), low, high)
+    curve.flags.writeable = False
+    return curve
+
+
+def _curve(values: Vector, low: float, high: float) -> Curve:
     if low == high:
         return np.full(len(LADDER), low)
     # Values that arithmetic alone made different are one value: their spread says nothing.

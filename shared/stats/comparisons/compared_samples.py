@@ -1,6 +1,8 @@
 """The units of two groups on one feature, and the range that their values can have."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
+from math import sqrt
 
 import numpy as np
 
@@ -9,6 +11,13 @@ from shared.stats.samples import Vector
 
 Bounds = tuple[float, float]
 LEAST_UNITS = 2
+ENOUGH_UNITS = 15
+LEAST_SPREAD = 0.02
+"""The middle half of a sample, as a share of the range: if narrower, rare values may be unseen."""
+MOST_SKEWNESS = 0.1
+"""Times the root of the number of units: beyond, Student's t errs in one tail."""
+MOST_REMEMBERED = 8192
+"""Samples that were looked at: a group is compared with many."""
 NONE: Vector = np.empty(0)
 
 
@@ -60,6 +69,69 @@ class ComparedSamples:
         """Whether no value differs from any other, of either group."""
         parts = (self.paired_a, self.paired_b, self.only_a, self.only_b)
         return is_flat(np.concatenate(parts))
+
+
+@dataclass(frozen=True)
+class SamplePart:
+    """The differences of pairs, or the values of single units, and whether Student's t fits."""
+
+    values: Vector
+    regular: bool
+
+    @classmethod
+    def of(cls, values: Vector, bounds: Bounds | None) -> "SamplePart":
+        """Return values sorted, so that their order changes nothing."""
+        return _remembered(np.sort(values).tobytes(), bounds)
+
+
+@dataclass(frozen=True)
+class SampleParts:
+    """What a gap is made of."""
+
+    pairs: SamplePart | None
+    single: tuple[SamplePart, SamplePart] | None
+
+    @classmethod
+    def of(cls, samples: ComparedSamples) -> "SampleParts":
+        """Return the parts that have enough units."""
+        bounds, weight = samples.bounds, samples.weight
+        pairs = SamplePart.of(samples.differences, bounds) if samples.pairs else None
+        only = (samples.only_a, samples.only_b)
+        single = (
+            (SamplePart.of(only[0], bounds), SamplePart.of(only[1], bounds)) if weight < 1 else None
+        )
+        return cls(pairs, single)
+
+    @property
+    def need_agreement(self) -> bool:
+        """Whether Student's curve has a part, so that a test of labels has to agree."""
+        every = (self.pairs, *(self.single or ()))
+        return any(part is not None and part.regular for part in every)
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def _remembered(data: bytes, bounds: Bounds | None) -> SamplePart:
+    values = np.frombuffer(data)
+    return SamplePart(values, _is_regular(values, bounds))
+
+
+def _is_regular(values: Vector, bounds: Bounds | None) -> bool:
+    """Return whether Student's t can be relied on, given what is known of the range."""
+    if len(values) < LEAST_UNITS or is_flat(values, _scale(values, bounds)):
+        return False
+    if bounds is None:
+        return True
+    if len(values) < ENOUGH_UNITS:
+        return False
+    low, high = np.quantile(values, (0.25, 0.75))
+    deviations = values - values.mean()
+    skewness = float((deviations**3).mean() / (deviations**2).mean() ** 1.5)
+    spread = float(high - low) >= LEAST_SPREAD * (bounds[1] - bounds[0])
+    return spread and abs(skewness) <= MOST_SKEWNESS * sqrt(len(values))
+
+
+def _scale(values: Vector, bounds: Bounds | None) -> float:
+    return float(np.abs(values).max()) if bounds is None else max(map(abs, bounds))
 
 
 def implied_bounds(values: Vector) -> Bounds | None:

@@ -6,14 +6,17 @@ values at -z and z, with z the normal quantile of 1 - alpha / 2, and a test of a
 score at it, so that intervals and tests never disagree, at any level.
 """
 
+from functools import lru_cache
+
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from shared.stats.samples import Vector
 
 _UP = np.concatenate([np.linspace(0.0, 8.0, 81), np.geomspace(8.5, 37.0, 12)])
 LADDER: Vector = np.concatenate([-_UP[:0:-1], _UP])
 """Scores, from -37 to 37: beyond, a p-value is smaller than any number a computer holds."""
+_TAILS = special.ndtr(-_UP)
 Curve = Vector
 """[scores of `LADDER`]: values, none smaller than the one before."""
 Curves = np.ndarray[tuple[int, int], np.dtype[np.float64]]
@@ -48,8 +51,14 @@ def student_curve(mean: float, error: float, dof: float) -> Curve:
     ----------
     Student (1908); Xie and Singh (2013), Confidence distribution, for curves as such.
     """
-    upper = stats.t.isf(special.ndtr(-_UP), dof)
+    upper = _quantiles(dof)
     return np.asarray(mean + error * np.concatenate([-upper[:0:-1], upper]))
+
+
+@lru_cache(maxsize=1024)
+def _quantiles(dof: float) -> Vector:
+    """Return the upper quantiles of Student's t at the scores from 0 upwards."""
+    return np.asarray(-special.stdtrit(dof, _TAILS))
 
 
 def gap_curve(a: Curve, b: Curve) -> Curve:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import atanh, sqrt, tanh
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import special, stats
 
 from shared.stats.comparisons.means_and_rates import NO_SPREAD, ONE_UNIT, ROUNDING
 from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
@@ -164,12 +164,4 @@ def _noncentrality(t: float, dof: int, share: float) -> float:
     """Return the noncentrality at which a share of t values lies below the observed one."""
     if t < 0:
         return -_noncentrality(-t, dof, 1 - share)
-    reach = 8 + t * (1 + 8 / sqrt(dof))
-
-    def excess(noncentrality: float) -> float:
-        below = float(stats.nct.cdf(t, dof, noncentrality))
-        if np.isnan(below):  # scipy gives up in the far tails, where the share is 0 or 1
-            below = 1.0 if noncentrality < t else 0.0
-        return below - share
-
-    return float(optimize.brentq(excess, t - reach, t + reach, xtol=1e-10))
+    return float(special.nctdtrinc(dof, share, t))

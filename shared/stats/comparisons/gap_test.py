@@ -13,7 +13,12 @@ from math import sqrt
 import numpy as np
 
 from shared.stats.comparisons.bounded_mean import bounded_mean_curve
-from shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, ComparedSamples
+from shared.stats.comparisons.compared_samples import (
+    Bounds,
+    ComparedSamples,
+    SamplePart,
+    SampleParts,
+)
 from shared.stats.comparisons.confidence_curve import (
     Curve,
     confidence_limits,
@@ -24,7 +29,6 @@ from shared.stats.comparisons.confidence_curve import (
     student_curve,
 )
 from shared.stats.comparisons.label_tests import exchange_p, flip_p
-from shared.stats.comparisons.means_and_rates import is_flat
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.samples import Vector
 
@@ -32,11 +36,6 @@ NO_VALUES = "a group has no values"
 ONE_UNIT = "a group has one unit, which shows no spread: two are needed"
 LOOKED_AT = 0.2
 """A p-value above this is not made surer by a second test."""
-ENOUGH_UNITS = 15
-LEAST_SPREAD = 0.02
-"""The middle half of a sample, as a share of the range: if narrower, rare values may be unseen."""
-MOST_SKEWNESS = 0.1
-"""Times the root of the number of units: beyond, Student's t errs in one tail."""
 NO_RANGE = "all values are equal, and how much they could differ is not known: declare the range"
 
 
@@ -87,21 +86,23 @@ def compare_samples(
     equivalence; Dunn (1961) for families. `bounded_mean`, `confidence_curve` and `label_tests` say
     what was taken from each.
     """
-    method = _method(samples)
-    if not samples.testable:
-        value = _value(samples)
-        reason = NO_VALUES if value is None else ONE_UNIT
-        nothing = undefined(reason, value=value, method=method)
-        return GapResult(nothing, nothing, None, None)
-    if samples.bounds is None and samples.all_equal:
-        nothing = undefined(NO_RANGE, value=0.0, method=method)
-        return GapResult(nothing, nothing, 1.0, 1.0 if tolerance else None)
-    curve = _curve(samples)
-    value = _value(samples)
+    if not samples.testable or (samples.bounds is None and samples.all_equal):
+        return _untested(samples, tolerance)
+    parts = SampleParts.of(samples)
+    curve, value, method = _curve(samples, parts), _value(samples), _method(samples, parts)
     found = result_of(curve, value, method, alpha=alpha, tolerance=tolerance, family=family)
-    if not _needs_agreement(samples):
+    if not parts.need_agreement:
         return found
     return _agreeing(found, samples, alpha=alpha, tolerance=tolerance, family=family)
+
+
+def _untested(samples: ComparedSamples, tolerance: float) -> GapResult:
+    value = _value(samples)
+    if samples.testable:
+        nothing = undefined(NO_RANGE, value=0.0)
+        return GapResult(nothing, nothing, 1.0, 1.0 if tolerance else None)
+    nothing = undefined(NO_VALUES if value is None else ONE_UNIT, value=value)
+    return GapResult(nothing, nothing, None, None)
 
 
 def result_of(
@@ -120,11 +121,11 @@ def result_of(
     return GapResult(marginal, together, p_disparity, p_equivalence)
 
 
-def _method(samples: ComparedSamples) -> str:
-    kind = "Student's t and relabelling" if _needs_agreement(samples) else "bounded means"
-    if not samples.pairs:
+def _method(samples: ComparedSamples, parts: SampleParts) -> str:
+    kind = "Student's t and relabelling" if parts.need_agreement else "bounded means"
+    if parts.pairs is None:
         return f"{kind}, over units"
-    return f"{kind}, over pairs" + (" and single units" if samples.weight < 1 else "")
+    return f"{kind}, over pairs" + (" and single units" if parts.single else "")
 
 
 def _value(samples: ComparedSamples) -> float | None:
@@ -142,65 +143,42 @@ def _value(samples: ComparedSamples) -> float | None:
     return gap
 
 
-def _curve(samples: ComparedSamples) -> Curve:
-    if samples.weight == 1:
-        return _paired_curve(samples)
-    single = gap_curve(*(_mean_curve(each, samples) for each in (samples.only_a, samples.only_b)))
-    if not samples.pairs:
-        return single
-    return joined_curve(_paired_curve(samples), single, samples.weight)
+def _curve(samples: ComparedSamples, parts: SampleParts) -> Curve:
+    paired = None if parts.pairs is None else _paired_curve(parts.pairs, samples.bounds)
+    if parts.single is None:
+        if paired is None:
+            raise ValueError("there are neither pairs nor single units to compare")
+        return paired
+    single = gap_curve(*(_mean_curve(part, samples) for part in parts.single))
+    return single if paired is None else joined_curve(paired, single, samples.weight)
 
 
-def _needs_agreement(samples: ComparedSamples) -> bool:
-    """Return whether Student's curve has a part, so that a test of labels has to agree."""
-    every = [samples.only_a, samples.only_b] if samples.weight < 1 else []
-    if samples.pairs:
-        every.append(samples.differences)
-    return any(_is_regular(values, samples.bounds) for values in every)
+def _paired_curve(part: SamplePart, bounds: Bounds | None) -> Curve:
+    widest = float(np.abs(part.values).max())
+    if bounds is not None:
+        widest = max(widest, bounds[1] - bounds[0])
+    if part.regular:
+        return _student(part.values, None if bounds is None else (-widest, widest))
+    return bounded_mean_curve(part.values, -widest, widest)
 
 
-def _is_regular(values: Vector, bounds: Bounds | None) -> bool:
-    """Return whether Student's t can be relied on, given what is known of the range."""
-    if len(values) < LEAST_UNITS or is_flat(values, _scale(values, bounds)):
-        return False
-    if bounds is None:
-        return True
-    if len(values) < ENOUGH_UNITS:
-        return False
-    low, high = np.quantile(values, (0.25, 0.75))
-    deviations = values - values.mean()
-    skewness = float((deviations**3).mean() / (deviations**2).mean() ** 1.5)
-    spread = float(high - low) >= LEAST_SPREAD * (bounds[1] - bounds[0])
-    return spread and abs(skewness) <= MOST_SKEWNESS * sqrt(len(values))
-
-
-def _scale(values: Vector, bounds: Bounds | None) -> float:
-    return float(np.abs(values).max()) if bounds is None else max(map(abs, bounds))
-
-
-def _paired_curve(samples: ComparedSamples) -> Curve:
-    differences = samples.differences
-    if _is_regular(differences, samples.bounds):
-        return _student(differences)
-    widest = float(np.abs(differences).max())
+def _mean_curve(part: SamplePart, samples: ComparedSamples) -> Curve:
+    if part.regular:
+        return _student(part.values, samples.bounds)
     if samples.bounds is not None:
-        widest = max(widest, samples.bounds[1] - samples.bounds[0])
-    return bounded_mean_curve(differences, -widest, widest)
-
-
-def _mean_curve(values: Vector, samples: ComparedSamples) -> Curve:
-    values = np.sort(values)
-    if _is_regular(values, samples.bounds):
-        return _student(values)
-    if samples.bounds is not None:
-        return bounded_mean_curve(values, *samples.bounds)
+        return bounded_mean_curve(part.values, *samples.bounds)
     every = np.concatenate([samples.only_a, samples.only_b])
-    return bounded_mean_curve(values, float(every.min()), float(every.max()))
+    return bounded_mean_curve(part.values, float(every.min()), float(every.max()))
 
 
-def _student(values: Vector) -> Curve:
-    error = float(values.std(ddof=1)) / sqrt(len(values))
-    return student_curve(float(values.mean()), error, len(values) - 1)
+def _student(values: Vector, bounds: Bounds | None) -> Curve:
+    """Return Student's curve, of the values and one more at each end of the range, if it is known.
+
+    The two allow for rare values that were not seen, as Agresti and Caffo's two do for shares.
+    """
+    seen = values if bounds is None else np.append(values, bounds)
+    error = float(seen.std(ddof=1)) / sqrt(len(seen))
+    return student_curve(float(seen.mean()), error, len(seen) - 1)
 
 
 def _agreeing(

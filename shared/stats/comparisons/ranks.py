@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import comb
+from math import comb, sqrt
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from shared.stats.comparisons.permutation_test import RESAMPLES
 from shared.stats.comparisons.relabelling import EXACT_UP_TO, Stratum, tails
@@ -97,7 +97,7 @@ def mann_whitney(
     counts = (len(x), len(y), missing_a, missing_b)
     if not len(x) or not len(y):
         return MannWhitney(None, None, None, None, "Mann-Whitney", *counts, EMPTY)
-    ranks = stats.rankdata(np.concatenate([x, y]))
+    ranks = _ranked(np.concatenate([x, y]))
     u_a = float(ranks[: len(x)].sum()) - len(x) * (len(x) + 1) / 2
     found = (u_a, len(x) * len(y) - u_a, u_a / (len(x) * len(y)))
     if np.ptp(ranks) == 0:
@@ -132,6 +132,12 @@ def kruskal_wallis(groups: Mapping[str, Sample]) -> RankTest:
     return RankTest(float(test.statistic), float(test.pvalue), method, n, missing)
 
 
+def _ranked(values: Vector) -> Vector:
+    """Return ranks from 1, the mean of their places for equal values."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse.reshape(-1)])
+
+
 def _tied(ranks: Vector) -> bool:
     return len(np.unique(ranks)) < len(ranks)
 
@@ -158,7 +164,19 @@ def _mann_whitney_p(
         found = tails([Stratum(ranks[: len(x)], ranks[len(x) :])], rng, resamples)
         kind = "all" if found.exact else "random"
         return found.p_value, f"Mann-Whitney, {kind} relabellings"
-    test = stats.mannwhitneyu(x, y, method=method, use_continuity=continuity)
+    if method == "asymptotic":
+        p_value = _normal_p(ranks, len(x), 0.5 if continuity else 0.0)
+    else:
+        p_value = float(stats.mannwhitneyu(x, y, method=method).pvalue)
     ending = ", ties and continuity corrected" if continuity else ", ties corrected"
     name = "Mann-Whitney, exact" if method == "exact" else f"Mann-Whitney, normal{ending}"
-    return float(test.pvalue), name
+    return p_value, name
+
+
+def _normal_p(ranks: Vector, n_a: int, continuity: float) -> float:
+    """Return the two-sided normal p-value; scipy's costs ten times as much for one pair."""
+    n, n_b = len(ranks), len(ranks) - n_a
+    ties = np.unique(ranks, return_counts=True)[1].astype(np.float64)
+    shrunk = (n + 1) - float((ties**3 - ties).sum()) / (n * (n - 1))
+    distance = abs(float(ranks[:n_a].sum()) - n_a * (n + 1) / 2) - continuity
+    return min(1.0, 2 * float(special.ndtr(-distance / sqrt(n_a * n_b / 12 * shrunk))))
