@@ -8,7 +8,7 @@ the mean of the two distributions, added at the upper and at the lower end, whic
 mid-p version of Clopper and Pearson's limits: near its level instead of far within it.
 
 The distribution of the weighed mean is computed by a saddlepoint approximation, whose relative
-error is below 1 % in the tails; it needs no random numbers and no order of the values.
+error in the tails is a few per cent; it needs no random numbers and no order of the values.
 """
 
 from functools import lru_cache
@@ -79,8 +79,7 @@ def _curve(values: Vector, low: float, high: float) -> Curve:
     up = LADDER[LADDER >= 0]
     upper = np.interp(up, positive[1], positive[0])
     lower = -np.interp(up, negative[1], negative[0])
-    middle = np.clip((upper[0] + lower[0]) / 2, lower[0], upper[0])
-    curve = np.concatenate([lower[:0:-1], [middle], upper[1:]])
+    curve = np.concatenate([lower[:0:-1], [(upper[0] + lower[0]) / 2], upper[1:]])
     return np.clip(np.maximum.accumulate(curve), low, high)
 
 
