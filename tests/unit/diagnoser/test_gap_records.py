@@ -64,7 +64,7 @@ def test_the_interval_and_both_p_values_of_a_gap_are_corrected_for_its_family() 
 
 
 def test_a_disparity_says_whether_the_missing_answers_could_undo_it() -> None:
-    values: list[float | None] = [1.0] * 60 + [0.0] * 60
+    values = [1.0] * 60 + [0.0] * 60
     groups = ["a"] * 60 + ["b"] * 60
     [whole] = gaps_of(answered(values, groups))
     [some] = gaps_of(answered([None, *values[1:]], groups))
@@ -77,7 +77,7 @@ def test_a_disparity_says_whether_the_missing_answers_could_undo_it() -> None:
 
 
 def test_no_disparity_says_whether_the_missing_answers_could_undo_it() -> None:
-    values: list[float | None] = [0.0, 1.0] * 300
+    values = [0.0, 1.0] * 300
     groups = ["a"] * 300 + ["b"] * 300
     plan = replace(PLAN, tolerance=0.2)
     [some] = gaps_of(answered([None, *values[1:]], groups), plan)
