@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biaswatch.cli.options import FailOn, Json, Server, Token, fail_at, least_gap
-from shared.contracts import Claim
+from shared.contracts import Against, Claim
 from shared.contracts.identity import is_id
 from shared.errors import UsageError
 
@@ -46,6 +46,7 @@ class DiagnosisOptions:
     ddof: int
     calibrate: bool
     claim: Claim
+    compared: Against
 
 
 def diagnose(
@@ -70,6 +71,18 @@ def diagnose(
     statistic: Annotated[list[str] | None, typer.Option(help="May be repeated.")] = None,
     set_: Annotated[
         str | None, typer.Option("--set", help="The column of counterfactual sets.")
+    ] = None,
+    range_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range",
+            metavar="FEATURE=LOW:HIGH",
+            help="The least and the largest value there can be; may be repeated.",
+        ),
+    ] = None,
+    compared: Annotated[
+        Against | None,
+        typer.Option("--compare", help="Groups in pairs, or each with the rest; auto: up to six."),
     ] = None,
     claim: Annotated[
         Claim | None, typer.Option(help="What conclusions are about; a run's suite says so.")
@@ -105,6 +118,7 @@ def diagnose(
     as_json: Json = False,
 ) -> None:
     """Show statistics by group, disparities and corrected comparisons of a run or a table."""
+    from biaswatch.cli.diagnosis_input import declared_ranges
     from biaswatch.readers.tables import TableColumns
     from biaswatch.render import table_diagnosis
 
@@ -112,13 +126,15 @@ def diagnose(
     if (permutations or 0) < 0 or seed < 0:
         raise UsageError("--permutations and --seed have to be 0 or more.")
     _check_levels(alpha, tolerance)
-    columns = TableColumns(group or [], feature or [], baseline, unit, domain or [], set_)
+    ranges = declared_ranges(range_ or [])
+    columns = TableColumns(group or [], feature or [], baseline, unit, domain or [], set_, ranges)
     given = _input(source, columns, target or [], scaffold or [], server, token)
     asked = DiagnosisOptions(
         statistic or [*ALWAYS, *(WITH_A_BASELINE if given.rows.baseline is not None else ())],
         given.alpha if alpha is None else alpha,
         given.tolerance if tolerance is None else tolerance,
         correction, permutations, seed, ddof, calibrate, claim or given.claim,
+        compared or given.compared,
     )  # fmt: skip
     found = table_diagnosis.result_rows(_diagnosed(given.rows, asked), given.unit)
     about = {**given.about, **_about(asked, found["comparisons"])}
@@ -160,7 +176,7 @@ def _input(
         raise UsageError("A run knows its baselines: write --calibrate, without --baseline.")
     wanted = RunColumns(
         columns.groups, columns.features, columns.unit, columns.domains, columns.set,
-        targets, scaffolds,
+        targets, scaffolds, columns.ranges,
     )  # fmt: skip
     return run_input(source, wanted, server, token)
 
@@ -188,10 +204,10 @@ def _diagnosed(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagnosis
 
     levels = [len(set(labels)) for labels in seen.groups.values()]
     pairs = sum(n * (n - 1) // 2 for n in levels) * len(seen.features)
-    if pairs > MOST_COMPARISONS:
+    if asked.compared is Against.PAIRS and pairs > MOST_COMPARISONS:
         raise UsageError(
             f"These groups and features make {pairs:,} comparisons; {MOST_COMPARISONS:,} are made"
-            " at most. Name fewer features, or a column with fewer groups."
+            " at most. Name fewer features, a column with fewer groups, or --compare rest."
         )
     if asked.calibrate:
         if seen.baseline is None:
@@ -199,10 +215,12 @@ def _diagnosed(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagnosis
                 "--calibrate needs baselines: the column of --baseline, or a run whose probes have"
                 " baseline texts."
             )
-        seen = replace(seen, values=seen.values - seen.baseline)
+        spans = {name: (low - high, high - low) for name, (low, high) in seen.ranges.items()}
+        seen = replace(seen, values=seen.values - seen.baseline, ranges=spans)
     declared = ComparisonPlan(
-        asked.alpha, asked.tolerance, asked.correction, asked.permutations or 0, asked.claim
-    )
+        asked.alpha, asked.tolerance, asked.correction, asked.permutations or 0, asked.claim,
+        asked.compared,
+    )  # fmt: skip
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("diagnosing")

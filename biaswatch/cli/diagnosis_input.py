@@ -1,7 +1,9 @@
 """What `diagnose` reads: the rows of a table in a file, or of a run from the gateway."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations,
 from biaswatch.readers.tables import TableColumns, observations
 from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.contracts import Claim
+from shared.contracts import Against, Claim
 from shared.errors import UsageError
+from shared.stats.comparisons.compared_samples import Bounds
 
 DECLARED = ComparisonPlan()
 """What holds unless something else is asked for, or a run declares it."""
@@ -33,6 +36,7 @@ class DiagnosisInput:
     alpha: float = DECLARED.alpha
     """Unless another is asked for; so is the next."""
     tolerance: float = DECLARED.tolerance
+    compared: Against = DECLARED.against
 
     @property
     def about(self) -> dict[str, Any]:
@@ -43,6 +47,27 @@ class DiagnosisInput:
             "units": len(np.unique(self.rows.unit_codes())),
             "set": self.set,
         }
+
+
+def declared_ranges(given: Sequence[str]) -> dict[str, Bounds]:
+    """Return the ranges of features, written as `rating=1:10`.
+
+    Raises
+    ------
+    UsageError
+        One is not written so, or its first number is not the smaller one.
+    """
+    found: dict[str, Bounds] = {}
+    for text in given:
+        name, _, ends = text.rpartition("=")
+        low, _, high = ends.partition(":")
+        try:
+            found[name] = float(low), float(high)
+        except ValueError:
+            raise UsageError(f"--range {text} is not written like rating=1:10.") from None
+        if not (name and isfinite(found[name][0]) and found[name][0] < found[name][1] < inf):
+            raise UsageError(f"--range {text} needs a feature, a number and a larger one.")
+    return found
 
 
 def table_input(path: Path, columns: TableColumns) -> DiagnosisInput:
@@ -79,6 +104,7 @@ def run_input(
         declared.claim,
         DECLARED.alpha if declared.alpha is None else declared.alpha,
         DECLARED.tolerance if declared.tolerance is None else declared.tolerance,
+        declared.compared,
     )
 
 

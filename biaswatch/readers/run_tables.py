@@ -3,16 +3,17 @@
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 
 import numpy as np
 
 from biaswatch.readers.field_names import full_name, short_names
 from biaswatch.readers.tables import joined_labels, observation_warnings
-from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
+from services.diagnoser.domain.findings.observations import Floats, Observations, Whole, within
 from services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
 from shared.errors import UsageError
+from shared.stats.comparisons.compared_samples import Bounds
 
 Labels = list[str | None]
 ASKED = ("target", "scaffold")
@@ -108,6 +109,8 @@ class RunColumns:
     targets: Sequence[str] = ()
     """Only answers of these; of all, where none is named."""
     scaffolds: Sequence[str] = ()
+    ranges: Mapping[str, Bounds] = field(default_factory=dict)
+    """By feature, without its extractor: instead of what the run declares."""
 
 
 def run_observations(table: RunTable, columns: RunColumns) -> Observations:
@@ -123,9 +126,16 @@ def run_observations(table: RunTable, columns: RunColumns) -> Observations:
     features = _features(table, columns.features)
     sets = _taken(table, _field(table, columns.set or "set"), kept)
     baseline = np.column_stack([table.baseline(name)[kept] for name in features])
+    own = {name: name.split(".", 1)[1] for name in features}
+    declared = {**table.declared.ranges, **columns.ranges}
+    ends = {name: declared[own[name]] for name in features if own[name] in declared}
+    short = short_names(table.features)
     return Observations(
-        features=tuple(short_names(table.features)[name] for name in features),
-        values=np.column_stack([table.values(name)[kept] for name in features]),
+        features=tuple(short[name] for name in features),
+        values=np.column_stack(
+            [within(table.values(name)[kept], ends.get(name)) for name in features]
+        ),
+        ranges={short[name]: each for name, each in ends.items()},
         groups={name: _taken(table, field, kept) for name, field in groups.items()},
         units=_taken(table, _field(table, columns.unit or "unit"), kept),
         sets=sets if any(sets) else None,
@@ -166,13 +176,13 @@ def _features(table: RunTable, named: Sequence[str]) -> list[str]:
 def _kept(table: RunTable, wanted: Mapping[str, Sequence[str]]) -> Whole:
     """Return the rows of the named targets and scaffolds."""
     keep = np.ones(table.rows, dtype=bool)
-    for field, names in wanted.items():
-        labels = table.labels(field)
+    for asked, names in wanted.items():
+        labels = table.labels(asked)
         there = dict.fromkeys(label for label in labels if label is not None)
         for name in names:
             if name not in there:
                 raise UsageError(
-                    f"The run {table.declared.run_id} has no {field} {name!r}. There are:"
+                    f"The run {table.declared.run_id} has no {asked} {name!r}. There are:"
                     f" {', '.join(there)}."
                 )
         if names:

@@ -1,7 +1,7 @@
 """Tables of measurements from files: columns found, numbers read, slips named."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 from biaswatch.readers.repeated_rows import repeats_warning
 from services.diagnoser.domain.findings.observations import Floats, Observations
 from shared.errors import UsageError
+from shared.stats.comparisons.compared_samples import Bounds
 
 READERS = {
     ".csv": lambda path: _csv(path),
@@ -30,6 +31,8 @@ class TableColumns:
     domains: Sequence[str] = ()
     """Together they name the domain of a row."""
     set: str | None = None
+    ranges: Mapping[str, Bounds] = field(default_factory=dict)
+    """By feature: the least and the largest value there can be."""
 
     @property
     def all(self) -> list[str]:
@@ -62,6 +65,7 @@ def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[
         sets=_labels(frame, columns.set) if columns.set else None,
         domains=_domains(path, frame, columns.domains),
         baseline=_baseline(path, frame, columns),
+        ranges=columns.ranges,
     )
     return seen, [*_unnamed_unit(frame, columns, seen), *observation_warnings(seen)]
 

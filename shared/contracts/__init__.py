@@ -1,5 +1,6 @@
 """The records on the bus, and the routes they take."""
 
+from shared.contracts.against import Against
 from shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins
 from shared.contracts.assessment import (
     Assessment,

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 from pydantic import Field, model_validator
 
+from shared.contracts.against import Against
 from shared.contracts.identity import Name, Token, derived_id
 from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part
@@ -71,6 +73,11 @@ class Suite(Part):
     """What conclusions are about; a study of a few documents can only speak of these."""
     selected_at_least: dict[str, float] = {}
     """From which value of a feature on an answer counts as a selection."""
+    ranges: dict[str, tuple[float, float]] = {}
+    """The least and the largest value a feature can have: a scale of ratings, such as 1 to 10.
+    A value beyond counts as missing; without a range, shares and ratings are recognised."""
+    compared: Against = Against.AUTO
+    """What each group is compared with."""
     assessed: tuple[str, ...] = ()
     """Features whose quality, consistency and deviation from anonymised twins are looked at too."""
     strata: tuple[Name, ...] = ()
@@ -88,6 +95,13 @@ class Suite(Part):
             if probe.key in seen:
                 raise ValueError(f"two probes have the key {probe.key!r}")
             seen.add(probe.key)
+        return self
+
+    @model_validator(mode="after")
+    def _ranges_are_ranges(self) -> "Suite":
+        for name, (low, high) in self.ranges.items():
+            if not (isfinite(low) and isfinite(high) and low < high):
+                raise ValueError(f"the range of {name!r} needs a number and a larger one")
         return self
 
     @model_validator(mode="after")
@@ -125,8 +139,10 @@ class Suite(Part):
     def hash(self) -> str:
         """Changes with everything in the suite."""
         # Suites from before these fields keep their hashes.
-        later = ("variables", "assessed", "strata")
+        later = ("variables", "assessed", "strata", "ranges")
         without: dict[str, Any] = {name: True for name in later if not getattr(self, name)}
+        if self.compared is Against.AUTO:
+            without["compared"] = True
         if not any(probe.facts for probe in self.probes):
             without["probes"] = {"__all__": {"facts"}}
         return derived_id("suite", self.model_dump(mode="json", exclude=without))

@@ -67,6 +67,8 @@ class DiagnoseRun:
             selected_at_least=suite.selected_at_least,
             assessed=suite.assessed,
             claim=suite.claim,
+            ranges=suite.ranges,
+            against=suite.compared,
         )
         cases = list(self._cases(run, suite))
         # Seeded by the run, so that a second diagnosis draws the same labels.

@@ -40,6 +40,8 @@ class MeasurementQueries:
             claim=suite.claim,
             features=list(suite.features),
             selected_at_least=suite.selected_at_least,
+            ranges=suite.ranges,
+            compared=suite.compared,
             strata=list(suite.strata),
             extractors=self._extractors(run),
             targets=[target.name for target in run.targets],

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from shared.contracts import Claim
+from shared.contracts import Against, Claim
 
 
 class DescribedBody(BaseModel):
@@ -30,6 +30,10 @@ class DeclaredAnalysis(DescribedBody):
     """Which features are diagnosed; all that are measured, where none is named."""
     selected_at_least: dict[str, float]
     """From which value of a feature on an answer counts as a selection."""
+    ranges: dict[str, tuple[float, float]] = {}
+    """The least and the largest value of a feature; a value beyond counts as missing."""
+    compared: Against = Against.AUTO
+    """What each group is compared with."""
     strata: list[str] = []
     """Facts or dimensions of groups that are described and never compared."""
     extractors: list[PinnedExtractor]

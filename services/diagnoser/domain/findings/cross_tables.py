@@ -7,7 +7,7 @@ import numpy as np
 
 from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
 from services.diagnoser.domain.findings.gap_samples import SampledGroups
-from services.diagnoser.domain.findings.groupings import Against, grouping
+from services.diagnoser.domain.findings.groupings import grouping
 from services.diagnoser.domain.findings.observations import (
     MeasuredResponse,
     Observations,
@@ -18,7 +18,7 @@ from services.diagnoser.domain.findings.observations import (
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import estimate_record, negated
 from services.diagnoser.domain.findings.units import FixedPrompts, Units
-from shared.contracts import Cell, Claim, CriterionGap, Deviation, ErrorGap
+from shared.contracts import Against, Cell, Claim, CriterionGap, Deviation, ErrorGap
 from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
 from shared.stats.comparisons.means_and_rates import mean_of
 from shared.stats.studies.hiring import LEAST_SHARED_SETS

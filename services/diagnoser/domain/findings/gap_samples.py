@@ -113,13 +113,13 @@ class SampledGroups:
         """Return both sides of a pair on one feature, compared."""
         a, b = self.pair_of(pair)
         by_unit = (_present(a.by_unit.values[:, feature]), _present(b.by_unit.values[:, feature]))
-        sampled = self.sampled(a, b, feature)
+        sampled = self.sampled(a, b, feature, self.bounds_of(pair, feature))
         found = self.result(a, b, sampled, family)
         shown = GapSamples.of(sampled, *by_unit)
         by_set, known = None, False
         if self.prompts is not None:
             groups = self.answers(pair, feature)
-            by_set, found = found, self.fixed_gap(*groups, feature, family)
+            by_set, found = found, self.fixed_gap(*groups, self.bounds_of(pair, feature), family)
             known = bool(found.marginal.value) and is_deterministic(*groups, sets=self.prompts.sets)
             found = _known(found) if known else found
             of_a, of_b = (
@@ -145,12 +145,18 @@ class SampledGroups:
         low, high = self._filled
         return _mixed(low, high, pair, feature), _mixed(high, low, pair, feature)
 
+    def bounds_of(self, pair: ComparedGroups, feature: int) -> Bounds | None:
+        """Return the range of a feature in the domain of a pair."""
+        return self._bounds[feature][self.grouping.groups[pair[0]].domain]
+
     def pair_of(self, pair: ComparedGroups) -> tuple[SideUnits, SideUnits]:
         """Return the units of both sides."""
         a, b = pair
         return self.units.groups[a], self.units.rest(a) if b is None else self.units.groups[b]
 
-    def sampled(self, a: SideUnits, b: SideUnits, feature: int) -> ComparedSamples:
+    def sampled(
+        self, a: SideUnits, b: SideUnits, feature: int, bounds: Bounds | None
+    ) -> ComparedSamples:
         """Pair within the sets that both sides have; what is left over is compared singly."""
         _, of_a, of_b = np.intersect1d(
             a.by_set.keys, b.by_set.keys, assume_unique=True, return_indices=True
@@ -163,7 +169,7 @@ class SampledGroups:
             _present(np.concatenate([np.delete(x, of_a), a.alone[:, feature]])),
             _present(np.concatenate([np.delete(y, of_b), b.alone[:, feature]])),
         )
-        return ComparedSamples(*paired, *single, self._bounds[feature])
+        return ComparedSamples(*paired, *single, bounds)
 
     def result(
         self, a: SideUnits, b: SideUnits, sampled: ComparedSamples, family: int = 1
@@ -179,12 +185,12 @@ class SampledGroups:
         return found
 
     def fixed_gap(
-        self, a: FixedAnswers, b: FixedAnswers, feature: int, family: int = 1
+        self, a: FixedAnswers, b: FixedAnswers, bounds: Bounds | None, family: int = 1
     ) -> GapResult:
         """Return the gap of two sides on the prompts that they answered."""
         plan, prompts = self.plan, self.prompts
         return fixed_prompts_gap(
-            a, b, sets=prompts.sets if prompts else None, bounds=self._bounds[feature],
+            a, b, sets=prompts.sets if prompts else None, bounds=bounds,
             alpha=plan.alpha, tolerance=plan.tolerance, family=family,
         )  # fmt: skip
 
@@ -204,9 +210,10 @@ class SampledGroups:
         )
 
     def _ends(self, feature: int) -> Bounds:
-        """Return the range of a feature, or else of the values that were seen."""
-        if (bounds := self._bounds[feature]) is not None:
-            return bounds
+        """Return the range of a feature over all domains, or else of the values that were seen."""
+        known = [bounds for bounds in self._bounds[feature] if bounds is not None]
+        if len(known) == len(self._bounds[feature]) and known:
+            return min(low for low, _ in known), max(high for _, high in known)
         there = _present(self.observations.values[:, feature])
         return (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
 
@@ -217,9 +224,9 @@ def _mixed(
     """Return the comparison of side a as the first has it, with side b as the second has it."""
     if of_a.prompts is not None and of_b.prompts is not None:
         answers = (of_a.answers(pair, feature)[0], of_b.answers(pair, feature)[1])
-        return of_a.fixed_gap(*answers, feature)
+        return of_a.fixed_gap(*answers, of_a.bounds_of(pair, feature))
     a, b = of_a.pair_of(pair)[0], of_b.pair_of(pair)[1]
-    return of_a.result(a, b, of_a.sampled(a, b, feature))
+    return of_a.result(a, b, of_a.sampled(a, b, feature, of_a.bounds_of(pair, feature)))
 
 
 def _known(found: GapResult) -> GapResult:

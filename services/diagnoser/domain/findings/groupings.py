@@ -1,33 +1,18 @@
 """Groupings: the groups that one dimension makes, or several crossed, each group once."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import combinations
 
 import numpy as np
 
-from services.diagnoser.domain.findings.observations import Observations, Whole, coded
-
-EVERYTHING = ""
-"""The domain's name where no domains are given."""
-
+from services.diagnoser.domain.findings.observations import EVERYTHING, Observations, Whole, coded
+from shared.contracts import Against
 
 MOST_PAIRED = 6
 """With more groups in a domain, each is compared with all others: 21 groups are 210 pairs."""
 THE_REST = "the rest"
 ComparedGroups = tuple[int, int | None]
 """One group and another; None stands for all others of its domain together."""
-
-
-class Against(StrEnum):
-    """What each group is compared with."""
-
-    AUTO = "auto"
-    """Each other group, up to six of them; else all others together."""
-    PAIRS = "pairs"
-    """Each other group."""
-    REST = "rest"
-    """All others of its domain together."""
 
 
 @dataclass(frozen=True)

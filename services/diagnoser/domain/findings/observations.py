@@ -12,6 +12,8 @@ from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
 Labels = Sequence[str | None]
+EVERYTHING = ""
+"""The domain's name where no domains are given."""
 
 
 @dataclass(frozen=True)
@@ -34,22 +36,25 @@ class Observations:
     ranges: Mapping[str, Bounds] = field(default_factory=dict)
     """By feature: the least and the largest value there can be, where somebody declared them."""
 
-    def bounds(self, feature: int) -> Bounds | None:
-        """Return the range of a feature: as declared, or as its values speak of it by themselves.
+    def bounds(self, feature: int) -> list[Bounds | None]:
+        """Return the range of a feature in each domain, in the order of their names.
+
+        It is the declared one, or else what the values of the domain speak of by themselves.
 
         Raises
         ------
         ValueError
             A value lies outside the declared range.
         """
-        name = self.features[feature]
+        name, values = self.features[feature], self.values[:, feature]
+        codes, domains = coded(self.domains or [EVERYTHING] * self.rows)
         if name not in self.ranges:
-            return implied_bounds(self.values[:, feature])
+            return [implied_bounds(values[codes == code]) for code in range(len(domains))]
         low, high = self.ranges[name]
-        there = self.values[np.isfinite(self.values[:, feature]), feature]
+        there = values[np.isfinite(values)]
         if len(there) and not low <= float(there.min()) <= float(there.max()) <= high:
             raise ValueError(f"{name} has values outside its range from {low:g} to {high:g}")
-        return low, high
+        return [(low, high)] * len(domains)
 
     @property
     def rows(self) -> int:
@@ -116,14 +121,30 @@ def dimensions_of(responses: Sequence[MeasuredResponse]) -> tuple[str, ...]:
 
 
 def observations_of(
-    responses: Sequence[MeasuredResponse], features: Mapping[str, Values]
+    responses: Sequence[MeasuredResponse],
+    features: Mapping[str, Values],
+    ranges: Mapping[str, Bounds] | None = None,
 ) -> Observations:
-    """Return one row for each response, with one value of each feature; None is missing."""
+    """Return one row for each response, with one value of each feature.
+
+    None is missing, and so is a value outside a declared range.
+    """
     sets = [each.set for each in responses]
+    ranges = {name: ends for name, ends in (ranges or {}).items() if name in features}
+    columns = [within(column, ranges.get(name)) for name, column in features.items()]
     return Observations(
         features=tuple(features),
-        values=np.array(list(features.values()), dtype=np.float64).T,
+        values=np.array(columns, dtype=np.float64).T,
         groups={d: [each.groups.get(d) for each in responses] for d in dimensions_of(responses)},
         units=[each.unit for each in responses],
         sets=sets if any(sets) else None,
+        ranges=ranges,
     )
+
+
+def within(values: Values | Floats, ends: Bounds | None) -> Floats:
+    """Return values, those outside a range as missing."""
+    column = np.array(values, dtype=np.float64)
+    if ends is None:
+        return column
+    return np.where((column >= ends[0]) & (column <= ends[1]), column, np.nan)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from services.diagnoser.domain.findings.groupings import Against
-from shared.contracts import Claim
+from shared.contracts import Against, Claim
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,8 @@ class AnalysisPlan:
     """Which are diagnosed; all, unless named."""
     measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What each extractor measures: known even where it could measure nothing."""
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """By feature: the least and the largest value there can be; a value beyond is missing."""
     selected_at_least: Mapping[str, float] | None = None
     assessed: tuple[str, ...] = ()
     """Features that are assessed beyond their gaps."""

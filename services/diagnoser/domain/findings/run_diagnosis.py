@@ -43,7 +43,8 @@ def _parts(responses: Sequence[MeasuredResponse], plan: AnalysisPlan) -> Iterato
         names = sorted(measured & set(plan.features) if plan.features else measured)
         if not names:
             continue
-        observations = observations_of(some, {n: [r.values.get(n) for r in some] for n in names})
+        columns = {name: [each.values.get(name) for each in some] for name in names}
+        observations = observations_of(some, columns, plan.ranges)
         selected = _selected(observations, plan)
         for dimension in dimensions_of(some):
             groups = grouping(observations, (dimension,))

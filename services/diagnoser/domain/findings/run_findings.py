@@ -46,6 +46,7 @@ from shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 STATISTICS = (Mean(), Median(), StandardDeviation())
 """The mean first; the others are shown beside it."""
 UNDEFINED, NOT_FINITE = "undefined", "not finite"
+OUTSIDE = "outside the declared range"
 
 
 @dataclass(frozen=True, order=True)
@@ -186,6 +187,8 @@ def _reasons(part: GroupedResponses, rows: Whole, index: int) -> Counter[str]:
             reasons[part.responses[row].why_missing or UNDEFINED] += 1
         elif not isfinite(value):
             reasons[NOT_FINITE] += 1
+        elif not isfinite(part.observations.values[row, index]):
+            reasons[OUTSIDE] += 1
     return reasons
 
 
