@@ -7,6 +7,7 @@ import typer
 from biaswatch.cli import (
     build,
     calibrate,
+    compare,
     dead_letters,
     diagnose,
     extractor_calibration,
@@ -33,7 +34,7 @@ app = typer.Typer(
 VERBS: tuple[Callable[..., None], ...] = (
     *(runs.demo, runs.up, runs.run, runs.runs, runs.show, runs.cancel),
     *(operator.provision, operator.keys, operator.purge),
-    *(diagnose.diagnose, ll144.ll144),
+    *(diagnose.diagnose, compare.compare, ll144.ll144),
     *(report.report, build.build, ingest.ingest, calibrate.calibrate),
 )
 TAKING_COUNTS: tuple[Callable[..., None], ...] = (table.table, interpret.interpret)

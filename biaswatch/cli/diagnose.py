@@ -125,7 +125,7 @@ def diagnose(
     least = least_gap(fail_on)
     if (permutations or 0) < 0 or seed < 0:
         raise UsageError("--permutations and --seed have to be 0 or more.")
-    _check_levels(alpha, tolerance)
+    check_levels(alpha, tolerance)
     ranges = declared_ranges(range_ or [])
     columns = TableColumns(group or [], feature or [], baseline, unit, domain or [], set_, ranges)
     given = _input(source, columns, target or [], scaffold or [], server, token)
@@ -149,7 +149,8 @@ def diagnose(
     fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
 
 
-def _check_levels(alpha: float | None, tolerance: float | None) -> None:
+def check_levels(alpha: float | None, tolerance: float | None) -> None:
+    """Refuse a level or a tolerance that cannot be one."""
     if alpha is not None and not 0 < alpha < 1:
         raise UsageError(f"--alpha is {alpha:g}, but it has to lie between 0 and 1.")
     if tolerance is not None and not (isfinite(tolerance) and tolerance >= 0):
@@ -215,7 +216,10 @@ def _diagnosed(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagnosis
                 "--calibrate needs baselines: the column of --baseline, or a run whose probes have"
                 " baseline texts."
             )
-        spans = {name: (low - high, high - low) for name, (low, high) in seen.ranges.items()}
+        spans = {
+            name: ends and (ends[0] - ends[1], ends[1] - ends[0])
+            for name, ends in seen.ranges.items()
+        }
         seen = replace(seen, values=seen.values - seen.baseline, ranges=spans)
     declared = ComparisonPlan(
         asked.alpha, asked.tolerance, asked.correction, asked.permutations or 0, asked.claim,

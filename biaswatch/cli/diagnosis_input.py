@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -18,6 +18,9 @@ from services.diagnoser.domain.findings.plans import ComparisonPlan
 from shared.contracts import Against, Claim
 from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import Bounds
+
+if TYPE_CHECKING:
+    from biaswatch.local.client import GatewayClient
 
 DECLARED = ComparisonPlan()
 """What holds unless something else is asked for, or a run declares it."""
@@ -94,7 +97,7 @@ def run_input(
     UsageError
         The run has no such field or feature, or the gateway refuses to show it.
     """
-    table = asyncio.run(_read(run_id, server, token))
+    (table,) = read_runs([run_id], server, token)
     declared, rows = table.declared, run_observations(table, columns)
     return DiagnosisInput(
         rows,
@@ -108,15 +111,30 @@ def run_input(
     )
 
 
-async def _read(run_id: str, server: str | None, token: str | None) -> RunTable:
+def read_runs(run_ids: Sequence[str], server: str | None, token: str | None) -> list[RunTable]:
+    """Return the measured answers of runs, from one gateway.
+
+    Raises
+    ------
+    UsageError
+        There is no such run, or the gateway refuses to show it.
+    """
+    return asyncio.run(_read(run_ids, server, token))
+
+
+async def _read(run_ids: Sequence[str], server: str | None, token: str | None) -> list[RunTable]:
     from biaswatch.local.connections import connected
 
-    console = Console(stderr=True)
     async with connected(server, token, with_models=False) as client:
-        table = RunTable(await client.analysis(run_id))
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
-            task = bars.add_task("reading answers", total=table.declared.answers)
-            async for answer in client.measurements(run_id):
-                table.add(answer)
-                bars.advance(task)
+        return [await _read_one(client, run_id) for run_id in run_ids]
+
+
+async def _read_one(client: "GatewayClient", run_id: str) -> RunTable:
+    console = Console(stderr=True)
+    table = RunTable(await client.analysis(run_id))
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("reading answers", total=table.declared.answers)
+        async for answer in client.measurements(run_id):
+            table.add(answer)
+            bars.advance(task)
     return table

@@ -29,33 +29,35 @@ FailOn = Annotated[
 ]
 
 
-def least_gap(written: str | None) -> float | None:
+def least_gap(written: str | None, *, any_size: str = ANY) -> float | None:
     """Read the option: the least size of a gap that counts; None where nothing was asked for.
 
     Raises
     ------
     UsageError
-        It is neither `disparity` nor a size.
+        It is neither `disparity`, or the word for any size, nor a size.
     """
-    if written is None or written == ANY:
+    if written is None or written == any_size:
         return None if written is None else 0.0
     try:
         size = float(written)
     except ValueError:
         size = -1.0
     if not (isfinite(size) and size >= 0):
-        raise UsageError(f"--fail-on is {written!r}; write `{ANY}`, or a gap of 0 or more.")
+        raise UsageError(f"--fail-on is {written!r}; write `{any_size}`, or a size of 0 or more.")
     return size
 
 
-def fail_at(concluded: Iterable[tuple[str | None, float | None]], least: float | None) -> None:
+def fail_at(
+    concluded: Iterable[tuple[str | None, float | None]], least: float | None, *, verdict: str = ANY
+) -> None:
     """End with 1 where a gap that counts was concluded to be a disparity: (verdict, gap).
 
     What is not concluded fails nothing, however large it looks.
     """
     if least is None:
         return
-    if any(verdict == ANY and abs(gap or 0.0) >= least for verdict, gap in concluded):
+    if any(each == verdict and abs(gap or 0.0) >= least for each, gap in concluded):
         raise typer.Exit(FOUND_CODE)
 
 

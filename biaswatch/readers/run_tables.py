@@ -123,7 +123,7 @@ def run_observations(table: RunTable, columns: RunColumns) -> Observations:
     """
     kept = _kept(table, {"target": columns.targets, "scaffold": columns.scaffolds})
     groups = _groups(table, columns.groups)
-    features = _features(table, columns.features)
+    features = measured_features(table, columns.features)
     sets = _taken(table, _field(table, columns.set or "set"), kept)
     baseline = np.column_stack([table.baseline(name)[kept] for name in features])
     own = {name: name.split(".", 1)[1] for name in features}
@@ -162,7 +162,14 @@ def _groups(table: RunTable, named: Sequence[str]) -> dict[str, str]:
     return {field.removeprefix("groups."): field for field in found}
 
 
-def _features(table: RunTable, named: Sequence[str]) -> list[str]:
+def measured_features(table: RunTable, named: Sequence[str]) -> list[str]:
+    """Return the named features in full, or those that the run's suite has diagnosed.
+
+    Raises
+    ------
+    UsageError
+        The run has no such feature, or none at all.
+    """
     of = f"The run {table.declared.run_id}"
     if named:
         return [full_name(name, table.features, kind="feature", of=of) for name in named]
@@ -205,9 +212,13 @@ def _domains(table: RunTable, named: Sequence[str], rows: Whole) -> Labels | Non
 
 def run_warnings(table: RunTable, rows: Observations) -> list[str]:
     """Return what somebody who reads the numbers of these rows of a run should know."""
-    said = [
+    return [*missing_answers(table), *observation_warnings(rows)]
+
+
+def missing_answers(table: RunTable) -> list[str]:
+    """Return how many answers of a run have no values, and why, by extractor."""
+    return [
         f"{sum(reasons.values())} of {table.rows} answers have no values by {extractor}:"
         f" {', '.join(f'{count} {why}' for why, count in sorted(reasons.items()))}."
         for extractor, reasons in sorted(table.missing.items())
     ]
-    return [*said, *observation_warnings(rows)]

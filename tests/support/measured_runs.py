@@ -50,7 +50,7 @@ def make_suite(claim: Claim = Claim.POPULATION, sets: int = 6) -> Suite:
     )
 
 
-def make_measured_run(suite: Suite, *, repeats: int = 2, targets: int = 2) -> Run:
+def make_measured_run(suite: Suite, *, repeats: int = 2, targets: int = 2, nonce: str = "") -> Run:
     """Make the run of a suite that two extractors measure."""
     return Run(
         at=AT,
@@ -58,18 +58,24 @@ def make_measured_run(suite: Suite, *, repeats: int = 2, targets: int = 2) -> Ru
         suite_hash=suite.hash,
         targets=tuple(parse_target(f"simulator:m{n}") for n in range(targets)),
         repeats=repeats,
+        nonce=nonce,
         extractors=tuple(ExtractorPin(name=name, version="1") for name in EXTRACTORS),
     )
 
 
-def write_measured_run(store: Store, run: Run, suite: Suite) -> list[Features]:
-    """Write a run with its measurements; of every seventh answer there are none."""
+def write_measured_run(
+    store: Store, run: Run, suite: Suite, moved: Mapping[str, float] | None = None
+) -> list[Features]:
+    """Write a run with its measurements; of every seventh answer there are none.
+
+    Two runs of a suite have the same numbers, but for the races that are moved.
+    """
     rng = np.random.default_rng(11)
     store.extractors.announce(
         *(ExtractorStatus(name, "1", features, AT) for name, features in EXTRACTORS.items())
     )
     found = [
-        _features(probe, name, rng, missing=number % 7 == 3)
+        _features(probe, name, rng, moved or {}, missing=number % 7 == 3)
         for number, probe in enumerate(probes_of(run, suite, AT))
         for name in EXTRACTORS
         if number % 29 != 5  # of these, nothing arrives at all
@@ -79,8 +85,11 @@ def write_measured_run(store: Store, run: Run, suite: Suite) -> list[Features]:
     return found
 
 
-def _features(probe: Probe, name: str, rng: np.random.Generator, *, missing: bool) -> Features:
-    shift = {"asian": 0.0, "black": -0.4, "white": 0.3}[probe.groups["race"]]
+def _features(
+    probe: Probe, name: str, rng: np.random.Generator, moved: Mapping[str, float], *, missing: bool
+) -> Features:
+    race = probe.groups["race"]
+    shift = {"asian": 0.0, "black": -0.4, "white": 0.3}[race] + moved.get(race, 0.0)
     values: Mapping[str, float | None] = {
         feature: float(rng.normal(shift, 0.3)) for feature in EXTRACTORS[name]
     }

@@ -89,7 +89,7 @@ def compare_samples(
     if not samples.testable or (samples.bounds is None and samples.all_equal):
         return _untested(samples, tolerance)
     parts = SampleParts.of(samples)
-    curve, value, method = _curve(samples, parts), _value(samples), _method(samples, parts)
+    curve, value, method = _curve(samples, parts), mean_gap(samples), _method(samples, parts)
     found = result_of(curve, value, method, alpha=alpha, tolerance=tolerance, family=family)
     if not parts.need_agreement:
         return found
@@ -97,7 +97,7 @@ def compare_samples(
 
 
 def _untested(samples: ComparedSamples, tolerance: float) -> GapResult:
-    value = _value(samples)
+    value = mean_gap(samples)
     if samples.testable:
         nothing = undefined(NO_RANGE, value=0.0)
         return GapResult(nothing, nothing, 1.0, 1.0 if tolerance else None)
@@ -128,7 +128,8 @@ def _method(samples: ComparedSamples, parts: SampleParts) -> str:
     return f"{kind}, over pairs" + (" and single units" if parts.single else "")
 
 
-def _value(samples: ComparedSamples) -> float | None:
+def mean_gap(samples: ComparedSamples) -> float | None:
+    """Return mean(a) - mean(b), pairs and single units weighed as `compare_samples` does."""
     pairs, weight = samples.pairs, samples.weight
     if not samples.testable:
         a = np.concatenate([samples.paired_a, samples.only_a])
@@ -144,7 +145,7 @@ def _value(samples: ComparedSamples) -> float | None:
 
 
 def _curve(samples: ComparedSamples, parts: SampleParts) -> Curve:
-    paired = None if parts.pairs is None else _paired_curve(parts.pairs, samples.bounds)
+    paired = None if parts.pairs is None else _paired_curve(parts.pairs, samples)
     if parts.single is None:
         if paired is None:
             raise ValueError("there are neither pairs nor single units to compare")
@@ -153,10 +154,12 @@ def _curve(samples: ComparedSamples, parts: SampleParts) -> Curve:
     return single if paired is None else joined_curve(paired, single, samples.weight)
 
 
-def _paired_curve(part: SamplePart, bounds: Bounds | None) -> Curve:
-    widest = float(np.abs(part.values).max())
+def _paired_curve(part: SamplePart, samples: ComparedSamples) -> Curve:
+    bounds, widest = samples.bounds, float(np.abs(part.values).max())
     if bounds is not None:
         widest = max(widest, bounds[1] - bounds[0])
+    if not widest:  # twins that are all alike do not show that all others are
+        widest = float(np.ptp(np.concatenate([samples.paired_a, samples.paired_b])))
     if part.regular:
         return _student(part.values, None if bounds is None else (-widest, widest))
     return bounded_mean_curve(part.values, -widest, widest)

@@ -97,10 +97,10 @@ class SampledGroups:
     def _unit_counts(self, pair: ComparedGroups) -> tuple[Whole, ...]:
         """Return by feature how many units each side has: answers, where prompts are fixed."""
         if self.plan.claim is Claim.BANK:
-            return tuple(self._there[side].sum(axis=0) for side in self._members(pair))
+            return tuple(self._there[side].sum(axis=0) for side in self.members(pair))
         return tuple(np.isfinite(side.by_unit.values).sum(axis=0) for side in self.pair_of(pair))
 
-    def _members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
+    def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
         """Return the groups of both sides."""
         a, b = pair
         if b is not None:
@@ -206,7 +206,7 @@ class SampledGroups:
         """Return the rows of both sides, and those of them with a value."""
         return tuple(
             (int(self._rows[side].sum()), int(self._there[side, feature].sum()))
-            for side in self._members(pair)
+            for side in self.members(pair)
         )
 
     def _ends(self, feature: int) -> Bounds:

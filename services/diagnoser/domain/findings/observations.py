@@ -33,8 +33,11 @@ class Observations:
     """The domain of each row; groups of different domains are never compared."""
     baseline: Floats | None = None
     """[rows, features]: the baseline's value in the same row, where there is a baseline."""
-    ranges: Mapping[str, Bounds] = field(default_factory=dict)
-    """By feature: the least and the largest value there can be, where somebody declared them."""
+    ranges: Mapping[str, Bounds | None] = field(default_factory=dict)
+    """By feature: the least and the largest value there can be, where somebody declared them.
+
+    None is declared as well: the range is not known, and the values are not asked for it.
+    """
 
     def bounds(self, feature: int) -> list[Bounds | None]:
         """Return the range of a feature in each domain, in the order of their names.
@@ -50,7 +53,9 @@ class Observations:
         codes, domains = coded(self.domains or [EVERYTHING] * self.rows)
         if name not in self.ranges:
             return [implied_bounds(values[codes == code]) for code in range(len(domains))]
-        low, high = self.ranges[name]
+        if (declared := self.ranges[name]) is None:
+            return [None] * len(domains)
+        low, high = declared
         there = values[np.isfinite(values)]
         if len(there) and not low <= float(there.min()) <= float(there.max()) <= high:
             raise ValueError(f"{name} has values outside its range from {low:g} to {high:g}")

@@ -1,0 +1,118 @@
+"""The verb `compare`: what changed between two runs, or between two targets."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from biaswatch.cli.options import Json, Server, Token, fail_at, least_gap
+from shared.contracts import Claim
+from shared.contracts.identity import is_id
+from shared.errors import UsageError
+
+CHANGE = "change"
+"""What `--fail-on` takes for a change of any size."""
+
+
+def compare(
+    before: Annotated[str, typer.Argument(metavar="RUN", help="The run before.")],
+    after: Annotated[str, typer.Argument(metavar="RUN", help="The run after.")],
+    group: Annotated[
+        list[str] | None, typer.Option(help="Any field of the runs' probes; may be repeated.")
+    ] = None,
+    feature: Annotated[
+        list[str] | None, typer.Option(help="A feature of any extractor; may be repeated.")
+    ] = None,
+    range_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range",
+            metavar="FEATURE=LOW:HIGH",
+            help="The least and the largest value there can be; may be repeated.",
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None, typer.Option(help="Only this target; may be repeated.")
+    ] = None,
+    scaffold: Annotated[
+        list[str] | None, typer.Option(help="Only this scaffold; may be repeated.")
+    ] = None,
+    other_target: Annotated[
+        list[str] | None, typer.Option(help="Of the second run, this target instead.")
+    ] = None,
+    other_scaffold: Annotated[
+        list[str] | None, typer.Option(help="Of the second run, this scaffold instead.")
+    ] = None,
+    claim: Annotated[
+        Claim | None, typer.Option(help="What conclusions are about; the first run says so.")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            help="The largest change of a gap or a mean that does not matter; the first run's."
+        ),
+    ] = None,
+    missing_tolerance: Annotated[
+        float, typer.Option(help="The same of shares of missing answers.")
+    ] = 0.0,
+    alpha: Annotated[
+        float | None, typer.Option(help="How often equal runs may be said to differ.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", help="Write the changes to a CSV or Parquet file.")
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on", help="End with 1 at a change: `change`, or the least size that counts."
+        ),
+    ] = None,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Say what changed between two runs: gaps, means, shares of missing answers."""
+    from biaswatch.cli.comparison_input import RunPart, comparison_input
+    from biaswatch.cli.diagnose import check_levels
+    from biaswatch.render import run_changes
+    from services.diagnoser.domain.changes.run_changes import ChangePlan, compare_runs
+    from services.diagnoser.domain.findings.plans import ComparisonPlan
+
+    least = least_gap(fail_on, any_size=CHANGE)
+    for each in (tolerance, missing_tolerance):
+        check_levels(alpha, each)
+    for run in (before, after):
+        if not is_id(run):
+            raise UsageError(f"{run!r} is no run's id: `biaswatch runs` lists them.")
+    parts = (
+        RunPart(before, target or (), scaffold or ()),
+        RunPart(after, other_target or target or (), other_scaffold or scaffold or ()),
+    )
+    given = comparison_input(parts, group or (), feature or (), range_ or (), server, token)
+    plan = ComparisonPlan(
+        given.alpha if alpha is None else alpha,
+        given.tolerance if tolerance is None else tolerance,
+        claim=claim or given.claim,
+        against=given.against,
+    )
+    found = compare_runs(given.matched, ChangePlan(plan, missing_tolerance))
+    about = {
+        **given.about,
+        "claim": plan.claim.value,
+        "alpha": plan.alpha,
+        "tolerance": plan.tolerance,
+        "missing_tolerance": missing_tolerance,
+        "family": found.family,
+    }
+    rows = run_changes.change_rows(found)
+    answer = run_changes.answer_sentence(rows)
+    if output:
+        run_changes.write_changes(rows, output)
+        typer.echo(f"Wrote {output}.", err=True)
+    if as_json:
+        said = {"answer": answer, "changes": rows, "about": about, "warnings": given.warnings}
+        typer.echo(json.dumps(said, indent=2, allow_nan=False))
+    else:
+        run_changes.print_changes(answer, rows, about, given.warnings)
+    fail_at(((row["verdict"], row["change"]) for row in rows), least, verdict="changed")

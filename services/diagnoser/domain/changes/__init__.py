@@ -1,0 +1,1 @@
+"""Changes between two runs: of gaps, of means and of shares of missing answers."""

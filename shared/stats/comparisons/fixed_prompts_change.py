@@ -1,0 +1,128 @@
+"""The change of a gap, or of a mean, on a bank of prompts that is itself the subject."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from shared.stats.comparisons.compared_samples import Bounds
+from shared.stats.comparisons.fixed_prompts import Answers, fixed_prompts_gap, is_deterministic
+from shared.stats.comparisons.gap_test import GapResult
+from shared.stats.estimate import IntervalEstimate
+from shared.stats.samples import Sample, present
+
+Sets = Mapping[Hashable, Hashable]
+"""By prompt, its counterfactual set."""
+
+
+@dataclass(frozen=True)
+class TwoRunsAnswers:
+    """The answers of two runs to the prompts of one group, by prompt."""
+
+    before: Answers
+    after: Answers
+
+    @property
+    def answered(self) -> set[Hashable]:
+        """The prompts with a value in both runs."""
+        shared = self.before.keys() & self.after.keys()
+        return {p for p in shared if all(len(present(r[p])[0]) for r in (self.before, self.after))}
+
+
+@dataclass(frozen=True)
+class ChangeResult:
+    """A change with its tests, and what there was before and after."""
+
+    result: GapResult
+    before: float | None
+    after: float | None
+    known: bool = False
+    """The answers never vary: the change of these prompts is known."""
+
+
+def fixed_prompts_level_change(
+    answers: TwoRunsAnswers, *, bounds: Bounds | None, alpha: float, tolerance: float, family: int
+) -> ChangeResult:
+    """Return the change of the mean over the prompts that both runs answered.
+
+    Every prompt weighs the same in both runs; parameters are `compare_samples`'s.
+    """
+    own: Sets = {prompt: prompt for prompt in answers.answered}
+    result = fixed_prompts_gap(
+        answers.after, answers.before, sets=own, bounds=bounds, alpha=alpha, tolerance=tolerance,
+        family=family,
+    )  # fmt: skip
+    before, after = (_mean(run, own) for run in (answers.before, answers.after))
+    known = _known(result, answers.after, answers.before, own)
+    return ChangeResult(result, before, after, known)
+
+
+def fixed_prompts_gap_change(
+    a: TwoRunsAnswers,
+    b: TwoRunsAnswers,
+    *,
+    sets: Sets | None,
+    bounds: Bounds | None,
+    alpha: float,
+    tolerance: float,
+    family: int = 1,
+) -> ChangeResult:
+    """Return the gap of a and b after, less their gap before, on prompts that both runs answered.
+
+    The change is twice the gap of two halves: a after with b before, against a before with b
+    after. So `fixed_prompts_gap` tests it, at half of the tolerance. With sets, those count that
+    both groups have answered prompts of; each weighs the same. Prompts of a and of b differ.
+
+    Parameters
+    ----------
+    a, b
+        The answers of each group in both runs.
+    sets
+        The counterfactual set of each prompt; prompts it does not name are left out.
+    bounds, alpha, tolerance, family
+        `compare_samples`'s.
+    """
+    of_a, of_b = _in_shared_sets(a, b, sets)
+    rising: dict[Hashable, Sample] = {}
+    falling: dict[Hashable, Sample] = {}
+    halves: dict[Hashable, Hashable] = {}
+    for side, prompts, up, down in (("a", of_a, a.after, a.before), ("b", of_b, b.before, b.after)):
+        for prompt, its_set in prompts.items():
+            rising[side, prompt], falling[side, prompt] = up[prompt], down[prompt]
+            halves[side, prompt] = (side, its_set)
+    half = fixed_prompts_gap(
+        rising, falling, sets=halves, bounds=bounds, alpha=alpha, tolerance=tolerance / 2,
+        family=family,
+    )  # fmt: skip
+    result = replace(
+        half, marginal=_doubled(half.marginal), simultaneous=_doubled(half.simultaneous)
+    )
+    before, after = (
+        None if (x := _mean(p, of_a)) is None or (y := _mean(q, of_b)) is None else x - y
+        for p, q in ((a.before, b.before), (a.after, b.after))
+    )
+    return ChangeResult(result, before, after, _known(result, rising, falling, halves))
+
+
+def _in_shared_sets(a: TwoRunsAnswers, b: TwoRunsAnswers, sets: Sets | None) -> tuple[Sets, Sets]:
+    """Return the set of each prompt that counts, of a and of b; without sets, all are in one."""
+    of_a, of_b = ({p: sets.get(p) if sets else 0 for p in group.answered} for group in (a, b))
+    both = (set(of_a.values()) & set(of_b.values())) - {None}
+    kept_a, kept_b = ({p: s for p, s in of.items() if s in both} for of in (of_a, of_b))
+    return kept_a, kept_b
+
+
+def _mean(answers: Answers, sets: Sets) -> float | None:
+    """Return the mean over sets of the mean over their prompts; None without a prompt."""
+    means: dict[Hashable, list[float]] = {}
+    for prompt, its_set in sets.items():
+        means.setdefault(its_set, []).append(float(present(answers[prompt])[0].mean()))
+    return fmean(map(fmean, means.values())) if means else None
+
+
+def _known(result: GapResult, a: Answers, b: Answers, sets: Sets) -> bool:
+    return bool(result.marginal.value) and is_deterministic(a, b, sets=sets)
+
+
+def _doubled(half: IntervalEstimate) -> IntervalEstimate:
+    value, low, high = (None if v is None else 2 * v for v in (half.value, half.low, half.high))
+    return replace(half, value=value, low=low, high=high)

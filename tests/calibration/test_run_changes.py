@@ -1,0 +1,106 @@
+"""Two equal runs are said to differ no more often than declared, whatever the data look like."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
+from services.diagnoser.domain.changes.run_changes import ChangeOf, ChangePlan, compare_runs
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from shared.contracts import Claim
+from tests.support.two_runs import Drawn, Rng, matched_of, run_of
+
+RUNS, ALPHA = 100, 0.05
+MOST = ALPHA + 3.5 * (ALPHA * (1 - ALPHA) / RUNS) ** 0.5
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How the answers of two equal runs look."""
+
+    sizes: Mapping[str, int]
+    drawn: Drawn
+    repeats: int = 1
+    twins: bool = True
+    claim: Claim = Claim.POPULATION
+
+
+def rare(rng: Rng, _group: str, _number: int) -> float:
+    return float(rng.random() < 0.02)
+
+
+def mostly_four(rng: Rng, _group: str, _number: int) -> float:
+    return float(rng.choice([3, 4, 4, 4, 4, 4, 5]))
+
+
+def skewed(rng: Rng, _group: str, _number: int) -> float:
+    return float(rng.lognormal(3, 1))
+
+
+def by_prompt(rng: Rng, _group: str, number: int) -> float:
+    return float(rng.random() < number % 5 / 5)
+
+
+SHAPES = {
+    "rare, unbalanced": Shape({"a": 25, "b": 400}, rare, twins=False),
+    "nearly flat twins": Shape({"a": 20, "b": 20}, mostly_four),
+    "tiny": Shape({"a": 4, "b": 4}, by_prompt),
+    "skewed lengths": Shape({"a": 15, "b": 100}, skewed, twins=False),
+    "repeats, partly paired": Shape({"a": 12, "b": 30}, by_prompt, repeats=3),
+    "a bank, nearly flat": Shape({"a": 20, "b": 20}, mostly_four, 3, claim=Claim.BANK),
+    "a bank whose prompts differ": Shape({"a": 12, "b": 30}, by_prompt, 3, claim=Claim.BANK),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_equal_runs_are_rarely_said_to_differ(name: str) -> None:
+    shape = SHAPES[name]
+    false = 0
+    for seed in range(RUNS):
+        rng = np.random.default_rng(seed)
+        before, after = (
+            run_of(rng, dict(shape.sizes), shape.drawn, repeats=shape.repeats, twins=shape.twins)
+            for _ in range(2)
+        )
+        plan = ChangePlan(ComparisonPlan(alpha=ALPHA, claim=shape.claim))
+        found = compare_runs(matched_of(before, after), plan).changes
+        false += any(each.verdict is ChangeVerdict.CHANGED for each in found)
+    assert false / RUNS <= MOST
+
+
+def test_a_change_as_large_as_the_tolerance_is_rarely_taken_for_none() -> None:
+    tolerance, false = 0.1, 0
+    for seed in range(RUNS):
+        rng = np.random.default_rng(seed)
+        before = run_of(rng, {"a": 20, "b": 300}, lambda *_: 0.0, twins=False)
+        after = run_of(
+            rng, {"a": 20, "b": 300},
+            lambda rng, group, _: float(group == "a" and rng.random() < 0.1), twins=False,
+        )  # fmt: skip
+        plan = ChangePlan(ComparisonPlan(alpha=ALPHA, tolerance=tolerance))
+        found = compare_runs(matched_of(before, after), plan).changes
+        false += any(
+            each.verdict is ChangeVerdict.NO_CHANGE
+            for each in found
+            if each.subject.of is not ChangeOf.MISSING and each.subject.a == "a"
+        )
+    assert false / RUNS <= MOST
+
+
+def test_a_gap_that_grows_by_one_and_a_half_deviations_is_found_in_forty_sets() -> None:
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        before = run_of(rng, {"a": 40, "b": 40}, lambda rng, *_: 100 + rng.normal())
+        after = run_of(
+            rng, {"a": 40, "b": 40}, lambda rng, group, _: 100 + 1.5 * (group == "a") + rng.normal()
+        )
+        changes = compare_runs(matched_of(before, after), ChangePlan(ComparisonPlan())).changes
+        found += any(
+            each.verdict is ChangeVerdict.CHANGED
+            for each in changes
+            if each.subject.of is ChangeOf.GAP
+        )
+    assert found >= 16

@@ -1,0 +1,203 @@
+"""Changes between two runs: numbers, family, verdicts, missing answers, prompts that differ."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
+from services.diagnoser.domain.changes.run_changes import (
+    ChangeOf,
+    ChangePlan,
+    RunChange,
+    RunChanges,
+    compare_runs,
+)
+from services.diagnoser.domain.findings.observations import Observations
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from shared.contracts import Claim
+from tests.support.two_runs import matched_of, run_of
+
+SIZES = {"a": 40, "b": 40}
+
+
+def plan(
+    *, tolerance: float = 0.0, claim: Claim = Claim.POPULATION, missing_tolerance: float = 0.0
+) -> ChangePlan:
+    return ChangePlan(ComparisonPlan(tolerance=tolerance, claim=claim), missing_tolerance)
+
+
+def normal(rng: np.random.Generator, group: str, number: int) -> float:
+    """Draw from a level of the prompt and of the group, beyond any range that is implied."""
+    return 100 + 10 * (group == "a") + number % 7 + rng.normal()
+
+
+def compared(before: Observations, after: Observations, declared: ChangePlan) -> RunChanges:
+    return compare_runs(matched_of(before, after), declared)
+
+
+def only(found: RunChanges, of: ChangeOf, a: str | None = None) -> RunChange:
+    return next(c for c in found.changes if c.subject.of is of and c.subject.a == a)
+
+
+def by_prompt(run: Observations) -> dict[str, float]:
+    """Compute each prompt's mean in plain Python."""
+    found: dict[str, list[float]] = {}
+    for unit, value in zip(run.units or (), run.values[:, 0], strict=True):
+        if np.isfinite(value):
+            found.setdefault(str(unit), []).append(float(value))
+    return {unit: sum(values) / len(values) for unit, values in found.items()}
+
+
+def shifted(run: Observations, by: float, group: str | None = None) -> Observations:
+    labels = run.groups["race"]
+    move = np.array([[by if group in {None, label} else 0.0] for label in labels])
+    return replace(run, values=run.values + move)
+
+
+def without(run: Observations, rows: list[int]) -> Observations:
+    values = run.values.copy()
+    values[rows] = np.nan
+    return replace(run, values=values)
+
+
+def test_a_changed_gap_of_twins_is_the_difference_of_differences() -> None:
+    rng = np.random.default_rng(1)
+    before = run_of(rng, SIZES, normal, repeats=3)
+    after = shifted(run_of(rng, SIZES, normal, repeats=3), 2.0, "a")
+    found = compared(before, after, plan())
+    was, now = by_prompt(before), by_prompt(after)
+    changes = [now[f"a{n}"] - now[f"b{n}"] - was[f"a{n}"] + was[f"b{n}"] for n in range(40)]
+    change = only(found, ChangeOf.GAP, "a")
+    assert found.family == 1 + 3 + 3  # a gap; means of all, a, b; shares of missing answers
+    assert change.change.value == pytest.approx(np.mean(changes), abs=1e-10)
+    assert change.before == pytest.approx(np.mean([was[f"a{n}"] - was[f"b{n}"] for n in range(40)]))
+    assert change.after is not None
+    assert change.before is not None
+    assert change.after - change.before == pytest.approx(change.change.value, abs=1e-10)
+    reach = stats.t.ppf(1 - 0.05 / 7 / 2, 39) * stats.sem(changes)
+    assert change.change.low == pytest.approx(np.mean(changes) - reach, rel=1e-3)
+    assert change.by_itself.low is not None
+    assert change.change.low is not None
+    assert change.by_itself.low > change.change.low
+    assert change.verdict is ChangeVerdict.CHANGED
+
+
+def test_a_changed_level_is_the_mean_change_of_its_units() -> None:
+    rng = np.random.default_rng(2)
+    before, after = (run_of(rng, {"a": 30, "b": 20}, normal, twins=False) for _ in range(2))
+    found = compared(before, shifted(after, 3.0, "b"), plan())
+    was, now = by_prompt(before), by_prompt(shifted(after, 3.0, "b"))
+    for group, prompts in (("a", 30), ("b", 20)):
+        own = [now[f"{group}{n}"] - was[f"{group}{n}"] for n in range(prompts)]
+        level = only(found, ChangeOf.MEAN, group)
+        assert level.change.value == pytest.approx(np.mean(own), abs=1e-10)
+        reach = stats.t.ppf(1 - 0.05 / 7 / 2, prompts - 1) * stats.sem(own)
+        assert level.change.high == pytest.approx(np.mean(own) + reach, rel=1e-3)
+    assert only(found, ChangeOf.MEAN, "a").verdict is ChangeVerdict.NOT_ENOUGH
+    assert only(found, ChangeOf.MEAN, "b").verdict is ChangeVerdict.CHANGED
+
+
+@pytest.mark.parametrize("claim", list(Claim))
+def test_runs_that_exchange_their_places_exchange_signs_only(claim: Claim) -> None:
+    rng = np.random.default_rng(3)
+    sizes = {"a": 12, "b": 9, "c": 15}
+    runs = [run_of(rng, sizes, normal, repeats=2) for _ in range(2)]
+    there = compared(runs[0], runs[1], plan(tolerance=0.5, claim=claim)).changes
+    back = compared(runs[1], runs[0], plan(tolerance=0.5, claim=claim)).changes
+    for one, other in zip(there, back, strict=True):
+        assert one.change.value == pytest.approx(-(other.change.value or 0.0), abs=1e-9)
+        assert one.p_value == pytest.approx(other.p_value, rel=1e-6)
+        assert one.verdict is other.verdict
+
+
+def test_a_bank_is_compared_by_answers_and_its_change_is_known_where_none_varies() -> None:
+    def fixed(_rng: np.random.Generator, group: str, number: int) -> float:
+        return float(group == "a" and number < 5)
+
+    rng = np.random.default_rng(4)
+    before = run_of(rng, {"a": 10, "b": 10}, lambda *_: 0.0, repeats=2)
+    after = run_of(rng, {"a": 10, "b": 10}, fixed, repeats=2)
+    gap = only(compared(before, after, plan(claim=Claim.BANK)), ChangeOf.GAP, "a")
+    assert gap.verdict is ChangeVerdict.CHANGED
+    assert (gap.before, gap.after, gap.change.value) == (0.0, 0.5, 0.5)
+    assert gap.p_value is None
+    assert "never vary" in gap.reason
+
+
+def test_a_gap_of_a_bank_changes_by_the_spread_within_prompts_alone() -> None:
+    rng = np.random.default_rng(5)
+    before, after = (run_of(rng, {"a": 20, "b": 20}, normal, repeats=4) for _ in range(2))
+    gap = only(compared(before, after, plan(claim=Claim.BANK)), ChangeOf.GAP, "a")
+    variance = 0.0
+    for run in (before, after):
+        answers = run.values[:, 0].reshape(40, 4)
+        variance += (answers.var(axis=1, ddof=1) / 4 / 20**2).sum()
+    reach = stats.t.ppf(1 - 0.05 / 2, 4 * 20 * 3) * np.sqrt(variance)
+    assert gap.by_itself.low is not None
+    assert gap.by_itself.value is not None
+    assert gap.by_itself.value - gap.by_itself.low == pytest.approx(reach, rel=0.01)
+
+
+def test_equal_runs_have_no_change_beyond_a_tolerance_and_nothing_shown_at_none() -> None:
+    rng = np.random.default_rng(6)
+    run = run_of(rng, {"a": 400, "b": 400}, lambda rng, *_: float(rng.integers(1, 6)))
+    found = compared(run, run, plan(tolerance=0.2, missing_tolerance=0.05))
+    assert {each.verdict for each in found.changes} == {ChangeVerdict.NO_CHANGE}
+    assert {each.change.value for each in found.changes} == {0.0}
+    undecided = compared(run, run, plan())
+    assert {each.verdict for each in undecided.changes} == {ChangeVerdict.NOT_ENOUGH}
+
+
+def test_twins_alike_of_an_unknown_range_do_not_show_that_all_are() -> None:
+    def length(_rng: np.random.Generator, _group: str, number: int) -> float:
+        return 100.0 + number
+
+    run = run_of(np.random.default_rng(7), {"a": 5, "b": 5}, length)
+    level = only(compared(run, run, plan(tolerance=0.5)), ChangeOf.MEAN)
+    assert level.verdict is ChangeVerdict.NOT_ENOUGH
+    assert level.change.high is not None
+    assert level.change.high > 0.5
+
+
+def test_a_rise_of_missing_answers_is_found_in_its_group() -> None:
+    rng = np.random.default_rng(8)
+    before, after = (run_of(rng, SIZES, normal) for _ in range(2))
+    found = compared(before, without(after, list(range(25))), plan())
+    lost = only(found, ChangeOf.MISSING, "a")
+    assert (lost.before, lost.after) == (0.0, 25 / 40)
+    assert lost.verdict is ChangeVerdict.CHANGED
+    assert only(found, ChangeOf.MISSING, "b").verdict is ChangeVerdict.NOT_ENOUGH
+    assert lost.survives_missing is True
+
+
+def test_a_verdict_says_whether_the_missing_answers_could_undo_it() -> None:
+    rng = np.random.default_rng(9)
+    before = run_of(rng, SIZES, lambda rng, *_: float(rng.integers(0, 2)))
+    after = replace(before, values=np.ones_like(before.values))
+    few = only(compared(before, without(after, [0]), plan()), ChangeOf.MEAN)
+    many = only(compared(before, without(after, list(range(0, 80, 2))), plan()), ChangeOf.MEAN)
+    assert few.verdict is many.verdict is ChangeVerdict.CHANGED
+    assert few.survives_missing is True
+    assert many.survives_missing is False
+    assert "40 missing answers could undo it" in many.reason
+
+
+def test_prompts_that_one_run_lacks_are_left_out_and_counted() -> None:
+    rng = np.random.default_rng(10)
+    matched = matched_of(
+        run_of(rng, {"a": 10, "b": 10}, normal), run_of(rng, {"a": 7, "b": 12}, normal)
+    )
+    assert (matched.prompts, matched.only_before, matched.only_after) == (17, 3, 2)
+    changes = compare_runs(matched, plan()).changes
+    assert {each.prompts for each in changes if each.subject.a is None} == {17}
+
+
+def test_many_groups_are_compared_each_with_the_rest() -> None:
+    rng = np.random.default_rng(11)
+    names = "abcdefgh"
+    before, after = (run_of(rng, dict.fromkeys(names, 6), normal) for _ in range(2))
+    found = compared(before, after, plan()).changes
+    gaps = [each.subject for each in found if each.subject.of is ChangeOf.GAP]
+    assert [(each.a, each.b) for each in gaps] == [(name, "the rest") for name in names]
