@@ -248,7 +248,7 @@ def test_a_slip_is_one_sentence(
     ("rows", "reason"),
     [
         ("a,1\na,2\n", None),
-        ("a,1\na,1\nb,1\nb,1\n", "all values are equal"),
+        ("a,7.5\na,7.5\nb,7.5\nb,7.5\n", "all values are equal"),
         ("a,1\nb,2\n", "a group has one unit"),
         ("a,\na,nan\nb,1\nb,2\n", "a group has no values"),
         ("a,inf\na,1\nb,-inf\nb,2\n", "a group has one unit"),
