@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp, log, sqrt
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from shared.stats.estimate import IntervalEstimate, undefined
 
@@ -113,8 +113,8 @@ def _welch(x: Values, y: Values) -> tuple[float, float]:
 
 
 def _student(value: float, error: float, dof: float, alpha: float, method: str) -> MeanDifference:
-    reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
-    p_value = float(2 * stats.t.sf(abs(value) / error, dof))
+    reach = -float(special.stdtrit(dof, alpha / 2)) * error
+    p_value = float(2 * special.stdtr(dof, -abs(value) / error))
     return MeanDifference(IntervalEstimate(value, value - reach, value + reach, method), p_value)
 
 

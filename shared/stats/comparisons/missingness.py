@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -97,14 +98,21 @@ def missingness(
 
 
 def _share(name: str, missing: int, asked: int, alpha: float) -> GroupMissing:
+    """Return a group's share of missing answers."""
     if not 0 <= missing <= asked:
         raise ValueError(f"group {name!r} cannot miss {missing} of {asked} answers")
     method = "Wilson"
     if not asked:
         return GroupMissing(0, 0, undefined("the group was asked nothing", method=method))
-    interval = stats.binomtest(missing, asked).proportion_ci(1 - alpha, method="wilson")
-    share = IntervalEstimate(missing / asked, float(interval.low), float(interval.high), method)
+    share = IntervalEstimate(missing / asked, *_wilson(missing, asked, alpha), method)
     return GroupMissing(missing, asked, share)
+
+
+@lru_cache(maxsize=4096)
+def _wilson(missing: int, asked: int, alpha: float) -> tuple[float, float]:
+    """Return Wilson's limits; groups of one size with nothing missing are the usual case."""
+    interval = stats.binomtest(missing, asked).proportion_ci(1 - alpha, method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def _no_test(asked: list[tuple[int, int]]) -> str | None:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +52,13 @@ class Units:
     def __init__(self, observations: Observations, grouping: Grouping) -> None:
         self._observations, self._grouping = observations, grouping
         self._units, self._sets = observations.unit_codes(), observations.set_codes()
-        self.groups = tuple(self._of(grouping.codes == g) for g in range(len(grouping.groups)))
         self._rests: dict[int, SideUnits] = {}
+
+    @cached_property
+    def groups(self) -> tuple[SideUnits, ...]:
+        """The units of each group."""
+        codes = self._grouping.codes
+        return tuple(self._of(codes == group) for group in range(len(self._grouping.groups)))
 
     def rest(self, group: int) -> SideUnits:
         """Return the units of all other groups of a group's domain."""
