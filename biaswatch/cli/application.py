@@ -17,6 +17,7 @@ from biaswatch.cli import (
     ll144,
     monitors,
     operator,
+    plan,
     report,
     runs,
     suites,
@@ -34,7 +35,7 @@ app = typer.Typer(
 VERBS: tuple[Callable[..., None], ...] = (
     *(runs.demo, runs.up, runs.run, runs.runs, runs.show, runs.cancel),
     *(operator.provision, operator.keys, operator.purge),
-    *(diagnose.diagnose, compare.compare, ll144.ll144),
+    *(diagnose.diagnose, compare.compare, ll144.ll144, plan.plan),
     *(report.report, build.build, ingest.ingest, calibrate.calibrate),
 )
 TAKING_COUNTS: tuple[Callable[..., None], ...] = (table.table, interpret.interpret)

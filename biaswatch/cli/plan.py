@@ -1,0 +1,78 @@
+"""The verb `plan`: how many sets and repeats a run needs to find a gap, before it starts."""
+
+from math import isfinite
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from biaswatch.cli.options import Json
+from biaswatch.readers.suites import load_suite
+from biaswatch.render.output import print_rows
+from shared.contracts import Claim
+from shared.errors import UsageError
+
+
+def plan(
+    suite: Annotated[Path, typer.Argument(help="A suite: a YAML or JSON file, or its folder.")],
+    gap: Annotated[float, typer.Option(help="The gap to be found, in the feature's units.")],
+    rate: Annotated[
+        float | None, typer.Option(help="Answers are yes or no: the second group's share of yes.")
+    ] = None,
+    range_: Annotated[
+        tuple[float, float] | None,
+        typer.Option("--range", help="Least and largest answer; without it there are none."),
+    ] = None,
+    sd: Annotated[
+        float | None, typer.Option(help="Deviation of answers to one prompt; a quarter of --range.")
+    ] = None,
+    between_sd: Annotated[
+        float | None,
+        typer.Option(help="Deviation of prompts' means; half of --sd, .1 for yes or no."),
+    ] = None,
+    set_correlation: Annotated[
+        float, typer.Option(help="Correlation of the means of twins, 0 to 1.")
+    ] = 0.5,
+    level: Annotated[
+        float | None, typer.Option(help="The second group's mean; else both lie about the middle.")
+    ] = None,
+    missing: Annotated[float, typer.Option(help="Share of answers that will be missing.")] = 0.0,
+    repeats: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Repeats to look at; may be repeated.", show_default="1, 3, 10"),
+    ] = None,
+    features: Annotated[
+        int | None, typer.Option(min=1, help="Features diagnosed; those the suite names, or one.")
+    ] = None,
+    parts: Annotated[int, typer.Option(min=1, help="Targets times scaffolds of the run.")] = 1,
+    dimension: Annotated[str | None, typer.Option(help="Plan for its groups alone.")] = None,
+    claim: Annotated[
+        Claim | None, typer.Option(help="What conclusions are about; the suite says so.")
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Of the whole family.")] = 0.05,
+    tolerance: Annotated[float, typer.Option(help="The largest gap that does not matter.")] = 0.0,
+    power: Annotated[float, typer.Option(help="The share of runs that are to find it.")] = 0.8,
+    simulations: Annotated[int, typer.Option(min=50, help="Of each size of a study.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Of the simulations.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Say how many sets and repeats of a suite find a gap, and what it finds as it is."""
+    # The mathematics is slow to load.
+    from biaswatch.run_planning.plan import Assumed, PlanOptions, explained, planned_run
+
+    given = {"--gap": gap, "--rate": rate, "--level": level, "--tolerance": tolerance}
+    for name, number in given.items():
+        if number is not None and not isfinite(number):
+            raise UsageError(f"{name} is a number, not {number}.")
+    assumed = Assumed(gap, sd, between_sd, set_correlation, rate, level, range_, missing)
+    options = PlanOptions(
+        alpha, tolerance, power, tuple(repeats or (1, 3, 10)), features, parts, dimension, claim,
+        simulations, seed,
+    )  # fmt: skip
+    loaded = load_suite(suite)
+    with Console(stderr=True).status("Simulating runs") as shown:
+        found = planned_run(
+            loaded, assumed, options, lambda of: shown.update(f"Simulating runs: {of}")
+        )
+    print_rows(found.rows, explained(found), as_json=as_json, always=("power", "calls"))

@@ -1,0 +1,95 @@
+"""What a suite's structure gives a comparison: shared sets, single units, the family."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.diagnoser.domain.findings.groupings import (
+    THE_REST,
+    Against,
+    ComparedGroups,
+    Grouping,
+    grouping,
+)
+from services.diagnoser.domain.findings.observations import Observations
+from services.diagnoser.domain.findings.units import SideUnits, Units
+from shared.contracts import Suite
+from shared.errors import UsageError
+from shared.stats.comparisons.compared_samples import LEAST_UNITS
+from shared.stats.comparisons.planned_power import StudyShape
+
+
+@dataclass(frozen=True)
+class ComparedShape:
+    """One comparison that a run of the suite will make."""
+
+    dimension: str
+    a: str
+    b: str
+    shape: StudyShape
+
+    @property
+    def testable(self) -> bool:
+        """Whether there are two shared sets, or two units a side."""
+        shape = self.shape
+        return max(shape.pairs, min(shape.only_a, shape.only_b)) >= LEAST_UNITS
+
+
+def compared_shapes(suite: Suite) -> list[ComparedShape]:
+    """Return every comparison of a suite's groups on one feature, as runs make them."""
+    groups = [suite.groups_of(probe) for probe in suite.probes]
+    dimensions = sorted({dimension for each in groups for dimension in each})
+    sets = [probe.set for probe in suite.probes]
+    observed = Observations(
+        features=("value",),
+        values=np.zeros((len(groups), 1)),
+        groups={name: [each.get(name) for each in groups] for name in dimensions},
+        units=[probe.unit or probe.key for probe in suite.probes],
+        sets=sets if any(sets) else None,
+    )
+    return [each for name in dimensions for each in _shapes(observed, name)]
+
+
+def smallest(found: list[ComparedShape], dimension: str | None) -> ComparedShape:
+    """Return the comparison with the fewest sets, of which the plan is made.
+
+    Raises
+    ------
+    UsageError
+        There is no such dimension, or nothing is compared.
+    """
+    known = ", ".join(dict.fromkeys(each.dimension for each in found))
+    mine = [each for each in found if dimension in (None, each.dimension) and each.testable]
+    if not found or not mine:
+        raise UsageError(
+            "No comparison of the suite has two sets that both groups have, or two prompts a"
+            f" side{f'; its dimensions are {known}' if known else ''}. Nothing can be planned."
+        )
+    return min(mine, key=lambda each: each.shape.size)
+
+
+def _shapes(observed: Observations, dimension: str) -> list[ComparedShape]:
+    found = grouping(observed, (dimension,))
+    units = Units(observed, found)
+    return [_shape(found, units, pair) for pair in found.compared(Against.AUTO)]
+
+
+def _shape(found: Grouping, units: Units, pair: ComparedGroups) -> ComparedShape:
+    a, b = pair
+    first, second = units.groups[a], units.rest(a) if b is None else units.groups[b]
+    shared = len(np.intersect1d(first.by_set.keys, second.by_set.keys))
+    shape = StudyShape(
+        shared,
+        len(first.by_set.keys) - shared + len(first.alone),
+        len(second.by_set.keys) - shared + len(second.alone),
+        _prompts(first),
+        _prompts(second),
+    )
+    names = [group.name for group in found.groups]
+    return ComparedShape(found.name, names[a], THE_REST if b is None else names[b], shape)
+
+
+def _prompts(side: SideUnits) -> int:
+    """Return how many prompts a set has of this side, on average."""
+    sets = len(side.by_set.keys)
+    return max(1, round((len(side.by_unit.keys) - len(side.alone)) / sets)) if sets else 1

@@ -1,0 +1,115 @@
+"""Answers of two groups as whoever plans a study assumes them, drawn at random."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite, sqrt
+
+import numpy as np
+from scipy import special
+
+from shared.stats.comparisons.compared_samples import Bounds
+from shared.stats.samples import Vector
+
+Answers = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
+"""[sets, prompts, repeats]; NaN is a missing answer."""
+Scores = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+"""[sets, prompts]: standard normal."""
+_GRID = np.linspace(-6.0, 6.0, 2401)
+
+
+@dataclass(frozen=True)
+class AssumedAnswers:
+    """How the answers of two groups are spread: over prompts, and over repeats of one prompt."""
+
+    mean_a: float
+    mean_b: float
+    sd: float | None
+    """Of answers to one prompt; None where they are yes or no, which follows from the rate."""
+    between_sd: float
+    """Of the means of a group's prompts, at least 0."""
+    set_correlation: float
+    """Of the means of twins, in [0, 1]."""
+    bounds: Bounds | None = None
+    """The range of answers; without it they are normal."""
+    missing: float = 0.0
+    """The share of answers that are missing, whatever they would have been, in [0, 1)."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no answers can be like.
+
+        Raises
+        ------
+        ValueError
+            With one sentence.
+        """
+        if not 0 <= self.set_correlation <= 1:
+            raise ValueError(f"a correlation of twins lies in [0, 1], not {self.set_correlation:g}")
+        if not 0 <= self.missing < 1:
+            raise ValueError(f"the share of missing answers is below 1, not {self.missing:g}")
+        for sd in (self.sd or 0.0, self.between_sd):
+            if not (isfinite(sd) and sd >= 0):
+                raise ValueError(f"a deviation is a number of at least 0, not {sd:g}")
+        if self.bounds is None and self.sd is None:
+            raise ValueError("answers that are yes or no have the range from 0 to 1")
+        for mean in (self.mean_a, self.mean_b):
+            _check(mean, self)
+
+    def drawn(self, mean: float, scores: Scores, repeats: int, rng: np.random.Generator) -> Answers:
+        """Return answers to prompts with these standings among their group's prompts.
+
+        Within a range, the means of prompts and the answers to each have beta distributions with
+        the mean and the deviations that were assumed; so the gap is the assumed one exactly.
+        """
+        shape = (*scores.shape, repeats)
+        if self.bounds is None:
+            of_prompts = (mean + self.between_sd * scores)[:, :, None]
+            values = of_prompts + (self.sd or 0.0) * rng.standard_normal(shape)
+        else:
+            low, high = self.bounds
+            values = low + (high - low) * self._shares(mean, scores, shape, rng)
+        return np.where(rng.random(shape) < self.missing, np.nan, values)
+
+    def _shares(
+        self, mean: float, scores: Scores, shape: tuple[int, int, int], rng: np.random.Generator
+    ) -> Answers:
+        """Return answers as shares of the range."""
+        share, between = _as_shares(mean, self)
+        most = share * (1 - share)
+        rates = np.full(scores.shape, share)
+        if between:
+            rates = np.interp(scores, _GRID, _beta_quantiles(share, most / between**2 - 1))
+        rates = np.broadcast_to(np.clip(rates, 1e-9, 1 - 1e-9)[:, :, None], shape)
+        if self.sd is None:
+            return (rng.random(shape) < rates).astype(np.float64)
+        if self.sd == 0:
+            return np.array(rates)
+        low, high = self.bounds or (0.0, 1.0)
+        within = (most - between**2) / (self.sd / (high - low)) ** 2 - 1
+        return rng.beta(rates * within, (1 - rates) * within)
+
+
+@lru_cache(maxsize=8)
+def _beta_quantiles(share: float, size: float) -> Vector:
+    """Return the quantiles of a beta distribution at the scores of the grid."""
+    return np.asarray(special.betaincinv(share * size, (1 - share) * size, special.ndtr(_GRID)))
+
+
+def _as_shares(mean: float, of: AssumedAnswers) -> tuple[float, float]:
+    low, high = of.bounds or (0.0, 1.0)
+    return (mean - low) / (high - low), of.between_sd / (high - low)
+
+
+def _check(mean: float, of: AssumedAnswers) -> None:
+    if of.bounds is None:
+        return
+    low, high = of.bounds
+    if not low < mean < high:
+        raise ValueError(f"a group's mean lies between {low:g} and {high:g}, not at {mean:g}")
+    share, between = _as_shares(mean, of)
+    most = (high - low) * sqrt(share * (1 - share))
+    together = sqrt(of.between_sd**2 + (of.sd or 0.0) ** 2)
+    if together >= most or between >= sqrt(share * (1 - share)):
+        raise ValueError(
+            f"answers from {low:g} to {high:g} with a mean of {mean:g} deviate by less than"
+            f" {most:.3g} in all, not by {together:.3g}; assume smaller deviations"
+        )

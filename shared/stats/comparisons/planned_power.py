@@ -1,0 +1,214 @@
+"""How surely a study of given size finds a gap: by simulation of the tests that judge it."""
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from math import ceil, sqrt
+
+import numpy as np
+from scipy import special
+
+from shared.stats.comparisons.assumed_answers import Answers, AssumedAnswers, Scores
+from shared.stats.comparisons.compared_samples import ComparedSamples
+from shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
+from shared.stats.comparisons.gap_test import GapResult, compare_samples
+from shared.stats.samples import Vector
+
+RUNS = 400
+"""The standard error of a power of .8 is then .02."""
+POWER = 0.8
+FURTHEST = 4096
+"""Sets: what takes more is not planned for."""
+NEARNESS = 0.04
+"""The number that is enough is found to this share of it."""
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class StudyShape:
+    """How many units two groups have, and how many prompts a set has of each."""
+
+    pairs: int
+    """Sets that both groups have."""
+    only_a: int = 0
+    """Units of a without a twin."""
+    only_b: int = 0
+    prompts_a: int = 1
+    """In each shared set."""
+    prompts_b: int = 1
+
+    @property
+    def size(self) -> int:
+        """How many sets, or else units of the smaller side, there are."""
+        return self.pairs or min(self.only_a, self.only_b)
+
+    def scaled(self, size: int) -> "StudyShape":
+        """Return the same structure with another number of sets."""
+        pairs, a, b = (
+            round(each * size / self.size) for each in (self.pairs, self.only_a, self.only_b)
+        )
+        return replace(self, pairs=pairs, only_a=a, only_b=b)
+
+
+@dataclass(frozen=True)
+class PlannedTest:
+    """How the gap will be judged."""
+
+    alpha: float = 0.05
+    tolerance: float = 0.0
+    family: int = 1
+    """Comparisons that are declared together; Bonferroni corrects for them."""
+    fixed_prompts: bool = False
+    """Whether the conclusion is about these prompts alone, so that answers are the units."""
+
+
+@dataclass(frozen=True)
+class Enough:
+    """The smallest number that is enough, and the power with it."""
+
+    number: int
+    power: float
+
+
+def simulated_power(
+    shape: StudyShape,
+    repeats: int,
+    answers: AssumedAnswers,
+    test: PlannedTest,
+    *,
+    runs: int = RUNS,
+    seed: int = 1,
+) -> float:
+    """Return the share of simulated studies that call the gap a disparity, in its direction.
+
+    Each study is judged by `compare_samples`, or by `fixed_prompts_gap` where prompts are fixed, as
+    a run is. The same seed has the same answer. Standard error: sqrt(p (1 - p) / runs).
+
+    Parameters
+    ----------
+    shape
+        At least two pairs, or two units a side; fewer are never enough.
+    repeats
+        Answers to each prompt, at least 1.
+    answers
+        What is assumed of them.
+    """
+    rng = np.random.default_rng(seed)
+    judged = _judged_fixed if test.fixed_prompts else _judged
+    found = (judged(shape, repeats, answers, test, rng) for _ in range(runs))
+    return sum(_is_found(each, answers, test) for each in found) / runs
+
+
+def smallest_enough(
+    power_of: Callable[[int], float], *, power: float = POWER, furthest: int = FURTHEST
+) -> Enough | None:
+    """Return the smallest number of sets, or of repeats, with such power, to 4 % of it.
+
+    The number is doubled, and then the last doubling halved, with `power_of` each time, which is
+    taken to grow. None where `furthest` are not enough.
+    """
+    low, high = 1, 2
+    while (reached := power_of(high)) < power:
+        low, high = high, high * 2
+        if high > furthest:
+            return None
+    while high - low > max(1.0, NEARNESS * high):
+        middle = ceil((low + high) / 2)
+        if (found := power_of(middle)) < power:
+            low = middle
+        else:
+            high, reached = middle, found
+    return Enough(high, reached)
+
+
+def _is_found(found: GapResult, answers: AssumedAnswers, test: PlannedTest) -> bool:
+    value, p_value = found.marginal.value, found.p_disparity
+    if value is None or p_value is None:
+        return False
+    right = value * (answers.mean_a - answers.mean_b) > 0
+    return right and p_value * test.family <= test.alpha
+
+
+def _judged(
+    shape: StudyShape, repeats: int, answers: AssumedAnswers, test: PlannedTest, rng: Rng
+) -> GapResult:
+    """Judge means of sets, as of runs about the population: what lost its twin is single."""
+    pairs = [_unit_means(each) for each in _twins(shape, repeats, answers, rng)]
+    both = np.isfinite(pairs[0]) & np.isfinite(pairs[1])
+    single = [
+        _unit_means(answers.drawn(mean, rng.standard_normal((count, 1)), repeats, rng))
+        for mean, count in ((answers.mean_a, shape.only_a), (answers.mean_b, shape.only_b))
+    ]
+    only_a, only_b = (
+        _present(np.concatenate([side[~both], rest]))
+        for side, rest in zip(pairs, single, strict=True)
+    )
+    samples = ComparedSamples(pairs[0][both], pairs[1][both], only_a, only_b, answers.bounds)
+    return compare_samples(samples, alpha=test.alpha, tolerance=test.tolerance, family=test.family)
+
+
+def _judged_fixed(
+    shape: StudyShape, repeats: int, answers: AssumedAnswers, test: PlannedTest, rng: Rng
+) -> GapResult:
+    """Judge answers to prompts that are the subject: twins differ by the gap alone."""
+    fixed = replace(answers, set_correlation=1.0)
+    sides: list[dict[Hashable, Vector]] = [{}, {}]
+    sets: dict[Hashable, Hashable] = {}
+    for side, drawn in enumerate(_twins(shape, repeats, fixed, rng, alike=True)):
+        for prompt, place, of_prompt in _by_prompt(drawn):
+            sides[side][side, place, prompt] = of_prompt
+            sets[side, place, prompt] = place
+    if not shape.pairs:
+        for side, (mean, n) in enumerate(
+            ((answers.mean_a, shape.only_a), (answers.mean_b, shape.only_b))
+        ):
+            # Of both groups alike, so that these prompts have the gap that was assumed.
+            scores = _even_scores(n)[:, None]
+            drawn = fixed.drawn(mean, scores, repeats, rng)
+            sides[side] = {place: of_prompt for _, place, of_prompt in _by_prompt(drawn)}
+    return fixed_prompts_gap(
+        *sides, sets=sets or None, bounds=answers.bounds, alpha=test.alpha,
+        tolerance=test.tolerance, family=test.family,
+    )  # fmt: skip
+
+
+def _even_scores(n: int) -> Vector:
+    """Return n scores spread evenly over the normal distribution."""
+    return np.asarray(special.ndtri((np.arange(n) + 0.5) / n))
+
+
+def _twins(
+    shape: StudyShape, repeats: int, answers: AssumedAnswers, rng: Rng, *, alike: bool = False
+) -> tuple[Answers, Answers]:
+    """Return the answers of both groups in the sets that they share."""
+    shared = rng.standard_normal((shape.pairs, 1))
+
+    def drawn(mean: float, prompts: int) -> Answers:
+        own = rng.standard_normal((shape.pairs, prompts)) if not alike else 0.0
+        rho = answers.set_correlation
+        scores: Scores = sqrt(rho) * shared + sqrt(1 - rho) * own + np.zeros((1, prompts))
+        return answers.drawn(mean, scores, repeats, rng)
+
+    return drawn(answers.mean_a, shape.prompts_a), drawn(answers.mean_b, shape.prompts_b)
+
+
+def _by_prompt(drawn: Answers) -> Iterator[tuple[int, int, Vector]]:
+    for place, of_set in enumerate(drawn):
+        for prompt, of_prompt in enumerate(of_set):
+            yield prompt, place, of_prompt
+
+
+def _unit_means(drawn: Answers) -> Vector:
+    """Return the mean of each set over its prompts, and of these over their answers."""
+    return _means(_means(drawn))
+
+
+def _means(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Vector:
+    """Return means over the last axis, of what is present; NaN where nothing is."""
+    there = np.isfinite(values)
+    counts = there.sum(axis=-1)
+    sums = np.where(there, values, 0.0).sum(axis=-1)
+    return np.asarray(np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0))
+
+
+def _present(values: Vector) -> Vector:
+    return values[np.isfinite(values)]

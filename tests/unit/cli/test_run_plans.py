@@ -1,0 +1,122 @@
+"""Plans of runs: sets, repeats, calls and power from a suite's structure."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from biaswatch.cli.application import app
+from biaswatch.run_planning.plan import Assumed, PlanOptions, RunPlan, explained, planned_run
+from biaswatch.run_planning.suite_shape import compared_shapes
+from shared.contracts import Suite
+from shared.errors import UsageError
+from shared.stats.comparisons.planned_power import StudyShape
+
+QUICK = PlanOptions(repeats=(2,), simulations=50)
+SELECTS = Assumed(gap=0.4, rate=0.3)
+
+
+def suite_of(probes: list[dict[str, Any]], **fields: object) -> Suite:
+    given = {"name": "coasts", "extractors": ["words"], "features": ["words"], **fields}
+    return Suite.model_validate({**given, "probes": probes})
+
+
+def twins(sets: int, groups: tuple[str, ...] = ("France", "Peru")) -> list[dict[str, Any]]:
+    return [
+        {"key": f"{n}-{group}", "set": f"s{n}", "groups": {"place": group}, "prompt": "Describe."}
+        for n in range(sets)
+        for group in groups
+    ]
+
+
+def alone(group: str, count: int) -> list[dict[str, Any]]:
+    return [
+        {"key": f"{group}{n}", "groups": {"place": group}, "prompt": "Describe."}
+        for n in range(count)
+    ]
+
+
+def planned(suite: Suite, assumed: Assumed = SELECTS, options: PlanOptions = QUICK) -> RunPlan:
+    return planned_run(suite, assumed, options, lambda _: None)
+
+
+def test_a_suites_structure_is_that_of_its_comparisons() -> None:
+    [paired] = compared_shapes(suite_of(twins(7)))
+    assert (paired.a, paired.b, paired.shape) == ("France", "Peru", StudyShape(7))
+    [single] = compared_shapes(suite_of([*alone("France", 3), *alone("Peru", 5)]))
+    assert single.shape == StudyShape(0, 3, 5)
+    [partly] = compared_shapes(suite_of([*twins(4), *alone("Peru", 5)]))
+    assert partly.shape == StudyShape(4, 0, 5)
+
+
+def test_more_than_six_groups_are_planned_each_against_the_rest() -> None:
+    found = compared_shapes(suite_of(twins(5, tuple("abcdefg"))))
+    assert [each.b for each in found] == ["the rest"] * 7
+    assert {each.shape for each in found} == {StudyShape(5, prompts_b=6)}
+
+
+def test_a_plan_says_what_the_suite_finds_and_what_would_be_enough() -> None:
+    found = planned(suite_of(twins(10)))
+    as_it_is, enough = found.rows
+    assert (as_it_is["sets"], as_it_is["prompts"], as_it_is["calls"]) == (10, 20, 40)
+    assert isinstance(enough["sets"], int)
+    assert enough["calls"] == enough["sets"] * 2 * 2
+    assert isinstance(enough["power"], float)
+    assert enough["power"] >= 0.8 > (as_it_is["power"] or 0)  # type: ignore[operator]
+    said = explained(found)
+    assert f"80% of runs find the gap with {enough['sets']} sets and 2 repeats" in said
+    assert "shared by 1 comparisons" in said
+
+
+def test_the_family_counts_comparisons_features_and_parts() -> None:
+    suite = suite_of(twins(4, ("a", "b", "c")), features=["words", "chars"])
+    found = planned(suite, options=PlanOptions(repeats=(1,), simulations=50, parts=2))
+    assert found.test.family == 3 * 2 * 2
+
+
+def test_of_a_bank_only_repeats_can_change() -> None:
+    found = planned(suite_of(twins(5), claim="bank"), options=PlanOptions(simulations=50))
+    assert [row["repeats"] for row in found.rows][:3] == [1, 3, 10]
+    assert {row["sets"] for row in found.rows} == {5}
+    assert found.rows[0]["power"] == 0  # nothing was answered twice
+    assert "only repeats can change" in explained(found)
+
+
+def test_a_gap_out_of_reach_is_said_to_be() -> None:
+    found = planned(suite_of(twins(5)), Assumed(gap=0.001, sd=0.4, between_sd=0.0))
+    assert found.rows[1]["calls"] is None
+    assert "Not even 4,096 sets find the gap" in explained(found)
+
+
+@pytest.mark.parametrize(
+    ("probes", "assumed", "message"),
+    [
+        (alone("France", 5), SELECTS, "Nothing can be planned"),
+        (twins(5), Assumed(gap=0.0, rate=0.5), "within the tolerance"),
+        (twins(5), Assumed(gap=0.7, rate=0.5), "lies between 0 and 1"),
+        (twins(5), Assumed(gap=0.2), "nothing says how answers are spread"),
+        (twins(5), Assumed(gap=0.2, rate=0.5, sd=0.1), "yes or no"),
+        (twins(5), Assumed(gap=0.2, bounds=(5.0, 1.0)), "the lower one first"),
+    ],
+)
+def test_mistakes_are_sentences(
+    probes: list[dict[str, Any]], assumed: Assumed, message: str
+) -> None:
+    with pytest.raises(UsageError, match=f"(?i){message}"):
+        planned(suite_of(probes), assumed)
+
+
+def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
+    file = tmp_path / "suite.yaml"
+    fields = {"name": "coasts", "extractors": ["words"], "features": ["words"]}
+    file.write_text(yaml.safe_dump({**fields, "probes": twins(6)}))
+    words = ["plan", str(file), "--gap", "0.5", "--rate", "0.2", "--repeats", "1"]
+    shown = CliRunner().invoke(app, [*words, "--simulations", "50"])
+    assert shown.exit_code == 0
+    assert "as it is" in shown.stdout
+    assert "Assumed: means of 0.7 and 0.2" in shown.stdout
+    written = CliRunner().invoke(app, [*words, "--simulations", "50", "--json"])
+    assert [row["suite"] for row in json.loads(written.stdout)] == ["as it is", "enough"]

@@ -1,0 +1,89 @@
+"""Planned power: assumed answers have what was assumed; the smallest number is found."""
+
+import numpy as np
+import pytest
+
+from shared.stats.comparisons.assumed_answers import AssumedAnswers
+from shared.stats.comparisons.planned_power import (
+    Enough,
+    PlannedTest,
+    StudyShape,
+    simulated_power,
+    smallest_enough,
+)
+
+YES_OR_NO = AssumedAnswers(0.6, 0.4, None, 0.1, 0.5, (0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        AssumedAnswers(3.5, 3.0, 0.6, 0.5, 0.7, (1.0, 5.0), 0.1),
+        YES_OR_NO,
+        AssumedAnswers(210, 200, 12, 8, 0.7),
+    ],
+)
+def test_answers_have_the_assumed_mean_deviations_and_missing_share(
+    answers: AssumedAnswers,
+) -> None:
+    rng = np.random.default_rng(3)
+    drawn = answers.drawn(answers.mean_a, rng.standard_normal((4000, 1)), 40, rng)
+    of_prompts, within = np.nanmean(drawn, axis=2), np.nanvar(drawn, axis=2, ddof=1)
+    span = np.ptp(answers.bounds) if answers.bounds else 100
+    assert np.nanmean(drawn) == pytest.approx(answers.mean_a, abs=0.01 * span)
+    spread = np.sqrt(of_prompts.var() - within.mean() / 40 / (1 - answers.missing))
+    assert spread == pytest.approx(answers.between_sd, rel=0.05)
+    if answers.sd is not None:
+        assert np.sqrt(within.mean()) == pytest.approx(answers.sd, rel=0.03)
+    assert np.isnan(drawn).mean() == pytest.approx(answers.missing, abs=0.005)
+    if answers.bounds is not None:
+        assert answers.bounds[0] <= np.nanmin(drawn) <= np.nanmax(drawn) <= answers.bounds[1]
+
+
+def test_the_same_seed_has_the_same_power_and_a_larger_family_less() -> None:
+    one, again, many = (
+        simulated_power(StudyShape(80), 1, YES_OR_NO, PlannedTest(family=family), runs=100)
+        for family in (1, 1, 100)
+    )
+    assert one == again > many
+
+
+def test_without_a_gap_beyond_the_tolerance_hardly_anything_is_found() -> None:
+    test = PlannedTest(tolerance=0.2)
+    assert simulated_power(StudyShape(60), 2, YES_OR_NO, test, runs=200) < 0.05
+
+
+def test_a_study_of_another_size_has_the_same_structure() -> None:
+    shape = StudyShape(10, 4, 6, 2, 3)
+    assert shape.scaled(25) == StudyShape(25, 10, 15, 2, 3)
+    assert StudyShape(0, 20, 60).scaled(5) == StudyShape(0, 5, 15)
+
+
+@pytest.mark.parametrize("needed", [2, 3, 17, 900])
+def test_the_smallest_number_that_is_enough_is_found_to_four_percent(needed: int) -> None:
+    found = smallest_enough(lambda number: 0.9 if number >= needed else 0.1)
+    assert found is not None
+    assert found.power == 0.9
+    assert needed <= found.number <= max(needed * 1.05, needed)
+
+
+def test_what_is_never_enough_has_no_number() -> None:
+    assert smallest_enough(lambda _: 0.5, furthest=64) is None
+    assert smallest_enough(lambda _: 0.9) == Enough(2, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"set_correlation": 1.2}, "correlation of twins"),
+        ({"missing": 1.0}, "missing answers is below 1"),
+        ({"between_sd": -0.1}, "at least 0"),
+        ({"between_sd": 0.6}, "deviate by less than"),
+        ({"mean_a": 1.2}, "lies between 0 and 1"),
+        ({"bounds": None}, "yes or no"),
+    ],
+)
+def test_answers_that_cannot_be_are_refused(change: dict[str, float], message: str) -> None:
+    fields = {**vars(YES_OR_NO), **change}
+    with pytest.raises(ValueError, match=message):
+        AssumedAnswers(**fields)
