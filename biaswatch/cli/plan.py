@@ -22,7 +22,7 @@ def plan(
     ] = None,
     range_: Annotated[
         tuple[float, float] | None,
-        typer.Option("--range", help="Least and largest answer; without it there are none."),
+        typer.Option("--range", help="Least and largest answer; else the suite's, or none."),
     ] = None,
     sd: Annotated[
         float | None, typer.Option(help="Deviation of answers to one prompt; a quarter of --range.")

@@ -1,7 +1,7 @@
 """How many sets and repeats a run needs to find a gap: rows and the sentences that explain them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from biaswatch.run_planning.suite_shape import ComparedShape, compared_shapes, smallest
 from shared.contracts import Claim, Suite
@@ -85,12 +85,20 @@ def planned_run(suite: Suite, assumed: Assumed, options: PlanOptions, told: Told
         claim is Claim.BANK,
     )  # fmt: skip
     try:
-        answers = assumed_answers(assumed)
+        answers = assumed_answers(_with_range(assumed, suite))
     except ValueError as error:
         raise UsageError(f"{str(error).capitalize()}.") from None
     search = _Search(suite, compared, answers, test, options, told)
     rows = search.of_fixed_prompts() if test.fixed_prompts else search.of_sets()
     return RunPlan(compared, answers, test, rows, options.power, comparisons)
+
+
+def _with_range(assumed: Assumed, suite: Suite) -> Assumed:
+    """Take the range that the suite declares, where it is one for all and no other was given."""
+    declared = set(suite.ranges.values())
+    if assumed.rate is not None or assumed.bounds is not None or len(declared) != 1:
+        return assumed
+    return replace(assumed, bounds=declared.pop())
 
 
 def assumed_answers(assumed: Assumed) -> AssumedAnswers:

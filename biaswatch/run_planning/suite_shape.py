@@ -6,14 +6,13 @@ import numpy as np
 
 from services.diagnoser.domain.findings.groupings import (
     THE_REST,
-    Against,
     ComparedGroups,
     Grouping,
     grouping,
 )
 from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.units import SideUnits, Units
-from shared.contracts import Suite
+from shared.contracts import Against, Suite
 from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import LEAST_UNITS
 from shared.stats.comparisons.planned_power import StudyShape
@@ -47,7 +46,7 @@ def compared_shapes(suite: Suite) -> list[ComparedShape]:
         units=[probe.unit or probe.key for probe in suite.probes],
         sets=sets if any(sets) else None,
     )
-    return [each for name in dimensions for each in _shapes(observed, name)]
+    return [each for name in dimensions for each in _shapes(observed, name, suite.compared)]
 
 
 def smallest(found: list[ComparedShape], dimension: str | None) -> ComparedShape:
@@ -68,10 +67,10 @@ def smallest(found: list[ComparedShape], dimension: str | None) -> ComparedShape
     return min(mine, key=lambda each: each.shape.size)
 
 
-def _shapes(observed: Observations, dimension: str) -> list[ComparedShape]:
+def _shapes(observed: Observations, dimension: str, against: Against) -> list[ComparedShape]:
     found = grouping(observed, (dimension,))
     units = Units(observed, found)
-    return [_shape(found, units, pair) for pair in found.compared(Against.AUTO)]
+    return [_shape(found, units, pair) for pair in found.compared(against)]
 
 
 def _shape(found: Grouping, units: Units, pair: ComparedGroups) -> ComparedShape:

@@ -77,6 +77,15 @@ def test_the_family_counts_comparisons_features_and_parts() -> None:
     assert found.test.family == 3 * 2 * 2
 
 
+def test_groups_are_compared_and_answers_ranged_as_the_suite_declares() -> None:
+    suite = suite_of(twins(4, ("a", "b", "c")), compared="rest", ranges={"words": [1, 5]})
+    found = planned(suite, Assumed(gap=1.0))
+    assert found.test.family == 3
+    assert found.compared.b == "the rest"
+    assert found.answers.bounds == (1, 5)
+    assert (found.answers.mean_a, found.answers.mean_b, found.answers.sd) == (3.5, 2.5, 1.0)
+
+
 def test_of_a_bank_only_repeats_can_change() -> None:
     found = planned(suite_of(twins(5), claim="bank"), options=PlanOptions(simulations=50))
     assert [row["repeats"] for row in found.rows][:3] == [1, 3, 10]
