@@ -47,7 +47,7 @@ def p_values_of_tables(n_a: int, n_b: int, tolerance: float) -> np.ndarray[tuple
 @pytest.mark.parametrize("tolerance", [0.0, 0.05])
 @pytest.mark.parametrize(
     ("n_a", "n_b", "most"),
-    [(4, 4, 1.45), (5, 12, 1), (12, 12, 1.3), (3, 60, 1), (10, 30, 1), (20, 20, 1)],
+    [(4, 4, 1), (5, 12, 1), (12, 12, 1.3), (3, 60, 1), (10, 30, 1), (20, 20, 1)],
 )
 def test_rates_at_the_tolerance_are_called_a_disparity_as_rarely_as_promised(
     n_a: int, n_b: int, most: float, tolerance: float, alpha: float
