@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models calibration chaos hostile contracts suites locks images manifests secrets up test-containers test-deploy clean
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos soak hostile contracts suites locks images manifests secrets up test-containers test-deploy clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,10 +39,10 @@ test-unit: .venv/.dev ## Run the tests that need no server
 	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" tests/unit tests/contract
 
 test-integration: .venv/.dev ## Run the tests on a real bus, real databases and the command line
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline deploy models containers)
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers)
 
 test-studies: .venv/.dev ## Replay published studies, kill services, simulate how often the statistics err
-	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/calibration
+	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos tests/calibration
 
 test-models: .venv/.models ## Run the tests that load real models, on a torch for the CPU
 	$(BIN)/python -m pytest tests/models -m models
@@ -61,28 +61,37 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python benchmarks/bus_hop.py
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python benchmarks/diagnosis.py
+	$(BIN)/python -m benchmarks.run_findings
 	$(BIN)/python benchmarks/evidence.py
 	$(BIN)/python -m benchmarks.increments
 	$(BIN)/python -m benchmarks.bbq
 	$(BIN)/python -m benchmarks.generator
 	$(BIN)/python -m benchmarks.ingestion
+	$(BIN)/python -m benchmarks.reading
 
 # ONLY="binary pairs" simulates the shapes whose names contain one of the words, and no monitors.
 calibration: .venv/.dev ## Simulate how often verdicts and monitors err, and what they find
 	$(BIN)/python -m tools.comparison_calibration $(if $(ONLY),--only $(ONLY)); table=$$?; \
-	$(if $(ONLY),,$(BIN)/python -m tools.evidence_calibration &&) exit $$table
+	$(if $(ONLY),,$(BIN)/python -m tools.evidence_calibration && $(BIN)/python -m tools.monitor_calibration &&) exit $$table
 
 bench-models: .venv/.models ## Measure texts a second, batched against one by one
 	$(BIN)/python -m benchmarks.extractors
 
+bench-checker: .venv/.dev ## Plant errors in sentences about two dozen tables; print how many code finds
+	$(BIN)/python -m benchmarks.checker
+
 hostile: .venv/.dev ## Ask for replies no model should give, in every wire format; print how many had no outcome
 	$(BIN)/python -m tests.support.hostile_run
 
-chaos: .venv/.dev ## Kill workers and the server at random; prove nothing is lost or counted twice
-	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/pipeline -m slow -s
+chaos: .venv/.dev ## Kill, stop, wipe, fill, repeat, hang, turn clocks; prove nothing is lost or counted twice
+	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/chaos tests/integration/pipeline -m slow -s
 
-attacks: .venv/.dev ## Try every key of the bus against everything it may not do; print how often
-	$(BIN)/pytest tests/integration/bus/test_attacks.py -q -s
+# SOAK_S=240 makes it shorter.
+soak: .venv/.dev ## Run at full speed for 15 minutes; print each process's memory before, during, after
+	$(BIN)/python -m tests.support.soak --seconds $(or $(SOAK_S),900)
+
+attacks: .venv/.dev ## Try every key of the bus, and private addresses by every way; print how often
+	$(BIN)/pytest tests/integration/bus/test_attacks.py tests/integration/test_private_addresses.py -q -s
 
 contracts: .venv/.dev ## Write the JSON Schemas of the records again (a reviewed diff)
 	$(BIN)/python tools/schemas.py

@@ -2,8 +2,7 @@
 
 31,500 responses x 44 features in 20 domains of 21 groups: 18,480 cells of 75 values, in no order.
 From arrays to arrays in memory, on one core. Naive is what a careful analyst writes with pandas:
-one lambda per statistic, one group-by per permutation; on a tenth of the table, times ten. The bars
-are those of issue 4.
+one lambda per statistic, one group-by per permutation; on a tenth of the table, times ten.
 """
 
 import resource

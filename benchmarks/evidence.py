@@ -1,7 +1,7 @@
 """The evidence of a large deployment, evaluated again: 18,480 bets and as many odds ratios.
 
 From the stored states (whole numbers) to log e-values, on one core. Naive is one state after
-another by its own method, on a tenth of them, times ten. The bar is that of issue 10; intervals are
+another by its own method, on a tenth of them, times ten. Intervals are
 computed when shown, and their time is printed for one.
 """
 

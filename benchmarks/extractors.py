@@ -39,7 +39,7 @@ def utilisation() -> str:
     """Return the GPU's utilisation as its driver tells it."""
     command = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader"]
     try:
-        return subprocess.check_output(command, text=True).strip()  # noqa: S603
+        return subprocess.check_output(command, text=True).strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 

@@ -44,7 +44,7 @@ ASKED = "Here is applicant {n}, with some years in the trade. Rate the applicant
 def process(module: str, **environment: str) -> Iterator["subprocess.Popen[str]"]:
     """Run a service as a process while the context lasts."""
     given = {**os.environ, **environment}  # noqa: TID251 - handed on to the service
-    started = subprocess.Popen(  # noqa: S603 - our own module
+    started = subprocess.Popen(
         [sys.executable, "-m", module], env=given, stdout=subprocess.PIPE, text=True
     )
     try:

@@ -66,6 +66,7 @@ def services(folder: Path) -> Iterator[tuple[EmbeddedServer, Store, dict[str, in
             **os.environ,  # noqa: TID251 - handed on to the services
             "NATS_URL": server.url,
             "BIASWATCH_STORE_URL": url,
+            "BIASWATCH_GENERATOR_RECORDINGS_DIR": str(folder),
             "BIASWATCH_HEALTH_PORT": "0",
             "BIASWATCH_LOG_LEVEL": "ERROR",
         }
@@ -83,7 +84,7 @@ def services(folder: Path) -> Iterator[tuple[EmbeddedServer, Store, dict[str, in
 
 
 def _start(service: str, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen([sys.executable, "-m", f"services.{service}.app"], env=environment)  # noqa: S603
+    return subprocess.Popen([sys.executable, "-m", f"services.{service}.app"], env=environment)
 
 
 async def cpu_by_service(folder: Path) -> dict[str, float]:

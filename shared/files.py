@@ -1,7 +1,7 @@
 """Files that people write, as text, YAML or JSON lines; a mistake is a sentence with its place."""
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,7 +61,31 @@ def json_lines(text: str, path: Path) -> Iterator[tuple[str, Any]]:
         A line is not JSON.
     """
     # Only a line feed ends a line: a text may hold other separators inside its quotes.
-    for number, line in enumerate(text.split("\n"), start=1):
+    return _values(text.split("\n"), path)
+
+
+def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
+    """Return what `json_lines` does of a file of any size, one line in memory at a time.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, or a line is not JSON.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            yield from _values(file, path)
+    except OSError as error:
+        why = error.strerror
+    except UnicodeDecodeError:
+        why = "it is not text in UTF-8"
+    else:
+        return
+    raise UsageError(f"The {what} {path} cannot be read ({why}).")
+
+
+def _values(lines: Iterable[str], path: Path) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         place = f"{path}, line {number}"

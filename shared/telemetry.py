@@ -66,7 +66,7 @@ TARGET_PAUSED = Gauge(
 KEPT = Counter(
     "biaswatch_calls_kept_total", "Calls answered by what was kept, and not paid again.", ["target"]
 )
-OF_COMPARISON = ["monitor", "feature", "comparison"]
+OF_COMPARISON = ["tenant", "monitor", "feature", "comparison"]
 MONITOR_GAP = Gauge("biaswatch_monitor_gap", "Gap of a monitored comparison.", OF_COMPARISON)
 MONITOR_GAP_LOW = Gauge(
     "biaswatch_monitor_gap_low", "Lower end of the gap's confidence sequence.", OF_COMPARISON
@@ -87,30 +87,78 @@ MONITOR_ALARM = Gauge(
     "1 while an alarm of this kind stands: disparity or change.",
     [*OF_COMPARISON, "what"],
 )
+ALARM_ATTEMPTS = Counter(
+    "biaswatch_alarm_attempts_total",
+    "Attempts to send an alarm, by channel and outcome: delivered, unavailable, refused, expired.",
+    ["channel", "outcome"],
+)
+ALARM_DELIVERY_STATES = Gauge(
+    "biaswatch_alarm_deliveries",
+    "Alarms of the last day on their way to a channel: waiting, delivered, refused, expired.",
+    ["channel", "state"],
+)
+MONITOR_SMALLEST_CHANGE = Gauge(
+    "biaswatch_monitor_smallest_change",
+    "The smallest change that would be found by now, as a share of the range: change or level.",
+    [*OF_COMPARISON, "what"],
+)
+MONITOR_ALPHA = Gauge(
+    "biaswatch_monitor_alpha",
+    "Probability of any false alarm of a monitor, ever; those of several monitors add up.",
+    ["tenant", "monitor"],
+)
+MONITOR_ALPHA_LEFT = Gauge(
+    "biaswatch_monitor_alpha_left",
+    "What of that probability is left for later epochs and alarms, at least.",
+    ["tenant", "monitor"],
+)
 MONITOR_LAST_ROUND = Gauge(
     "biaswatch_monitor_last_round_timestamp_seconds",
     "When a round was last added to the evidence (Unix time); its age is time() minus this.",
-    ["monitor"],
+    ["tenant", "monitor"],
 )
 MONITOR_MISSED = Gauge(
     "biaswatch_monitor_round_missed_records",
     "Measurements the last round expected and did not get.",
-    ["monitor"],
+    ["tenant", "monitor"],
 )
 MONITOR_OVERDUE = Gauge(
     "biaswatch_monitor_next_round_timestamp_seconds",
     "When the next round is due (Unix time); long past, where rounds do not begin.",
-    ["monitor"],
+    ["tenant", "monitor"],
 )
-EXCHANGES = Counter(
-    "biaswatch_exchanges_total",
-    "Production answers by monitor and outcome: taken, or late for their window.",
-    ["monitor", "outcome"],
+MONITOR_ANSWERS = Gauge(
+    "biaswatch_monitor_answers",
+    "Production answers sent in for a monitor, ever, by what became of each: evidence, described,"
+    " unmeasured, without_text, without_group, waiting, late, duplicate, refused.",
+    ["tenant", "monitor", "account"],
 )
 TROUBLES = Counter(
     "biaswatch_troubles_total",
     "What went wrong and was tried again, each time; the log says it once a minute.",
     ["part", "error"],
+)
+DISK_FREE = Gauge("biaswatch_disk_free_bytes", "Free space of the disk of the state directory.")
+DISK_SIZE = Gauge("biaswatch_disk_size_bytes", "Size of the disk of the state directory.")
+NOT_TAKEN = Counter(
+    "biaswatch_not_taken_records_total",
+    "Records that the bus did not take in time, each try; its disk may be full.",
+)
+AUDIT_ENTRIES = Counter(
+    "biaswatch_audit_entries_total", "Entries of the audit trail, by action.", ["action"]
+)
+AUDIT_UNANCHORED = Counter(
+    "biaswatch_audit_unanchored_total",
+    "Entries of the audit trail whose anchor the bus did not take.",
+)
+REDACTIONS = Counter(
+    "biaswatch_redactions_total",
+    "What was replaced in production answers at intake, by what stands there instead.",
+    ["pattern"],
+)
+TOKENS_FILE_WRONG = Gauge(
+    "biaswatch_tokens_file_wrong",
+    "1 while the tokens file cannot be read or understood, and the tokens before it stay.",
 )
 READY = Gauge("biaswatch_ready", "1 while the service takes work.", ["service"])
 

@@ -11,6 +11,7 @@ pytest_plugins = [
     "tests.support.databases",
     "tests.support.recorded",
     "tests.support.skips",
+    "tests.support.small_disk",
 ]
 # A busy machine is slow, and slowness is no counterexample.
 settings.register_profile(

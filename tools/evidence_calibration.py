@@ -3,28 +3,49 @@
 import sys
 import time
 from collections.abc import Iterator
+from math import inf
 
 import numpy as np
 
+from shared.contracts import Method
 from tests.support.evidence_checks import (
     CLAIMS,
     DELAYS,
     FALSE_ALARMS,
-    ROUNDS,
     delay_ratio,
     detector_times,
     most_allowed,
     share_alarmed,
 )
 from tests.support.evidence_streams import ALPHA
-from tools.false_alarms import STILL, mean_time, plan_of_one, share_of
-from tools.false_alarms import false_alarms as changes_alarmed
+from tests.support.traffic_streams import (
+    BY_TOPIC,
+    CONFOUNDED,
+    EQUAL,
+    PLANNED,
+    planned_users,
+    users_needed,
+)
+from tests.support.traffic_streams import share_alarmed as share_of_streams
+from tools.incomplete_rounds import ALPHA as ROUND_ALPHA
+from tools.incomplete_rounds import (
+    NULLS,
+    alarm_units,
+    difficult_sets,
+    planned_sets,
+    planned_units,
+    reached,
+    with_gap,
+)
 
 TIMES = 2000
 CLAIM_TIMES = 1000
-CHANGE_TIMES, LOOSE = 200, 0.8
 DETECTORS, STEPS = 4000, 20_000
 MOST_DELAY = 2.5
+NULL_TIMES, NULL_ROUNDS = 300, (20, 40)
+PLAN_TIMES, GAP_ROUNDS = 300, (20, 200)
+MOST_COST, PLAN_ERROR = 1.5, 0.25
+TRAFFIC_TIMES = 100
 
 Line = tuple[str, str, bool]
 
@@ -46,19 +67,30 @@ def detectors() -> Iterator[Line]:
         yield name, f"{found:,.0f} steps to a false alarm", found >= threshold
 
 
-def changes() -> Iterator[Line]:
-    """Simulate a year of monitors whose gap and level stay, by the diagnoser's own code."""
-    for still in STILL:
-        for alpha in (ALPHA, LOOSE):
-            plan = plan_of_one(alpha)
-            share, rng = share_of(plan), np.random.default_rng(4)
-            found = changes_alarmed(still, plan, rng, CHANGE_TIMES, ROUNDS)
-            for detector, alarms in found.items():
-                rate, mean = float(np.isfinite(alarms).mean()), mean_time(alarms, ROUNDS)
-                bar = most_allowed(CHANGE_TIMES, share)
-                told = f"{rate:.4f} alarm (at most {bar:.4f}), mean {mean:.0f} rounds or more"
-                name = f"{detector} of {still.name}, share {share:.5f}"
-                yield name, f"{told} (at least {1 / share:.0f})", rate <= bar and mean >= 1 / share
+def traffic() -> Iterator[Line]:
+    """Simulate live systems whose groups are equal, by the functions that close windows."""
+    bar = most_allowed(TRAFFIC_TIMES)
+    for stream in EQUAL:
+        found = share_of_streams(stream, TRAFFIC_TIMES)
+        told = f"{found:.3f} of {TRAFFIC_TIMES} alarm (at most {bar:.3f})"
+        yield f"traffic, {stream.name}", told, found <= bar
+    for stream in CONFOUNDED:
+        found = share_of_streams(stream, TRAFFIC_TIMES, strata=BY_TOPIC)
+        told = f"{found:.3f} of {TRAFFIC_TIMES} alarm (at most {bar:.3f})"
+        yield f"traffic by topic, {stream.name}", told, found <= bar
+    for stream in (EQUAL[0], EQUAL[2]):
+        found = share_of_streams(stream, TRAFFIC_TIMES, Method.TWO_GROUPS)
+        told = f"{found:.3f} alarm where users of all windows are pooled (the matched ones do not)"
+        yield f"pooled, {stream.name}", told, found > 2 * ALPHA
+
+
+def planned_traffic() -> Iterator[Line]:
+    """Simulate live systems with a gap, and compare with what is planned for them."""
+    for each in PLANNED:
+        planned, needed = planned_users(each), users_needed(each, TRAFFIC_TIMES)
+        ratio = planned / needed
+        told = f"planned {planned:,} users, 80 % alarm by {needed:,.0f}: {ratio:.2f} (.75 to 1.33)"
+        yield f"plan, {each.stream.name}", told, 0.75 <= ratio <= 1 / 0.75
 
 
 def delays() -> Iterator[Line]:
@@ -69,10 +101,39 @@ def delays() -> Iterator[Line]:
         yield delay.name, f"{told} (at most {MOST_DELAY})", most <= MOST_DELAY
 
 
+def incomplete() -> Iterator[Line]:
+    """Simulate answers that are missing or go together, by the diagnoser's own code."""
+    for null in NULLS:
+        rng = np.random.default_rng(5)
+        alarmed = [alarm_units(null, rng, *NULL_ROUNDS) < inf for _ in range(NULL_TIMES)]
+        found, bar = float(np.mean(alarmed)), most_allowed(NULL_TIMES, ROUND_ALPHA)
+        yield null.name, f"{found:.3f} of {NULL_TIMES} alarm (at most {bar:.3f})", found <= bar
+    whole = 0.0
+    for lacking in (0.0, 0.02, 0.05, 0.2):
+        rng = np.random.default_rng(6)
+        alarmed_at = [alarm_units(with_gap(lacking), rng, *GAP_ROUNDS) for _ in range(PLAN_TIMES)]
+        units, planned = reached(alarmed_at), planned_units(lacking) or inf
+        whole = whole or units
+        told = f"80 % by {units:,.0f} units, {units / whole:.2f} x, planned {planned:,}"
+        cheap = lacking > 0.05 or units <= MOST_COST * whole
+        near = abs(planned / units - 1) <= PLAN_ERROR
+        yield with_gap(lacking).name, told, cheap and near
+
+
+def difficult() -> Iterator[Line]:
+    """Simulate odds ratios over sets that differ in difficulty, and compare with their plan."""
+    for spread in (0.0, 2.0):
+        rng, planned = np.random.default_rng(7), planned_sets(spread) or inf
+        sets = reached([difficult_sets(spread, rng, 6000) for _ in range(PLAN_TIMES)])
+        told = f"80 % by {sets:,.0f} sets, planned {planned:,}"
+        name = f"odds ratio, log odds of sets deviate by {spread:g}"
+        yield name, told, abs(planned / sets - 1) <= PLAN_ERROR
+
+
 def main() -> int:
     """Print every check; 1 where one misses its bar."""
     missed, start = 0, time.perf_counter()
-    for part in (false_alarms, detectors, changes, delays):
+    for part in (incomplete, difficult, false_alarms, detectors, traffic, planned_traffic, delays):
         for name, told, holds in part():
             missed += not holds
             print(f"{'ok' if holds else 'MISSED':7}{name:58}{told}", flush=True)

@@ -27,7 +27,9 @@ from shared.contracts import (
     Monitor,
     MonitorPlan,
     Round,
+    RoundEvidence,
     Suite,
+    evidence_in,
 )
 from shared.errors import TransientError, UsageError
 from shared.runtime.blocking import in_thread
@@ -47,6 +49,8 @@ PATIENCE_S = 600.0
 """How long no round may end before that is taken for a fault."""
 Row = dict[str, float | int | None]
 POWER = 0.8
+TOLERANCE = {"tolerance": 0.0}
+"""Any gap: so that the numbers say what a gap of this size needs by itself."""
 
 
 def calibrate(
@@ -157,7 +161,9 @@ def _monitor(effect: float, number: int, suite: Suite, rounds: int) -> dict[str,
         "name": f"effect-{effect:g}-{number}".replace(".", "_"),
         "suite_hash": suite.hash,
         "target": f"simulator:{_model(effect)}",
-        "features": [{"extractor": "rating", "feature": "rating", "low": 1, "high": 5}],
+        "features": [
+            {"extractor": "rating", "feature": "rating", "low": 1, "high": 5, **TOLERANCE}
+        ],
         "comparisons": [{"dimension": "race", "a": "black", "b": "white"}],
         "cadence": HOUR_S,
         "deadline": "365d",
@@ -177,7 +183,7 @@ def _row(store: "Store", effect: float, suite: Suite) -> Row:
             if alarm.what is AlarmKind.DISPARITY and alarm.state is AlarmState.RAISED
         ]
         alarmed_at.append((min(raised) + 1) * sets if raised else None)
-        found = list(store.records.of_monitor(Evidence, monitor.monitor_id))
+        found = list(evidence_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id)))
         last = max(each.round for each in found)
         evidence += [
             e for e in found if e.round == last and e.comparison.watched.feature == "rating"
@@ -228,11 +234,12 @@ def _reached(alarmed_at: Sequence[int | None], share: float) -> int | None:
 
 def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
     """Return the units of the test that looks once, at 80 % power, and knows effect and spread."""
+    from services.diagnoser.domain.monitors.pair_counts import GAPS, pair_histogram
     from shared.stats.anytime.pairs import PairHistogram
     from shared.stats.anytime.planning import fixed_size
 
-    pairs = [PairHistogram(each.counts["counts"], each.counts["absent"][0]) for each in evidence]
-    whole = sum(pairs[1:], pairs[0])
+    pairs = (pair_histogram(each.counts, GAPS) for each in evidence)
+    whole = sum(filter(None, pairs), PairHistogram.empty())
     if not whole.units or not whole.estimate:
         return None
     sd = whole.standard_error * sqrt(whole.units)

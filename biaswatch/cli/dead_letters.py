@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,11 +12,14 @@ from rich.table import Table
 
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
+from biaswatch.local.operator_audit import operator_act, write_acts
 from biaswatch.render.tables import escape
 from shared.bus.dead_letters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, JetStreamPublisher
+from shared.contracts import AuditAction
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
+from shared.store import Store
 
 app = typer.Typer(
     name="dead-letters",
@@ -35,6 +38,7 @@ class OperatorBus:
 
     admin: Admin
     publisher: JetStreamPublisher
+    settings: Settings
 
 
 @app.command("list")
@@ -67,6 +71,7 @@ def replay_dead(numbers: Numbers = None, every: Every = False, durable: Durable 
         numbers,
         every,
         durable,
+        AuditAction.DEAD_LETTER_REPLAY,
         lambda bus, letter: replay(letter, bus.admin, bus.publisher),
         # With --all what cannot be replayed stays, and the others are.
         leave=lambda letter: every and letter.foreign,
@@ -76,13 +81,15 @@ def replay_dead(numbers: Numbers = None, every: Every = False, durable: Durable 
 @app.command("discard")
 def discard_dead(numbers: Numbers = None, every: Every = False, durable: Durable = None) -> None:
     """Remove dead letters for good."""
-    _each(numbers, every, durable, lambda bus, letter: discard(letter, bus.admin))
+    action = AuditAction.DEAD_LETTER_DISCARD
+    _each(numbers, every, durable, action, lambda bus, letter: discard(letter, bus.admin))
 
 
 def _each(
     numbers: list[int] | None,
     every: bool,
     durable: str | None,
+    action: AuditAction,
     act: Callable[[OperatorBus, DeadLetter], Coroutine[Any, Any, None]],
     leave: Callable[[DeadLetter], bool] = lambda _: False,
 ) -> None:
@@ -98,12 +105,13 @@ def _each(
         if unknown := wanted - {letter.number for letter in found}:
             listed = ", ".join(str(number) for number in sorted(unknown))
             raise UsageError(f"There is no dead letter {listed}. `dead-letters list` shows them.")
-        for letter in found:
-            if leave(letter):
-                left.append(letter.number)
-            elif every or letter.number in wanted:
-                await act(bus, letter)
-                done.append(letter.number)
+        chosen = [letter for letter in found if every or letter.number in wanted]
+        left.extend(letter.number for letter in chosen if leave(letter))
+        chosen = [letter for letter in chosen if letter.number not in left]
+        await _audit(bus, action, chosen)
+        for letter in chosen:
+            await act(bus, letter)
+            done.append(letter.number)
 
     _on_the_bus(work)
     stayed = ", ".join(map(str, left))
@@ -116,12 +124,23 @@ def _each(
     )
 
 
+async def _audit(bus: OperatorBus, action: AuditAction, chosen: Sequence[DeadLetter]) -> None:
+    """Note what is about to be done to each letter, or do nothing where it cannot be noted."""
+    acts = [
+        operator_act(action, str(letter.number), durable=letter.durable, record=letter.message_id)
+        for letter in chosen
+    ]
+    if acts:
+        with Store.open(bus.settings.store) as store:
+            await write_acts(bus.settings, store, bus.publisher, acts)
+
+
 def _on_the_bus(work: Callable[[OperatorBus], Coroutine[Any, Any, None]]) -> None:
     settings = load_settings(Settings)
 
     async def run(url: str) -> None:
         async with bus_connection(settings, url) as connection:
-            await work(OperatorBus(Admin(connection), JetStreamPublisher(connection)))
+            await work(OperatorBus(Admin(connection), JetStreamPublisher(connection), settings))
 
     with bus_url(settings) as url:
         asyncio.run(run(url))

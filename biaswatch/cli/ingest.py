@@ -1,7 +1,9 @@
-"""`biaswatch ingest`: sends recorded production answers in, for the monitors of their system."""
+"""`biaswatch ingest`: sends recorded production answers in, and has the past of a system read."""
 
 import asyncio
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,46 +12,131 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.cli.options import Server, Token
+from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
+from biaswatch.render.monitors import print_monitor
+from services.gateway.monitors.views import MonitorView
+from services.gateway.traffic.requests import HistoryView
 from shared.errors import TransientError, UsageError
-from shared.files import json_lines, read_text
+from shared.files import json_lines_of_file
 
 AT_ONCE = 500
+LOOK_S = 1.0
+History = Annotated[
+    bool,
+    typer.Option(
+        "--history",
+        help="They were recorded before anybody watched: read their windows in their order.",
+    ),
+]
 
 
 def ingest(
     source: Annotated[str, typer.Argument(help="The live system: `support` for traffic:support.")],
     file: Annotated[Path, typer.Argument(help="JSON Lines, one answer a line, as the API's.")],
+    history: History = False,
     server: Server = None,
     token: Token = None,
 ) -> None:
     """Send recorded production answers in; sent again, each still counts once."""
-    answers = list(answers_in(file))
-    if not answers:
+    count = sum(1 for _ in answers_in(file))  # every line is checked before the first is sent
+    if not count:
         raise UsageError(f"{file} holds no answer.")
     try:
-        asyncio.run(_send(source, answers, server, token))
+        if history:
+            asyncio.run(_judge_past(source, file, count, server, token))
+        else:
+            late = asyncio.run(_send(source, file, count, server, token))
+            typer.echo(f"{count} answers of {source} are taken in.")
+            typer.echo(late_in_words(source, file, late), nl=bool(late))
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command again sends all; each still counts once.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
-    typer.echo(f"{len(answers)} answers of {source} are taken in.")
+
+
+def late_in_words(source: str, file: Path, late: Counter[str]) -> str:
+    """Say how many answers are in no evidence because they came too late, and what to do."""
+    return "\n".join(
+        f"{count} of them are late for the monitor {monitor}: their windows have been read, or lie"
+        " before the first that it watches. They are kept, and are in no evidence. To have the"
+        f" past read: biaswatch ingest {source} {file} --history"
+        for monitor, count in sorted(late.items())
+    )
 
 
 async def _send(
-    source: str, answers: list[dict[str, Any]], server: str | None, token: str | None
+    source: str, file: Path, count: int, server: str | None, token: str | None
+) -> Counter[str]:
+    async with connected(server, token) as client:
+        return await _send_with(client, source, file, count, history=False)
+
+
+async def _send_with(
+    client: GatewayClient, source: str, file: Path, count: int, *, history: bool
+) -> Counter[str]:
+    """Send a file in, batch by batch; return how many of its answers are late, by monitor."""
+    late: Counter[str] = Counter()
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("sending", total=count)
+        for batch in _batches(answers_in(file)):
+            late.update((await client.ingest(source, batch, history=history)).late)
+            progress.advance(task, len(batch))
+    return late
+
+
+async def _judge_past(
+    source: str, file: Path, count: int, server: str | None, token: str | None
 ) -> None:
     async with connected(server, token) as client:
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task("sending", total=len(answers))
-            for start in range(0, len(answers), AT_ONCE):
-                batch = answers[start : start + AT_ONCE]
-                await client.ingest(source, batch)
-                progress.advance(task, len(batch))
+        begun = await client.begin_history(source)
+        before = {each.monitor: each for each in begun}
+        await _send_with(client, source, file, count, history=True)
+        await client.read_history(source)
+        typer.echo(f"{count} answers of the past of {source} are taken in.", err=True)
+        found = await _read(client, source)
+        for each in found:
+            typer.echo(past_in_words(each, before[each.monitor]))
+            print_monitor(await _shown(client, each))
+
+
+async def _shown(client: GatewayClient, past: HistoryView) -> MonitorView:
+    return await client.monitor(past.monitor)
+
+
+async def _read(client: GatewayClient, source: str) -> list[HistoryView]:
+    """Return what became of the past once all of it is read."""
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading windows", total=None)
+        while True:
+            found = await client.history(source)
+            sent = sum(each.sent for each in found)
+            waiting = sum(each.accounts.waiting for each in found)
+            progress.update(task, total=sent, completed=sent - waiting)
+            if all(each.read for each in found):
+                return found
+            await asyncio.sleep(LOOK_S)
+
+
+def past_in_words(now: HistoryView, before: HistoryView) -> str:
+    """Say what became of the answers of the past, and why some are late."""
+    said = f"The past of {now.of}, read by {now.monitor}: {now.accounts.in_words}."
+    if late := now.accounts.late - before.accounts.late:
+        said += (
+            f" {late} are late: their windows are watched live (from {now.before:%Y-%m-%d %H:%M}"
+            " UTC on), were read before, or lie before windows that were."
+        )
+    return said
+
+
+def _batches(answers: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    remaining = iter(answers)
+    while batch := list(islice(remaining, AT_ONCE)):
+        yield batch
 
 
 def answers_in(file: Path) -> Iterator[dict[str, Any]]:
     """Read recorded answers, each an object that says when it was given."""
-    for place, answer in json_lines(read_text(file, "answers"), file):
+    for place, answer in json_lines_of_file(file, "answers"):
         if not isinstance(answer, dict) or not answer.get("at"):
             # Without it, the second sending of a file would count in another window.
             raise UsageError(f"{place}: an answer is an object that says `at` when.")

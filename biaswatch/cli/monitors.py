@@ -13,10 +13,12 @@ from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.client import GatewayClient, Reply
 from biaswatch.local.connections import connected
 from biaswatch.readers.monitors import load_monitor
-from biaswatch.render.monitors import print_monitor, print_window
+from biaswatch.render.channels import delivered_in_words
+from biaswatch.render.monitors import print_accounts, print_monitor, print_window
 from biaswatch.render.output import print_json, print_rows
 from biaswatch.render.tables import escape
-from services.gateway.monitors.views import AppliedMonitor
+from services.gateway.monitors.views import AppliedMonitor, MonitorView
+from services.gateway.monitors.window_views import WindowView
 
 app = typer.Typer(
     name="monitor", no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms."
@@ -54,6 +56,8 @@ def apply(file: File, server: Server = None, token: Token = None, as_json: Json 
     else:
         anew = "begins with no evidence" if applied.anew else "goes on with its evidence"
         typer.echo(f"The monitor {asked.name} {anew}.")
+        for note in applied.notes:
+            typer.echo(note)
 
 
 @app.command("list")
@@ -96,8 +100,12 @@ def alarms(name: Name, server: Server = None, token: Token = None, as_json: Json
         alarm = each.alarm
         console.print(
             escape(f"round {alarm.round}: {alarm.what} {alarm.state}:"),
-            escape(f"{alarm.comparison_key}: {alarm.reason}"),
+            escape(f"{alarm.comparison_key}: {alarm.reason}."),
         )
+        for said in filter(None, (alarm.words, alarm.promise and f"{alarm.promise}.")):
+            console.print(escape(said))
+        for sent in each.deliveries:
+            console.print(escape(f"  {delivered_in_words(sent)}"))
         for twins in each.twins:
             table = Table("first group", "second group", title=escape(twins.set_id))
             for a, b in zip(twins.a, twins.b, strict=False):
@@ -115,15 +123,22 @@ def windows(
     token: Token = None,
     as_json: Json = False,
 ) -> None:
-    """Show what windows of production traffic looked like: described, and no evidence."""
-    found = _ask(lambda client: client.windows(name, last), server, token)
+    """Show the windows of production traffic: what became of each answer, and the numbers."""
+
+    async def work(client: GatewayClient) -> tuple[MonitorView, list[WindowView]]:
+        return await client.monitor(name), await client.windows(name, last)
+
+    monitor, found = _ask(work, server, token)
     if as_json:
         print_json(found)
         return
+    console = Console()
     for each in found:
-        print_window(each, Console())
-    if not found:
-        typer.echo("No window has been read yet; only monitors of traffic have windows.")
+        print_window(each, console)
+    if found:
+        print_accounts(monitor, console)
+    else:
+        typer.echo("No answer was sent in yet; only monitors of traffic have windows.")
 
 
 @app.command()
@@ -170,9 +185,23 @@ def plan(
             "--binary", help="Answers are 0 or 1 (low or high): the level tells the deviation."
         ),
     ] = False,
+    missing: Annotated[
+        float,
+        typer.Option(help="Share of all answers that will be missing, such as refusals: 0.02."),
+    ] = 0.0,
+    spread: Annotated[
+        float,
+        typer.Option(help="Deviation of sets' log odds, where selections are compared: 1 or 2."),
+    ] = 0.0,
     new_users: Annotated[
         int | None,
-        typer.Option(min=1, help="Whom a window of traffic brings, as many of either group."),
+        typer.Option(min=1, help="Users of both groups whom a window of traffic brings."),
+    ] = None,
+    first_share: Annotated[
+        float | None, typer.Option(help="The first group's share of these users; a half.")
+    ] = None,
+    strata: Annotated[
+        int | None, typer.Option(min=1, help="Strata that these users are spread over; one.")
     ] = None,
     answer_tokens: Annotated[
         int | None, typer.Option(min=1, help="Tokens of one answer; 200.")
@@ -191,7 +220,8 @@ def plan(
 
     asked, suite = load_monitor(file)
     prices = (price_read, price_written)
-    assumed = Assumptions(effect, sd, level, feature, answer_tokens, prices, new_users, binary)
+    users = (new_users, binary, missing, spread, first_share, strata)
+    assumed = Assumptions(effect, sd, level, feature, answer_tokens, prices, *users)
     rows = planned(plan_of(asked, suite), upkeep_of(asked), suite, assumed)
     said = explained(rows, traffic=suite is None)
     print_rows(rows, said, as_json=as_json, always=("units",), left_out=("effect", "why"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +28,23 @@ FailOn = Annotated[
         "--fail-on", help="End with 1 at a disparity: `disparity`, or the least gap that counts."
     ),
 ]
+
+
+def moment_of(written: str) -> datetime:
+    """Read a date or a moment, in UTC unless it names its zone.
+
+    Raises
+    ------
+    UsageError
+        It is neither.
+    """
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        raise UsageError(
+            f"The date {written!r} cannot be read. Write it as 2026-01-31 or 2026-01-31T12:00:00Z."
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def least_gap(written: str | None, *, any_size: str = ANY) -> float | None:

@@ -1,7 +1,7 @@
 """A client of the gateway, whose replies are the gateway's own types."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
@@ -10,7 +10,11 @@ from urllib.parse import quote, urlencode
 import httpx2
 from pydantic import TypeAdapter, ValidationError
 
+from biaswatch.local.gateway_requests import GatewayRequests
+from services.gateway.administration.requests import PurgedTexts
+from services.gateway.channels.views import ChannelView, RetriedChannel
 from services.gateway.monitors.views import AlarmView, AppliedMonitor, MonitorStatus, MonitorView
+from services.gateway.monitors.window_views import WindowView
 from services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
 from services.gateway.runs.views import (
     FlaggedPair,
@@ -22,23 +26,22 @@ from services.gateway.runs.views import (
     StoredSuite,
     StudyResults,
 )
-from services.gateway.traffic.requests import AcceptedBatch
+from services.gateway.traffic.requests import AcceptedBatch, HistoryView
 from shared.contracts import (
     Assessment,
+    AuditEntry,
     Cancellation,
-    Description,
     Diagnosis,
     Evaluation,
     Monitor,
     Suite,
 )
+from shared.contracts.alarm_delivery import AlarmDelivery
 from shared.contracts.mistakes import first_mistake
 from shared.contracts.paused_target import PausedTarget
-from shared.errors import TransientError, UsageError
+from shared.errors import UsageError
 
 RECONNECT_S = 0.5
-TIMEOUT_S = 120
-"""The intervals of a large study take a while."""
 POLL_EVERY_S = 0.3
 
 Reply = TypeVar("Reply")
@@ -53,21 +56,20 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 class GatewayClient:
     """The gateway's operations; what it refuses is raised as a sentence."""
 
-    def __init__(self, url: str, token: str | None = None) -> None:
-        if token and not (token.isascii() and token.isprintable()):
-            raise UsageError("The token has characters that no token has; see BIASWATCH_TOKEN.")
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+    def __init__(
+        self, url: str, token: str | None = None, *, gone: Callable[[], bool] = lambda: False
+    ) -> None:
         self._url = url
-        self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S)
+        self._requests = GatewayRequests(url, token, gone=gone)
 
     async def keep(self, suite: Suite) -> str:
         """Upload a suite; return its hash."""
         body = suite.model_dump(mode="json", exclude_none=True)
-        return (await self._ask(StoredSuite, "POST", "/v1/suites", body)).hash
+        return (await self._ask(StoredSuite, "POST", "/v1/suites", body, repeatable=True)).hash
 
     async def start(self, request: Mapping[str, Any]) -> StartedRun:
         """Start or resume a run."""
-        return await self._ask(StartedRun, "POST", "/v1/runs", request)
+        return await self._ask(StartedRun, "POST", "/v1/runs", request, repeatable=True)
 
     async def cancel(self, run_id: str) -> None:
         """End a run before its time."""
@@ -81,6 +83,22 @@ class GatewayClient:
         """Have a paused target asked again at once."""
         await self._ask(ResumedTarget, "POST", "/v1/targets/resume", {"target": target})
 
+    async def channels(self) -> list[ChannelView]:
+        """Return the channels by which alarms are sent."""
+        return await self._ask(list[ChannelView], "GET", "/v1/channels")
+
+    async def try_channel(self, name: str) -> AlarmDelivery:
+        """Have a channel tried; `deliveries` tells what became of it."""
+        return await self._ask(AlarmDelivery, "POST", path("channels", name, "test"))
+
+    async def retry_channel(self, name: str) -> int:
+        """Have what a channel refused sent again; return how many alarms those are."""
+        return (await self._ask(RetriedChannel, "POST", path("channels", name, "retry"))).alarms
+
+    async def deliveries(self, alarm_id: str) -> list[AlarmDelivery]:
+        """Return what became of an alarm on its way to its channels."""
+        return await self._ask(list[AlarmDelivery], "GET", path("alarms", alarm_id, "deliveries"))
+
     async def follow(self, run_id: str, opening: int = 0) -> AsyncIterator[RunProgress]:
         """Return a run's progress whenever it changes, until it has ended."""
         events = path("runs", run_id, "events")
@@ -88,7 +106,7 @@ class GatewayClient:
         while not ended:
             await self.progress(run_id)  # says why, where there is nothing to follow
             with suppress(httpx2.HTTPError):  # a broken stream is taken up again
-                async with self._http.stream("GET", events, params={"opening": opening}) as reply:
+                async with self._requests.stream(events, opening=opening) as reply:
                     async for line in reply.aiter_lines():
                         if line.startswith("data:"):
                             progress = self._read(RunProgress, line.removeprefix("data:"))
@@ -122,14 +140,14 @@ class GatewayClient:
         where = path("runs", run_id, "measurements")
         while True:
             try:
-                async with self._http.stream("GET", where, params={"offset": read}) as reply:
-                    await self._refused(reply)
+                async with self._requests.stream(where, offset=read) as reply:
+                    await self._requests.check(reply)
                     async for line in reply.aiter_lines():
                         yield self._read(AnswerMeasurements, line)
                         read += 1
             except httpx2.HTTPError as error:
                 if read == before:  # nothing came since it broke before
-                    raise self._no_answer(error) from None
+                    raise self._requests.no_answer(error) from None
                 before = read
             else:
                 return
@@ -186,10 +204,10 @@ class GatewayClient:
         """Return a monitor's alarms with the answers behind them."""
         return await self._ask(list[AlarmView], "GET", path("monitors", name, "alarms"))
 
-    async def windows(self, name: str, last: int) -> list[Description]:
+    async def windows(self, name: str, last: int) -> list[WindowView]:
         """Return so many windows of traffic, the latest first."""
         listed = f"{path('monitors', name, 'windows')}?last={last}"
-        return await self._ask(list[Description], "GET", listed)
+        return await self._ask(list[WindowView], "GET", listed)
 
     async def pause_monitor(self, name: str) -> None:
         """Start no more rounds of a monitor for now."""
@@ -203,40 +221,51 @@ class GatewayClient:
         """End a monitor for good."""
         await self._ask(Monitor, "DELETE", path("monitors", name))
 
-    async def ingest(self, source: str, answers: Sequence[Mapping[str, Any]]) -> None:
-        """Send recorded production answers in."""
-        body = {"source": source, "responses": answers}
-        await self._ask(AcceptedBatch, "POST", "/v1/responses", body)
+    async def ingest(
+        self, source: str, answers: Sequence[Mapping[str, Any]], *, history: bool = False
+    ) -> AcceptedBatch:
+        """Send recorded production answers in; return how many were taken, and which are late."""
+        body = {"source": source, "history": history, "responses": answers}
+        return await self._ask(AcceptedBatch, "POST", "/v1/responses", body, repeatable=True)
+
+    async def begin_history(self, source: str) -> list[HistoryView]:
+        """Prepare to send in the past of a live system."""
+        return await self._ask(list[HistoryView], "POST", path("history", source), repeatable=True)
+
+    async def read_history(self, source: str) -> list[HistoryView]:
+        """Have all that was sent in of the past read."""
+        where = path("history", source, "read")
+        return await self._ask(list[HistoryView], "POST", where, repeatable=True)
+
+    async def history(self, source: str) -> list[HistoryView]:
+        """Return how far the past is read."""
+        return await self._ask(list[HistoryView], "GET", path("history", source))
+
+    async def audit(self, asked: Mapping[str, Any]) -> list[AuditEntry]:
+        """Return entries of the audit trail, with the parameters that are given."""
+        given = {name: str(value) for name, value in asked.items() if value is not None}
+        return await self._ask(list[AuditEntry], "GET", f"/v1/audit?{urlencode(given)}")
+
+    async def purge(self, request: Mapping[str, Any]) -> PurgedTexts:
+        """Remove texts of the token's tenant for good."""
+        return await self._ask(PurgedTexts, "POST", "/v1/purges", request)
 
     async def close(self) -> None:
         """Let go of the connection."""
-        await self._http.aclose()
+        await self._requests.close()
 
-    async def _ask(self, kind: type[Reply], verb: str, where: str, body: Any = None) -> Reply:
-        """Return the gateway's reply; what it refuses is raised in its own sentence."""
-        try:
-            reply = await self._http.request(verb, where, json=body)
-        except httpx2.HTTPError as error:
-            raise self._no_answer(error) from None
-        await self._refused(reply)
-        return self._read(kind, reply.content)
-
-    def _no_answer(self, error: httpx2.HTTPError) -> TransientError:
-        return TransientError(
-            f"The gateway at {self._url} does not answer ({type(error).__name__}). Start one"
-            " with `biaswatch up`, or correct --server."
-        )
-
-    async def _refused(self, reply: httpx2.Response) -> None:
-        """Raise what the gateway refuses, in its own sentence."""
-        if reply.is_success:
-            return
-        await reply.aread()
-        try:
-            detail = str(reply.json()["detail"])
-        except (ValueError, KeyError, TypeError):
-            detail = f"The gateway answered HTTP {reply.status_code}; is this a biaswatch gateway?"
-        raise (TransientError if reply.is_server_error else UsageError)(detail)
+    async def _ask(
+        self,
+        kind: type[Reply],
+        verb: str,
+        where: str,
+        body: Any = None,
+        *,
+        repeatable: bool = False,
+    ) -> Reply:
+        """Return the gateway's reply as one of its types."""
+        reply = await self._requests.ask(verb, where, body, repeatable=repeatable)
+        return self._read(kind, reply)
 
     def _read(self, kind: type[Reply], data: str | bytes) -> Reply:
         wanted: Any = kind

@@ -118,7 +118,8 @@ async def connected(
     async with AsyncExitStack() as stack:
         if not (url := server or (running and running.url)):
             url = await stack.enter_async_context(_started(settings, as_processes, with_models))
-        client = GatewayClient(url, token)
+        here = None if server else running
+        client = GatewayClient(url, token, gone=lambda: here is not None and not alive(here.pid))
         stack.push_async_callback(client.close)
         yield client
 

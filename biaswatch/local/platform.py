@@ -1,14 +1,16 @@
 """The whole platform on one machine: embedded bus, the store, every service, the simulator."""
 
 import asyncio
+import json
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from biaswatch.local.bus_disk import BusDisk
+from biaswatch.local.bus_supervision import BusSupervision, free_bytes
 from biaswatch.local.connections import RunningPlatform, embedded_bus_limits
 from biaswatch.local.processes import supervised_processes
 from services.diagnoser import app as diagnoser
@@ -31,18 +33,23 @@ from services.simulator import app as simulator
 from services.simulator.domain.planted_bias import PlantedModel
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
+from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
 from shared.runtime.web import free_port, web_server
 from shared.store import Store, migrate
+from shared.telemetry import log
 
 SERVICES = (
     *("planner", "generator", "extractor", "recorder", "diagnoser", "oracle", "evaluator"),
     "gateway",
 )
 LOOK_S = 0.02
+STORE_PATIENCE_S, STORE_PAUSE_S = 30.0, 1.0
 HERE = "127.0.0.1"
+LOOPBACK = (HERE, "localhost", "::1")
+"""Where models run on the machine of whoever started the platform."""
 Clock = Callable[[], datetime]
 
 
@@ -82,8 +89,8 @@ async def embedded_platform(
         A port, a directory or a setting is wrong.
     """
     began = datetime.now(UTC)
-    with EmbeddedServer(settings.state_dir / "nats") as server:
-        migrate(settings.store)
+    async with _embedded_bus(settings.state_dir / "nats") as server:
+        await _migrated(settings.store)
         connection = await Connection.open(server.url, name="operator")
         try:
             await provision(Admin(connection), embedded_bus_limits(settings))
@@ -105,13 +112,36 @@ async def embedded_platform(
                 async with serve(where, store, port) as url:
                     while not await in_thread(store.extractors.running, began):
                         await asyncio.sleep(LOOK_S)
-                    disk = BusDisk.of(server, settings.state_dir / "nats")
-                    watching = asyncio.create_task(disk.watch())
-                    try:
-                        yield RunningPlatform(url, server.url, os.getpid())
-                    finally:
-                        watching.cancel()
-                        await asyncio.gather(watching, return_exceptions=True)
+                    yield RunningPlatform(url, server.url, os.getpid())
+
+
+@asynccontextmanager
+async def _embedded_bus(folder: Path) -> AsyncIterator[EmbeddedServer]:
+    """Run the bus while the context lasts, whatever befalls it."""
+    with EmbeddedServer(folder) as server:
+        supervision = BusSupervision(server, folder, free_bytes=free_bytes)
+        watching = asyncio.create_task(supervision.watch())
+        try:
+            yield server
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+
+
+async def _migrated(store_url: str) -> None:
+    """Migrate the store, once a database that is starting answers."""
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + STORE_PATIENCE_S
+    while True:
+        try:
+            await in_thread(migrate, store_url)
+        except TransientError as error:
+            if clock() > deadline:
+                raise
+            log("platform").warning("the store is awaited", why=str(error))
+            await asyncio.sleep(STORE_PAUSE_S)
+        else:
+            return
 
 
 @asynccontextmanager
@@ -126,6 +156,8 @@ async def _in_processes(where: ServiceSettings, store: Store, port: int) -> Asyn
         "BIASWATCH_GATEWAY_HOST": HERE,
         "BIASWATCH_GATEWAY_PORT": str(chosen),
     }
+    own = _own_machine(GeneratorSettings().model_fields_set)
+    environment |= {f"BIASWATCH_{name.upper()}": _as_variable(own[name]) for name in own}
     async with supervised_processes(SERVICES, environment):
         while True:  # until the gateway answers
             try:
@@ -138,14 +170,26 @@ async def _in_processes(where: ServiceSettings, store: Store, port: int) -> Asyn
         yield f"http://{HERE}:{chosen}"
 
 
+def _own_machine(given: Collection[str]) -> dict[str, Any]:
+    """Return what a generator may do on its user's own machine, as far as it is not set."""
+    own = {"generator_private_hosts": LOOPBACK, "generator_recordings_dir": Path("/")}
+    return {name: value for name, value in own.items() if name not in given}
+
+
+def _as_variable(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, tuple) else str(value)
+
+
 @asynccontextmanager
 async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
     """Run every service in this process."""
     given: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
     asking = GeneratorSettings(**given, simulator_url=where.simulator_url)
+    asking = asking.model_copy(update=_own_machine(asking.model_fields_set))
     if where.calls is not None:
         fewer = {"generator_slots": where.calls, "generator_start": where.calls}
         asking = asking.model_copy(update=fewer)
+    backlog = gateway.AnswerBacklog()
     services = [
         planner.build(PlannerSettings(**given), where.clock),
         *([generator.build(asking)] if where.with_models else []),
@@ -154,11 +198,18 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         diagnoser.build(DiagnoserSettings(**given), where.clock),
         oracle.build(OracleSettings(**given)),
         evaluator.build(EvaluatorSettings(**given)),
-        Service("gateway", GatewaySettings(**given), stages=[gateway.ingestion_stage(store)]),
+        Service(
+            "gateway",
+            GatewaySettings(**given),
+            stages=[gateway.ingestion_stage(store, GatewaySettings(**given))],
+            supervisors=[backlog.follow],
+        ),
     ]
     connection = await Connection.open(where.nats_url, name="gateway")
     try:
-        api = gateway.web_app(GatewaySettings(**given), store, JetStreamPublisher(connection))
+        api = gateway.web_app(
+            GatewaySettings(**given), store, JetStreamPublisher(connection), backlog.size
+        )
         async with _running(services), web_server(api, HERE, port) as chosen:
             yield f"http://{HERE}:{chosen}"
     finally:

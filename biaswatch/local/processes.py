@@ -11,7 +11,10 @@ from shared.errors import ConfigurationError
 from shared.telemetry import log
 
 STOPPED_AS_ASKED, A_PERSON_IS_NEEDED = 0, 2
-AGAIN_AFTER_S = 1.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
+"""Before a service is started again: longer each time, as long as it lives but a moment."""
+LIVED_S = 60.0
+"""A service that lived so long is started again at once when it dies."""
 STOP_PATIENCE_S = 30.0
 
 
@@ -45,17 +48,28 @@ async def supervised_processes(
         await asyncio.gather(*keepers, return_exceptions=True)
 
 
+def next_pause_s(before_s: float | None, lived_s: float) -> float:
+    """Return how long to wait before a service is started again, by the wait before it."""
+    if before_s is None or lived_s >= LIVED_S:
+        return FIRST_PAUSE_S
+    return min(LONGEST_PAUSE_S, 2 * before_s)
+
+
 async def _keep_running(service: str, environment: Mapping[str, str]) -> None:
+    clock, pause_s = asyncio.get_running_loop().time, None
     while True:
+        began = clock()
         code = await _run(service, environment)
         if code == A_PERSON_IS_NEEDED:
             raise ConfigurationError(f"The {service} cannot work; it has said above why.")
         if code == STOPPED_AS_ASKED:
             return
+        pause_s = next_pause_s(pause_s, clock() - began)
         log("platform").warning(
-            "a service has died and is started again", service=service, code=code
-        )
-        await asyncio.sleep(AGAIN_AFTER_S)
+            "a service has died and is started again",
+            service=service, code=code, after_s=pause_s,
+        )  # fmt: skip
+        await asyncio.sleep(pause_s)
 
 
 async def _run(service: str, environment: Mapping[str, str]) -> int:

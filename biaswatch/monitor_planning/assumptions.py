@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 from biaswatch.monitor_planning.costs import Prices
-from shared.contracts import Method, WatchedFeature
+from shared.contracts import Method, Traffic, WatchedFeature
 from shared.errors import UsageError
+from shared.stats.anytime.matched_planning import Arrivals
 
+LARGEST_SPREAD = 10.0
+"""Of log odds: nearly every set selects all or none."""
 ROUNDING = 1e-9
 """Of the range: sums of what was given may lie that far outside."""
 
@@ -32,6 +35,14 @@ class Assumptions:
     """Users with one of the two groups whom a window of traffic brings for the first time."""
     binary: bool = False
     """Answers are low or high and nothing between, so that deviations follow from the means."""
+    missing: float = 0.0
+    """The share of all answers that will be missing, such as refusals."""
+    spread: float = 0.0
+    """The standard deviation of the log odds of sets: how much they differ in difficulty."""
+    first_share: float | None = None
+    """The first group's share of these users: a half."""
+    strata: int | None = None
+    """How many strata these users are spread over, evenly: one."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +75,30 @@ def check_options(
         raise UsageError(
             f"{given} does not apply: a monitor of traffic asks nothing. Leave it out."
         )
-    if not traffic and assumed.new_users is not None:
+    of_users = {
+        "--new-users": assumed.new_users,
+        "--first-share": assumed.first_share,
+        "--strata": assumed.strata,
+    }
+    for option, value in of_users.items():
+        if not traffic and value is not None:
+            raise UsageError(
+                f"{option} does not apply: it is for windows of traffic, and this monitor asks a"
+                " suite. Leave it out."
+            )
+    if assumed.strata is not None and assumed.new_users is None:
         raise UsageError(
-            "--new-users does not apply: it is for windows of traffic, and this monitor asks a"
-            " suite. Leave it out."
+            "--strata needs --new-users: how many of them find neighbours depends on both."
         )
+    if assumed.first_share is not None and not 0 < assumed.first_share < 1:
+        raise UsageError(f"--first-share lies between 0 and 1, not at {assumed.first_share:g}.")
     _check_methods(assumed, {each.method for each in features})
 
 
 def _check_numbers(assumed: Assumptions) -> None:
     read, written = assumed.prices
     positive = {"--sd": assumed.sd, "--price-read": read, "--price-written": written}
+    positive |= {"--missing": assumed.missing, "--spread": assumed.spread}
     given = {"--effect": assumed.effect, "--level": assumed.level, **positive}
     for option, number in given.items():
         if number is not None and not isfinite(number):
@@ -82,10 +106,24 @@ def _check_numbers(assumed: Assumptions) -> None:
     for option, number in positive.items():
         if number is not None and number < 0:
             raise UsageError(f"{option} is at least 0, not {number:g}.")
+    if assumed.missing >= 1:
+        raise UsageError(
+            f"--missing is a share of all answers, below 1, not {assumed.missing:g}: 2 % is 0.02."
+        )
+    if assumed.spread > LARGEST_SPREAD:
+        raise UsageError(
+            f"--spread is the deviation of log odds between sets, at most {LARGEST_SPREAD:g}, not"
+            f" {assumed.spread:g}."
+        )
 
 
 def _check_methods(assumed: Assumptions, methods: set[Method]) -> None:
     deviating = any(not method.of_selections for method in methods)
+    if assumed.spread and not any(method.of_selections for method in methods):
+        raise UsageError(
+            "--spread does not apply: it is for the methods `odds` and `discordant`. With others,"
+            " give the deviation of sets' gaps as --sd."
+        )
     if assumed.sd is not None and assumed.binary:
         raise UsageError("--sd and --binary exclude one another: --binary says the deviation.")
     if not deviating and (assumed.sd is not None or assumed.binary):
@@ -104,6 +142,20 @@ def _check_methods(assumed: Assumptions, methods: set[Method]) -> None:
 def _of_gaps(method: Method) -> bool:
     """Tell whether only the differences of twins matter, not the level of either side."""
     return method.facts.needs_twins and not method.of_selections
+
+
+HALF = 0.5
+
+
+def arrivals_of(traffic: Traffic | None, assumed: Assumptions) -> Arrivals | None:
+    """Return how users come; None for a suite. Where nobody knows how many, they come densely."""
+    if traffic is None:
+        return None
+    share = HALF if assumed.first_share is None else assumed.first_share
+    if assumed.new_users is None:
+        return Arrivals(share)
+    near = traffic.longest_apart_s / traffic.window_s / (assumed.strata or 1)
+    return Arrivals(share, assumed.new_users * near)
 
 
 def values_of(watched: WatchedFeature, assumed: Assumptions) -> AssumedValues:

@@ -1,11 +1,13 @@
 """What one round of a monitor brings and costs: units of evidence, probes, tokens, money."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 
-from shared.contracts import Comparison, MonitorPlan, Suite
+from shared.contracts import Comparison, MonitorPlan, Suite, WatchedPair
 from shared.contracts.expansion import set_of
+from shared.stats.anytime.set_shapes import ONE_AND_ONE, SetShape
 
 CHARS_PER_TOKEN = 4
 MILLION = 1_000_000
@@ -39,7 +41,7 @@ class SuiteRound:
     def __init__(
         self, plan: MonitorPlan, suite: Suite, spending: CallPrices, most_rounds: int | None
     ) -> None:
-        self._suite = suite
+        self._suite, self._repeats = suite, plan.repeats
         sets = len(set(map(set_of, suite.probes)))
         self._share = plan.sets_per_round / sets if plan.sets_per_round else 1.0
         self._limits = {"most_rounds is": most_rounds}
@@ -71,18 +73,41 @@ class SuiteRound:
 
         Sides of different sizes tell as much as two of their harmonic mean: 4 / (1/n1 + 1/n2).
         """
-        pair = comparison.pair
-        sides: tuple[set[str], set[str]] = set(), set()
+        first, second = self._sides(comparison.pair)
+        if not comparison.watched.method.facts.needs_twins:
+            return 4 / (1 / len(first) + 1 / len(second))
+        return len(first.keys() & second.keys())
+
+    def shapes(self, pair: WatchedPair) -> tuple[SetShape, ...]:
+        """Return how many answers of each group a set with both has, repeats included.
+
+        Where no set has both, those of the first group's sets are taken for both.
+        """
+        first, second = self._sides(pair)
+        both = first.keys() & second.keys()
+        sizes = Counter((first[each], second[each]) for each in both) or Counter(
+            (size, size) for size in first.values()
+        )
+        return tuple(
+            SetShape(a * self._repeats, b * self._repeats, times / sizes.total())
+            for (a, b), times in sorted(sizes.items())
+        )
+
+    def twins(self, pair: WatchedPair) -> bool:
+        """Tell whether most sets have both groups."""
+        first, second = self._sides(pair)
+        return 2 * len(first.keys() & second.keys()) > len(first.keys() | second.keys())
+
+    def _sides(self, pair: WatchedPair) -> tuple[Counter[str], Counter[str]]:
+        """Count the probes of each side, by set."""
+        sides: tuple[Counter[str], Counter[str]] = Counter(), Counter()
         for probe in self._suite.probes:
             group = probe.groups.get(pair.dimension)
             if group == pair.a:
-                sides[0].add(set_of(probe))
+                sides[0][set_of(probe)] += 1
             elif group is not None and pair.b in (None, group):
-                sides[1].add(set_of(probe))
-        first, second = sides
-        if not comparison.watched.method.facts.needs_twins:
-            return 4 / (1 / len(first) + 1 / len(second))
-        return len(first & second)
+                sides[1][set_of(probe)] += 1
+        return sides
 
 
 @dataclass(frozen=True)
@@ -92,6 +117,16 @@ class TrafficWindow:
     new_users: int | None
     """Users of both groups who come for the first time, where somebody knows how many."""
     most_rounds: int | None
+
+    def shapes(self, pair: WatchedPair) -> tuple[SetShape, ...]:
+        """Return that each user has one answer, which is the worst case."""
+        del pair
+        return ONE_AND_ONE
+
+    def twins(self, pair: WatchedPair) -> bool:
+        """Tell that users have no twins."""
+        del pair
+        return False
 
     def until(self, units: int, comparison: Comparison) -> PlannedRounds:
         """Return the windows in which so many users come; the same for every comparison."""

@@ -5,17 +5,22 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from biaswatch.monitor_planning.assumptions import (
+    HALF,
     AssumedValues,
     Assumptions,
+    arrivals_of,
     check_options,
     values_of,
 )
 from biaswatch.monitor_planning.costs import CallPrices, PlannedRounds, SuiteRound, TrafficWindow
 from biaswatch.render.tables import printable
 from services.diagnoser.domain.monitors.method import PlannedGap, method_of
-from shared.contracts import Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
+from shared.contracts import Claim, Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
 from shared.errors import UsageError
+from shared.stats.anytime.judging import WHOLE
 from shared.stats.anytime.planning import PlannedUnits
+from shared.stats.anytime.set_shapes import MissingAnswers
+from shared.stats.anytime.spending import alpha_of_gap_test
 
 Row = dict[str, str | int | float | None]
 ANSWER_TOKENS = 200
@@ -45,9 +50,8 @@ def planned(
         tokens = ANSWER_TOKENS if assumed.answer_tokens is None else assumed.answer_tokens
         brought = SuiteRound(plan, suite, CallPrices(tokens, assumed.prices), upkeep.most_rounds)
     return [
-        _row(Comparison(watched=watched, pair=pair), found, values, assumed.effect, brought)
-        for watched, found, values in _simulated(plan, features, assumed)
-        for pair in plan.comparisons
+        _row(comparison, found, values, assumed, brought)
+        for comparison, found, values in _simulated(plan, features, assumed, brought)
     ]
 
 
@@ -73,35 +77,57 @@ def _name(watched: WatchedFeature) -> str:
 
 
 def _simulated(
-    plan: MonitorPlan, features: Sequence[WatchedFeature], assumed: Assumptions
-) -> Iterator[tuple[WatchedFeature, PlannedUnits, AssumedValues]]:
+    plan: MonitorPlan,
+    features: Sequence[WatchedFeature],
+    assumed: Assumptions,
+    brought: SuiteRound | TrafficWindow,
+) -> Iterator[tuple[Comparison, PlannedUnits, AssumedValues]]:
+    """Simulate each comparison; those that are asked alike, once."""
     for watched in features:
+        known: dict[PlannedGap, PlannedUnits] = {}
         try:
             values = values_of(watched, assumed)
-            gap = PlannedGap(
-                assumed.effect, values.sd, values.sd_first, values.level, assumed.binary,
-                alpha=plan.alpha / 2, family=len(plan.watched),  # half of alpha is for gaps
-            )  # fmt: skip
-            # The same seed each time, so that the same question has the same answer.
-            rng = np.random.default_rng(1)
-            yield watched, method_of(watched.method).planned_units(watched, gap, rng), values
+            for pair in plan.comparisons:
+                gap = PlannedGap(
+                    assumed.effect, values.sd, values.sd_first, values.level, assumed.binary,
+                    alpha=_alpha_of(plan, watched), family=len(plan.watched),
+                    missing=MissingAnswers(assumed.missing, brought.shapes(pair)),
+                    spread=assumed.spread, arrivals=arrivals_of(plan.traffic, assumed),
+                    bank=plan.claim is Claim.BANK, twins=brought.twins(pair),
+                )  # fmt: skip
+                if gap not in known:
+                    # The same seed each time, so that the same question has the same answer.
+                    rng = np.random.default_rng(1)
+                    known[gap] = method_of(watched.method).planned_units(watched, gap, rng)
+                yield Comparison(watched=watched, pair=pair), known[gap], values
         except ValueError as error:
             raise UsageError(f"{_name(watched)}: {error}.") from None
+
+
+def _alpha_of(plan: MonitorPlan, watched: WatchedFeature) -> float:
+    """Return the share of alpha of the first test, for gaps that are there from the beginning."""
+    alpha = alpha_of_gap_test(plan.alpha, 1)
+    searched = plan.traffic is None and not watched.method.of_selections
+    return alpha * WHOLE if searched else alpha
 
 
 def _row(
     comparison: Comparison,
     found: PlannedUnits,
     values: AssumedValues,
-    effect: float,
+    assumed: Assumptions,
     brought: SuiteRound | TrafficWindow,
 ) -> Row:
+    traffic = isinstance(brought, TrafficWindow)
     return {
         "comparison": comparison.key,
-        "effect": effect,
+        "effect": assumed.effect,
+        "first_share": (assumed.first_share or HALF) if traffic else None,
         "sd_first": _short(values.sd_first),
         "sd": _short(values.sd),
         "level": _short(values.level),
+        "spread": _short(assumed.spread or None),
+        "missing": _short(assumed.missing or None),
         "units": found.units,
         "looking_once": found.fixed,
         **vars(_needed(comparison, found, brought)),
@@ -113,6 +139,8 @@ def _needed(
 ) -> PlannedRounds:
     if found.units is not None:
         return brought.until(found.units, comparison)
+    if found.why is not None:
+        return PlannedRounds(why=found.why)
     return PlannedRounds(
         why=f"fewer than 80 % of monitors with such a gap have alarmed by {found.looked} units,"
         " which is as far as is planned for"

@@ -12,6 +12,7 @@ import biaswatch
 from services.builder.domain.suite_files import version_of
 from shared.contracts import Suite
 from shared.contracts.mistakes import first_mistake
+from shared.contracts.suite_limits import check_suite
 from shared.errors import UsageError
 from shared.files import json_lines, read_text, yaml_mapping
 
@@ -41,9 +42,11 @@ def load_suite(path: Path) -> Suite:
     if isinstance(probes, list):
         fields["probes"] = [_with_facts(probe) for probe in probes]
     try:
-        return Suite.model_validate(fields)
+        return check_suite(Suite.model_validate(fields))
     except ValidationError as error:
         raise UsageError(_sentence(file, fields, error)) from None
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from None
 
 
 def _unedited(file: Path, fields: Mapping[str, Any], probes: Sequence[Any]) -> None:

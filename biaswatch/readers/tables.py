@@ -18,6 +18,7 @@ READERS = {
     ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False, convert_dates=False),
 }
 MISSING_WORDS = {"", "nan", "na", "n/a", "null", "none"}
+LARGEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,18 @@ def _csv(path: Path) -> pd.DataFrame:
 
 
 def _numbers(path: Path, frame: pd.DataFrame, name: str) -> Floats:
+    found = _numbers_of_any_size(path, frame, name)
+    beyond = np.isfinite(found) & (np.abs(found) > LARGEST)
+    if beyond.any():
+        row = int(np.flatnonzero(beyond)[0])
+        raise UsageError(
+            f"{path}, row {row + 1}, column {name}: values beyond {LARGEST:g} have squares that no"
+            " computer holds. Write the column in larger units."
+        )
+    return found
+
+
+def _numbers_of_any_size(path: Path, frame: pd.DataFrame, name: str) -> Floats:
     column = frame[name]
     if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import pandas as pd
@@ -41,6 +42,10 @@ DISPARITY = (
     *("feature", "statistic", "dimension", "domain", "metric", "value", "group"),
     *("null_median", "p_value", "reason"),
 )
+WIDE = 120
+"""The width of a terminal that has room for gap and effect size side by side."""
+NUMBERS = 32
+"""The width of a gap with its interval, or of the reason why it has none."""
 ROW = "row"
 """What is a unit where none is named."""
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
@@ -194,7 +199,7 @@ def print_tables(found: Parts, about: Row, warnings: Sequence[str]) -> None:
     console.print("[bold]Disparity[/]", _disparity_table(found["disparity"]), "")
     compared = found["comparisons"]
     console.print(f"[bold]Comparisons[/]: {escape(verdict_counts(compared))}")
-    console.print(_comparison_table(compared[: most_shown(compared)], level), "")
+    console.print(_comparison_table(compared[: most_shown(compared)], level, console.width), "")
     for row in found["missingness"]:
         if row["p_value"] is not None:
             console.print(
@@ -243,17 +248,26 @@ def _disparity_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _comparison_table(rows: Sequence[Row], level: str) -> Table:
-    effect = f"effect size [{level}]"
-    head = ("feature", "groups", f"gap [{level}]", "p adjusted", effect, "verdict")
+def _comparison_table(rows: Sequence[Row], level: str, width: int) -> Table:
+    """Return a row for each comparison; where there is little room, the effect size has a line."""
+    wide = width >= WIDE
+    head = ["feature", "groups", f"gap [{level}]", "p adjusted", "verdict"]
+    if wide:
+        head.insert(4, f"effect size [{level}]")
+    else:
+        head[2] = f"gap, effect size [{level}]"
     table = terminal_table(head)
+    for column in table.columns[2 : len(head) - 1]:
+        column.no_wrap = True
     for row in rows:
+        gap, effect = _with_bounds(row, "gap"), _with_bounds(row, "effect_size", "effect_size_ci")
+        gap = "\n".join(wrap(gap, NUMBERS))
+        p_adjusted = p_value(_comparable_p(row))
+        numbers = (gap, p_adjusted, effect) if wide else (f"{gap}\neffect {effect}", p_adjusted)
         table.add_row(
             escape(row["feature"]),
             escape(", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"]))),
-            escape(_with_bounds(row, "gap")),
-            p_value(_comparable_p(row)),
-            _with_bounds(row, "effect_size", "effect_size_ci").replace(" [", "\n["),
+            *map(escape, numbers),
             verdict_text(row["verdict"], VERDICT_WORDS[row["verdict"]]),
         )
     return table

@@ -84,8 +84,10 @@ def planned_run(suite: Suite, assumed: Assumed, options: PlanOptions, told: Told
         options.alpha, options.tolerance, comparisons * features * options.parts,
         claim is Claim.BANK,
     )  # fmt: skip
+    ranged = _with_range(assumed, suite)
+    _check_means(ranged)
     try:
-        answers = assumed_answers(_with_range(assumed, suite))
+        answers = assumed_answers(ranged)
     except ValueError as error:
         raise UsageError(f"{str(error).capitalize()}.") from None
     search = _Search(suite, compared, answers, test, options, told)
@@ -144,6 +146,28 @@ def _check(assumed: Assumed, options: PlanOptions) -> None:
     for name, value in {"--alpha": options.alpha, "--power": options.power}.items():
         if not 0 < value < 1:
             raise UsageError(f"{name} is {value:g}, but it has to lie between 0 and 1.")
+
+
+def _check_means(assumed: Assumed) -> None:
+    """Refuse groups whose means no answers can have; name the options that make them."""
+    option, second = (
+        ("--level", assumed.level) if assumed.rate is None else ("--rate", assumed.rate)
+    )
+    bounds = assumed.bounds if assumed.rate is None else (0.0, 1.0)
+    if second is None or bounds is None:
+        return
+    low, high = bounds
+    if not low < second < high:
+        raise UsageError(
+            f"{option} is {second:g}, but the second group's mean has to lie between {low:g} and"
+            f" {high:g}."
+        )
+    if not low < second + assumed.gap < high:
+        raise UsageError(
+            f"With {option} {second:g} and --gap {assumed.gap:g} the first group's mean would be"
+            f" {second + assumed.gap:g}, but it has to lie between {low:g} and {high:g}: change one"
+            " of the two."
+        )
 
 
 @dataclass(frozen=True)

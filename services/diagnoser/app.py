@@ -5,22 +5,29 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from services.diagnoser.domain.channels.alertmanager import SEND_EVERY_S
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.handlers import (
     CloseRounds,
+    CompletionsInTurn,
     DiagnoseRun,
     MonitorMetrics,
     OnCompletion,
-    PostAlarm,
 )
-from services.diagnoser.handlers.alarm_postings import AlarmPostings, PostOnce
-from services.diagnoser.settings import DiagnoserSettings
+from services.diagnoser.handlers.channels.channel_metrics import ChannelMetrics
+from services.diagnoser.handlers.channels.declared import operator_channels
+from services.diagnoser.handlers.channels.deliveries import DeliverAlarms
+from services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
+from services.diagnoser.settings import DiagnoserSettings, variable
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
-from shared.contracts import Alarm, Completion
+from shared.contracts import Completion
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
+
+IN_HAND = 32
+"""Completions that wait for their turn: fewer runs would keep rounds of monitors out."""
 
 
 def now() -> datetime:
@@ -34,24 +41,36 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
     plan = AnalysisPlan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
     diagnose = DiagnoseRun(store, now=clock, plan=plan)
     complete = OnCompletion(store, diagnose, CloseRounds(store, now=clock))
-    tell = PostAlarm(settings.diagnoser_private_hosts, settings.diagnoser_dashboard_url, now=clock)
-    postings = AlarmPostings(store, now=clock)
+    channels = operator_channels(
+        settings.diagnoser_channels_file,
+        variable,
+        private_hosts=settings.diagnoser_private_hosts,
+        dashboard_url=settings.diagnoser_dashboard_url,
+    )
+    deliver = DeliverAlarms(store, channels, now=clock)
+    alerts = ResendAlerts(store, channels, now=clock)
+    channel_gauges = ChannelMetrics(store, channels, now=clock)
     gauges = MonitorMetrics(store)
 
     async def show(publisher: Publisher) -> None:
         await gauges.show(publisher, settings.diagnoser_gauge_s)
 
-    async def post_again(publisher: Publisher) -> None:
-        await postings.follow_up.run(publisher, settings.diagnoser_reconcile_s)
+    async def show_channels(publisher: Publisher) -> None:
+        await channel_gauges.show(publisher, settings.diagnoser_gauge_s)
+
+    async def send_alarms(publisher: Publisher) -> None:
+        await deliver.run(publisher, settings.diagnoser_delivery_s)
+
+    async def send_standing(publisher: Publisher) -> None:
+        await alerts.run(publisher, SEND_EVERY_S)
 
     stages: list[Stage[Any]] = [
-        # One at a time: the rounds of a monitor are added up in their order.
-        Stage("diagnoser", Completion, complete, slots=1),
-        Stage("diagnoser", Alarm, PostOnce(tell, postings), slots=4),
+        Stage(
+            "diagnoser", Completion, CompletionsInTurn(complete, complete.is_round), slots=IN_HAND
+        )
     ]
-    return Service(
-        "diagnoser", settings, stages=stages, jobs=[show, post_again], close=[store.close]
-    )
+    jobs = [show, show_channels, send_alarms, send_standing]
+    return Service("diagnoser", settings, stages=stages, jobs=jobs, close=[store.close])
 
 
 if __name__ == "__main__":

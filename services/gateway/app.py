@@ -3,16 +3,24 @@
 import asyncio
 import sys
 from datetime import UTC, datetime
+from typing import Any
 
 from fastapi import FastAPI
 
+from services.gateway.administration.routes import administration_routes
+from services.gateway.auditing import CallerAudit, TokenAudit
 from services.gateway.auth import Tokens
+from services.gateway.callers import scope_of_caller
+from services.gateway.channels.commands import ChannelCommands
+from services.gateway.channels.queries import ChannelQueries
+from services.gateway.channels.routes import channel_routes
 from services.gateway.dashboard.routes import page_routes
 from services.gateway.error_responses import RESPONSES, add_error_handlers
-from services.gateway.middleware import BodyLimits, LocalhostOnly
+from services.gateway.middleware import BodyLimits, CallerIdentity, LocalhostOnly
 from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.routes import monitor_routes
+from services.gateway.openapi import describe
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.impact_queries import ImpactQueries
 from services.gateway.runs.measurement_queries import MeasurementQueries
@@ -20,17 +28,33 @@ from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.routes import measurement_routes, run_routes
 from services.gateway.runs.study_queries import StudyQueries
 from services.gateway.settings import GatewaySettings
-from services.gateway.traffic.ingestion import ExchangeIngestion, ingestion_routes
+from services.gateway.strict_requests import PlainAddresses
+from services.gateway.tokens_file import KnownTokens
+from services.gateway.traffic.commands import HistoryCommands
+from services.gateway.traffic.ingestion import ExchangeIngestion
+from services.gateway.traffic.redaction_file import redaction_of
+from services.gateway.traffic.routes import (
+    Waiting,
+    WaitingAnswers,
+    history_routes,
+    ingestion_routes,
+)
+from shared.bus.jetstream import most_waiting
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
-from shared.contracts import Brief, Cancellation, Exchange, Monitor, Run
-from shared.errors import ConfigurationError
+from shared.contracts import Brief, Cancellation, Exchange, Monitor, Response, Run
+from shared.errors import ConfigurationError, TransientError
+from shared.runtime.auditing import AuditWriter
 from shared.runtime.process import serve
-from shared.runtime.service import Service
+from shared.runtime.service import Service, StageHost
 from shared.runtime.web import web_server
 from shared.store import Store
+from shared.telemetry import log
 
 INGESTED_AT_ONCE = 256
+BACKLOG_LOOK_S = 1.0
+READERS = ("recorder", "extractor")
+"""Who write and measure answers."""
 ON_THIS_MACHINE = {"127.0.0.1", "localhost"}
 
 
@@ -39,41 +63,88 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def web_app(settings: GatewaySettings, store: Store, publisher: Publisher) -> FastAPI:
-    """Return the API on a store and a bus."""
-    tokens = Tokens(
-        settings.gateway_read_token, settings.gateway_run_token, settings.gateway_ingest_token
-    )
+def web_app(
+    settings: GatewaySettings, store: Store, publisher: Publisher, waiting: Waiting = WaitingAnswers
+) -> FastAPI:
+    """Return the API on a store and a bus; `waiting` tells how many answers the bus holds.
+
+    Raises
+    ------
+    ConfigurationError
+        The tokens file or the redaction file is wrong.
+    """
+    known = KnownTokens(settings, now=now)
+    tokens, writer = Tokens(known), AuditWriter(store, publisher, now=now)
+    audit, token_audit = CallerAudit(writer), TokenAudit(store, writer, known)
+    store = store.scoped(scope_of_caller)  # no route sees another tenant's, whatever it asks for
 
     async def send(record: Run | Cancellation | Brief | Monitor) -> None:
         # The moment is the publication: a run started again must not be dropped as a duplicate.
         await publisher.publish(record, publication=int(record.at.timestamp() * 1000))
 
     age_s = settings.gateway_extractor_age_s
+    limits: dict[str, Any] = {
+        "allowed": settings.allowed_targets,
+        "most_probes": settings.gateway_run_probes,
+    }
     runs, monitors = RunQueries(store), MonitorQueries(store)
-    run_commands = RunCommands(store, runs, now=now, extractor_age_s=age_s)
-    monitor_commands = MonitorCommands(store, monitors, now=now, extractor_age_s=age_s)
-    ingestion = ExchangeIngestion(store, now=now)
+    run_commands = RunCommands(store, runs, now=now, extractor_age_s=age_s, **limits)
+    monitor_commands = MonitorCommands(store, monitors, now=now, extractor_age_s=age_s, **limits)
+    redaction = redaction_of(settings.gateway_redaction_file)
+    ingestion = ExchangeIngestion(store, now=now, redaction=redaction)
     app = FastAPI(
         title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None
     )
     studies, impact = StudyQueries(store), ImpactQueries(store)
-    app.include_router(run_routes(runs, studies, impact, run_commands, send, tokens))
+    app.include_router(run_routes(runs, studies, impact, run_commands, send, tokens, audit))
     app.include_router(measurement_routes(MeasurementQueries(store), tokens))
-    app.include_router(monitor_routes(monitor_commands, monitors, send, tokens))
-    app.include_router(ingestion_routes(ingestion, publisher.publish, tokens))
+    app.include_router(monitor_routes(monitor_commands, monitors, send, tokens, audit))
+    channels = ChannelQueries(store, now=now)
+    asked = ChannelCommands(store, channels, now)
+    app.include_router(channel_routes(asked, channels, tokens, audit))
+    app.include_router(ingestion_routes(ingestion, publisher.publish, waiting, tokens))
+    histories = HistoryCommands(store, monitors, now=now)
+    app.include_router(history_routes(histories, send, tokens, audit))
+    app.include_router(administration_routes(store, tokens, audit, now))
     app.include_router(page_routes(runs, monitors, tokens, now))
     add_error_handlers(app)
-    app.add_middleware(BodyLimits, tokens=tokens)
-    if not tokens.any_set:
+    describe(app)
+    app.add_middleware(BodyLimits)
+    app.add_middleware(PlainAddresses)
+    if not known.needed:
         app.add_middleware(LocalhostOnly)
+    app.add_middleware(CallerIdentity, known=known, audit=token_audit)  # the outermost
     return app
 
 
-def ingestion_stage(store: Store) -> Stage[Exchange]:
+def ingestion_stage(store: Store, settings: GatewaySettings) -> Stage[Exchange]:
     """Return the stage that turns production answers into responses."""
-    handle = ExchangeIngestion(store, now=now)
+    redaction = redaction_of(settings.gateway_redaction_file)
+    handle = ExchangeIngestion(store, now=now, redaction=redaction)
     return Stage("gateway", Exchange, handle, slots=1, batch=INGESTED_AT_ONCE)
+
+
+class AnswerBacklog:
+    """Knows how many answers the bus holds."""
+
+    def __init__(self) -> None:
+        self._waiting = WaitingAnswers()
+
+    def size(self) -> WaitingAnswers:
+        """Return what waited at the last look."""
+        return self._waiting
+
+    async def follow(self, host: StageHost) -> None:
+        """Look, for ever: a supervisor of the service."""
+        while True:
+            try:
+                self._waiting = WaitingAnswers(
+                    queued=await most_waiting(host.connection, Exchange, ["gateway"]),
+                    unread=await most_waiting(host.connection, Response, READERS),
+                )
+            except TransientError as error:
+                log("gateway").warning("how many answers wait is unknown", why=str(error))
+            await asyncio.sleep(BACKLOG_LOOK_S)
 
 
 def build(settings: GatewaySettings) -> Service:
@@ -84,22 +155,32 @@ def build(settings: GatewaySettings) -> Service:
     ConfigurationError
         It would listen beyond this machine without any token.
     """
-    tokens = (settings.gateway_read_token, settings.gateway_run_token)
-    guarded = any((*tokens, settings.gateway_ingest_token))
-    if settings.gateway_host not in ON_THIS_MACHINE and not guarded:
+    if settings.gateway_host not in ON_THIS_MACHINE and not settings.guarded:
         raise ConfigurationError(
             f"The gateway would serve everybody who reaches {settings.gateway_host}. Set"
-            " BIASWATCH_GATEWAY_RUN_TOKEN, or BIASWATCH_GATEWAY_HOST to 127.0.0.1."
+            " BIASWATCH_GATEWAY_TOKENS_FILE or BIASWATCH_GATEWAY_RUN_TOKEN, or"
+            " BIASWATCH_GATEWAY_HOST to 127.0.0.1."
         )
     store = Store.open(settings.store)
 
+    backlog = AnswerBacklog()
+
     async def listen(publisher: Publisher) -> None:
-        app = web_app(settings, store, publisher)
+        app = web_app(settings, store, publisher, backlog.size)
         async with web_server(app, settings.gateway_host, settings.gateway_port):
             await asyncio.Event().wait()
 
-    stages = [ingestion_stage(store)]
-    return Service("gateway", settings, stages=stages, jobs=[listen], close=[store.close])
+    stages = [ingestion_stage(store, settings)]
+    # Without the bus it still shows what is there, and says why nothing new can be started.
+    return Service(
+        "gateway",
+        settings,
+        stages=stages,
+        jobs=[listen],
+        supervisors=[backlog.follow],
+        close=[store.close],
+        ready_without_bus=True,
+    )
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Who may do what: programs send a token, browsers a session derived from one."""
+"""What a route asks of its caller, and how a browser signs in."""
 
-import hmac
-import secrets
-from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import Cookie, Header, HTTPException, Request
+from fastapi import HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import SecretStr
+
+from services.gateway.callers import COOKIE, Caller, caller_of, current_caller
+from services.gateway.tokens_file import KnownTokens
+from shared.contracts.access import Right, roles_with, session_of
 
 PAGE_HEADERS = {
     "Content-Security-Policy": (
@@ -18,10 +18,8 @@ PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-
-
-COOKIE = "biaswatch_session"
 SESSION_S = 12 * 3600
+UNKNOWN = "The gateway refuses the token. Set BIASWATCH_TOKEN to one it knows."
 
 
 class NotSignedInError(Exception):
@@ -39,61 +37,49 @@ def local_path(next: str = "/") -> str:  # noqa: A002 - the name in the address
 
 
 class Tokens:
-    """The tokens that may read, run and ingest; without any, every request may."""
+    """Dependencies of routes: each returns the caller, or refuses one without the right."""
 
-    def __init__(
-        self, read: SecretStr | None, run: SecretStr | None, ingest: SecretStr | None = None
-    ) -> None:
-        self._read = [token.get_secret_value() for token in (read, run) if token]
-        self._run = [run.get_secret_value()] if run else []
-        self._ingest = [ingest.get_secret_value()] if ingest else []
+    def __init__(self, known: KnownTokens) -> None:
+        self._known = known
 
-    def may_read(self, authorization: Annotated[str | None, Header()] = None) -> None:
-        """Refuse a request without a token that may read, if any token is set."""
-        self._check(self._read, authorization, "This gateway shows nothing: it has no read token.")
+    async def may_read(self) -> Caller:
+        """Refuse a request whose sender may not read."""
+        return _allowed(Right.READ)
 
-    def may_run(self, authorization: Annotated[str | None, Header()] = None) -> None:
-        """Refuse a request without a token that may start runs, if any token is set."""
-        self._check(self._run, authorization, "This gateway starts no runs: it has no run token.")
+    async def may_run(self) -> Caller:
+        """Refuse a request whose sender may not start, change and end work."""
+        return _allowed(Right.RUN)
 
-    def may_ingest(self, authorization: Annotated[str | None, Header()] = None) -> None:
-        """Refuse a request without a token that may ingest answers, if any token is set."""
-        missing = "This gateway takes no responses: it has no ingest token."
-        self._check([*self._run, *self._ingest], authorization, missing)
+    async def may_ingest(self) -> Caller:
+        """Refuse a request whose sender may not send in answers of live systems."""
+        return _allowed(Right.INGEST)
 
-    def knows(self, authorization: str | None) -> bool:
-        """Return whether a request has any of the tokens, or none is needed."""
-        token = _token_in(authorization)
-        accepted = [*self._read, *self._run, *self._ingest]
-        return not accepted or any(_same(token, each) for each in accepted)
+    async def may_administer(self) -> Caller:
+        """Refuse a request whose sender may not remove texts and see who did what."""
+        return _allowed(Right.ADMINISTER)
 
-    def signed_in(
-        self,
-        request: Request,
-        biaswatch_session: Annotated[str | None, Cookie()] = None,
-        authorization: Annotated[str | None, Header()] = None,
-    ) -> None:
-        """Refuse a request with neither a session nor a token, if any token is set."""
-        # A session ends once its token may no longer read.
-        if any(_same(biaswatch_session or "", _session(each)) for each in self._read):
-            return
-        try:
-            self.may_read(authorization)
-        except HTTPException as refused:
-            if refused.status_code == 401:
-                raise NotSignedInError(request.url.path) from None
-            raise
+    async def signed_in(self, request: Request) -> Caller:
+        """Refuse a request for a page whose sender may not read; ask somebody unknown to sign in.
+
+        A session ends once its token is removed, expires, or may no longer read.
+        """
+        caller = current_caller()
+        if caller is None:
+            raise NotSignedInError(request.url.path)
+        return _with(Right.READ, caller)
 
     def begin_session(self, token: str, page: str, request: Request) -> Response | None:
         """Return a redirect to a page that sets the session of a token; None for an unknown one."""
-        if not any(_same(token, each) for each in self._read):
+        offered = {"authorization": f"Bearer {token}"}
+        caller = caller_of(self._known.current(), offered, None, "", self._known.now())
+        if caller is None or not caller.may(Right.READ):
             return None
         # The browser uses TLS, to us or a proxy; a false header harms only itself.
         forwarded = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
         response = RedirectResponse(page, 303, PAGE_HEADERS)
         response.set_cookie(
             COOKIE,
-            _session(token),
+            session_of(token),
             max_age=SESSION_S,
             httponly=True,
             samesite="lax",
@@ -101,32 +87,27 @@ class Tokens:
         )
         return response
 
-    @property
-    def any_set(self) -> bool:
-        """Return whether any token is set; without one, every request is trusted."""
-        return bool(self._read or self._run or self._ingest)
 
-    def _check(self, accepted: list[str], authorization: str | None, none_set: str) -> None:
-        if self.any_set and not accepted:
-            raise HTTPException(403, none_set)
-        token = _token_in(authorization)
-        if accepted and not any(_same(token, each) for each in accepted):
-            raise HTTPException(
-                401, "The gateway refuses the token. Set BIASWATCH_TOKEN to one it knows."
-            )
+def _allowed(right: Right) -> Caller:
+    caller = current_caller()
+    if caller is None or caller.by_session:
+        raise HTTPException(401, UNKNOWN, {"WWW-Authenticate": "Bearer"})
+    return _with(right, caller)
 
 
-def _token_in(authorization: str | None) -> str:
-    return (authorization or "").removeprefix("Bearer ")
-
-
-def _same(sent: str, known: str) -> bool:
-    return secrets.compare_digest(sent.encode(), known.encode())
-
-
-def _session(token: str) -> str:
-    """Derive a session from a token: it does not reveal the token, and a new token ends it."""
-    return hmac.new(token.encode(), b"a browser's session", "sha256").hexdigest()
+def _with(right: Right, caller: Caller) -> Caller:
+    """Return the caller, or refuse one without a right, in words that say who has it."""
+    if caller.may(right):
+        return caller
+    if caller.role is None:
+        raise HTTPException(
+            403, f"{caller.name} may do nothing here: no group of theirs is in the tokens file."
+        )
+    raise HTTPException(
+        403,
+        f"{caller.name} has the role {caller.role}, and this takes"
+        f" {' or '.join(roles_with(right))}. Use another token.",
+    )
 
 
 async def redirect_to_login(_: Request, error: Exception) -> Response:

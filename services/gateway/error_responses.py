@@ -1,5 +1,6 @@
 """Error responses: one sentence, as JSON for programs and as a page for people."""
 
+import math
 from dataclasses import replace
 
 from fastapi import FastAPI, Request, Response
@@ -11,10 +12,11 @@ from starlette.exceptions import HTTPException
 from services.gateway.auth import NotSignedInError, redirect_to_login
 from services.gateway.dashboard.rendering import page
 from shared.contracts.mistakes import first_of
-from shared.errors import BiaswatchError, NotFoundError, TransientError
+from shared.errors import BackPressureError, BiaswatchError, NotFoundError, TransientError
 
 API_PREFIX = "/v1/"
 RELOAD_S = 30
+COME_AGAIN_S = 5
 UNEXPECTED = "The gateway failed at this, which is a fault of its own; its log says why."
 PLAIN_WORDS = {
     "Not Found": "",
@@ -48,9 +50,12 @@ async def _answer(request: Request, error: Exception) -> Response:
     """Say what happened; what nobody expected is the gateway's fault, and the framework logs it."""
     match error:
         case BiaswatchError():
-            statuses = {TransientError: 503, NotFoundError: 404}
+            statuses = {BackPressureError: 429, TransientError: 503, NotFoundError: 404}
             found = [status for kind, status in statuses.items() if isinstance(error, kind)]
-            return _response(request, found[0] if found else 422, str(error))
+            answer = _response(request, found[0] if found else 422, str(error))
+            if isinstance(error, TransientError):
+                answer.headers["Retry-After"] = str(math.ceil(error.retry_after_s or COME_AGAIN_S))
+            return answer
         case RequestValidationError():
             return _response(request, 422, f"{_mistake_of(error)}.")
         case HTTPException():

@@ -1,5 +1,6 @@
-"""What every request passes first: a limit on its body, and where it may come from."""
+"""What every request passes first: who sends it, a limit on its body, where it may come from."""
 
+from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException
@@ -7,7 +8,16 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from services.gateway.auth import Tokens
+from services.gateway.auditing import TokenAudit
+from services.gateway.callers import (
+    COOKIE,
+    THIS_MACHINE,
+    Caller,
+    caller_of,
+    current_caller,
+    set_caller,
+)
+from services.gateway.tokens_file import KnownTokens
 
 MAX_BYTES = 512 * 1024 * 1024
 """With a token: the largest suites and the largest batches of production answers."""
@@ -19,19 +29,81 @@ TOO_LARGE_ANONYMOUS = (
 )
 
 
+TEXTS_HEADER = (b"biaswatch-texts", b"withheld")
+"""Tells a caller that what it does not see may be there."""
+SAFE = {"GET", "HEAD", "OPTIONS"}
+OTHER_SITE = "A page of another site made the browser send this, so it is refused."
+
+
+class CallerIdentity:
+    """Finds out who sends a request, once, for all that handles it."""
+
+    def __init__(self, app: ASGIApp, known: KnownTokens, audit: TokenAudit) -> None:
+        self._app = app
+        self._known = known
+        self._audit = audit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Note the sender, and pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        await self._audit.note()
+        headers = Headers(scope=scope)
+        caller = self._caller(scope, headers)
+        set_caller(caller)
+        if caller is not None and caller.by_proxy and _made_by_another_site(scope, headers):
+            await JSONResponse({"detail": OTHER_SITE}, 403)(scope, receive, send)
+            return
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start" and caller and not caller.texts:
+                message = {**message, "headers": [*message.get("headers", ()), TEXTS_HEADER]}
+            await send(message)
+
+        await self._app(scope, receive, marked)
+
+    def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
+        if not self._known.needed:
+            return THIS_MACHINE
+        peer = scope["client"][0] if scope.get("client") else "unknown"
+        known, now = self._known.current(), self._known.now()
+        return caller_of(known, headers, _session(headers), peer, now)
+
+
+def _session(headers: Headers) -> str | None:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return found.value if found else None
+
+
+def _made_by_another_site(scope: Scope, headers: Headers) -> bool:
+    """Tell whether a browser sends a change for a page of another site.
+
+    A proxy signs in whatever the browser sends, like a cookie; a program sends neither header.
+    """
+    if scope["method"] in SAFE:
+        return False
+    origin = headers.get("origin")
+    ours = {_host_of(f"//{headers.get(name, '')}") for name in ("host", "x-forwarded-host")}
+    foreign = origin is not None and _host_of(origin) not in ours - {None}
+    return foreign or headers.get("sec-fetch-site") in {"cross-site", "same-site"}
+
+
 class BodyLimits:
     """Refuses a body that is too large, before all of it is in memory."""
 
-    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, counting the bytes of its body."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        known = self._tokens.knows(Headers(scope=scope).get("authorization"))
+        known = (caller := current_caller()) is not None and not caller.by_session
         left = MAX_BYTES if known else MAX_ANONYMOUS_BYTES
 
         async def counted() -> Message:

@@ -1,7 +1,12 @@
 """The settings of the gateway."""
 
-from pydantic import Field, SecretStr
+from pathlib import Path
+from typing import Annotated
 
+from pydantic import AfterValidator, Field, SecretStr
+
+from services.gateway.allowed_targets import ANY, OWN_SERVERS, AllowedTargets, check_pattern
+from shared.contracts.suite_limits import MOST_PROBES
 from shared.runtime.settings import Settings
 
 
@@ -12,11 +17,37 @@ class GatewaySettings(Settings):
     """The address it listens on; beyond this machine only with tokens."""
     gateway_port: int = Field(default=8080, ge=0, le=65535)
     """The port it listens on; 0 takes a free one."""
+    gateway_tokens_file: Path | None = None
+    """The file that names tokens with their roles and tenants (`biaswatch tokens`); read again when
+    it changes. Without it and the three tokens below, everybody on this machine may do everything.
+    """
     gateway_read_token: SecretStr | None = None
-    """Allows reading; without any token, everybody on this machine may do everything."""
+    """Allows reading, texts too, in the tenant `default`."""
     gateway_run_token: SecretStr | None = None
-    """Allows reading and starting runs, which spends money."""
+    """Allows reading and starting runs, which spends money, in the tenant `default`."""
     gateway_ingest_token: SecretStr | None = None
-    """Allows sending production answers, and nothing else."""
+    """Allows sending production answers, and nothing else, in the tenant `default`."""
+    gateway_redaction_file: Path | None = None
+    """The file that names what is replaced in production answers before anything is stored."""
     gateway_extractor_age_s: float = Field(default=60, gt=0)
     """How long after its last announcement an extractor still counts as running."""
+    gateway_run_probes: int = Field(default=MOST_PROBES, ge=1)
+    """How many questions one run, or one round of a monitor, may ask: probes x targets x scaffolds
+    x repeats; the planner needs about 2 KB of memory for each."""
+    gateway_targets: tuple[Annotated[str, AfterValidator(check_pattern)], ...] | None = None
+    """The targets that requests may name, as JSON: `["openai:gpt-5*", "openai:*@https://llm.example/v1",
+    "http:https://app.example/ask"]`, or `["*"]`. Unless set: the providers' own servers, the
+    simulator and recorded answers; without any token, which is this machine alone, every target."""
+
+    @property
+    def guarded(self) -> bool:
+        """Whether requests need a token."""
+        tokens = (self.gateway_read_token, self.gateway_run_token, self.gateway_ingest_token)
+        return self.gateway_tokens_file is not None or any(tokens)
+
+    @property
+    def allowed_targets(self) -> AllowedTargets:
+        """Return which targets requests may name."""
+        unless_set = OWN_SERVERS if self.guarded else (ANY,)
+        given = self.gateway_targets
+        return AllowedTargets(unless_set if given is None else given)

@@ -58,7 +58,10 @@ class GeneratorSettings(ProviderKeys):
     generator_keep_days: float = Field(default=7, gt=0)
     """How long paid answers are kept against redelivery; as long as the bus keeps probes."""
     generator_private_hosts: tuple[str, ...] = ()
-    """Hosts of `http:` targets that may have private addresses, as JSON."""
+    """Hosts that a target may name although they have private addresses, as JSON; `*.internal` for
+    all below. SDKs ask them through the proxies of the environment, all others without."""
+    generator_recordings_dir: Path | None = None
+    """The folder that the files of `replay:` targets lie in; without one, none is opened."""
     prices_file: Path | None = None
     """YAML: what a million tokens `read` and `written` cost, by model; needed for money budgets."""
     simulator_url: str = "http://127.0.0.1:8090/v1"

@@ -8,11 +8,12 @@ from typing import Any
 from services.planner.monitor_rounds import RoundScheduler
 from services.planner.runs import RunPlanner
 from services.planner.settings import PlannerSettings
+from shared.bus.jetstream import RecordQueue
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
-from shared.contracts import Cancellation, Features, Monitor, Run
+from shared.contracts import Cancellation, Exchange, Features, Monitor, Run
 from shared.runtime.process import serve
-from shared.runtime.service import Service
+from shared.runtime.service import Service, StageHost
 from shared.store import Store
 
 LINGER_S = 0.1
@@ -28,7 +29,8 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
     """Return the planner on the store of its settings; a test's clock makes monitors run faster."""
     store = Store.open(settings.store)
     planner = RunPlanner(store, now=clock, deadline_s=settings.planner_deadline_s)
-    scheduler = RoundScheduler(store, now=clock, wall=now)
+    skew_s = settings.planner_clock_skew_s
+    scheduler = RoundScheduler(store, now=clock, wall=now, clock_skew_s=skew_s)
 
     async def reconcile(publisher: Publisher) -> None:
         await planner.reconciliation.run(publisher, settings.planner_reconcile_s)
@@ -42,8 +44,9 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
     async def define_forgotten(_: Publisher) -> None:
         await scheduler.define_forgotten(settings.planner_reconcile_s)
 
-    async def schedule(publisher: Publisher) -> None:
-        await scheduler.publish_due(publisher, settings.planner_look_s)
+    async def schedule(host: StageHost) -> None:
+        intake = RecordQueue(host.connection, Exchange)
+        await scheduler.publish_due(host.publisher, intake, settings.planner_look_s)
 
     stages: list[Stage[Any]] = [
         Stage("planner", Run, planner.plan, slots=2, repaired=True),
@@ -51,8 +54,10 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
         Stage("planner", Features, planner.count_features, slots=1, batch=256, linger_s=LINGER_S),
         Stage("planner", Monitor, scheduler.define, slots=1),
     ]
-    jobs = [planner.gather.emit, reconcile, follow_up, plan_forgotten, define_forgotten, schedule]
-    return Service("planner", settings, stages=stages, jobs=jobs, close=[store.close])
+    jobs = [planner.gather.emit, reconcile, follow_up, plan_forgotten, define_forgotten]
+    return Service(
+        "planner", settings, stages=stages, jobs=jobs, supervisors=[schedule], close=[store.close]
+    )
 
 
 if __name__ == "__main__":

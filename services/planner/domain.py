@@ -1,7 +1,7 @@
 """The next round of a monitor: when it is due, its run, and when there are no more."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import floor
 
 from shared.contracts import (
@@ -12,6 +12,7 @@ from shared.contracts import (
     Run,
     ScheduledMonitor,
     Suite,
+    Window,
     next_window,
     shuffled_sets,
     window_run,
@@ -41,12 +42,26 @@ def sets_used_up(monitor: Monitor, suite: Suite, round_: int) -> str | None:
     return None
 
 
-def round_of(scheduled: ScheduledMonitor, pins: Sequence[ExtractorPin], at: datetime) -> Run:
-    """Return the run that is the next round of a monitor."""
+def unread_from(scheduled: ScheduledMonitor) -> datetime:
+    """Return the beginning of the first window that a monitor of traffic may read now."""
+    last = scheduled.run.window if scheduled.run else None
+    if scheduled.monitor.history is not None:
+        return last.ends if last is not None else datetime.min.replace(tzinfo=UTC)
+    if (traffic := scheduled.monitor.plan.traffic) is None:
+        raise ValueError(f"The monitor {scheduled.monitor.name} watches no traffic.")
+    return next_window(traffic, scheduled.monitor, scheduled.run).begins
+
+
+def round_of(
+    scheduled: ScheduledMonitor,
+    pins: Sequence[ExtractorPin],
+    at: datetime,
+    window: Window | None = None,
+) -> Run:
+    """Return the run that is the next round of a monitor; of one of traffic, it reads a window."""
     monitor, round_ = scheduled.monitor, scheduled.next_round
     plan, before = monitor.plan, scheduled.run.id if scheduled.run else None
-    if plan.traffic is not None:
-        window = next_window(plan.traffic, monitor, scheduled.run)
+    if window is not None:
         return window_run(monitor, window, at, round_=round_, pins=pins, before=before)
     return Run(
         tenant=monitor.tenant,
@@ -76,3 +91,33 @@ def pins_for(monitor: Monitor, running: Sequence[ExtractorStatus]) -> list[Extra
             return f"the extractor {name} is not running"
         found.append(ExtractorPin(name=name, version=versions[0]))
     return found
+
+
+class IntakeCuts:
+    """Decides whether all that a queue had taken when something fell due is handled by now.
+
+    The end of the queue is noted at the first look; what it takes in later is not waited for.
+    """
+
+    def __init__(self) -> None:
+        self._cuts: dict[str, tuple[str, int]] = {}
+
+    def handled(self, key: str, due: str, *, first: int, last: int) -> bool:
+        """Tell whether the queue is past the cut of what is due under a key.
+
+        Parameters
+        ----------
+        key
+            What waits; it waits for one thing at a time.
+        due
+            What fell due.
+        first
+            The first sequence that was not handled, at a moment after that.
+        last
+            The last sequence that the queue had taken, at that moment.
+        """
+        known, cut = self._cuts.get(key, ("", 0))
+        if known != due:
+            cut = last
+            self._cuts[key] = due, cut
+        return first > cut

@@ -2,10 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from services.planner.domain import next_due, pins_for, round_of, rounds_used_up, sets_used_up
-from shared.bus.port import Publisher
+from services.planner.domain import (
+    IntakeCuts,
+    next_due,
+    pins_for,
+    round_of,
+    rounds_used_up,
+    sets_used_up,
+    unread_from,
+)
+from services.planner.windows import WindowExpansion
+from shared.bus.port import Publisher, Queue, QueuePosition
 from shared.contracts import (
     RUN_GATHER,
     ExtractorPin,
@@ -15,7 +24,9 @@ from shared.contracts import (
     Run,
     ScheduledMonitor,
     Suite,
+    Window,
     read_at,
+    window_at,
 )
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
@@ -24,6 +35,10 @@ from shared.telemetry import log
 
 MAX_EXTRACTOR_AGE = timedelta(seconds=60)
 """How long ago a running extractor was last seen, by its own clock."""
+HISTORY_LOOK_S = 0.05
+"""How often the schedule is read while windows of the past are read one after the other."""
+ALL_HANDLED = QueuePosition(first=1, last=0)
+"""Where an empty queue is."""
 
 
 class RoundScheduler:
@@ -35,9 +50,17 @@ class RoundScheduler:
     """
 
     def __init__(
-        self, store: Store, *, now: Callable[[], datetime], wall: Callable[[], datetime]
+        self,
+        store: Store,
+        *,
+        now: Callable[[], datetime],
+        wall: Callable[[], datetime],
+        clock_skew_s: float = 0.0,
     ) -> None:
         self._store = store
+        self._windows = WindowExpansion(store, now=now)
+        self._cuts = IntakeCuts()
+        self._clock_skew = timedelta(seconds=clock_skew_s)
         self._gathers = store.gathers(RUN_GATHER)
         self._now = now
         self._wall = wall
@@ -60,62 +83,123 @@ class RoundScheduler:
 
     def _define_forgotten(self) -> None:
         known = {
-            each.monitor.name: each.monitor.moment_ms for each in self._store.schedule.monitors()
+            (each.monitor.tenant, each.monitor.name): each.monitor.moment_ms
+            for each in self._store.schedule.monitors()
         }
         for monitor in sorted(self._store.records.all(Monitor), key=lambda each: each.moment_ms):
-            if monitor.moment_ms > known.get(monitor.name, -1):
+            if monitor.moment_ms > known.get((monitor.tenant, monitor.name), -1):
                 log("planner").warning("a lost monitor is scheduled", monitor=monitor.name)
                 self._store.schedule.want(monitor)
 
-    async def publish_due(self, publisher: Publisher, every_s: float) -> None:
-        """Publish the rounds that are due, for ever."""
+    async def publish_due(self, publisher: Publisher, intake: Queue, every_s: float) -> None:
+        """Publish the rounds that are due, for ever.
+
+        A window of traffic is due once all that was taken in before its end is handled: where the
+        queue of production answers is, is looked up after the clock was read.
+        """
         while True:
+            pause_s = every_s
             try:
-                for run in await in_thread(self.start_due):
+                now = self._now()
+                taken = await intake.position()
+                for run in await in_thread(self.start_due, taken, now):
                     # Its own publication number, or the bus would drop it as a duplicate.
                     await publisher.publish(run, publication=int(self._wall().timestamp() * 1000))
+                if await in_thread(self._reads_past):
+                    pause_s = min(every_s, HISTORY_LOOK_S)
             except TransientError as error:
                 log("planner").warning("the rounds of monitors wait", why=str(error))
-            await asyncio.sleep(every_s)
+            await asyncio.sleep(pause_s)
 
-    def start_due(self) -> list[Run]:
-        """Start the rounds that are due; return their runs and those not yet waited for."""
-        return [run for each in self._store.schedule.monitors() for run in self._runs_of(each)]
+    def start_due(
+        self, taken: QueuePosition = ALL_HANDLED, now: datetime | None = None
+    ) -> list[Run]:
+        """Start the rounds that are due; return their runs and those not yet waited for.
 
-    def _runs_of(self, scheduled: ScheduledMonitor) -> Iterator[Run]:
+        Parameters
+        ----------
+        taken
+            Where the queue of production answers was after `now`.
+        now
+            The moment up to which rounds are due; by default the clock's.
+        """
+        moment = now or self._now()
+        return [
+            run
+            for each in self._store.schedule.monitors()
+            for run in self._runs_of(each, taken, moment)
+        ]
+
+    def _reads_past(self) -> bool:
+        return any(
+            each.monitor.history is not None and _continues(each)
+            for each in self._store.schedule.monitors()
+        )
+
+    def _runs_of(
+        self, scheduled: ScheduledMonitor, taken: QueuePosition, now: datetime
+    ) -> Iterator[Run]:
         if scheduled.run is not None:
             gather = self._gathers.look(scheduled.run.id)
             if gather is None:
                 yield scheduled.run
                 return
-            if gather.closed_by is None:
-                return  # the round before is under way
-        active = scheduled.monitor.state is MonitorState.ACTIVE and not scheduled.ended
-        if active and scheduled.due <= self._now():
-            yield from self._start(scheduled)
+            if gather.closed_by is None:  # the round before is under way
+                if scheduled.run.window is not None:
+                    self._windows.arrive_recorded(scheduled.run.id)
+                return
+        if not _continues(scheduled) or scheduled.due + self._skew_of(scheduled) > now:
+            return
+        if scheduled.monitor.plan.traffic is None:
+            yield from self._start(scheduled, now)
+        else:
+            yield from self._start_window(scheduled, taken, now)
 
-    def _start(self, scheduled: ScheduledMonitor) -> Iterator[Run]:
+    def _skew_of(self, scheduled: ScheduledMonitor) -> timedelta:
+        """Return how much longer a window waits for gateways whose clocks are behind."""
+        return self._clock_skew if scheduled.monitor.plan.traffic else timedelta(0)
+
+    def _start_window(
+        self, scheduled: ScheduledMonitor, taken: QueuePosition, now: datetime
+    ) -> Iterator[Run]:
+        monitor, begins = scheduled.monitor, unread_from(scheduled)
+        due = f"{monitor.moment_ms} {begins.isoformat() if monitor.history is None else ''}"
+        if not self._cuts.handled(monitor.monitor_id, due, first=taken.first, last=taken.last):
+            return
+        answers = self._store.window_answers
+        answers.pass_over(monitor.monitor_id, begins, now)
+        if monitor.history is not None:
+            window = answers.next_unread(monitor.monitor_id, begins)
+            if window is None:
+                self._store.schedule.end(scheduled, "all that was sent in of the past is read")
+                return
+        else:
+            traffic = monitor.plan.traffic
+            window = window_at(begins, traffic.window_s) if traffic else None
+        yield from self._start(scheduled, now, window)
+
+    def _start(
+        self, scheduled: ScheduledMonitor, now: datetime, window: Window | None = None
+    ) -> Iterator[Run]:
         monitor = scheduled.monitor
         suite = self._store.suites.get(monitor.plan.suite_hash)
         why = rounds_used_up(monitor, scheduled.next_round)
         if suite and not why:
             why = sets_used_up(monitor, suite, scheduled.next_round)
         if why:  # there will be no more rounds
-            self._store.schedule.end(scheduled, why)
+            if self._store.schedule.end(scheduled, why) and window is not None:
+                # What was sent in for later windows is not read any more.
+                end = datetime.max.replace(tzinfo=UTC)
+                self._store.window_answers.pass_over(monitor.monitor_id, end, now)
             return
         if isinstance(pins := self._pins(monitor, suite), str):
-            if self._logged.get(monitor.name) != pins:  # once; it starts as soon as it can
+            if self._logged.get(monitor.monitor_id) != pins:  # once; it starts as soon as it can
                 log("planner").warning("a round cannot start", monitor=monitor.name, why=pins)
-            self._logged[monitor.name] = pins
+            self._logged[monitor.monitor_id] = pins
             return
-        self._logged.pop(monitor.name, None)
-        run = round_of(scheduled, pins, self._now())
-        due = (
-            next_due(scheduled.due_at, monitor.upkeep.cadence_s, self._now())
-            if run.window is None
-            else read_at(run.window.next, monitor)
-        )
-        if self._store.schedule.begin(scheduled, run, due):
+        self._logged.pop(monitor.monitor_id, None)
+        run = round_of(scheduled, pins, now, window)
+        if self._store.schedule.begin(scheduled, run, _due_after(scheduled, run, now)):
             yield run
 
     def _pins(self, monitor: Monitor, suite: Suite | None) -> list[ExtractorPin] | str:
@@ -123,3 +207,15 @@ class RoundScheduler:
         if monitor.plan.traffic is None and suite is None:
             return f"the suite {monitor.plan.suite} is not in the store"
         return pins_for(monitor, self._store.extractors.running(self._wall() - MAX_EXTRACTOR_AGE))
+
+
+def _continues(scheduled: ScheduledMonitor) -> bool:
+    return scheduled.monitor.state is MonitorState.ACTIVE and not scheduled.ended
+
+
+def _due_after(scheduled: ScheduledMonitor, run: Run, now: datetime) -> datetime:
+    """Return when the round after a run is due."""
+    monitor = scheduled.monitor
+    if run.window is None:
+        return next_due(scheduled.due_at, monitor.upkeep.cadence_s, now)
+    return now if monitor.history is not None else read_at(run.window.next, monitor)

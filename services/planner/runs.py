@@ -1,8 +1,9 @@
 """Plans runs: publishes their probes, counts what arrives, repairs what the bus may have lost."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 
+from services.planner.windows import WindowExpansion, measured_by_all
 from shared.contracts import (
     FEATURES,
     JUDGING_GATHER,
@@ -32,6 +33,8 @@ from shared.telemetry import log
 
 KEPT = timedelta(days=7)
 """How far back lost records are looked for: as long as the bus would have kept them."""
+BEFORE_TENANTS = "default"
+"""The tenant of a run whose wait began before waits named one."""
 
 
 class RunPlanner:
@@ -40,6 +43,7 @@ class RunPlanner:
     def __init__(self, store: Store, *, now: Callable[[], datetime], deadline_s: float) -> None:
         self.gather = Gather(store.gathers(RUN_GATHER), completion_of, now=now)
         self._store = store
+        self._windows = WindowExpansion(store, now=now)
         self._gathers = store.gathers(RUN_GATHER)
         self._judged = store.gathers(JUDGING_GATHER)
         self._now = now
@@ -51,39 +55,52 @@ class RunPlanner:
 
     async def plan(self, run: Run) -> Sequence[Record]:
         """Wait for a run, new or resumed, and return its probes that have no response yet."""
-        return await in_thread(self._plan, run)
+        probes = await in_thread(self._plan, run)
+        self.gather.wake()  # all of it may have been there
+        return probes
 
     def _plan(self, run: Run) -> Sequence[Probe]:
         now = self._now()
-        probes = self._probes(run, now)
-        expected = expected_of(run, probes)
+        # The probes of a window of traffic were asked by users, and are answered.
+        probes = [] if run.window is not None else self._probes(run, now)
+        expected = self._expected(run, probes)
         missing = self._store.records.missing(Features, expected)
         deadline = now + timedelta(seconds=run.deadline_s or self._deadline_s)
         self._store.records.write([run])
         self._store.calls.allow(run.id, run.budget)  # also when resumed, perhaps with more
         new = self._gathers.expect(
-            run.id, expected, deadline=deadline, now=now, already=expected.keys() - missing
+            run.id,
+            expected,
+            deadline=deadline,
+            now=now,
+            already=expected - missing,
+            context={"tenant": run.tenant},
         )
+        if run.window is not None:
+            self._windows.arrive_recorded(run.id)  # what came since `missing` was read
         if any(each.ends(run) for each in self._store.records.read(Cancellation, run_id=run.id)):
             if new:  # it was cancelled before anybody planned it
                 self._gathers.cancel(run.id, now)
             return []
-        if not new:
+        if not new and run.window is None:  # a window is read once, however often it is planned
             self._gathers.reopen(run.id, deadline=deadline, now=now)
         return self._unanswered(probes)
 
+    def _expected(self, run: Run, probes: Iterable[Probe]) -> Set[str]:
+        """Return the ids of the features that a run waits for."""
+        if run.window is not None:
+            return self._windows.expand(run).keys()
+        return expected_of(run, probes).keys()
+
     def _probes(self, run: Run, now: datetime) -> list[Probe]:
-        """Return the probes of a run; those of a window of traffic were asked by users."""
-        if run.window is None:
-            suite = self._store.suites.get(run.suite_hash)
-            if suite is None:
-                raise PoisonError(
-                    f"The suite {run.suite} ({run.suite_hash}) is not in the store. Upload it,"
-                    " then start the run again."
-                )
-            return list(probes_of(run, suite, now))
-        found = self._store.records.read(Response, run_id=run.id, texts=False)
-        return [response.probe for response in found]
+        """Return the probes of a run that asks."""
+        suite = self._store.suites.get(run.suite_hash)
+        if suite is None:
+            raise PoisonError(
+                f"The suite {run.suite} ({run.suite_hash}) is not in the store. Upload it,"
+                " then start the run again."
+            )
+        return list(probes_of(run, suite, now))
 
     def _unanswered(self, probes: Iterable[Probe]) -> list[Probe]:
         by_response = {response_id_of(probe): probe for probe in probes}
@@ -113,6 +130,8 @@ class RunPlanner:
         arrived = missing - self._store.records.missing(Features, missing)
         if arrived:  # the features are stored; only their message was lost
             self._gathers.arrive(arrived, self._now())
+        if run.window is not None:
+            return self._measured_again(run, missing - arrived)
         expected = expected_of(run, self._probes(run, self._now()))
         return self._again(
             run, {probe.id: probe for id_, probe in expected.items() if id_ in missing - arrived}
@@ -132,7 +151,7 @@ class RunPlanner:
         paused = {each.lane for each in self._store.paused_targets.read()}
         asked = probes.keys() - {probe.id for probe in unasked}
         found = self._store.records.get(Response, [response_id_of(probes[id_]) for id_ in asked])
-        answers = [_measured_by_all(response, run) for response in found]
+        answers = [measured_by_all(response, run) for response in found]
         # Probes of a paused target wait for it; another copy of them would wait as well.
         lost = [probe for probe in unasked if probe.lane not in paused]
         if lost or answers:
@@ -140,6 +159,15 @@ class RunPlanner:
                 "a run is stuck: publishing again", run=run.id, probes=len(lost), answers=len(asked)
             )
         return [*lost, *answers]
+
+    def _measured_again(self, run: Run, missing: set[str]) -> list[Record]:
+        """Return the answers of a window to publish again, for what they lack."""
+        answers = self._windows.again(run, missing)
+        if answers:
+            log("planner").warning(
+                "a window is stuck: publishing again", run=run.id, answers=len(answers)
+            )
+        return [*answers]
 
     def _unplanned(self) -> list[Run]:
         """Return the runs that somebody started and nobody waits for, at two looks in a row."""
@@ -160,12 +188,14 @@ class RunPlanner:
             return []
         [completion] = completion_of(closing)
         if lost := self._lost(run):
-            return self._again(run, lost) or [completion]
+            return lost
         heard = not self._store.records.missing(Completion, [completion.id])
         return [] if heard and self._concluded(run, completion) else [completion]
 
-    def _lost(self, run: Run) -> dict[str, Probe]:
-        """Return the probes whose response or features arrived, and are not in the store."""
+    def _lost(self, run: Run) -> list[Record]:
+        """Return what to publish again where a response or features arrived and are not stored."""
+        if run.window is not None:
+            return [*self._windows.lost(run)]
         arrived = set(self._gathers.came_to(run.id))
         expected = expected_of(run, self._probes(run, self._now()))
         probes = {id_: probe for id_, probe in expected.items() if id_ in arrived}
@@ -173,7 +203,7 @@ class RunPlanner:
         features = self._store.records.missing(Features, probes)
         responses = self._store.records.missing(Response, by_response)
         lost = [*(probes[id_] for id_ in features), *(by_response[id_] for id_ in responses)]
-        return {probe.id: probe for probe in lost}
+        return self._again(run, {probe.id: probe for probe in lost})
 
     def _concluded(self, run: Run, completion: Completion) -> bool:
         """Tell whether the store has the round of a monitor, or the findings of a run."""
@@ -191,20 +221,11 @@ class RunPlanner:
         return judged and (found or results.diagnosed(run.id, completion.opening))
 
 
-def _measured_by_all(response: Response, run: Run) -> Response:
-    """Return a response to publish again, for all extractors of the run.
-
-    A production answer that came before a monitor watched it was for fewer of them.
-    """
-    measure = tuple(sorted({*response.probe.measure, *(pin.name for pin in run.extractors)}))
-    probe = response.probe.model_copy(update={"measure": measure})
-    return response.model_copy(update={"probe": probe})
-
-
 def completion_of(closing: Closing) -> list[Completion]:
     """Return the record that a run has closed."""
     return [
         Completion(
+            tenant=str(closing.context.get("tenant", BEFORE_TENANTS)),
             at=closing.closed_at,
             run_id=closing.key,
             stage=FEATURES,

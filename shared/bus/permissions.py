@@ -55,6 +55,7 @@ def permissions_of(service: str) -> Permissions:
     read = [
         grant for route in ROUTES if service in route.consumers for grant in _read(route, service)
     ]
+    read += [grant for route in ROUTES if service in route.followers for grant in _followed(route)]
     dead = [f"{DEAD_ROOT}.{service}.>"] if read else []
     deny: tuple[str, ...] = ()
     if service == HOST:
@@ -96,17 +97,19 @@ def ingest_permissions() -> Permissions:
 def operator_permissions() -> Permissions:
     """Return what provisioning, dead letters and purging need.
 
-    The operator reads only records that carry texts: a purge must see whose they are.
+    The operator reads only records that carry texts, since a purge must see whose they are, and
+    the anchors of the audit trail, which it may not remove.
     """
     streams = [*(route.stream for route in ROUTES), DEAD_LETTERS]
-    readable = [*(route.stream for route in text_routes()), DEAD_LETTERS]
+    kept = [route.stream for route in ROUTES if route.append_only]
+    readable = [*(route.stream for route in text_routes()), *kept, DEAD_LETTERS]
     verbs = [f"STREAM.{verb}.{{}}" for verb in ("CREATE", "UPDATE", "INFO")]
     verbs += [f"CONSUMER.{verb}.{{}}.>" for verb in ("CREATE", "INFO", "DELETE")]
     return Permissions(
         publish=(
             *(f"$JS.API.{verb.format(name)}" for verb in verbs for name in streams),
             *(f"$JS.API.STREAM.MSG.GET.{name}" for name in readable),
-            *(f"$JS.API.STREAM.MSG.DELETE.{name}" for name in streams),
+            *(f"$JS.API.STREAM.MSG.DELETE.{name}" for name in streams if name not in kept),
             *(route.subjects for route in ROUTES),
             *CALLS,
         ),
@@ -120,6 +123,15 @@ def _read(route: Route, service: str) -> tuple[str, ...]:
     return (
         *_grants(route, durable),
         *((f"$JS.API.STREAM.INFO.{route.stream}",) if route.by_lane else ()),
+    )
+
+
+def _followed(route: Route) -> tuple[str, ...]:
+    """Return the subjects to see how far the consumers of a stream are."""
+    durables = [route.durable(consumer) for consumer in route.consumers]
+    return (
+        f"$JS.API.STREAM.INFO.{route.stream}",
+        *(f"$JS.API.CONSUMER.INFO.{route.stream}.{durable}" for durable in durables),
     )
 
 

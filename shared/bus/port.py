@@ -40,6 +40,30 @@ class Delivery:
         return int(number) if number.isdecimal() else 0
 
 
+@dataclass(frozen=True, slots=True)
+class QueuePosition:
+    """Where a queue is: an acknowledged message is removed from it."""
+
+    first: int
+    """The sequence of the first message that is not acknowledged; behind the last where it is
+    empty."""
+    last: int
+    """The sequence of the last message it has taken."""
+
+
+class Queue(Protocol):
+    """A stream whose acknowledged messages are removed."""
+
+    async def position(self) -> QueuePosition:
+        """Return where the queue is now.
+
+        Raises
+        ------
+        TransientError
+            The bus did not answer.
+        """
+
+
 class Publisher(Protocol):
     """Puts records on the bus."""
 

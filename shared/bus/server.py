@@ -58,6 +58,16 @@ class EmbeddedServer:
             raise ConfigurationError("The embedded NATS server is not running.")
         return self._process.pid
 
+    @property
+    def runs(self) -> bool:
+        """Whether the server's process is alive."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def log_path(self) -> Path:
+        """The file in which the server says what goes wrong; each start begins it anew."""
+        return self._directory / "nats-server.log"
+
     def start(self) -> "EmbeddedServer":
         """Start and wait until the server answers; a restart keeps the port.
 
@@ -70,24 +80,31 @@ class EmbeddedServer:
         binary = self._binary or find_binary()
         lock = self._lock()
         try:
-            config = self._write_config()
-            log_file = (self._directory / "nats-server.log").open("wb")
-            with log_file:
-                self._process = subprocess.Popen(  # noqa: S603 - our own binary and file
-                    [str(binary), "-c", str(config)],
-                    stdout=log_file,
-                    stderr=subprocess.STDOUT,
-                    stdin=subprocess.DEVNULL,
-                    pass_fds=(lock.fileno(),),
-                    start_new_session=True,  # Ctrl-C must reach this process alone
-                )
-            self._owners.write_text(
-                json.dumps({"server": self._process.pid, "starter": os.getpid()})
-            )
+            self._launch(binary, lock)
+        except OSError as error:
+            self.kill()
+            raise ConfigurationError(
+                f"The files of the NATS server cannot be written to {self._directory}"
+                f" ({error.strerror}). Free some space, or choose another directory with"
+                " BIASWATCH_STATE_DIR."
+            ) from None
         finally:
             lock.close()
         self._port = self._await_port()
         return self
+
+    def _launch(self, binary: Path, lock: IO[bytes]) -> None:
+        config = self._write_config()
+        with self.log_path.open("wb") as log_file:
+            self._process = subprocess.Popen(  # noqa: S603 - our own binary and file
+                [str(binary), "-c", str(config)],
+                stdout=log_file,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                pass_fds=(lock.fileno(),),
+                start_new_session=True,  # Ctrl-C must reach this process alone
+            )
+        self._owners.write_text(json.dumps({"server": self._process.pid, "starter": os.getpid()}))
 
     def stop(self) -> None:
         """Stop the server and wait until it has ended; its data stays."""
@@ -175,18 +192,16 @@ class EmbeddedServer:
             time.sleep(0.005)
         self.kill()
         raise ConfigurationError(
-            f"The NATS server did not start in {START_PATIENCE_S:g} s; its log is"
-            f" {self._directory / 'nats-server.log'}."
+            f"The NATS server did not start in {START_PATIENCE_S:g} s; its log is {self.log_path}."
         )
 
     def _why_it_ended(self) -> str:
-        log_path = self._directory / "nats-server.log"
-        text = log_path.read_text(errors="replace")
+        text = self.log_path.read_text(errors="replace")
         if "address already in use" in text:
             return f"The port {self._port} is in use. Choose another, or leave it to be chosen."
         complaints = [line for line in text.splitlines() if "[FTL]" in line or "[ERR]" in line]
         last = complaints[-1].rpartition("] ")[2] if complaints else "it gave no reason"
-        return f"The NATS server failed to start: {last}. Its log is {log_path}."
+        return f"The NATS server failed to start: {last}. Its log is {self.log_path}."
 
 
 def disk_usage_bytes(directory: Path) -> int:

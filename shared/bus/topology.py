@@ -8,6 +8,8 @@ from shared.contracts import ROUTES, Route, route_of
 from shared.errors import ConfigurationError
 
 DAY_S = 86_400
+FOR_EVER = 0
+"""JetStream's word for no limit of age."""
 DEAD_LETTERS = "DEAD_LETTERS"
 DEAD_ROOT = "dead.v1"
 HEADER_ALLOWANCE_BYTES = 8 * 1024
@@ -31,8 +33,10 @@ class StreamLimits:
     outstanding: int = 20_000
     """The most probes of one target, or exchanges of one live system, that wait at once; the stream
     refuses more of that one, and takes the others'."""
-    dedupe_window_s: int = 600
-    """How long a repeated `<id>/<publication>` is recognised and dropped."""
+    dedupe_window_s: int = 120
+    """How long a repeated `<id>/<publication>` is recognised and dropped: longer than one is sent
+    again. The server keeps every name for so long, some hundred bytes each, in memory; what comes
+    twice later than this, keyed writes absorb."""
 
 
 DISK_SHARE = 0.5
@@ -57,6 +61,8 @@ class StreamSpec:
     max_message_bytes: int
     dedupe_window_s: int
     replicas: int
+    append_only: bool = False
+    """Whether the server refuses, for ever, to delete or purge a message."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +113,11 @@ def _stream_of(route: Route, limits: StreamLimits) -> StreamSpec:
         work_queue=route.queue,
         max_per_subject=limits.outstanding if route.queue else None,
         max_bytes=limits.stream_bytes if route.many else limits.small_stream_bytes,
-        max_age_s=limits.kept_days * DAY_S,
+        max_age_s=FOR_EVER if route.append_only else limits.kept_days * DAY_S,
         max_message_bytes=MAX_RECORD_BYTES + HEADER_ALLOWANCE_BYTES,
         dedupe_window_s=limits.dedupe_window_s,
         replicas=limits.replicas,
+        append_only=route.append_only,
     )
 
 

@@ -42,6 +42,8 @@ class Worker:
         """Whether the durable can be read."""
         self.fatal: BiaswatchError | None = None
         """The error that ended this stage and that a person must fix."""
+        self.trouble: str | None = None
+        """Why the last record was not handled; None once one is handled again."""
         self.lag: int | None = None
         """How many records wait for this stage; None while unknown."""
         self._consumer = consumer
@@ -170,11 +172,14 @@ class Worker:
             for delivery, _ in jobs:
                 await self._decide(error, delivery)
         else:
+            self.trouble = None
             await self._acknowledger.ack([delivery for delivery, _ in jobs])
 
     async def _decide(self, error: Exception, delivery: Delivery) -> None:
         decision = decision_of(error, delivery.attempt, self._policy, self._jitter())
         if not isinstance(decision, GiveUp):
+            known = isinstance(error, BiaswatchError)  # another's text may hold anything
+            self.trouble = str(error) if known else type(error).__name__
             self._not_handled.warn(error, attempt=delivery.attempt, then=decision)
         await self._acknowledger.carry_out(decision, delivery)
         if isinstance(decision, Exit):

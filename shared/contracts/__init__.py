@@ -1,7 +1,14 @@
 """The records on the bus, and the routes they take."""
 
 from shared.contracts.against import Against
-from shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins
+from shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins, standing_of
+from shared.contracts.answer_accounts import (
+    ACCOUNTS,
+    AnswerAccounts,
+    MemberAccounts,
+    account_label,
+    total,
+)
 from shared.contracts.assessment import (
     Assessment,
     Cell,
@@ -12,9 +19,17 @@ from shared.contracts.assessment import (
     Quality,
     TotalBias,
 )
+from shared.contracts.audit import AuditAction, AuditAnchor, AuditedAct, AuditEntry
 from shared.contracts.brief import Brief, Measure, Subject
 from shared.contracts.cancellation import Cancellation
-from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
+from shared.contracts.comparison import (
+    MISSING,
+    Comparison,
+    Direction,
+    Method,
+    WatchedFeature,
+    WatchedPair,
+)
 from shared.contracts.completion import (
     FEATURES,
     JUDGING_GATHER,
@@ -36,7 +51,19 @@ from shared.contracts.diagnosis import (
     Verdict,
 )
 from shared.contracts.evaluation import Agreement, DimensionScore, Evaluation, Fault, Judgement
-from shared.contracts.evidence import Change, Evidence, Increment, Round
+from shared.contracts.evidence import (
+    Bets,
+    Change,
+    Evidence,
+    GapTest,
+    Increment,
+    Recovery,
+    Reference,
+    Round,
+    SelectionRates,
+    Stretch,
+    UserCounts,
+)
 from shared.contracts.exchange import Exchange
 from shared.contracts.expansion import (
     asked_of,
@@ -47,22 +74,27 @@ from shared.contracts.expansion import (
 )
 from shared.contracts.features import ExtractorStatus, Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
-from shared.contracts.monitor import (
-    Monitor,
-    MonitorPlan,
-    MonitorState,
+from shared.contracts.monitor import Monitor, MonitorPlan, MonitorState, PastTraffic, Upkeep
+from shared.contracts.monitor_rounds import (
     ScheduledMonitor,
-    Upkeep,
     next_window,
     read_at,
+    taken_late,
     window_run,
 )
 from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part, Purpose, Record
 from shared.contracts.response import Ending, Response, Step, Usage
+from shared.contracts.round_evidence import (
+    RoundEvidence,
+    evidence_in,
+    increments_in,
+    round_evidence,
+)
 from shared.contracts.routes import (
     ROUTES,
     Route,
+    features_id,
     features_id_of,
     record_of,
     response_id_of,
@@ -70,6 +102,7 @@ from shared.contracts.routes import (
     subject_of,
 )
 from shared.contracts.run import Budget, ExtractorPin, Judging, Run
+from shared.contracts.sent_answers import AccountedWindow, MonitoredWindow, SentAnswer
 from shared.contracts.suite import Claim, Suite, SuiteProbe
 from shared.contracts.target import Target, parse_target
 from shared.contracts.traffic import MENTIONED, TRAFFIC, Traffic, Window, window_at

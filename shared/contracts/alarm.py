@@ -1,8 +1,9 @@
 """An alarm of a monitor: raised once, cleared by rule, kept."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
-from pydantic import NonNegativeInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from shared.contracts.diagnosis import Estimate
 from shared.contracts.identity import Name, RecordId, Token
@@ -42,7 +43,7 @@ class Alarm(Record):
     """Evidence has reached its bound, or an alarm is over."""
 
     kind = "alarm"
-    identity = ("monitor_id", "epoch", "comparison_key", "what", "state")
+    identity = ("monitor_id", "epoch", "comparison_key", "what", "occurrence")
 
     monitor_id: RecordId
     """The monitor."""
@@ -60,8 +61,18 @@ class Alarm(Record):
     """What the alarm is about."""
     state: AlarmState
     """Whether the alarm is raised or cleared."""
+    occasion: NonNegativeInt = 0
+    """Which alarm of its kind it is in the epoch, from 0; the same for raising and clearing."""
+    since_round: NonNegativeInt | None = None
+    """The round since which the evidence is largest: when it began, most likely."""
+    test: PositiveInt | None = None
+    """Which test of the comparison raised it, in all epochs."""
     reason: str
     """One sentence for a person."""
+    words: str = ""
+    """Who is worse off, or whose number is higher, by how much and how sure: for people."""
+    promise: str = ""
+    """How probable a false alarm is, in a sentence: what the alarm promises."""
     gap: Estimate
     """The gap at that moment."""
     log_evidence: float
@@ -70,5 +81,30 @@ class Alarm(Record):
     """Who is notified."""
     webhook: str | None = None
     """Where it is posted."""
+    declared_after_data: bool = False
+    """Whether the comparison was declared when the answers were known already."""
+    channels: tuple[Token, ...] = ()
+    """The operator's channels by which it is sent."""
     twins: tuple[Twins, ...] = ()
     """The sets of the round that contributed most."""
+
+    @property
+    def occurrence(self) -> str:
+        """What tells this record from others of the same kind of alarm in the epoch."""
+        return f"{self.state}-{self.occasion}" if self.occasion else str(self.state)
+
+    @property
+    def occasion_key(self) -> tuple[str, AlarmKind, int, int]:
+        """What an alarm and its clearing have in common."""
+        return self.comparison_key, self.what, self.epoch, self.occasion
+
+
+def standing_of(history: Iterable[Alarm]) -> dict[tuple[str, AlarmKind], Alarm]:
+    """Return the alarms of a monitor that were raised and not cleared, by comparison and kind."""
+    told = list(history)
+    over = {each.occasion_key for each in told if each.state is AlarmState.CLEARED}
+    raised = (each for each in told if each.state is AlarmState.RAISED)
+    in_order = sorted(raised, key=lambda each: (each.epoch, each.occasion))
+    return {
+        (each.comparison_key, each.what): each for each in in_order if each.occasion_key not in over
+    }

@@ -30,6 +30,8 @@ class Method(StrEnum):
     """McNemar: twins of which one is selected."""
     TWO_GROUPS = "two_groups"
     """Two histograms, where there are no twins."""
+    MATCHED = "matched"
+    """Fixed bets on the differences of users who are matched in time, in production traffic."""
 
     @property
     def facts(self) -> "MethodFacts":
@@ -54,6 +56,8 @@ class MethodFacts:
     """It can speak of a bank whose prompts are asked again every round."""
     of_traffic: bool = False
     """It can watch production traffic, which has no twins."""
+    of_suites: bool = True
+    """It can watch a model that a suite is put to."""
 
 
 METHOD_FACTS = {
@@ -61,7 +65,15 @@ METHOD_FACTS = {
     Method.ODDS: MethodFacts(of_selections=True),
     Method.DISCORDANT: MethodFacts(of_selections=True),
     Method.TWO_GROUPS: MethodFacts(needs_twins=False, of_traffic=True),
+    Method.MATCHED: MethodFacts(needs_twins=False, of_traffic=True, of_suites=False),
 }
+
+
+class Direction(StrEnum):
+    """What it means for a group that a number is higher."""
+
+    BETTER = "better"
+    WORSE = "worse"
 
 
 class WatchedFeature(Part):
@@ -81,6 +93,8 @@ class WatchedFeature(Part):
     """How evidence is gathered."""
     selected_at_least: float | None = None
     """The lowest value that is a selection."""
+    higher_is: Direction | None = None
+    """Whether a higher number is better or worse for a group: said in alarms, and no evidence."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -2,7 +2,9 @@
 
 from pydantic import NonNegativeInt
 
+from shared.contracts.answer_accounts import MemberAccounts
 from shared.contracts.diagnosis import GroupSummary
+from shared.contracts.evidence import UserCounts
 from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Part, Record
 from shared.contracts.traffic import Window
@@ -19,6 +21,8 @@ class Described(Part):
     """Which grouping."""
     groups: tuple[GroupSummary, ...]
     """The groups that are compared; a mean without units has no interval, and says why."""
+    users: UserCounts | None = None
+    """Where users are matched: how many of this window's new users found neighbours."""
 
 
 class Description(Record):
@@ -38,7 +42,11 @@ class Description(Record):
     window: Window
     """From when to when."""
     answers: NonNegativeInt
-    """Answers that were sent in."""
+    """Its members: the answers that were taken in time."""
+    accounts: MemberAccounts | None = None
+    """What became of the members; null for windows that were read before this was kept."""
+    declared_after_data: bool = False
+    """Whether the comparisons were declared when the answers were known already."""
     without_unit: NonNegativeInt
     """Those of them that name no user or conversation: they stand here and are no evidence."""
     known_units: dict[str, NonNegativeInt] = {}

@@ -14,7 +14,8 @@ class Fault(Part):
     """Something in a report that code alone can tell to be wrong."""
 
     kind: Token
-    """heading, order, sentences, number, interval, attribution, unreadable, cut_off."""
+    """heading, order, sentences, number, place, interval, direction, significance, strata, cause,
+    note, attribution, unreadable, cut_off."""
     where: str = ""
     """Under which heading."""
     sentence: str

@@ -1,12 +1,12 @@
 """What the rounds of a monitor leave behind: increments that never change, and their sum."""
 
-from pydantic import NonNegativeInt
+from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
 from shared.contracts.comparison import Comparison
 from shared.contracts.completion import ClosedBy
 from shared.contracts.diagnosis import Estimate, Verdict
 from shared.contracts.identity import RecordId, Token
-from shared.contracts.record import Part, Record
+from shared.contracts.record import Part, Purpose, Record
 
 Counts = dict[str, tuple[int, ...]]
 """Whole numbers by name; those of disjoint units add up, place by place, in any order."""
@@ -42,13 +42,20 @@ class Round(Record):
     """How many measurements were expected."""
     arrived: NonNegativeInt
     """How many were there when it closed; what comes later is not added."""
+    declared_after_data: bool = False
+    """Whether the comparisons were declared when the answers were known already: who has seen them
+    may have chosen what stands out, and no promise about false alarms holds."""
 
 
-class _OfComparison(Record):
+class _OfComparison(Part):
     """What belongs to one comparison in one round."""
 
-    identity = ("monitor_id", "epoch", "round", "comparison_key")
-
+    tenant: Token = "default"
+    """Whose it is."""
+    purpose: Purpose = Purpose.MONITOR
+    """What the round asked or watched: monitor, or production."""
+    at: AwareDatetime
+    """When the round was closed."""
     monitor_id: RecordId
     """The monitor."""
     run_id: RecordId
@@ -57,6 +64,8 @@ class _OfComparison(Record):
     """The epoch."""
     round: NonNegativeInt
     """The round."""
+    declared_after_data: bool = False
+    """Whether it was declared when the answers were known already."""
     comparison: Comparison
     """What is compared."""
 
@@ -69,8 +78,6 @@ class _OfComparison(Record):
 class Increment(_OfComparison):
     """What one closed round adds to the evidence of one comparison; never made twice."""
 
-    kind = "increment"
-
     counts: Counts
     """What is added."""
     missing: NonNegativeInt = 0
@@ -79,42 +86,172 @@ class Increment(_OfComparison):
     """Values beyond the declared range, which counted as missing."""
 
 
-class Change(Part):
-    """Whether the gap is still what it was in the first rounds of the epoch."""
+class Stretch(Part):
+    """Rounds of an epoch, from one of them up to the record's own."""
 
-    reference: float
-    """The gap of the reference rounds, as a share of the range, or of what is selected."""
+    since_round: NonNegativeInt
+    """The first of them."""
+    before: Counts = {}
+    """The sum of the epoch's rounds before it; empty where it is the epoch's first."""
+    attempt: PositiveInt | None = None
+    """Which attempt at a first round this is, where several were made, because of the data."""
+
+
+class Bets(Part):
+    """Bets that may have begun with any round."""
+
+    log_wealth: tuple[float, ...] = ()
+    """Of each bet; empty before the first round."""
+    log_best: tuple[float, ...] = ()
+    """What each would have earned since its best beginning."""
+    starts: tuple[int, ...] = ()
+    """That beginning."""
+
+
+class GapTest(Part):
+    """The test that is under way; every epoch and every cleared alarm begins another."""
+
+    number: PositiveInt
+    """Which test of this comparison it is, in all epochs."""
+    share: float
+    """Its share of the probability of false alarms."""
+    left: float
+    """The share that is left for all later tests."""
+    rounds: Stretch
+    """The rounds that it looks at."""
+    late: Bets = Bets()
+    """On a gap that began after the first of them; empty where rounds keep no pairs."""
+    since_round: NonNegativeInt
+    """The round since which the evidence of a gap is largest."""
+
+
+class Recovery(Part):
+    """Whether the gap behind an alarm that stands is over."""
+
+    alarm_round: NonNegativeInt
+    """The round that raised the alarm."""
+    limit: float
+    """The gap must be shown to lie within it, on either side of 0; in the units of the gap."""
+    rounds: Stretch
+    """The rounds that are looked at: those since the gap last exceeded the limit."""
+    gap: Estimate
+    """The gap in them."""
+    over: bool = False
+    """Whether it is over: this round has cleared the alarm."""
+
+
+class Reference(Part):
+    """What later rounds are compared with, and the evidence that they differ from it."""
+
+    value: float
+    """What its rounds show, as a share of the range, or of what is selected."""
     allowed: float
-    """What is no change: the tolerance and the uncertainty of the reference."""
-    log_a: tuple[float, ...] = ()
-    """The detector's state."""
-    log_b: tuple[float, ...] = ()
-    """The detector's state."""
+    """What is no change: the tolerance and the uncertainty of the value."""
+    rounds: PositiveInt
+    """How many rounds it sums up: all of the search, until it was made."""
+    bets: Bets = Bets()
+    """On a change after it."""
+
+
+class Change(Part):
+    """Whether something is still what it was in earlier rounds of the epoch."""
+
+    number: PositiveInt = 1
+    """Which search for a change it is, in all epochs; a change that was found begins another."""
+    share: float = 1.0
+    """Its share of the probability of false alarms."""
+    left: float = 0.0
+    """The share that is left for all later searches."""
+    rounds: Stretch | None = None
+    """The rounds that are searched; null in evidence of version 0.1."""
+    references: tuple[Reference, ...] = ()
+    """Each of twice as many rounds as the one before; the last few are kept."""
+    reference: float | None = None
+    """What the newest reference shows; null before the first."""
+    allowed: float | None = None
+    """What is no change from it: the tolerance and its uncertainty."""
     steps: NonNegativeInt = 0
-    """Rounds since the reference."""
+    """Rounds since the first reference."""
     log_evidence: float | None = None
-    """Against no change; null before the first round after the reference."""
+    """Against no change; null before the first round after a reference."""
+    bound: float | None = None
+    """What it must reach for an alarm."""
+    since_round: NonNegativeInt | None = None
+    """The round since which the evidence of a change is largest."""
+    smallest: float | None = None
+    """The smallest change that would be found by now, had it come with the first round after a
+    reference; in the units of the reference."""
+    no_smallest: str | None = None
+    """Why there is none."""
+
+
+class UserCounts(Part):
+    """What became of the users of traffic who came for the first time."""
+
+    first: NonNegativeInt
+    """Users of the first group who were matched with neighbours: they are evidence."""
+    second: NonNegativeInt
+    """Those of the second group."""
+    first_alone: NonNegativeInt
+    """Users of the first group without a neighbour in time and stratum: they are described."""
+    second_alone: NonNegativeInt
+    """Those of the second group."""
+    without_stratum: NonNegativeInt
+    """Users whose first answer lacks a declared fact: they are described."""
+
+    @property
+    def alone(self) -> int:
+        """Users without a neighbour."""
+        return self.first_alone + self.second_alone
+
+    @property
+    def in_words(self) -> str:
+        """Return who is evidence and who is not, as a person reads it."""
+        said = [f"{self.first + self.second:,} users are compared with neighbours"]
+        if self.alone:
+            said.append(f"{self.alone:,} found none")
+        if self.without_stratum:
+            said.append(f"{self.without_stratum:,} lack a fact that is compared within")
+        rest = ": these are described, and no evidence" if len(said) > 1 else ""
+        return ", ".join(said) + rest
+
+
+class SelectionRates(Part):
+    """How many units of two groups were selected, of those that have an answer."""
+
+    first_selected: NonNegativeInt
+    """Of the first group."""
+    first_units: NonNegativeInt
+    """All of the first group."""
+    second_selected: NonNegativeInt
+    """Of the second group."""
+    second_units: NonNegativeInt
+    """All of the second group."""
 
 
 class Evidence(_OfComparison):
     """What all rounds of an epoch up to this one allow to say of one comparison."""
 
-    kind = "evidence"
-
     rounds: NonNegativeInt
     """How many rounds were added up."""
     counts: Counts
     """The sum of their increments."""
+    test: GapTest | None = None
+    """The test that is under way; null in evidence of version 0.1."""
+    shown: Stretch | None = None
+    """The rounds of units and gap: those of the test, or also those that cleared the last alarm."""
+    recovery: Recovery | None = None
+    """Whether the gap is over; null where no alarm of it stands."""
     units: NonNegativeInt
-    """How many units are in it."""
+    """How many units the shown rounds have."""
     missing: NonNegativeInt
-    """How many have no number."""
+    """How many of the epoch have no number."""
     gap: Estimate
     """The gap, first group less second: in the feature's units, or as a log odds ratio."""
     log_e: float
-    """The log evidence now, against every gap within the tolerance."""
+    """The log evidence of the test now, against every gap within the tolerance."""
     log_supremum: float
-    """The largest it has been."""
+    """The largest it has been in this test."""
     bound: float
     """What it must reach for an alarm."""
     verdict: Verdict
@@ -129,9 +266,22 @@ class Evidence(_OfComparison):
     """Why there is no forecast."""
     impact_ratio: Estimate | None = None
     """The ratio of selection rates, for the four-fifths rule; it never alarms."""
+    selection_rates: SelectionRates | None = None
+    """The units behind that ratio."""
+    users: UserCounts | None = None
+    """Where users are matched: how many found neighbours."""
+    unadjusted: Estimate | None = None
+    """Where users are matched: the gap between all users, of any moment and any stratum. It is no
+    evidence; what it differs by is what the moments and strata explain."""
     change: Change | None = None
     """Whether the gap is still what it was; null during the reference rounds."""
     level_change: Change | None = None
     """Whether the level of both groups is still what it was."""
     before: Estimate | None = None
     """The gap at the end of the epoch before."""
+
+    @property
+    def share_left(self) -> float | None:
+        """The share of alpha that is left for later tests and searches; None in version 0.1."""
+        tests = (self.test, self.change, self.level_change)
+        return min((each.left for each in tests if each is not None), default=None)

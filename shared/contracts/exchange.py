@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
 from shared.contracts.identity import Name, Token
 from shared.contracts.probe import Message
@@ -17,6 +17,14 @@ class Exchange(Record):
 
     purpose: Purpose = Purpose.PRODUCTION
     """Always production."""
+    at: AwareDatetime
+    """When it was taken in; this moment, and no later one, tells whether it is late."""
+    sending: NonNegativeInt | None = None
+    """Which sending of the answer this is: a redelivery by the bus has the same number, an answer
+    that its owner sends again another one. Without it, `at` tells them apart."""
+    history: bool = False
+    """Whether it was recorded before anybody watched, and is read as if it had come at `said_at`:
+    by the histories of monitors alone."""
     source: Token
     """Which live system: `support` where monitors have the target `traffic:support`."""
     key: Name
@@ -31,6 +39,8 @@ class Exchange(Record):
     """Why there is no answer: `content_filter`, `timeout`, ..."""
     groups: dict[Name, Name] = {}
     """Whom it is about or for, by dimension, as far as the caller knows."""
+    facts: dict[Name, Name] = {}
+    """What else is known of it: topic, language, product. Monitors may compare within them."""
     unit_id: Name | None = None
     """The user or the conversation; without it, the exchange is described and is no evidence."""
     model: str | None = None
@@ -39,6 +49,13 @@ class Exchange(Record):
     """Which version of it."""
     finish_reason: str | None = None
     """Why the answer ended."""
+    redacted: dict[Token, PositiveInt] = {}
+    """How often something was replaced in its texts, by what stands there instead."""
+
+    @property
+    def sending_name(self) -> str:
+        """Return what distinguishes this sending from others of the same answer."""
+        return self.at.isoformat() if self.sending is None else str(self.sending)
 
     @property
     def said_at_ms(self) -> int:

@@ -3,10 +3,11 @@
 import hashlib
 import json
 import re
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated
 
-from pydantic import JsonValue, StringConstraints
+from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
 
 ID_HEX_DIGITS = 32  # 128 bits: collisions are practically impossible
 
@@ -22,6 +23,12 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"
 """A name that a user gave: one line without control characters."""
 
 
+Moment = Annotated[
+    AwareDatetime, Field(ge=datetime(1990, 1, 1, tzinfo=UTC), le=datetime(2200, 1, 1, tzinfo=UTC))
+]
+"""A moment that somebody sends; one beyond is a mistake, and near the calendar's ends an error."""
+
+
 def is_id(text: str) -> bool:
     """Tell whether this has the form of an id."""
     return re.fullmatch(ID_PATTERN, text) is not None
@@ -30,6 +37,14 @@ def is_id(text: str) -> bool:
 def derived_id(kind: str, *inputs: JsonValue) -> str:
     """Return the id of this kind of record with these inputs; their order matters."""
     return hashlib.sha256(_canonical([kind, *inputs]).encode()).hexdigest()[:ID_HEX_DIGITS]
+
+
+def pseudonym_of(name: str) -> str:
+    """Return what stands for a name that must not be stored: the same for the same name.
+
+    It is a digest without a key: it hides a name from readers, not from who can guess it.
+    """
+    return f"redacted-{derived_id('unit', name)[:16]}"
 
 
 @lru_cache(maxsize=1024)

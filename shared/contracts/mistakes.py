@@ -1,12 +1,14 @@
 """The first mistake in a file, request or setting: where it is, in plain words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from shared.contracts.identity import ID_PATTERN, TOKEN_PATTERN
+from shared.errors import UsageError
 
 PLAIN_WORDS = {
     "missing": "this is missing",
@@ -77,6 +79,17 @@ class Mistake:
 def first_mistake(error: ValidationError) -> Mistake:
     """Return the first mistake of a validation error."""
     return first_of(error.errors(include_url=False, include_input=False))
+
+
+@contextmanager
+def as_usage_error(whole: str) -> Iterator[None]:
+    """Turn what contradicts a record into a mistake of the user; `whole` names what was asked."""
+    try:
+        yield
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        field = f", {mistake.field}" if mistake.field else ""
+        raise UsageError(f"{whole}{field}: {mistake.said}.") from None
 
 
 def first_of(found: Sequence[Mapping[str, Any]]) -> Mistake:

@@ -1,11 +1,9 @@
-"""A monitor: what is watched, how often, which gap matters; and when its next round is due."""
+"""A monitor: what is watched, how often, and which gap matters."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Mapping
 from enum import StrEnum
-from math import log
-from typing import Self
+from functools import cached_property
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -21,11 +19,11 @@ from pydantic import (
 
 from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
 from shared.contracts.identity import Name, RecordId, Token, derived_id
-from shared.contracts.record import Part, Purpose, Record
-from shared.contracts.run import Budget, ExtractorPin, Run
+from shared.contracts.record import Part, Record
+from shared.contracts.run import Budget
 from shared.contracts.suite import Claim
 from shared.contracts.target import Target
-from shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic, Window, window_at
+from shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
 
 LEAST_ALPHA = 1e-12
 
@@ -84,7 +82,7 @@ class MonitorPlan(Part):
         for each in self.features:
             if not each.method.facts.of_traffic:
                 raise ValueError(
-                    f"{each.feature}: traffic has no twins, so the method is `two_groups`"
+                    f"{each.feature}: traffic has no twins, so the method is `matched`"
                 )
 
     def _check_asking(self) -> None:
@@ -96,6 +94,11 @@ class MonitorPlan(Part):
                 " asked whole every round"
             )
         for each in self.features:
+            if not each.method.facts.of_suites:
+                raise ValueError(
+                    f"{each.feature}: users are matched in traffic alone; a suite takes the methods"
+                    " `pairs`, `odds`, `discordant` and `two_groups`"
+                )
             if self.claim is Claim.BANK and not each.method.facts.of_a_bank:
                 raise ValueError(
                     f"{each.feature}: a claim about a bank takes the method `pairs` alone; `odds`,"
@@ -112,7 +115,7 @@ class MonitorPlan(Part):
         """Return the extractors that it needs."""
         return tuple(sorted({each.extractor for each in self.features}))
 
-    @property
+    @cached_property
     def watched(self) -> tuple[Comparison, ...]:
         """Return every comparison, and one of missing answers for each extractor."""
         features = [*self.features, *(self._missing(name) for name in self.extractors)]
@@ -122,18 +125,35 @@ class MonitorPlan(Part):
             for pair in self.comparisons
         )
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy; what is kept beside the fields would be that of the original."""
+        copied = super().model_copy(update=update, deep=deep)
+        vars(copied).pop("watched", None)
+        return copied
+
     def _missing(self, extractor: str) -> WatchedFeature:
-        return WatchedFeature(
-            extractor=extractor,
-            feature=MISSING,
-            tolerance=self.missing_tolerance,
-            method=Method.PAIRS if self.traffic is None else Method.TWO_GROUPS,
-        )
+        given: dict[str, Any] = {
+            "tolerance": self.missing_tolerance,
+            "method": self._method_of_missing,
+        }
+        return WatchedFeature(extractor=extractor, feature=MISSING, **given)
 
     @property
-    def bound(self) -> float:
-        """Return the log evidence of an alarm: half of alpha is for gaps, half for changes."""
-        return log(2 * len(self.watched) / self.alpha)
+    def beside_identity(self) -> dict[str, Any]:
+        """Return the fields that are no part of what a monitor is: words alone, or not declared.
+
+        Without the latter, monitors that are older than these fields keep their id.
+        """
+        without = self.traffic.undeclared if self.traffic else True
+        return {"features": {"__all__": {"higher_is"}}, "traffic": without or {"_"}}
+
+    @property
+    def _method_of_missing(self) -> Method:
+        """Return how missing answers are watched: in traffic, as its features are."""
+        methods = {each.method for each in self.features}
+        if self.traffic is None:
+            return Method.PAIRS
+        return Method.TWO_GROUPS if methods == {Method.TWO_GROUPS} else Method.MATCHED
 
 
 def _host_of(address: str) -> str | None:
@@ -163,6 +183,8 @@ class Upkeep(Part):
     """Who is notified of alarms."""
     webhook: str | None = Field(default=None, pattern=r"^https?://[^\s@]+$")
     """Where alarms are posted."""
+    channels: tuple[Token, ...] = ()
+    """The operator's channels by which alarms are sent, by name."""
 
     @field_validator("webhook")
     @classmethod
@@ -178,6 +200,15 @@ class MonitorState(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"
     DELETED = "deleted"
+
+
+class PastTraffic(Part):
+    """The past of a live system, which one monitor reads for another."""
+
+    of: Token
+    """The monitor that watches the same traffic live."""
+    before: AwareDatetime
+    """The beginning of the first window that is watched live."""
 
 
 class Monitor(Record):
@@ -198,73 +229,11 @@ class Monitor(Record):
     """How it is run."""
     since: AwareDatetime
     """When its first round is due."""
+    history: PastTraffic | None = None
+    """The past that it reads, where it does not watch what happens now."""
 
     @property
     def monitor_id(self) -> str:
         """The monitor its evidence belongs to: another plan is another one."""
-        # Without it, monitors that are older than this field keep their id.
-        without = {"traffic"} if self.plan.traffic is None else set()
-        plan = self.plan.model_dump(mode="json", exclude=without)
+        plan = self.plan.model_dump(mode="json", exclude=self.plan.beside_identity)
         return derived_id("watch", self.tenant, self.name, plan)
-
-
-@dataclass(frozen=True)
-class ScheduledMonitor:
-    """How one monitor stands."""
-
-    monitor: Monitor
-    next_round: int
-    due_at: datetime
-    run: Run | None
-    """The run of the round before; None before the first."""
-    ended: str | None
-    """Why there will be no more rounds."""
-
-    @property
-    def due(self) -> datetime:
-        """When the next round is due; a window of traffic is when it is over."""
-        traffic = self.monitor.plan.traffic
-        if traffic is None:
-            return self.due_at
-        return read_at(next_window(traffic, self.monitor, self.run), self.monitor)
-
-
-def next_window(traffic: Traffic, monitor: Monitor, last: Run | None) -> Window:
-    """Return the window that is read next: after the last one, and none from before a pause.
-
-    Windows that were missed are read one after the other: what was said in them is there.
-    """
-    first = window_at(monitor.since, traffic.window_s)
-    if last is None or last.window is None or last.window.ends <= first.begins:
-        return first
-    return last.window.next
-
-
-def read_at(window: Window, monitor: Monitor) -> datetime:
-    """Return when a window is read: what is sent in later is not added."""
-    return window.ends + timedelta(seconds=monitor.upkeep.lateness_s)
-
-
-def window_run(
-    monitor: Monitor,
-    window: Window,
-    at: datetime,
-    *,
-    round_: int | None = None,
-    pins: Sequence[ExtractorPin] = (),
-    before: str | None = None,
-) -> Run:
-    """Return the run of a window; its id depends on the monitor and the window alone."""
-    return Run(
-        tenant=monitor.tenant,
-        purpose=Purpose.PRODUCTION,
-        at=at,
-        suite=monitor.plan.target.model,
-        targets=(monitor.plan.target,),
-        extractors=tuple(pins),
-        monitor_id=monitor.monitor_id,
-        round=round_,
-        window=window,
-        before=before,
-        deadline_s=monitor.upkeep.deadline_s,
-    )

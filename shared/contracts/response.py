@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import NonNegativeFloat, NonNegativeInt
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from shared.contracts.identity import Name, Token
 from shared.contracts.probe import Probe
@@ -76,6 +76,8 @@ class Response(Record):
     """Tokens, calls and time."""
     steps: tuple[Step, ...] = ()
     """The calls of a scaffold that makes several, in the order of its plan."""
+    redacted: dict[Token, PositiveInt] = {}
+    """How often something was replaced in the texts at intake, by what stands there instead."""
     said: Annotated[dict[str, str], TEXT] = {}
     """What each of those calls brought, by the step's name."""
 

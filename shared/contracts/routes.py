@@ -7,20 +7,22 @@ from dataclasses import dataclass
 
 from shared.contracts.alarm import Alarm
 from shared.contracts.assessment import Assessment
+from shared.contracts.audit import AuditAnchor
 from shared.contracts.brief import Brief
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import Completion
 from shared.contracts.description import Description
 from shared.contracts.diagnosis import Diagnosis
 from shared.contracts.evaluation import Evaluation
-from shared.contracts.evidence import Evidence, Increment, Round
+from shared.contracts.evidence import Round
 from shared.contracts.exchange import Exchange
 from shared.contracts.features import Features
 from shared.contracts.identity import derived_id
 from shared.contracts.monitor import Monitor
 from shared.contracts.probe import Probe
-from shared.contracts.record import Record
+from shared.contracts.record import Purpose, Record
 from shared.contracts.response import Response
+from shared.contracts.round_evidence import RoundEvidence
 from shared.contracts.run import Run
 from shared.contracts.verdict import PairVerdict
 
@@ -39,8 +41,12 @@ class Route:
     """Whether each lane has a durable of its own, so that a slow one blocks no other."""
     queue: bool = False
     """Whether an acknowledged record is removed, and a full stream refuses new ones."""
+    followers: tuple[str, ...] = ()
+    """The services that see how far the consumers are, and none of the records."""
     many: bool = False
-    """Whether there is about one for every answer or comparison, so that the stream is large."""
+    """Whether there is about one for every answer, so that the stream is large."""
+    append_only: bool = False
+    """Whether no message is ever removed by age or by hand: not even the operator's key may."""
 
     @property
     def subjects(self) -> str:
@@ -78,10 +84,17 @@ ROUTES = (
         "RESPONSES",
         producers=("generator", "gateway", "planner"),
         consumers=("extractor", "recorder", "oracle", "evaluator", "builder"),
+        followers=("gateway",),  # the past is not sent in faster than it is written
         many=True,
     ),
     Route(
-        Exchange, "EXCHANGES", producers=("gateway",), consumers=("gateway",), queue=True, many=True
+        Exchange,
+        "EXCHANGES",
+        producers=("gateway",),
+        consumers=("gateway",),
+        followers=("planner",),  # a window is read once all that was taken in for it is handled
+        queue=True,
+        many=True,
     ),
     Route(
         Features, "FEATURES", producers=("extractor",), consumers=("planner", "recorder"), many=True
@@ -99,10 +112,10 @@ ROUTES = (
     Route(Evaluation, "EVALUATIONS", producers=("evaluator",), consumers=("recorder",)),
     Route(Monitor, "MONITORS", producers=("gateway",), consumers=("planner", "recorder")),
     Route(Round, "ROUNDS", producers=("diagnoser",), consumers=("recorder",)),
-    Route(Increment, "INCREMENTS", producers=("diagnoser",), consumers=("recorder",), many=True),
-    Route(Evidence, "EVIDENCE", producers=("diagnoser",), consumers=("recorder",), many=True),
+    Route(RoundEvidence, "ROUND_EVIDENCE", producers=("diagnoser",), consumers=("recorder",)),
     Route(Description, "DESCRIPTIONS", producers=("diagnoser",), consumers=("recorder",)),
-    Route(Alarm, "ALARMS", producers=("diagnoser",), consumers=("diagnoser", "recorder")),
+    Route(Alarm, "ALARMS", producers=("diagnoser",), consumers=("recorder",)),
+    Route(AuditAnchor, "AUDIT_ANCHORS", producers=("gateway",), consumers=(), append_only=True),
 )
 
 _BY_RECORD = {route.record: route for route in ROUTES}
@@ -126,8 +139,14 @@ def response_id_of(probe: Probe) -> str:
 
 def features_id_of(probe: Probe, extractor: str, version: str) -> str:
     """Return the id that an extractor's features of a probe's response will have."""
-    answer = response_id_of(probe)
-    return derived_id(Features.kind, probe.tenant, probe.purpose, answer, extractor, version)
+    return features_id(probe.tenant, probe.purpose, response_id_of(probe), extractor, version)
+
+
+def features_id(
+    tenant: str, purpose: Purpose, response_id: str, extractor: str, version: str
+) -> str:
+    """Return the id that an extractor's features of a response will have."""
+    return derived_id(Features.kind, tenant, purpose, response_id, extractor, version)
 
 
 def subject_of(record: Record) -> str:

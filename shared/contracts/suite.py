@@ -22,6 +22,10 @@ class Claim(StrEnum):
     """These very prompts: answers to them are the units."""
 
 
+PURGED = "[purged]"
+"""What stands for each text of a probe that was purged; nobody is asked it."""
+
+
 class SuiteProbe(Part):
     """One question of a suite, before it is put to anybody."""
 
@@ -51,6 +55,24 @@ class SuiteProbe(Part):
         if bool(self.prompt) + bool(self.messages) + bool(self.variables) != 1:
             raise ValueError("a probe has either a prompt, or messages, or variables")
         return self
+
+    @property
+    def unit_id(self) -> str:
+        """The unit of analysis."""
+        return self.unit or self.key
+
+    @property
+    def without_texts(self) -> "SuiteProbe":
+        """The same probe after a purge: its key, groups, set and facts, and no text."""
+        return self.model_copy(
+            update={
+                "prompt": PURGED if self.prompt else None,
+                "messages": tuple(Message(role=m.role, content=PURGED) for m in self.messages),
+                "variables": dict.fromkeys(self.variables, PURGED),
+                "baseline": None,
+                "expected": None,
+            }
+        )
 
     @property
     def said(self) -> tuple[Message, ...]:
@@ -120,6 +142,11 @@ class Suite(Part):
         """Return the level of each stratum that a probe has."""
         known = {**probe.facts, **probe.groups}
         return {name: known[name] for name in self.strata if name in known}
+
+    @property
+    def purged(self) -> bool:
+        """Whether the texts of any probe were purged."""
+        return any(probe == probe.without_texts for probe in self.probes)
 
     @property
     def has_findings(self) -> bool:

@@ -1,15 +1,15 @@
 """The model under test, and how people write it: `provider:model[@base_url][?name=value&...]`."""
 
 import json
+import math
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from shared.contracts.identity import Name, derived_id, token_of
-from shared.contracts.mistakes import first_mistake
+from shared.contracts.mistakes import as_usage_error, first_mistake
 from shared.contracts.providers import PROVIDERS
 from shared.contracts.record import Part
 from shared.errors import UsageError
@@ -83,14 +83,15 @@ def parse_target(
             f"The parameter {taken[0]} cannot be set on the target {written!r}; the platform sets"
             " it."
         )
-    return Target(
-        name=written,
-        provider=name,
-        model=str(Path(model).absolute()) if provider.recorded else model,
-        base_url=str(all_given["url"]) if provider.request_model else base_url or None,
-        parameters=all_given,
-        system_prompt=system_prompt if role is None else system_prompt_of(role),
-    )
+    with as_usage_error("The target"):
+        return Target(
+            name=written,
+            provider=name,
+            model=model,
+            base_url=str(all_given["url"]) if provider.request_model else base_url or None,
+            parameters=all_given,
+            system_prompt=system_prompt if role is None else system_prompt_of(role),
+        )
 
 
 def system_prompt_of(role: str) -> str | None:
@@ -145,10 +146,19 @@ def _put(into: dict[str, JsonValue], path: list[str], value: JsonValue, written:
 def _value(written: str) -> JsonValue:
     """Take numbers, true, false, null and JSON for what they are; everything else is text."""
     try:
-        value: JsonValue = json.loads(written, parse_constant=lambda word: word)
+        value: JsonValue = json.loads(
+            written, parse_constant=lambda word: word, parse_float=_finite
+        )
     except (ValueError, RecursionError):
         return written
     return value
+
+
+def _finite(digits: str) -> float:
+    """Return a number that JSON can hold; raise ValueError for another."""
+    if not math.isfinite(number := float(digits)):
+        raise ValueError(digits)
+    return number
 
 
 def _without_description(named: str, query: str) -> str:

@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 from math import floor
+from typing import Self
 
-from pydantic import AwareDatetime, Field, PositiveInt
+from pydantic import AwareDatetime, Field, PositiveInt, model_validator
 
 from shared.contracts.identity import Name
 from shared.contracts.record import Part
@@ -15,6 +16,8 @@ MENTIONED = "mentioned_"
 
 LONGEST_S = 3650 * 24 * 3600
 """Ten years: who waits longer has made a slip, and dates do not go on for ever."""
+NEIGHBOURS_WITHIN_S = 3600
+"""An hour: what a daily cycle moves in less is small."""
 
 
 Words = tuple[Name, ...]
@@ -28,6 +31,29 @@ class Traffic(Part):
     mentions: dict[Name, dict[Name, Words]] = {}
     """Words by dimension and group. A user's message with words of one group alone has that group
     in the dimension `mentioned_<dimension>`; no word, or words of two groups, and it has none."""
+    strata: tuple[Name, ...] = ()
+    """Facts of an answer that users who are compared must share: topic, language, product."""
+    neighbours_within_s: PositiveInt | None = Field(default=None, le=LONGEST_S)
+    """How far apart the first answers of users who are compared may be; null: an hour, and at most
+    a window."""
+
+    @property
+    def longest_apart_s(self) -> int:
+        """How far apart the first answers of users who are compared may be."""
+        return self.neighbours_within_s or min(NEIGHBOURS_WITHIN_S, self.window_s)
+
+    @property
+    def undeclared(self) -> set[str]:
+        """Return the later fields that are not given; monitors without them keep their id."""
+        return {"strata", "neighbours_within_s"} - self.model_dump(exclude_defaults=True).keys()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if len(set(self.strata)) < len(self.strata):
+            raise ValueError("a stratum is declared twice")
+        if (self.neighbours_within_s or 0) > self.window_s:
+            raise ValueError("neighbours_within is at most the window, in which users are matched")
+        return self
 
 
 class Window(Part):

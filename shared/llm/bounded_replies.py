@@ -23,8 +23,13 @@ class BoundedClient:
     """Makes an SDK's own HTTP client bounded; its proxies, limits and certificates stay its own."""
 
     @staticmethod
-    def of(client: type[httpx2.AsyncClient]) -> httpx2.AsyncClient:
-        """Return a client of this class that reads no more than `LARGEST_REPLY_BYTES`."""
+    def of(
+        client: type[httpx2.AsyncClient], guard: httpx2.AsyncBaseTransport | None = None
+    ) -> httpx2.AsyncClient:
+        """Return a client of this class that reads no more than `LARGEST_REPLY_BYTES`.
+
+        With a guard, every connection goes through it and none through a proxy.
+        """
 
         class Bounded(client):  # type: ignore[misc, valid-type]
             async def send(
@@ -33,8 +38,9 @@ class BoundedClient:
                 del stream  # the whole reply is read here, so that it is bounded
                 return await _whole(await super().send(request, stream=True, **how))
 
+        guarded = {} if guard is None else {"transport": guard, "trust_env": False}
         made: httpx2.AsyncClient = Bounded(
-            follow_redirects=False, headers={"Accept-Encoding": ACCEPTED}
+            follow_redirects=False, headers={"Accept-Encoding": ACCEPTED}, **guarded
         )
         return made
 

@@ -26,6 +26,7 @@ from shared.llm.port import (
     ModelEndpoint,
     Tokens,
     key_refused,
+    off_limits,
 )
 from shared.llm.reply_values import json_of, storable
 from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
@@ -81,11 +82,7 @@ class HttpApp:
         except UnknownHostError as error:
             raise CallFailed(Failure.UNREACHABLE, str(error)) from None
         except PrivateAddressError:
-            raise CallFailed(
-                Failure.OFF_LIMITS,
-                f"The host {httpx2.URL(self._application.url).host} has a private address. If it"
-                " may be asked, name it in BIASWATCH_GENERATOR_PRIVATE_HOSTS for the generator.",
-            ) from None
+            raise off_limits(httpx2.URL(self._application.url).host) from None
         except httpx2.HTTPError:
             said = "The application cannot be reached."
             raise CallFailed(Failure.UNREACHABLE, said, tokens=_cost(accepted)) from None

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol
 
 from pydantic import JsonValue
@@ -127,6 +128,15 @@ class CallFailed(Exception):  # noqa: N818 - an outcome that is recorded, not an
         """Read and written, where the call is paid for; None where nothing is."""
 
 
+def off_limits(host: str) -> CallFailed:
+    """Return the failure of a call that was not made, as its server has a private address."""
+    return CallFailed(
+        Failure.OFF_LIMITS,
+        f"The host {host} has a private address. If it may be asked, name it in"
+        " BIASWATCH_GENERATOR_PRIVATE_HOSTS for the generator.",
+    )
+
+
 def key_refused(status: int, key_source: str) -> CallFailed:
     """Return the failure of a call that was answered with 401 or 403; it names no key."""
     return CallFailed(
@@ -150,8 +160,12 @@ class ModelEndpoint:
     what it does not know."""
     tell_repeat: bool = False
     """Whether it is told which repeat and which attempt a call is."""
+    named_by_target: bool = False
+    """Whether the target says where the server is, not the operator: it must be a public one."""
     private_hosts: Collection[str] = ()
-    """Hosts that may have private addresses."""
+    """Hosts that may have private addresses all the same; `*.example.com` for all below."""
+    recordings_dir: Path | None = None
+    """Where files of recorded answers may be read; without it, nowhere."""
 
 
 class ChatModel(Protocol):

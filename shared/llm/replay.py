@@ -24,6 +24,8 @@ from shared.files import checked, json_lines, read_text
 from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall, ModelEndpoint, RecordedStep
 
 RecordingKey = tuple[str, str, int]
+LARGEST_BYTES = 256 * 1024 * 1024
+"""Of a file that the generator reads."""
 
 
 class StepLine(BaseModel):
@@ -70,22 +72,23 @@ class Replay:
     why. It must not end the process, which would end at every start for as long as they wait.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, name: str, folder: Path | None) -> None:
+        self._name = name
+        self._folder = folder
         self._answers: Mapping[RecordingKey, RecordedAnswer] = {}
         self._reading = asyncio.Lock()
 
     @classmethod
-    def connect(cls, target: Target, _: ModelEndpoint) -> Self:
+    def connect(cls, target: Target, connection: ModelEndpoint) -> Self:
         """Return the adapter for a target."""
-        return cls(Path(target.model))
+        return cls(target.model, connection.recordings_dir)
 
     async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
         async with self._reading:
             if not self._answers:
                 try:
-                    self._answers = await asyncio.to_thread(read_recording, self._path)
+                    self._answers = await asyncio.to_thread(self._read)
                 except UsageError as error:
                     raise CallFailed(Failure.NOT_RECORDED, str(error)) from None
         recorded = self._answers.get(call.recording) if call.recording else None
@@ -96,8 +99,36 @@ class Replay:
         steps = tuple(RecordedStep(**step.model_dump()) for step in recorded.steps)
         return ModelAnswer(recorded.text, recorded.finish_reason, model=recorded.model, steps=steps)
 
+    def _read(self) -> dict[RecordingKey, RecordedAnswer]:
+        return read_recording(path_within(self._folder, self._name))
+
     async def close(self) -> None:
         """See `ChatModel.close`."""
+
+
+def path_within(folder: Path | None, name: str) -> Path:
+    """Return the file of recorded answers that a target names.
+
+    Raises
+    ------
+    UsageError
+        It is no file in the folder, or too large; whether there is another is not told.
+    """
+    if folder is None:
+        raise UsageError(
+            "No recorded answers are read here. To allow it, set"
+            " BIASWATCH_GENERATOR_RECORDINGS_DIR to their folder for the generator."
+        )
+    within = folder.resolve()
+    path = (within / name).resolve()
+    if not path.is_relative_to(within) or not path.is_file():
+        raise UsageError(
+            "The target names no file of recorded answers in the folder that"
+            " BIASWATCH_GENERATOR_RECORDINGS_DIR names."
+        )
+    if path.stat().st_size > LARGEST_BYTES:
+        raise UsageError(f"The file {path.name} is larger than {LARGEST_BYTES >> 20} MiB.")
+    return path
 
 
 def read_recording(path: Path) -> dict[RecordingKey, RecordedAnswer]:

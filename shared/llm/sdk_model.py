@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+import httpx2
+
 from shared.contracts import Target
 from shared.llm.bounded_replies import BoundedClient, accepted_call
 from shared.llm.port import (
@@ -21,9 +23,16 @@ from shared.llm.port import (
     ModelEndpoint,
     Tokens,
     key_refused,
+    off_limits,
 )
 from shared.llm.reply_values import json_of
-from shared.network import retry_after_s
+from shared.network import (
+    GuardedTransport,
+    PrivateAddressError,
+    UnknownHostError,
+    is_named,
+    retry_after_s,
+)
 
 REPEAT_HEADER = "X-Biaswatch-Repeat"
 ATTEMPT_HEADER = "X-Biaswatch-Attempt"
@@ -67,7 +76,9 @@ class SdkModel(ABC, Generic[C]):
                 api_key=connection.key or NO_KEY,
                 base_url=connection.url,
                 max_retries=0,
-                http_client=BoundedClient.of(self.sdk.module.DefaultAsyncHttpxClient),
+                http_client=BoundedClient.of(
+                    self.sdk.module.DefaultAsyncHttpxClient, _guard_of(connection)
+                ),
             )
         )
 
@@ -103,6 +114,14 @@ class SdkModel(ABC, Generic[C]):
     @abstractmethod
     def _answer(self, reply: Any) -> ModelAnswer:
         """Read the JSON of a reply, which may be of any shape; what it costs comes first."""
+
+
+def _guard_of(connection: ModelEndpoint) -> GuardedTransport | None:
+    """Return what keeps calls off private addresses; none where the operator names the server."""
+    host = httpx2.URL(connection.url).host
+    if not connection.named_by_target or is_named(host, connection.private_hosts):
+        return None
+    return GuardedTransport()
 
 
 class ClientPool(Generic[C]):
@@ -155,8 +174,15 @@ async def named_failures(sdk: Sdk[Any], key_source: str, timeout_s: float) -> As
 
 
 def _failure(sdk: Any, error: Exception, key_source: str, tokens: Tokens | None) -> CallFailed:
-    if isinstance(error.__cause__, CallFailed):  # the SDK takes it for a broken connection
-        return error.__cause__
+    ours = (CallFailed, PrivateAddressError, UnknownHostError)
+    # Some SDKs take it for a broken connection.
+    cause = error if isinstance(error, ours) else error.__cause__
+    if isinstance(cause, CallFailed):
+        return cause
+    if isinstance(cause, PrivateAddressError):
+        return off_limits(cause.host)
+    if isinstance(cause, UnknownHostError):
+        return CallFailed(Failure.UNREACHABLE, str(cause))
     if isinstance(error, (sdk.AuthenticationError, sdk.PermissionDeniedError)):
         return key_refused(error.status_code, key_source)
     if isinstance(error, sdk.APITimeoutError):

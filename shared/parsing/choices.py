@@ -13,30 +13,38 @@ from shared.parsing.json_objects import Unreadable, values_of
 NO_CHOICE, SEVERAL_CHOICES = "no choice", "several choices"
 FIELDS = ("answer", "final_answer", "final answer", "choice", "chosen", "option")
 
+# Every pattern takes time in proportion to the text: a run of like characters is entered at one
+# place and never given back (`*+`), and what begins a line ends with it.
+_LINE_START = r"^(?:[^\S\n]|[#>*_-])*+"
 _SHUT = r"[)\]*_\"'`]*"
-_OPEN = r"[(\[*_\"'`]*"
+_SHUT_BUT_ROUND = r"[\]*_\"'`]*+"
+_OPEN = r"[(\[*_\"'`]*+"
 _END = rf"{_SHUT}(?=\s*(?:$|[.,;:!)]|-\s|\u2013|\u2014))"
 _VALUE = re.compile(
-    rf"\s*(?:option\s+|answer\s*:\s*)?{_OPEN}([A-Z]){_SHUT}\s*(?:$|[.):,\n-].*)",
+    rf"\s*+(?:option\s++|answer\s*+:\s*+)?{_OPEN}([A-Z]){_SHUT}\s*(?:$|[.):,\n-].*)",
     re.IGNORECASE | re.DOTALL,
 )
-_ALONE = re.compile(rf"\s*(?:option\s+)?{_OPEN}([A-Z]){_SHUT}\s*(?:[.):]\s*[^\n]*)?\s*")
+_ONE_LINE = r"\s*+[^\n]*+\s*+"
+_ALONE = re.compile(
+    rf"\s*+(?:option\s++)?{_OPEN}([A-Z])"
+    rf"(?:(?:{_SHUT_BUT_ROUND}\))++{_ONE_LINE}|{_SHUT_BUT_ROUND}\s*+(?:[.:]{_ONE_LINE})?)"
+)
 _LINE = re.compile(
-    rf"^[\s#>*_-]*(?:(?:my |the )?(?:final |correct |best )?(?:answer|choice))"
-    rf"[*_\s\"']*(?:is\b|[:=])[*_\s]*(?:option\s+)?{_OPEN}([A-Z]){_END}",
+    rf"{_LINE_START}(?:(?:my |the )?(?:final |correct |best )?(?:answer|choice))"
+    rf"[*_\s\"']*+(?:is\b|[:=])[*_\s]*+(?:option\s++)?{_OPEN}([A-Z]){_END}",
     re.IGNORECASE | re.MULTILINE,
 )
 _WORDS = re.compile(
-    rf"\b(?:answer|choice)\s+is\s*:?\s*(?:option\s+)?{_OPEN}([A-Z]){_END}"
-    rf"|\b(?:[Aa]nswer|ANSWER)\s*:\s*(?:option\s+)?{_OPEN}([A-Z]){_END}"
-    rf"|\b(?:choose|chose|pick|select|go with)\s+(?:option\s+)?{_OPEN}([A-Z]){_END}"
-    rf"|\boption\s+{_OPEN}([A-Z]){_SHUT}\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
+    rf"\b(?:answer|choice)\s++is\s*+(?::\s*+)?(?:option\s++)?{_OPEN}([A-Z]){_END}"
+    rf"|\b(?:[Aa]nswer|ANSWER)\s*+:\s*+(?:option\s++)?{_OPEN}([A-Z]){_END}"
+    rf"|\b(?:choose|chose|pick|select|go with)\s++(?:option\s++)?{_OPEN}([A-Z]){_END}"
+    rf"|\boption\s++{_OPEN}([A-Z]){_SHUT}\s++is\s++(?:the\s++)?(?:correct|right|best)\b"
     r"|\\boxed\{([A-Z])\}",
     re.MULTILINE,
 )
 _EITHER = re.compile(
-    rf"\b(?:[Aa]nswer|[Cc]hoice)(?:\s+is\b|\s*[:=])[*_\s]*{_OPEN}[A-Z]{_SHUT}\s*(?:or|and|/|&|,)\s+"
-    rf"(?:[Aa]nswer\s*[:=]\s*)?{_OPEN}[A-Z]{_SHUT}(?=\s*(?:$|[.,;:!]))",
+    rf"\b(?:[Aa]nswer|[Cc]hoice)(?:\s++is\b|\s*+[:=])[*_\s]*+{_OPEN}[A-Z]{_SHUT}\s*+(?:or|and|/|&|,)\s++"
+    rf"(?:[Aa]nswer\s*+[:=]\s*+)?{_OPEN}[A-Z]{_SHUT}(?=\s*(?:$|[.,;:!]))",
     re.MULTILINE,
 )
 
@@ -82,7 +90,7 @@ NO_REASONING = "no reasoning"
 REASONING_FIELDS = ("reasoning", "explanation", "rationale", "thoughts")
 
 _ANSWER_LINE = re.compile(
-    r"^[\s#>*_-]*(?:my |the )?(?:final )?(?:answer|choice)[*_\s\"']*(?:is\b|[:=])[^\n]*$",
+    rf"{_LINE_START}(?:my |the )?(?:final )?(?:answer|choice)[*_\s\"']*+(?:is\b|[:=])[^\n]*+$",
     re.IGNORECASE | re.MULTILINE,
 )
 _LABEL = re.compile(r"^[\s#>*_-]*(?:reasoning|explanation|rationale)[*_]*\s*[:=]\s*", re.IGNORECASE)

@@ -8,6 +8,8 @@ from typing import Any
 
 MOST_OBJECTS = 50
 """How many positions in a text are tried as the beginning of an object."""
+MOST_READINGS = 4
+"""How often over, at most, a text is read that begins objects and never ends them."""
 
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 _ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -75,14 +77,18 @@ def values_of(text: str, names: tuple[str, ...]) -> Iterator[object]:
 
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
     """Return the JSON objects that stand in a text, fenced or not; none from inside another."""
-    at = text.find("{")
+    at, left = text.find("{"), MOST_READINGS * len(text)
     for _ in range(MOST_OBJECTS):
-        if at < 0:
+        if at < 0 or left < 0:
             return
         try:
             found, end = _DECODER.raw_decode(text, at)
             found = _encodable(found, text)
+        except json.JSONDecodeError as error:
+            left -= error.pos - at
+            end = at + 1
         except (ValueError, RecursionError):
+            left -= len(text)
             end = at + 1
         else:
             yield found

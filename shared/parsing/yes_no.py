@@ -8,12 +8,15 @@ from shared.parsing.json_objects import Unreadable, values_of
 NONE, SEVERAL, EMPTY = "no yes or no", "both yes and no", "empty reply"
 FIELDS = ("answer", "final_answer", "final answer", "verdict", "consistent", "is_consistent")
 
-_MARKUP = r"[\s#>*_\"'`(\[-]*"
+# Every pattern takes time in proportion to the text: a run of like characters is entered at one
+# place and never given back (`*+`), and what begins a line ends with it.
+_MARKUP = r"[\s#>*_\"'`(\[-]*+"
 _SAID = r"(yes|no)\b(?!-)"
 _VALUE = re.compile(rf"{_MARKUP}{_SAID}.*", re.IGNORECASE | re.DOTALL)
 _LABELLED = re.compile(
-    rf"^{_MARKUP}(?:my |the )?(?:final |short )?(?:answer|verdict|conclusion|consistent)"
-    rf"[\s*_\"']*(?:is\b|[:=])?{_MARKUP}{_SAID}",
+    r"^(?:[^\S\n]|[#>*_\"'`(\[-])*+"
+    r"(?:my |the )?(?:final |short )?(?:answer|verdict|conclusion|consistent)"
+    rf"[\s*_\"']*+(?:is\b|[:=])?{_MARKUP}{_SAID}",
     re.IGNORECASE | re.MULTILINE,
 )
 # "No information is given" is a sentence; a verdict is followed by a stop, a comma or nothing.
@@ -21,14 +24,15 @@ _FIRST = re.compile(
     rf"{_MARKUP}{_SAID}(?=[\s*_\"'`)\]]*(?:$|[.,;:!\n]|-\s|\u2013|\u2014))", re.IGNORECASE
 )
 _WORDS = re.compile(
-    rf"\b(?:answer|verdict|conclusion)(?:\s+(?:is|would be|must be)\s*:?|\s*[:=]){_MARKUP}{_SAID}",
+    rf"\b(?:answer|verdict|conclusion)(?:\s++(?:is|would be|must be)\s*+:?|\s*+[:=])"
+    rf"{_MARKUP}{_SAID}",
     re.IGNORECASE,
 )
-_LAST = re.compile(
-    rf"(?:^|[.!?\n]|\b(?:so|therefore|thus|hence|overall|finally)[\s,:]*){_MARKUP}{_SAID}"
-    r"[\s.!*_\"'`)\]]*$",
-    re.IGNORECASE,
-)
+_SAID_ANYWHERE = re.compile(rf"\b{_SAID}", re.IGNORECASE)
+_NOTHING_MORE = re.compile(r"[\s.!*_\"'`)\]]*+")
+_MARKS = frozenset("#>*_\"'`([-")
+_CONNECTIVE = re.compile(r"\b(?:so|therefore|thus|hence|overall|finally)$", re.IGNORECASE)
+_LONGEST_CONNECTIVE = len("therefore")
 
 
 def yes_or_no_in(text: str) -> str:
@@ -43,7 +47,7 @@ def yes_or_no_in(text: str) -> str:
         _LABELLED.findall,
         lambda text: [found[1]] if (found := _FIRST.match(text)) else [],
         _WORDS.findall,
-        lambda text: [found[1]] if (found := _LAST.search(text)) else [],
+        _last_word,
     )
     for way in ways:
         said = {each.casefold() for each in way(text)}
@@ -60,3 +64,26 @@ def _in_fields(text: str) -> Iterator[str]:
             yield "yes" if value else "no"
         elif isinstance(value, str) and (found := _VALUE.fullmatch(value)):
             yield found[1]
+
+
+def _last_word(text: str) -> list[str]:
+    """Return the yes or no with which a text ends, where it is a sentence or follows from one."""
+    last = None
+    for last in _SAID_ANYWHERE.finditer(text):  # noqa: B007 - the last one is wanted
+        pass
+    if last is None or not _NOTHING_MORE.fullmatch(text, last.end()):
+        return []
+    return [last[1]] if _begins_or_concludes(text, last.start()) else []
+
+
+def _begins_or_concludes(text: str, at: int) -> bool:
+    """Return whether a sentence begins here, markup aside, or a word like `so` stands before."""
+    before = at
+    while before and (text[before - 1] in _MARKS or text[before - 1].isspace()):
+        before -= 1
+    if not before or "\n" in text[before:at] or text[before - 1] in ".!?":
+        return True
+    while before and (text[before - 1] in ",:" or text[before - 1].isspace()):
+        before -= 1
+    words = text[max(0, before - _LONGEST_CONNECTIVE - 1) : before]
+    return _CONNECTIVE.search(words) is not None

@@ -27,6 +27,8 @@ class StageHealth:
     ready: bool
     lag_records: int | None
     last_success_age_s: float | None
+    trouble: str | None = None
+    """Why the last record was not handled, until one is."""
 
 
 @dataclass(frozen=True)

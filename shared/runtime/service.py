@@ -2,10 +2,12 @@
 
 import asyncio
 import random
+import shutil
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher
@@ -18,7 +20,7 @@ from shared.contracts import ROUTES, route_of
 from shared.errors import BiaswatchError, TransientError
 from shared.runtime.health import HealthServer, ServiceHealth, StageHealth
 from shared.runtime.settings import Settings
-from shared.telemetry import LAG, PUBLISHED, READY, log
+from shared.telemetry import DISK_FREE, DISK_SIZE, LAG, PUBLISHED, READY, log
 
 BEAT_S = 0.5
 LOOK_FOR_LANES_S = 0.5
@@ -32,12 +34,13 @@ class StageHost:
     """What a supervisor starts and stops stages with while the service runs."""
 
     connection: Connection
+    publisher: Publisher
     start: Callable[[Stage[Any]], Worker]
     stop: Callable[[Worker], Awaitable[None]]
 
 
 StageSupervisor = Callable[[StageHost], Awaitable[None]]
-"""A job that starts and stops stages: for drop-ins, which come and go."""
+"""A job that starts and stops stages, for drop-ins, or that looks where the bus is."""
 
 
 class Service:
@@ -54,8 +57,16 @@ class Service:
         supervisors: Sequence[StageSupervisor] = (),
         close: Sequence[Callable[[], Awaitable[None] | None]] = (),
         policy: RetryPolicy | None = None,
+        ready_without_bus: bool = False,
     ) -> None:
+        """Put the parts together.
+
+        With `ready_without_bus` the service is ready also while the bus takes nothing: it has more
+        to offer than its stages.
+        """
         self.name = name
+        self._ready_without_bus = ready_without_bus
+        self._publisher: JetStreamPublisher | None = None
         self._settings = settings
         self._stages = stages
         self._lane_stage = lane_stage
@@ -91,13 +102,17 @@ class Service:
                 worker.ready,
                 worker.lag,
                 None if worker.last_success_at is None else now - worker.last_success_at,
+                worker.trouble,
             )
             for worker in self._workers
         )
         unready = [stage.stage for stage in stages if not stage.ready]
         working = self._phase == "working"
-        why = f"waiting for the bus: {', '.join(unready)}" if working and unready else self._phase
-        ready = working and not unready
+        not_taken = self._publisher.trouble if self._publisher else None
+        why = self._phase
+        if working and (unready or not_taken):
+            why = not_taken or f"waiting for the bus: {', '.join(unready)}"
+        ready = working and (self._ready_without_bus or not (unready or not_taken))
         return ServiceHealth(self.name, ready, why, time.monotonic() - self._beat_at, stages)
 
     async def run(self, *, with_health: bool = True) -> None:
@@ -133,12 +148,12 @@ class Service:
             seed_file=self._settings.nats_seed_file,
             ca_file=self._settings.nats_ca_file,
         )
-        publisher = JetStreamPublisher(connection)
+        self._publisher = publisher = JetStreamPublisher(connection)
         for stage in self._stages:
             self._start(stage, connection, publisher)
         jobs = [asyncio.ensure_future(job(publisher)) for job in self._jobs]
         host = StageHost(
-            connection, lambda s: self._start(s, connection, publisher), self._stop_stage
+            connection, publisher, lambda s: self._start(s, connection, publisher), self._stop_stage
         )
         jobs += [asyncio.ensure_future(supervise(host)) for supervise in self._supervisors]
         jobs.append(asyncio.ensure_future(self._beat()))
@@ -244,4 +259,12 @@ class Service:
                 lags[worker.stage.name] += worker.lag or 0
             for stage, lag in lags.items():
                 LAG.labels(stage).set(lag)
+            self._show_disk()
             await asyncio.sleep(BEAT_S)
+
+    def _show_disk(self) -> None:
+        """Export the disk of the state directory, or of the container that has none."""
+        folder = self._settings.state_dir
+        disk = shutil.disk_usage(folder if folder.exists() else Path("/"))
+        DISK_FREE.set(disk.free)
+        DISK_SIZE.set(disk.total)

@@ -26,7 +26,12 @@ async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
     listening = _listen(host, port)
     listening.listen()  # a client that connects before the server has started waits
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE_S
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=GRACE_S,
+        proxy_headers=False,  # a caller's address is who connects, not what a header says
     )
     server = uvicorn.Server(config)
     # The process handles signals: it stops everything in order.

@@ -141,6 +141,7 @@ def _row(paid: PaidCall, *, covered: bool) -> dict[str, Any]:
     text = None if paid.answer is None or covered else json.dumps(dict(paid.answer))
     return {
         "id": paid.id,
+        "tenant": paid.probe.tenant,
         "run_id": paid.probe.run_id,
         "unit_id": paid.probe.unit_id,
         "at": paid.at,

@@ -11,17 +11,35 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, DatabaseError, InterfaceError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+)
+from sqlalchemy.exc import TimeoutError as NoFreeConnection
 
 from shared.errors import ConfigurationError, TransientError
 
 DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 MOST_PARAMETERS = 500
 """Keys in one query: below every database's limit."""
+ROWS_OF_AN_INSERT = 50
+"""Rows in one statement: every number of them is a statement of its own, which SQLite keeps ready
+for each connection, and with hundreds of rows each would keep a megabyte."""
+STATEMENTS_KEPT = 32
+"""Statements that a connection to SQLite keeps ready."""
 BUSY_TIMEOUT_S = 30
 BUSY_PAUSE_S = 0.01
 # A database created without a locale has no encoding; the driver would then return bytes.
 POSTGRESQL = {"connect_timeout": 5, "client_encoding": "utf8"}
+LASTING = (
+    *("authentication failed", "no pg_hba.conf entry", "no password supplied"),
+    *("permission denied", "does not exist"),
+    *("unable to open database file", "readonly database"),
+)
+"""What a database says that does not pass by itself: the driver gives no code while connecting."""
 READS = "reads"
 """The execution option of transactions that only read, so that they block no writer."""
 
@@ -44,11 +62,20 @@ def engine_of(url: str) -> Engine:
         ) from None
     if parsed.get_backend_name() == "sqlite":
         _make_folder(parsed)
-        engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S})
+        engine = create_engine(
+            parsed,
+            insertmanyvalues_page_size=ROWS_OF_AN_INSERT,
+            connect_args={"timeout": BUSY_TIMEOUT_S, "cached_statements": STATEMENTS_KEPT},
+        )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
-    return create_engine(parsed, pool_pre_ping=True, connect_args=POSTGRESQL)
+    return create_engine(
+        parsed,
+        pool_pre_ping=True,
+        insertmanyvalues_page_size=ROWS_OF_AN_INSERT,
+        connect_args=POSTGRESQL,
+    )
 
 
 def _make_folder(url: URL) -> None:
@@ -96,13 +123,22 @@ def _begin_sqlite(connection: Connection) -> None:
 
 @contextmanager
 def explain_open_errors(engine: Engine) -> Iterator[None]:
-    """Turn a database error on first contact into one sentence."""
+    """Turn a database error on first contact into one sentence.
+
+    A database that is starting, stopping or out of reach may answer the next time; one that
+    refuses this user, or is none, does not until a person changes something.
+    """
     try:
         yield
     except DatabaseError as error:
-        where = engine.url.render_as_string(hide_password=True)
+        where, why = engine.url.render_as_string(hide_password=True), _reason(error)
+        if isinstance(error, OperationalError) and not any(each in why for each in LASTING):
+            raise TransientError(
+                f"The store at {where} does not answer: {why}. If it is not just starting, check"
+                " BIASWATCH_STORE_URL."
+            ) from None
         raise ConfigurationError(
-            f"The store at {where} cannot be opened: {_reason(error)}. Check BIASWATCH_STORE_URL."
+            f"The store at {where} cannot be opened: {why}. Check BIASWATCH_STORE_URL."
         ) from None
 
 
@@ -124,7 +160,11 @@ def read_transaction(engine: Engine) -> Iterator[Connection]:
 def _readable_errors() -> Iterator[None]:
     try:
         yield
-    except (OperationalError, InterfaceError) as error:
+    except NoFreeConnection:
+        raise TransientError(
+            "The store is not available: it has not finished what it was asked before."
+        ) from None
+    except (OperationalError, InterfaceError, InternalError) as error:
         raise TransientError(f"The store is not available: {_reason(error)}.") from error
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import JsonValue
 from sqlalchemy import ColumnElement, Connection, Engine, and_, select, update
 
-from shared.contracts import ClosedBy, GatherState
+from shared.contracts import ClosedBy, GatherState, Record
 from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
-from shared.store.tables import GATHER_ITEMS, GATHERS
+from shared.store.tables import GATHER_ITEMS, GATHERS, RECORDS
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Gathers:
                 .where(
                     mine, GATHER_ITEMS.c.key == gather["key"], GATHER_ITEMS.c.arrived_at.is_(None)
                 )
-                .values(arrived_at=now)
+                .values(arrived_at=now, late=gather["closed_at"] is not None)
             ).rowcount
             column = "late" if gather["closed_at"] else "arrived"
             self._set(connection, gather["key"], **{column: gather[column] + came})
@@ -133,6 +133,8 @@ class Gathers:
                 closed_at=None, closed_by=None, emitted_at=None, recorded_at=None,
                 opening=rows[0]["opening"] + 1, opened_at=now,
             )  # fmt: skip
+            mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key)
+            connection.execute(update(GATHER_ITEMS).where(mine).values(late=False))
             if there == rows[0]["expected"]:
                 self._close(connection, key, ClosedBy.ARRIVAL, now)
         return True
@@ -176,6 +178,19 @@ class Gathers:
         with read_transaction(self._engine) as connection:
             return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))
 
+    def arrive_recorded(self, key: str, kind: type[Record], now: datetime) -> None:
+        """Note the arrival of what one gather waits for and the store has already.
+
+        What arrived before it was expected, or whose message was lost, is noted so.
+        """
+        items, there = GATHER_ITEMS.c, RECORDS[kind.kind].c
+        query = select(items.item_id).join(RECORDS[kind.kind], there.id == items.item_id)
+        waiting = (items.stage == self._stage, items.key == key, items.arrived_at.is_(None))
+        with read_transaction(self._engine) as connection:
+            recorded = list(connection.scalars(query.where(*waiting)))
+        if recorded:
+            self.arrive(recorded, now)
+
     def opened_at(self, key: str) -> datetime | None:
         """Return when a gather was opened last; None of those from before this was kept."""
         with read_transaction(self._engine) as connection:
@@ -184,7 +199,14 @@ class Gathers:
 
     def came_to(self, key: str) -> list[str]:
         """Return the ids that have arrived."""
-        mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key)
+        return self._arrived(key)
+
+    def came_in_time(self, key: str) -> list[str]:
+        """Return the ids that had arrived when a gather was closed; of an open one, up to now."""
+        return self._arrived(key, GATHER_ITEMS.c.late.is_(False))
+
+    def _arrived(self, key: str, *which: ColumnElement[bool]) -> list[str]:
+        mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key, *which)
         query = select(GATHER_ITEMS.c.item_id).where(mine, GATHER_ITEMS.c.arrived_at.is_not(None))
         with read_transaction(self._engine) as connection:
             return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))

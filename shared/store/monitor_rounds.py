@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Engine, and_, func, select, update
+from sqlalchemy import ColumnElement, Engine, and_, func, select, update
 
 from shared.contracts import Description, Monitor, Purpose, Round, Run, ScheduledMonitor, derived_id
 from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
@@ -29,13 +29,14 @@ class Schedule:
             "monitor_id": monitor.monitor_id,
             "monitor": monitor.model_dump_json(exclude={"id"}),
         }
-        mine = SCHEDULE.c.name == monitor.name
+        key = {"tenant": monitor.tenant, "name": monitor.name}
+        mine = _named(**key)
         with write_transaction(self._engine) as connection:
             rounds = RECORDS[Round.kind]
             closed = select(func.count()).where(rounds.c.monitor_id == monitor.monitor_id)
             first = int(connection.scalar(closed) or 0)
             begin = {"next_round": first, "due_at": monitor.since, "run": None, "ended": None}
-            if insert_new(connection, SCHEDULE, [{"name": monitor.name, **fresh, **begin}]):
+            if insert_new(connection, SCHEDULE, [{**key, **fresh, **begin}]):
                 return True
             row = (
                 connection.execute(select(SCHEDULE).where(mine).with_for_update()).mappings().one()
@@ -48,15 +49,16 @@ class Schedule:
         return True
 
     def monitors(self) -> list[ScheduledMonitor]:
-        """Return all monitors, in the order of their names."""
+        """Return all monitors, in the order of their tenants and names."""
+        query = select(SCHEDULE).order_by(SCHEDULE.c.tenant, SCHEDULE.c.name)
         with read_transaction(self._engine) as connection:
-            rows = connection.execute(select(SCHEDULE).order_by(SCHEDULE.c.name)).mappings().all()
+            rows = connection.execute(query).mappings().all()
         return [_monitor_of(row) for row in rows]
 
-    def get(self, name: str) -> ScheduledMonitor | None:
-        """Return the monitor of this name, or None."""
+    def get(self, name: str, tenant: str = "default") -> ScheduledMonitor | None:
+        """Return a tenant's monitor of this name, or None."""
         with read_transaction(self._engine) as connection:
-            row = connection.execute(select(SCHEDULE).where(SCHEDULE.c.name == name)).mappings()
+            row = connection.execute(select(SCHEDULE).where(_named(tenant, name))).mappings()
             found = row.first()
         return _monitor_of(found) if found else None
 
@@ -71,13 +73,17 @@ class Schedule:
 
     def _move(self, scheduled: ScheduledMonitor, **values: object) -> bool:
         still_there = and_(
-            SCHEDULE.c.name == scheduled.monitor.name,
+            _named(scheduled.monitor.tenant, scheduled.monitor.name),
             SCHEDULE.c.moment_ms == scheduled.monitor.moment_ms,
             SCHEDULE.c.next_round == scheduled.next_round,
         )
         with write_transaction(self._engine) as connection:
             moved = connection.execute(update(SCHEDULE).where(still_there).values(**values))
             return moved.rowcount == 1
+
+
+def _named(tenant: str, name: str) -> ColumnElement[bool]:
+    return and_(SCHEDULE.c.tenant == tenant, SCHEDULE.c.name == name)
 
 
 def _monitor_of(row: Mapping[Any, Any]) -> ScheduledMonitor:

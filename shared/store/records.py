@@ -2,14 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Connection, Engine, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, func, select
 
-from shared.contracts import Purpose, Record
+from shared.contracts import Purpose, Record, Run
 from shared.contracts.identity import is_id
 from shared.store.engine import (
     MOST_PARAMETERS,
@@ -18,6 +19,7 @@ from shared.store.engine import (
     read_transaction,
     write_transaction,
 )
+from shared.store.scope import ScopeNow, everything
 from shared.store.tables import KEYS, RECORDS, TEXTS
 from shared.store.texts import Purged, assemble, body_of, purged, texts_of
 
@@ -39,8 +41,9 @@ class WriteResult:
 class Records:
     """Reads and writes records."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
         self._engine = engine
+        self._scope = scope
 
     def write(self, records: Iterable[Record]) -> WriteResult:
         """Write records and those embedded in them, in one transaction; the first copy stays.
@@ -49,10 +52,15 @@ class Records:
         ------
         TransientError
             The store is not available; nothing was written.
+        ValueError
+            A record is another tenant's than that of the scope: a fault of the caller.
         """
+        mine = self._scope().tenant
         by_kind: dict[str, dict[str, Record]] = {}
         for record in records:
             for each in (record, *record.embedded):
+                if mine not in {None, each.tenant}:
+                    raise ValueError(f"A {each.kind} record of another tenant cannot be written.")
                 by_kind.setdefault(each.kind, {}).setdefault(each.id, each)
         written = WriteResult()
         with write_transaction(self._engine) as connection:
@@ -72,6 +80,7 @@ class Records:
         table = RECORDS[kind.kind]
         query = select(func.count()).select_from(table)
         query = query.where(*(table.c[name] == key for name, key in keys.items()))
+        query = query.where(*self._mine(table, keys.get("run_id")))
         with read_transaction(self._engine) as connection:
             return int(connection.scalar(query) or 0)
 
@@ -81,36 +90,47 @@ class Records:
         table = RECORDS[kind.kind]
         with read_transaction(self._engine) as connection:
             for some in chunks(wanted):
-                found = connection.scalars(select(table.c.id).where(table.c.id.in_(some)))
+                query = select(table.c.id).where(table.c.id.in_(some), *self._mine(table))
+                found = connection.scalars(query)
                 wanted.difference_update(found)
         return wanted
 
     def read(self, kind: type[R], *, run_id: str, texts: bool = True) -> Iterator[R]:
         """Return the records of a run, in the order of their ids; faster without texts."""
         table = RECORDS[kind.kind]
-        yield from self._read(kind, select(table).where(table.c.run_id == run_id), texts=texts)
+        mine = (table.c.run_id == run_id, *self._mine(table, run_id))
+        yield from self._read(kind, select(table).where(*mine), texts=texts)
 
-    def numbers(self, kind: type[R], *, run_id: str) -> Iterator[Row]:
-        """Return a run's records without texts and embedded records, as plain data."""
+    def numbers(self, kind: type[R], *, run_id: str) -> Generator[Row, None, None]:
+        """Return a run's records without texts and embedded records, as plain data.
+
+        Close it where not all is read: it holds a connection as long as it is open.
+        """
         table = RECORDS[kind.kind]
-        query = select(table.c.body).where(table.c.run_id == run_id).order_by(table.c.id)
+        mine = (table.c.run_id == run_id, *self._mine(table, run_id))
+        query = select(table.c.body).where(*mine).order_by(table.c.id)
         with read_transaction(self._engine) as connection:
-            for body in connection.execution_options(yield_per=MOST_PARAMETERS).scalars(query):
-                yield json.loads(body)
+            streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
+            # Closed even where the reader stops early: PostgreSQL would keep its cursor.
+            with closing(streamed.scalars(query)) as bodies:
+                for body in bodies:
+                    yield json.loads(body)
 
     def of_monitor(self, kind: type[R], monitor_id: str) -> Iterator[R]:
         """Return the records of a monitor, in the order of their ids."""
         table = RECORDS[kind.kind]
-        yield from self._read(kind, select(table).where(table.c.monitor_id == monitor_id))
+        mine = (table.c.monitor_id == monitor_id, *self._mine(table))
+        yield from self._read(kind, select(table).where(*mine))
 
     def all(self, kind: type[R]) -> Iterator[R]:
         """Return every record of a kind, in the order of their ids."""
-        yield from self._read(kind, select(RECORDS[kind.kind]))
+        table = RECORDS[kind.kind]
+        yield from self._read(kind, select(table).where(*self._mine(table)))
 
     def latest(self, kind: type[R], most: int, *, purpose: Purpose) -> list[R]:
         """Return the latest `most` records of a kind and purpose, newest first."""
         table = RECORDS[kind.kind]
-        query = select(table.c.id).where(table.c.purpose == purpose.value)
+        query = select(table.c.id).where(table.c.purpose == purpose.value, *self._mine(table))
         query = query.order_by(table.c.at.desc(), table.c.id).limit(most)
         with read_transaction(self._engine) as connection:
             rank = {id_: position for position, id_ in enumerate(connection.scalars(query))}
@@ -120,7 +140,7 @@ class Records:
         """Return the records of a kind and purpose made at or after a moment, by their ids."""
         table = RECORDS[kind.kind]
         query = select(table).where(table.c.purpose == purpose.value, table.c.at >= moment)
-        return list(self._read(kind, query))
+        return list(self._read(kind, query.where(*self._mine(table))))
 
     def get(self, kind: type[R], ids: Iterable[str]) -> Iterator[R]:
         """Return the records with these ids that exist, in the order of their ids.
@@ -129,10 +149,27 @@ class Records:
         """
         table = RECORDS[kind.kind]
         for some in chunks(filter(is_id, ids)):
-            yield from self._read(kind, select(table).where(table.c.id.in_(some)))
+            mine = (table.c.id.in_(some), *self._mine(table))
+            yield from self._read(kind, select(table).where(*mine))
+
+    def _mine(self, table: Table, run_id: str | None = None) -> list[ColumnElement[bool]]:
+        """Return what keeps other tenants' rows out.
+
+        All rows of a run of one's own are one's own: reading the column of each would cost much.
+        """
+        tenant = self._scope().tenant
+        if tenant is None or (run_id is not None and self._tenant_of_run(run_id) == tenant):
+            return []
+        return [table.c.tenant == tenant]
+
+    def _tenant_of_run(self, run_id: str) -> str | None:
+        runs = RECORDS[Run.kind]
+        with read_transaction(self._engine) as connection:
+            return connection.scalar(select(runs.c.tenant).where(runs.c.id == run_id))
 
     def _read(self, kind: type[R], query: Select[Any], *, texts: bool = True) -> Iterator[R]:
         table = RECORDS[kind.kind]
+        texts = texts and self._scope().texts
         rows: list[Row] = []
         while not rows or len(rows) == MOST_PARAMETERS:
             last = rows[-1]["id"] if rows else ""
@@ -176,6 +213,7 @@ def _text_rows(record: Record, gone: Purged) -> list[Row]:
         return []
     common = {
         "record_id": record.id,
+        "tenant": record.tenant,
         "kind": record.kind,
         "run_id": record.run,
         "unit_id": record.unit,

@@ -1,5 +1,7 @@
 """What came of a run, as far as the store has it: its diagnoses and its verdicts."""
 
+from contextlib import closing
+
 from shared.contracts import Assessment, Completion, Diagnosis, PairVerdict
 from shared.store.records import Records
 
@@ -14,8 +16,8 @@ class RunConclusions:
         """Return whether the store has all diagnoses of a run's last completion."""
         completions = self._records.read(Completion, run_id=run_id)
         for last in (each.id for each in completions if each.opening == opening):
-            found = self._records.numbers(Diagnosis, run_id=run_id)
-            together = next((d["together"] for d in found if d["completion_id"] == last), None)
+            with closing(self._records.numbers(Diagnosis, run_id=run_id)) as found:
+                together = next((d["together"] for d in found if d["completion_id"] == last), None)
             kinds = (Diagnosis, Assessment)
             stored = [self._records.count(kind, completion_id=last) for kind in kinds]
             if together is not None and sum(stored) >= together:

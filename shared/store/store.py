@@ -1,33 +1,28 @@
 """The store of a service: migrated forward only, opened once, checked, closed at the end."""
 
-from datetime import datetime
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, select, text
+from sqlalchemy import Connection, Engine, text
 
-from shared.contracts import Suite
-from shared.errors import ConfigurationError
+from shared.errors import BiaswatchError, ConfigurationError
+from shared.store.alarm_deliveries import AlarmDeliveries, Channels
+from shared.store.audit import AuditTrail
 from shared.store.calls import Calls
-from shared.store.engine import (
-    READS,
-    engine_of,
-    explain_open_errors,
-    insert_new,
-    read_transaction,
-    write_transaction,
-)
+from shared.store.engine import READS, engine_of, explain_open_errors
 from shared.store.extractors import Baselines, Calibrations, Extractors
 from shared.store.gathers import Gathers
 from shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
 from shared.store.paused_targets import PausedTargets
 from shared.store.records import Records
 from shared.store.run_conclusions import RunConclusions
-from shared.store.tables import SUITES
+from shared.store.scope import ScopeNow, everything
+from shared.store.suites import UNNAMED, Suites
 from shared.store.texts import Purges
+from shared.store.window_answers import WindowAnswers
 
 MIGRATION_LOCK = 8_210_077
 """The number of the advisory lock, the same in every version: its holder migrates."""
@@ -40,6 +35,8 @@ def migrate(url: str) -> str:
     ------
     ConfigurationError
         The store cannot be opened, or a newer version has made it.
+    TransientError
+        It does not answer now.
     """
     engine = engine_of(url)
     try:
@@ -94,36 +91,18 @@ def _scripts() -> ScriptDirectory:
     return ScriptDirectory.from_config(_config())
 
 
-class Suites:
-    """Suites by hash: a run names one, which never changes."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def keep(self, suite: Suite, now: datetime) -> str:
-        """Store a suite; return its hash."""
-        row = {"hash": suite.hash, "name": suite.name, "at": now, "body": suite.model_dump_json()}
-        with write_transaction(self._engine) as connection:
-            insert_new(connection, SUITES, [row])
-        return suite.hash
-
-    def get(self, hash_: str | None) -> Suite | None:
-        """Return the suite with this hash, or None; a window of traffic has none."""
-        with read_transaction(self._engine) as connection:
-            body = connection.scalar(select(SUITES.c.body).where(SUITES.c.hash == hash_))
-        return None if body is None else Suite.model_validate_json(body)
-
-
 class Store:
     """All tables of one database; calls block, so call them from a thread."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
         self._engine = engine
-        self.records = Records(engine)
+        self._scope = scope
+        self.records = Records(engine, scope)
         self.rounds = ClosedRounds(self.records)
         self.results = RunConclusions(self.records)
-        self.purges = Purges(engine)
-        self.suites = Suites(engine)
+        self.purges = Purges(engine, scope)
+        self.suites = Suites(engine, scope)
+        self.audit = AuditTrail(engine, scope)
         self.extractors = Extractors(engine)
         self.calls = Calls(engine)
         self.paused_targets = PausedTargets(engine)
@@ -131,6 +110,9 @@ class Store:
         self.calibrations = Calibrations(engine)
         self.schedule = Schedule(engine)
         self.enrolled_units = EnrolledUnits(engine)
+        self.window_answers = WindowAnswers(engine)
+        self.alarm_deliveries = AlarmDeliveries(engine, scope)
+        self.channels = Channels(engine)
 
     @classmethod
     def open(cls, url: str) -> "Store":
@@ -140,14 +122,25 @@ class Store:
         ------
         ConfigurationError
             It cannot be opened, is not migrated, or was created by a newer version.
+        TransientError
+            It does not answer now.
         """
         engine = engine_of(url)
         try:
             _check(engine)
-        except ConfigurationError:
+        except BiaswatchError:
             engine.dispose()
             raise
         return cls(engine)
+
+    def scoped(self, scope: ScopeNow) -> "Store":
+        """Return this store as somebody sees it whose scope is looked up at every use."""
+        return Store(self._engine, scope)
+
+    @property
+    def tenant(self) -> str:
+        """The tenant whose records are written; `default` where no scope names one."""
+        return self._scope().tenant or UNNAMED
 
     def gathers(self, stage: str) -> Gathers:
         """Return the gathers of one stage."""

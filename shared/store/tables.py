@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     DateTime,
     Dialect,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    false,
 )
 
 from shared.contracts import ROUTES, Probe
@@ -29,8 +31,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "evaluation": ("brief_id",),
     "monitor": ("name", "monitor_id"),
     "round": ("monitor_id",),
-    "increment": ("monitor_id",),
-    "evidence": ("monitor_id",),
+    "round_evidence": ("monitor_id",),
     "description": ("monitor_id",),
     "alarm": ("monitor_id",),
 }
@@ -87,6 +88,7 @@ TEXTS = Table(
     metadata,
     Column("record_id", String(32), primary_key=True),
     Column("field", String(96), primary_key=True),
+    Column("tenant", String(96), nullable=False, server_default="default"),
     Column("kind", String(32), nullable=False),
     Column("run_id", String(32)),
     Column("unit_id", Text),
@@ -101,11 +103,13 @@ TEXTS = Table(
 PURGES = Table(
     "purge",
     metadata,
+    Column("tenant", String(96), primary_key=True, server_default=""),
     Column("scope", String(16), primary_key=True),
     Column("key", Text, primary_key=True),
     Column("at", UtcDateTime, nullable=False),
 )
-"""What was purged: its texts are not stored again, however late a copy arrives."""
+"""What was purged, of one tenant or, where the tenant is empty, of all: its texts are not stored
+again, however late a copy arrives."""
 
 SUITES = Table(
     "suite",
@@ -115,6 +119,14 @@ SUITES = Table(
     Column("at", UtcDateTime, nullable=False),
     Column("body", Text, nullable=False),
 )
+
+SUITE_TENANTS = Table(
+    "suite_tenant",
+    metadata,
+    Column("hash", String(32), primary_key=True),
+    Column("tenant", String(96), primary_key=True),
+)
+"""Who has uploaded a suite: the same one is stored once, and seen by those who have it."""
 
 EXTRACTORS = Table(
     "extractor",
@@ -178,6 +190,7 @@ GATHER_ITEMS = Table(
     Column("key", String(96), primary_key=True),
     Column("item_id", String(96), primary_key=True),
     Column("arrived_at", UtcDateTime),
+    Column("late", Boolean, nullable=False, server_default=false()),
     ForeignKeyConstraint(["stage", "key"], ["gather.stage", "gather.key"], ondelete="CASCADE"),
     Index("gather_item_id", "stage", "item_id"),
 )
@@ -186,6 +199,7 @@ CALLS = Table(
     "call",
     metadata,
     Column("id", String(32), primary_key=True),
+    Column("tenant", String(96), nullable=False, server_default="default"),
     Column("run_id", String(32), nullable=False),
     Column("unit_id", Text, nullable=False),
     Column("at", UtcDateTime, nullable=False),
@@ -235,6 +249,7 @@ SPENDING = Table(
 SCHEDULE = Table(
     "schedule",
     metadata,
+    Column("tenant", String(96), primary_key=True, server_default="default"),
     Column("name", String(96), primary_key=True),
     Column("moment_ms", BigInteger, nullable=False),
     Column("monitor_id", String(32), nullable=False),
@@ -256,3 +271,22 @@ ENROLLED_UNITS = Table(
     Column("round", Integer, nullable=False),
 )
 """The round in which a user, as a digest, entered an epoch's evidence of production traffic."""
+
+AUDIT = Table(
+    "audit_entry",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("at", String(32), nullable=False),
+    Column("tenant", String(96)),
+    Column("actor", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("action", String(32), nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("details", Text, nullable=False),
+    Column("failure", Text),
+    Column("previous", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+    Index("audit_entry_subject", "subject"),
+)
+"""Who did what; the database itself refuses to change or delete a row."""

@@ -1,16 +1,17 @@
 """Texts are stored apart from numbers, so that they can be purged for good."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, select, update
 
 from shared.contracts import Record
 from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.scope import ScopeNow, everything
 from shared.store.tables import CALLS, PURGES, TEXTS
 
 
@@ -46,49 +47,70 @@ def assemble(
 
 
 RUN, UNIT, BEFORE = "run", "unit", "before"
+EVERY_TENANT = ""
+ALWAYS = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Purged:
-    """What has been purged so far."""
+    """What has been purged so far; `EVERY_TENANT` stands for all tenants."""
 
-    runs: frozenset[str]
-    units: frozenset[str]
-    before: datetime
+    runs: frozenset[tuple[str, str]]
+    """Tenant and run."""
+    units: frozenset[tuple[str, str]]
+    """Tenant and unit: two tenants may have a user of one name."""
+    before: Mapping[str, datetime]
+    """By tenant: records made before this are covered."""
+
+    def covers_unit(self, unit_id: str, tenant: str) -> bool:
+        """Tell whether the texts of a tenant's unit must not be kept."""
+        return any((each, unit_id) in self.units for each in (EVERY_TENANT, tenant))
 
     def covers(self, record: Record) -> bool:
         """Tell whether the record's texts must not be kept."""
-        return record.run in self.runs or record.unit in self.units or record.at < self.before
+        return any(
+            (tenant, record.run) in self.runs
+            or (tenant, record.unit) in self.units
+            or record.at < self.before.get(tenant, ALWAYS)
+            for tenant in (EVERY_TENANT, record.tenant)
+        )
 
 
 def purged(connection: Connection) -> Purged:
     """Read what has been purged so far."""
-    rows = connection.execute(select(PURGES.c.scope, PURGES.c.key)).all()
-    keys = {scope: frozenset(r.key for r in rows if r.scope == scope) for scope in (RUN, UNIT)}
-    moments = [datetime.fromisoformat(row.key) for row in rows if row.scope == BEFORE]
-    return Purged(keys[RUN], keys[UNIT], max(moments, default=datetime.min.replace(tzinfo=UTC)))
+    kept: dict[str, set[tuple[str, str]]] = {RUN: set(), UNIT: set()}
+    before: dict[str, datetime] = {}
+    for row in connection.execute(select(PURGES.c.tenant, PURGES.c.scope, PURGES.c.key)):
+        if row.scope in kept:
+            kept[row.scope].add((row.tenant, row.key))
+        else:
+            moment = datetime.fromisoformat(row.key)
+            before[row.tenant] = max(moment, before.get(row.tenant, ALWAYS))
+    return Purged(frozenset(kept[RUN]), frozenset(kept[UNIT]), before)
 
 
 class Purges:
-    """Removes texts by run, by unit or by age; each method returns how many were removed."""
+    """Removes texts by run, by unit or by age; each method returns how many were removed.
 
-    def __init__(self, engine: Engine) -> None:
+    In a scope with a tenant, nothing of any other is removed.
+    """
+
+    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
         self._engine = engine
+        self._scope = scope
 
     def run(self, run_id: str, now: datetime) -> int:
         """Remove the texts of a run."""
-        return self._purge(RUN, run_id, TEXTS.c.run_id == run_id, CALLS.c.run_id == run_id, now)
+        return self._purge(RUN, run_id, now, lambda table: table.c.run_id == run_id)
 
     def unit(self, unit_id: str, now: datetime) -> int:
         """Remove the texts of a unit of analysis: a prompt, a user, a conversation."""
-        return self._purge(
-            UNIT, unit_id, TEXTS.c.unit_id == unit_id, CALLS.c.unit_id == unit_id, now
-        )
+        return self._purge(UNIT, unit_id, now, lambda table: table.c.unit_id == unit_id)
 
     def before(self, moment: datetime, now: datetime) -> int:
         """Remove the texts of records made before a moment."""
         key = moment.astimezone(UTC).isoformat()
-        return self._purge(BEFORE, key, TEXTS.c.at < moment, CALLS.c.at < moment, now)
+        return self._purge(BEFORE, key, now, lambda table: table.c.at < moment)
 
     def so_far(self) -> Purged:
         """Return all that has been purged."""
@@ -96,14 +118,15 @@ class Purges:
             return purged(connection)
 
     def _purge(
-        self,
-        scope: str,
-        key: str,
-        texts: ColumnElement[bool],
-        calls: ColumnElement[bool],
-        now: datetime,
+        self, scope: str, key: str, now: datetime, which: Callable[[Table], ColumnElement[bool]]
     ) -> int:
+        tenant = self._scope().tenant
+
+        def rows(table: Table) -> ColumnElement[bool]:
+            return which(table) if tenant is None else and_(which(table), table.c.tenant == tenant)
+
+        purge = {"tenant": tenant or EVERY_TENANT, "scope": scope, "key": key, "at": now}
         with write_transaction(self._engine) as connection:
-            insert_new(connection, PURGES, [{"scope": scope, "key": key, "at": now}])
-            connection.execute(update(CALLS).where(calls).values(answer=None))
-            return connection.execute(delete(TEXTS).where(texts)).rowcount
+            insert_new(connection, PURGES, [purge])
+            connection.execute(update(CALLS).where(rows(CALLS)).values(answer=None))
+            return connection.execute(delete(TEXTS).where(rows(TEXTS))).rowcount

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shared.stats.anytime.change import Baseline, Detector
-from shared.stats.anytime.four_fifths import SelectionPairs
+from shared.stats.anytime.four_fifths import SelectionShares
 from shared.stats.anytime.odds import Batch, CommonOdds
 from shared.stats.anytime.pairs import PairHistogram
 from tests.support import evidence_looks as looks
@@ -28,12 +28,10 @@ from tests.support.evidence_checks import (
 )
 from tests.support.evidence_claims import bank
 from tests.support.evidence_streams import ALPHA
-from tools.false_alarms import STILL, Still, false_alarms, mean_time, plan_of_one, share_of
 
 TIMES, FEW = 200, 40
 MOST_DELAY = 2.5
 UNITS = 400
-LOOSE, SOME_ROUNDS = 0.8, 60
 
 
 @pytest.mark.parametrize("check", FALSE_ALARMS, ids=lambda check: check.name)
@@ -81,23 +79,6 @@ def test_a_change_detector_runs_long_before_a_false_alarm(threshold: float) -> N
     assert times.mean() >= threshold
 
 
-@pytest.mark.parametrize("still", STILL, ids=lambda still: still.name)
-def test_the_detectors_of_gap_and_level_keep_to_their_share_of_alpha(still: Still) -> None:
-    plan = plan_of_one(LOOSE)  # a larger share shows a detector that exceeds it in fewer runs
-    found = false_alarms(still, plan, np.random.default_rng(8), FEW, SOME_ROUNDS)
-    for alarms in found.values():
-        assert np.isfinite(alarms).mean() <= most_allowed(FEW, share_of(plan))
-        assert mean_time(alarms, SOME_ROUNDS) >= 1 / share_of(plan)
-
-
-def test_a_reference_taken_for_the_truth_alarms_falsely() -> None:
-    """Why what the reference rounds leave open is no change."""
-    plan = plan_of_one(LOOSE)
-    rng = np.random.default_rng(9)
-    found = false_alarms(STILL[2], plan, rng, FEW, SOME_ROUNDS, doubted=False)
-    assert all(np.isfinite(alarms).mean() > 2 * share_of(plan) for alarms in found.values())
-
-
 def test_what_is_simulated_is_what_the_states_say() -> None:
     rng = np.random.default_rng(7)
     values, jitter = rng.beta(0.5, 0.5, (2, UNITS)), rng.random(UNITS)
@@ -107,7 +88,7 @@ def test_what_is_simulated_is_what_the_states_say() -> None:
 
     first, second = rng.binomial(1, 0.3, (2, UNITS))
     counts = [int(((first == x) & (second == y)).sum()) for x in (1, 0) for y in (1, 0)]
-    pairs = SelectionPairs(*counts)
+    pairs = SelectionShares.of_pairs(*counts)
     assert looks.four_fifths_evidence(first, second)[-1] == pytest.approx(pairs.log_e())
 
     n_1, totals = np.full(20, 8), first[:20] * 5 + 3

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 from services.diagnoser.domain.monitors.method import method_of
 from services.diagnoser.domain.monitors.round_answers import summed
@@ -15,6 +16,17 @@ from services.diagnoser.domain.monitors.traffic import (
 )
 from shared.contracts import Method
 from tests.support.records import make_traffic_monitor
+from tests.support.traffic_streams import (
+    ALPHA,
+    BY_TOPIC,
+    CONFOUNDED,
+    EQUAL,
+    PLANNED,
+    Stream,
+    planned_users,
+    share_alarmed,
+    users_needed,
+)
 
 WORDS = make_traffic_monitor().plan.watched[0]
 BOUND = -np.log(0.05)
@@ -68,7 +80,7 @@ def alarms(seed: int, gap: float, *, again: bool = False) -> bool:
         there = groups_by_user(heard, "gender").keys()
         who = Entrants(new=there if again else there - known, known=known, mixed=())
         known |= there
-        found = count_window(WORDS, heard, who).counted.counts
+        found = count_window(WORDS, heard, who).counts
         counts = found if counts is None else summed(counts, found)
         if method_of(Method.TWO_GROUPS).evidence(counts).log_e_beyond(0.0) >= BOUND:
             return True
@@ -89,3 +101,24 @@ def test_letting_users_enter_in_every_window_would_raise_them() -> None:
 
 def test_a_gap_between_users_is_found() -> None:
     assert sum(alarms(seed, 5.0) for seed in range(10)) == 10
+
+
+@pytest.mark.parametrize("stream", [EQUAL[0], EQUAL[2], EQUAL[5]], ids=lambda each: each.name)
+def test_groups_that_are_equal_at_every_moment_raise_no_alarms(stream: Stream) -> None:
+    times = 24
+    assert share_alarmed(stream, times) <= ALPHA + 2 * (ALPHA * (1 - ALPHA) / times) ** 0.5
+
+
+def test_pooling_the_users_of_all_windows_would_raise_them() -> None:
+    assert share_alarmed(EQUAL[0], 12, Method.TWO_GROUPS) > 0.4
+
+
+def test_topics_that_alone_differ_raise_no_alarms_where_they_are_declared() -> None:
+    stream, times = CONFOUNDED[0], 16
+    assert share_alarmed(stream, times, strata=BY_TOPIC) <= 2 / times
+    assert share_alarmed(stream, times) > 0.4
+
+
+def test_a_plan_is_near_the_users_that_are_needed() -> None:
+    unequal = PLANNED[1]
+    assert planned_users(unequal) == pytest.approx(users_needed(unequal, 30), rel=0.35)

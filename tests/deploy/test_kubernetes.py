@@ -81,7 +81,7 @@ def test_a_pod_is_given_longer_to_end_than_its_service_takes(overlay: str) -> No
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_nothing_is_reachable_unless_said_and_models_by_the_generator_alone(overlay: str) -> None:
+def test_nothing_is_reachable_unless_said_and_outside_by_whom_it_is_for(overlay: str) -> None:
     policies = {
         each["metadata"]["name"]: each["spec"] for each in objects(overlay, "NetworkPolicy")
     }
@@ -91,9 +91,12 @@ def test_nothing_is_reachable_unless_said_and_models_by_the_generator_alone(over
         for rule in spec.get("egress", ()) for to in rule.get("to", ())
         if "0.0.0.0/0" in to.get("ipBlock", {}).get("cidr", "")
     }  # fmt: skip
-    assert outside == {"models"}
-    chosen = policies["models"]["podSelector"]["matchLabels"]
-    assert chosen == {"app.kubernetes.io/name": "generator"}
+    told = "channels" in overlay  # alarms are sent
+    expected = {"models": "generator", **({"channels": "diagnoser"} if told else {})}
+    assert outside == expected.keys()
+    for name, service in expected.items():
+        chosen = policies[name]["podSelector"]["matchLabels"]
+        assert chosen == {"app.kubernetes.io/name": service}
 
 
 def test_a_scaler_looks_at_durables_that_are_there() -> None:

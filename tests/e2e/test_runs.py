@@ -5,6 +5,7 @@ import os
 import signal
 import sqlite3
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,10 @@ def children(parent: int, module: str) -> list[int]:
     listed = Path(f"/proc/{parent}/task").glob("*/children")
     pids = [int(pid) for path in listed for pid in path.read_text().split()]
     return [pid for pid in pids if module in Path(f"/proc/{pid}/cmdline").read_text()]
+
+
+def has_more_than(store: Store, answered: int) -> bool:
+    return store.records.count(Response) > answered
 
 
 def answered_at(store: Store) -> dict[str, str]:
@@ -154,6 +159,37 @@ def test_each_service_can_be_a_process_and_may_be_killed(
         assert json.loads(said)["run"]["responses"] == PROBES
 
 
+@pytest.mark.parametrize("words", [(), ("--processes",)])
+def test_a_run_goes_on_when_the_bus_dies(
+    command: CommandLine, suite: str, store: Store, words: tuple[str, ...]
+) -> None:
+    with command.up(*words) as platform:
+        going = command.start("run", suite, "--target", "simulator:slow", "--json")
+        until(lambda: store.records.count(Response) >= 2)
+        [bus] = children(platform.pid, "nats-server")
+        os.kill(bus, signal.SIGKILL)
+        until(lambda: set(children(platform.pid, "nats-server")) - {bus})
+        said, complaint = going.communicate()
+        assert going.returncode == 0, complaint
+        assert json.loads(said)["run"]["responses"] == PROBES
+
+
+def test_a_command_that_follows_a_run_outlives_the_gateway(
+    command: CommandLine, suite: str, store: Store
+) -> None:
+    with command.up("--processes") as platform:
+        going = command.start("run", suite, "--target", "simulator:slow", "--json")
+        for _ in range(2):
+            answered = store.records.count(Response)
+            until(partial(has_more_than, store, answered))
+            until(lambda: children(platform.pid, "services.gateway.app"))
+            for pid in children(platform.pid, "services.gateway.app"):
+                os.kill(pid, signal.SIGKILL)
+        said, complaint = going.communicate()
+        assert going.returncode == 0, complaint
+        assert json.loads(said)["run"]["responses"] == PROBES
+
+
 def test_purging_a_run_leaves_its_numbers_and_none_of_its_words(
     command: CommandLine, suite: str
 ) -> None:
@@ -172,6 +208,26 @@ def test_purging_a_run_leaves_its_numbers_and_none_of_its_words(
     assert dump.count("Question 7: how is the coast?") == 1  # the suite's own
 
 
+def test_a_purged_unit_is_in_no_suite_any_more_and_is_not_asked_again(
+    command: CommandLine, suite: str
+) -> None:
+    command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(QUICK))
+    with command.up():
+        run_id = str(run(command, suite)[1]["run_id"])
+        said = command("purge", "--unit", "p7", "--yes")
+        assert said.returncode == 0, said.stderr
+        assert "and 1 prompts from its suites" in said.stdout
+        assert "files outside" in said.stdout
+        again = json.loads(command("show", run_id, "--json").stdout)
+        assert again["run"]["responses"] == PROBES
+        refused = command("run", suite, "--target", "simulator:slow", "--new")
+        assert refused.returncode == 2
+        assert "The texts of the unit p7 were purged" in refused.stderr
+    with sqlite3.connect(command.state / "store.db") as database:
+        dump = "\n".join(database.iterdump())
+    assert "Question 7: how is the coast?" not in dump
+
+
 def test_a_gateway_that_refuses_the_token_says_so_and_starts_nothing(
     command: CommandLine, suite: str, store: Store
 ) -> None:
@@ -188,8 +244,11 @@ def test_a_gateway_that_refuses_the_token_says_so_and_starts_nothing(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["purge"], "one of --run, --before and --unit"),
-        (["purge", "--run", "0" * 32, "--unit", "u"], "one of --run, --before and --unit"),
+        (["purge"], "one of --run, --before, --unit and --pending"),
+        (
+            ["purge", "--run", "0" * 32, "--unit", "u"],
+            "one of --run, --before, --unit and --pending",
+        ),
         (["purge", "--before", "yesterday", "--yes"], "cannot be read. Write it as 2026-01-31"),
         (["purge", "--run", "0" * 32, "--yes"], "There is no run 000"),
         (["show", "0" * 32], "There is no run 000"),

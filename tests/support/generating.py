@@ -24,6 +24,7 @@ async def generator(nats_url: str, store_url: str, **environment: str) -> AsyncI
             "BIASWATCH_STORE_URL": store_url,
             "BIASWATCH_HEALTH_PORT": "0",
             "BIASWATCH_STOP_WITH_PARENT": "true",
+            "BIASWATCH_GENERATOR_PRIVATE_HOSTS": '["127.0.0.1"]',
             **environment,
         },
     )

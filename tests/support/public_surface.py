@@ -24,7 +24,7 @@ from shared.contracts import ROUTES
 from shared.runtime.settings import Settings
 from shared.store.tables import metadata
 
-_NOTHING: Any = SimpleNamespace(publish=None)
+_NOTHING: Any = SimpleNamespace(publish=None, scoped=lambda _: _NOTHING)
 """A store and a bus that nobody asks anything."""
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "tests" / "contract" / "public_surface.json"

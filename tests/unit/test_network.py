@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.network import is_public, retry_after_s
+from shared.network import is_named, is_public, retry_after_s
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,38 @@ from shared.network import is_public, retry_after_s
         ("64:ff9b:1::169.254.169.254", False),
         ("64:ff9b:1:808:8:800::", False),  # embedded where only its network knows
         ("2001:0:102:304::f7f7:f7f7", False),  # Teredo
+        ("168.63.129.16", False),  # clouds' own servers
+        ("100.100.100.200", False),
+        ("fd00:ec2::254", False),
+        ("192.88.99.1", False),
+        ("255.255.255.255", False),
+        ("2002:a83f:8110::1", False),
+        ("2606:4700::200:5efe:10.0.0.1", False),  # ISATAP
+        ("2606:4700::5efe:169.254.169.254", False),
+        ("64:ff9b:2::1", False),
+        ("100::1", False),
+        ("4000::1", False),
+        ("::ffff:0:127.0.0.1", False),
     ],
 )
 def test_an_address_that_leads_to_another_is_as_public_as_that(address: str, public: bool) -> None:
     assert is_public(address) is public
+
+
+@pytest.mark.parametrize(
+    ("host", "named"),
+    [
+        ("llm.internal", True),
+        ("LLM.internal", True),
+        ("llm.internal.evil.example", False),
+        ("a.b.models.svc", True),
+        ("models.svc", False),
+        ("evilmodels.svc", False),
+        ("127.0.0.1", False),
+    ],
+)
+def test_a_host_is_named_in_full_or_by_what_it_lies_below(host: str, named: bool) -> None:
+    assert is_named(host, ["llm.internal", "*.models.svc"]) is named
 
 
 @pytest.mark.parametrize(

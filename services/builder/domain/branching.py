@@ -9,6 +9,8 @@ from services.builder.domain.plan import Branching
 from services.builder.domain.words import CLOSING, OPENING, whole_words_only
 
 SENTENCE_START = re.compile(rf"(?:^|[.!?…][{re.escape(CLOSING)}]*\s+)[{re.escape(OPENING)}]*$")
+AROUND = 200
+"""Characters before a term that decide whether a sentence begins with it."""
 VOWEL_SOUND = re.compile(
     r"(?!eu|uni[^nm]|us[aeiu]|one\b|once\b|ut[eo]p|uk|ugan|urug)[aeiou]", re.IGNORECASE
 )
@@ -39,7 +41,8 @@ class Rewriter:
     def _replaced(self, text: str, found: "re.Match[str]") -> str:
         old, article = found["term"], found["article"] or ""
         new = self._new[old]
-        starts = SENTENCE_START.search(text[: found.start()]) is not None
+        at = found.start()
+        starts = SENTENCE_START.search(text, max(0, at - AROUND), at) is not None
         if not article and old[:1].isupper() and starts:
             new = _capitalised(new)
         if article and new[:1].isalpha():

@@ -157,7 +157,7 @@ def _ease(rows: Sequence[Row], concept: str) -> float | None:
     words = tokens(text)
     if not words:
         return None
-    stops = max(1, len(re.findall(r"[.!?]+(?:\s|$)", text)))
+    stops = max(1, len(re.findall(r"(?<![.!?])[.!?]++(?:\s|$)", text)))
     syllables = sum(_syllables(word) for word in words)
     return round(206.835 - 1.015 * len(words) / stops - 84.6 * syllables / len(words), 2)
 

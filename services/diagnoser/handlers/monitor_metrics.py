@@ -1,18 +1,30 @@
 """Shows where every monitor stands as metrics, read from the store: the same in each replica."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prometheus_client import Gauge
 
-from services.diagnoser.domain.monitors.alarms import standing_of
 from shared.bus.port import Publisher
-from shared.contracts import Alarm, AlarmKind, Evidence, Monitor, MonitorState, Verdict
+from shared.contracts import (
+    Alarm,
+    AlarmKind,
+    Evidence,
+    Monitor,
+    MonitorState,
+    RoundEvidence,
+    Verdict,
+    evidence_in,
+    standing_of,
+)
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Store
 from shared.telemetry import (
     MONITOR_ALARM,
+    MONITOR_ALPHA,
+    MONITOR_ALPHA_LEFT,
+    MONITOR_ANSWERS,
     MONITOR_EVIDENCE,
     MONITOR_GAP,
     MONITOR_GAP_HIGH,
@@ -20,6 +32,7 @@ from shared.telemetry import (
     MONITOR_LAST_ROUND,
     MONITOR_MISSED,
     MONITOR_OVERDUE,
+    MONITOR_SMALLEST_CHANGE,
     MONITOR_VERDICT,
     log,
 )
@@ -57,30 +70,39 @@ class MonitorMetrics:
         for place in self._store.schedule.monitors():
             if place.monitor.state is MonitorState.DELETED:
                 continue
-            name = (place.monitor.name,)
+            name = (place.monitor.tenant, place.monitor.name)
             if place.monitor.state is MonitorState.ACTIVE and not place.ended:
                 yield (MONITOR_OVERDUE, name), place.due.timestamp()
+            if place.monitor.plan.traffic is not None:
+                yield from self._answers(place.monitor)
             yield from self._of(place.monitor)
+
+    def _answers(self, monitor: Monitor) -> Iterator[tuple[Key, float]]:
+        accounts = self._store.window_answers.accounts(monitor.monitor_id)
+        for account, count in accounts:
+            yield (MONITOR_ANSWERS, (monitor.tenant, monitor.name, account)), count
 
     def _of(self, monitor: Monitor) -> Iterator[tuple[Key, float]]:
         last = self._store.rounds.last(monitor)
         if last is None:
             return
-        yield (MONITOR_LAST_ROUND, (monitor.name,)), last.at.timestamp()
-        yield (MONITOR_MISSED, (monitor.name,)), last.expected - last.arrived
-        for evidence in self._store.records.read(Evidence, run_id=last.run_id):
+        yield (MONITOR_LAST_ROUND, (monitor.tenant, monitor.name)), last.at.timestamp()
+        yield (MONITOR_MISSED, (monitor.tenant, monitor.name)), last.expected - last.arrived
+        found = list(evidence_in(self._store.records.read(RoundEvidence, run_id=last.run_id)))
+        for evidence in found:
             yield from _gauges(monitor, evidence)
-        stand = standing_of(list(self._store.records.of_monitor(Alarm, monitor.monitor_id)))
+        yield from _promised(monitor, found)
+        stand = standing_of(self._store.records.of_monitor(Alarm, monitor.monitor_id))
         for comparison in monitor.plan.watched:
             for what in AlarmKind:
                 labels = (*labels_of(monitor, comparison.key), what.value)
                 yield (MONITOR_ALARM, labels), float((comparison.key, what) in stand)
 
 
-def labels_of(monitor: Monitor, key: str) -> tuple[str, str, str]:
+def labels_of(monitor: Monitor, key: str) -> tuple[str, str, str, str]:
     """Return the labels of a comparison: all of them declared, none taken from traffic."""
     feature, _, comparison = key.partition(":")
-    return monitor.name, feature, comparison
+    return monitor.tenant, monitor.name, feature, comparison
 
 
 def _gauges(monitor: Monitor, evidence: Evidence) -> Iterator[tuple[Key, float]]:
@@ -95,3 +117,16 @@ def _gauges(monitor: Monitor, evidence: Evidence) -> Iterator[tuple[Key, float]]
             yield (gauge, labels), value
     yield (MONITOR_EVIDENCE, labels), evidence.log_e
     yield (MONITOR_VERDICT, labels), VERDICTS[evidence.verdict]
+    if evidence.change is not None and evidence.change.smallest is not None:
+        yield (MONITOR_SMALLEST_CHANGE, (*labels, AlarmKind.CHANGE.value)), evidence.change.smallest
+    level = evidence.level_change
+    if level is not None and level.smallest is not None:
+        # A level is searched by the sum of both groups, which changes by twice their mean.
+        yield (MONITOR_SMALLEST_CHANGE, (*labels, AlarmKind.LEVEL.value)), level.smallest / 2
+
+
+def _promised(monitor: Monitor, found: Iterable[Evidence]) -> Iterator[tuple[Key, float]]:
+    yield (MONITOR_ALPHA, (monitor.tenant, monitor.name)), monitor.plan.alpha
+    left = [each.share_left for each in found if each.share_left is not None]
+    if left:
+        yield (MONITOR_ALPHA_LEFT, (monitor.tenant, monitor.name)), monitor.plan.alpha * min(left)

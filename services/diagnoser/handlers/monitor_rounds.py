@@ -10,36 +10,39 @@ from services.diagnoser.domain.monitors.evidence import (
     increment_of,
     models_of,
 )
-from services.diagnoser.domain.monitors.method import method_of
+from services.diagnoser.domain.monitors.method import counted
 from services.diagnoser.domain.monitors.round_answers import (
-    MeasuredAnswer,
+    Counts,
+    PlannedAnswer,
+    RoundAnswers,
     RoundData,
     RoundScope,
-    compared_sets,
 )
-from services.diagnoser.handlers.alarm_postings import AlarmPostings
 from services.diagnoser.handlers.traffic_windows import TrafficWindows
 from shared.contracts import (
     Alarm,
     Completion,
     Description,
-    Evidence,
     Features,
-    Increment,
     Monitor,
     Record,
     Response,
     Round,
+    RoundEvidence,
     Run,
+    evidence_in,
     features_id_of,
     probes_of,
     response_id_of,
+    round_evidence,
 )
+from shared.contracts.alarm_delivery import deliveries_of
 from shared.errors import PoisonError, TransientError
 from shared.store import Store
+from shared.telemetry import log
 
 SOON_S = 0.2
-KINDS: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm, Description)
+KINDS: tuple[type[Record], ...] = (Round, RoundEvidence, Alarm, Description)
 """What a round leaves behind."""
 
 
@@ -53,8 +56,7 @@ class CloseRounds:
 
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
-        self._windows = TrafficWindows(store)
-        self._postings = AlarmPostings(store, now=now)
+        self._windows = TrafficWindows(store, now=now)
         self._now = now
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
@@ -73,10 +75,15 @@ class CloseRounds:
         for each in waiting:
             ended = completion if each.id == run.id else self._completion(each, monitor)
             before = self._store.rounds.get(monitor, (each.round or 0) - 1)
-            reported = self._store.records.numbers(Response, run_id=each.id)
-            models = models_of((some.get("model"), some.get("fingerprint")) for some in reported)
+            window = self._windows.read(each, ended) if each.window is not None else None
+            models = self._models(each) if window is None else window.models
             closed = closed_round(each, monitor, ended, models, before, self._now())
-            self._store.records.write([closed, *self._left(closed, each, monitor, before)])
+            seen = (
+                self._seen(each, monitor, closed)
+                if window is None
+                else self._windows.count(window, each, monitor, closed)
+            )
+            self._store.records.write([closed, *self._left(closed, seen, monitor, before)])
         # The store keeps the first copy, whoever made it.
         left = [
             record
@@ -84,8 +91,22 @@ class CloseRounds:
             for kind in KINDS
             for record in self._store.records.read(kind, run_id=each.id)
         ]
-        self._postings.expect([each for each in left if isinstance(each, Alarm)])
+        for record in left:
+            if isinstance(record, Description) and record.accounts is not None:
+                self._store.window_answers.settle(record.run_id, record.accounts)
+        self._send([each for each in left if isinstance(each, Alarm)])
         return left
+
+    def _send(self, alarms: Sequence[Alarm]) -> None:
+        """Note to which channels alarms go; what was noted before stays as it is."""
+        now = self._now()
+        self._store.alarm_deliveries.expect(
+            [each for alarm in alarms for each in deliveries_of(alarm, now)]
+        )
+        for alarm in alarms:
+            told = {"what": alarm.what.value, "state": alarm.state.value}
+            comparison = alarm.comparison_key
+            log("diagnoser").warning("alarm", monitor=alarm.monitor, comparison=comparison, **told)
 
     def _not_closed(self, run: Run, monitor: Monitor) -> list[Run]:
         """Return this round's run and those right before it that are not closed, in their order."""
@@ -108,7 +129,10 @@ class CloseRounds:
         """Return how an earlier round ended, once all that came of it is in the store."""
         ended = list(self._store.records.read(Completion, run_id=run.id))
         last = max(ended, key=lambda each: each.opening) if ended else None
-        if last is None or self._store.records.count(Features, run_id=run.id) < last.arrived:
+        if last is None or (
+            run.window is None  # a window knows itself which features it needs
+            and self._store.records.count(Features, run_id=run.id) < last.arrived
+        ):
             raise TransientError(
                 f"Round {run.round} of the monitor {monitor.name} has to be closed first, and is"
                 " not in the store whole.",
@@ -122,46 +146,58 @@ class CloseRounds:
             raise PoisonError(f"The monitor of the run {run.id} is not in the store.")
         return max(found, key=lambda monitor: monitor.moment_ms)
 
+    def _models(self, run: Run) -> tuple[str, ...]:
+        reported = self._store.records.numbers(Response, run_id=run.id)
+        return models_of((some.get("model"), some.get("fingerprint")) for some in reported)
+
     def _left(
-        self, closed: Round, run: Run, monitor: Monitor, before: Round | None
+        self, closed: Round, seen: RoundData, monitor: Monitor, before: Round | None
     ) -> list[Record]:
-        seen = self._seen(run, monitor, closed)
-        found = self._store.records.read(Evidence, run_id=before.run_id) if before else ()
-        last = {each.comparison_key: each for each in found}
+        found = self._store.records.read(RoundEvidence, run_id=before.run_id) if before else ()
+        last = {each.comparison_key: each for each in evidence_in(found)}
         increments = [increment_of(closed, each, seen) for each in monitor.plan.watched]
-        evidence = [evidence_of(each, last, closed, monitor) for each in increments]
+        evidence = [
+            evidence_of(each, last, closed, monitor, self._sums(monitor)) for each in increments
+        ]
         history = list(self._store.records.of_monitor(Alarm, closed.monitor_id))
         told = alarms(monitor, closed, evidence, seen.sets, history)
-        return [*increments, *evidence, *told, *seen.described]
+        return [*round_evidence(increments, evidence), *told, *seen.described]
+
+    def _sums(self, monitor: Monitor) -> Callable[[int, str], Counts]:
+        """Return a look-up of the sum of an epoch up to an earlier round."""
+
+        def up_to(round_: int, key: str) -> Counts:
+            earlier = self._store.rounds.get(monitor, round_)
+            read = self._store.records.read
+            found = read(RoundEvidence, run_id=earlier.run_id) if earlier else ()
+            return next(e.counts for e in evidence_in(found) if e.comparison_key == key)
+
+        return up_to
 
     def _seen(self, run: Run, monitor: Monitor, closed: Round) -> RoundData:
-        if run.window is not None:
-            return self._windows.read(run, monitor, closed)
-        answers = self._answers(run)
-        sets = {each.key: compared_sets(each, answers) for each in monitor.plan.watched}
         scope = RoundScope(monitor.plan.claim, closed.round)
-        counted = {
-            each.key: method_of(each.watched.method).count(each, sets[each.key], scope)
-            for each in monitor.plan.watched
-        }
-        return RoundData(counted, {key: each.outside for key, each in sets.items()}, sets)
+        return RoundData(*counted(monitor.plan.watched, self._answers(run), scope))
 
-    def _answers(self, run: Run) -> list[MeasuredAnswer]:
+    def _answers(self, run: Run) -> RoundAnswers:
         """Return an answer for all that was planned, also where nothing came."""
         suite = self._store.suites.get(run.suite_hash)
         if suite is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
         measured = self._store.records.read(Features, run_id=run.id)
         values = {each.id: each.values for each in measured if not each.unscorable}
-        return [
-            MeasuredAnswer(
-                set=probe.set_id or probe.unit_id,
-                unit=probe.unit_id,
-                groups=probe.groups,
-                extractor=pin.name,
-                response_id=response_id_of(probe),
-                values=values.get(features_id_of(probe, pin.name, pin.version)),
-            )
-            for probe in probes_of(run, suite, run.at)
-            for pin in run.extractors
-        ]
+        probes = list(probes_of(run, suite, run.at))
+        return RoundAnswers(
+            planned=[
+                PlannedAnswer(
+                    set=probe.set_id or probe.unit_id,
+                    unit=probe.unit_id,
+                    groups=probe.groups,
+                    response_id=response_id_of(probe),
+                )
+                for probe in probes
+            ],
+            values={
+                pin.name: [values.get(features_id_of(p, pin.name, pin.version)) for p in probes]
+                for pin in run.extractors
+            },
+        )

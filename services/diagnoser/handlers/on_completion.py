@@ -1,11 +1,13 @@
 """What a completion leads to: the diagnosis of a run, or the evidence of a monitor's round."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 
 from services.diagnoser.handlers.monitor_rounds import CloseRounds
 from services.diagnoser.handlers.runs import DiagnoseRun
 from shared.contracts import Completion, Features, Record, Run
 from shared.errors import TransientError
+from shared.runtime.blocking import in_thread
 from shared.store import Store
 
 SOON_S = 0.2
@@ -27,13 +29,43 @@ class OnCompletion:
         TransientError
             The recorder has not yet written everything the run closed with.
         """
+        [run] = self._store.records.get(Run, [completion.run_id])
+        if run.window is not None:  # it knows which features it needs, and gives up what is lost
+            return self._watch(completion, run)
         there = self._store.records.count(Features, run_id=completion.run_id)
         if there < completion.arrived:
             raise TransientError(
                 f"{completion.arrived - there} features of the run are not in the store yet.",
                 retry_after_s=SOON_S,
             )
-        [run] = self._store.records.get(Run, [completion.run_id])
         if run.monitor_id is None:
             return self._diagnose(completion, run)
         return self._watch(completion, run)
+
+    def is_round(self, completion: Completion) -> bool:
+        """Whether what has closed is the round of a monitor."""
+        return any(run.monitor_id for run in self._store.records.get(Run, [completion.run_id]))
+
+
+class CompletionsInTurn:
+    """Hands completions on one at a time, rounds of monitors apart from runs.
+
+    The rounds of a monitor are added up in their order. The diagnosis of a large run takes minutes,
+    for which no monitor waits.
+    """
+
+    def __init__(
+        self,
+        handle: Callable[[Completion], Sequence[Record]],
+        is_round: Callable[[Completion], bool],
+    ) -> None:
+        self._handle, self._is_round = handle, is_round
+        self._rounds, self._runs = asyncio.Lock(), asyncio.Lock()
+        self._looking = asyncio.Lock()
+
+    async def __call__(self, completion: Completion) -> Sequence[Record]:
+        """Return what the handler returns, once those of its kind before it are done."""
+        async with self._looking:  # one after the other, so that they keep their order
+            is_round = await in_thread(self._is_round, completion)
+        async with self._rounds if is_round else self._runs:
+            return await in_thread(self._handle, completion)

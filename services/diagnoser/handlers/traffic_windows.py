@@ -1,53 +1,132 @@
 """Reads a window of production traffic from the store, and lets each user enter once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from services.diagnoser.domain.monitors.evidence import CARRIED
-from services.diagnoser.domain.monitors.round_answers import RoundData
+from services.diagnoser.domain.monitors.evidence import CARRIED, models_of
+from services.diagnoser.domain.monitors.methods.matched import user_counts_of
+from services.diagnoser.domain.monitors.round_answers import RoundCounts, RoundData
 from services.diagnoser.domain.monitors.traffic import (
     Entrants,
+    Member,
     TrafficAnswer,
-    count_window,
+    accounts_of,
     groups_by_user,
     window_descriptions,
 )
-from shared.contracts import Description, Features, Monitor, Response, Round, Run
-from shared.errors import PoisonError
+from services.diagnoser.domain.monitors.traffic_matching import count_users
+from shared.contracts import (
+    RUN_GATHER,
+    Completion,
+    Description,
+    Ending,
+    Features,
+    Monitor,
+    Response,
+    Round,
+    Run,
+)
+from shared.errors import PoisonError, TransientError
 from shared.store import Store
+from shared.telemetry import log
+
+SOON_S = 0.2
+LOST_AFTER = timedelta(minutes=10)
+"""How long a closed window waits for what the recorder has not written; then it is lost."""
+
+
+@dataclass(frozen=True)
+class ReadWindow:
+    """The members of a window, and what was measured of them in time."""
+
+    size: int
+    """How many answers are on the list of members."""
+    members: Mapping[str, Member]
+    """Those that the store has, by the ids of their responses."""
+    heard: Sequence[TrafficAnswer]
+    models: tuple[str, ...]
+    """What answered, by the names and fingerprints it gave."""
 
 
 class TrafficWindows:
-    """Reads what was said in a window and measured by the versions that its run pins.
+    """Reads the members of a window, as they were measured by the versions that its run pins.
 
-    What was not measured when the window closed is left out: that an extractor was down says
-    nothing about anybody. Answers that an extractor could not read are measured, and missing.
+    The list of members was fixed when the window was expanded, and what was measured when it was
+    closed: whoever reads it, and however late, reads the same. What was not measured is left out
+    of the evidence: that an extractor was down says nothing about anybody. Answers that an
+    extractor could not read are measured, and missing.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
+        self._measured = store.gathers(RUN_GATHER)
+        self._now = now
 
-    def read(self, run: Run, monitor: Monitor, closed: Round) -> RoundData:
+    def read(self, run: Run, completion: Completion) -> ReadWindow:
+        """Return the members of a closed window.
+
+        Raises
+        ------
+        TransientError
+            Not everything that the window closed with is in the store yet.
+        """
+        listed = self._store.window_answers.members(run.id)
+        if listed is None:
+            raise PoisonError(f"The list of the members of the window {run.id} was never fixed.")
+        ids, members, reported = set(listed), {}, set()
+        for response in self._store.records.read(Response, run_id=run.id, texts=False):
+            if response.id in ids:
+                members[response.id] = _member(response)
+                reported.add((response.model, response.fingerprint))
+        heard, lacking = self._heard(run, members)
+        self._wait_for(lacking + len(ids) - len(members), run, completion)
+        return ReadWindow(len(ids), members, heard, models_of(reported))
+
+    def count(self, read: ReadWindow, run: Run, monitor: Monitor, closed: Round) -> RoundData:
         """Return what a closed window adds.
 
-        Who reads it again, after a death, finds the same users new.
+        Who counts it again, after a death, finds the same users new.
         """
-        said = list(self._store.records.read(Response, run_id=run.id, texts=False))
-        heard = self._heard(run, said)
         entrants = {
-            dimension: self._entrants(closed, dimension, heard)
+            dimension: self._entrants(closed, dimension, read.heard)
             for dimension in sorted({pair.dimension for pair in monitor.plan.comparisons})
         }
-        observed = {
-            each.key: count_window(each, heard, entrants[each.pair.dimension])
+        traffic = monitor.plan.traffic
+        if traffic is None:
+            raise PoisonError(f"The monitor {monitor.name} watches no traffic, but has a window.")
+        users = {
+            each.key: count_users(each, read.heard, entrants[each.pair.dimension], traffic)
             for each in monitor.plan.watched
         }
+        observed = {key: each.counted for key, each in users.items()}
         return RoundData(
-            counted={key: each.counted for key, each in observed.items()},
-            outside={key: each.outside for key, each in observed.items()},
-            described=(_description(run, monitor, closed, said, heard, entrants),),
+            counted=observed,
+            sets={key: each.heaviest for key, each in users.items()},
+            described=(_description(run, monitor, closed, read, entrants, observed),),
         )
 
-    def _entrants(self, closed: Round, dimension: str, heard: list[TrafficAnswer]) -> Entrants:
+    def _heard(self, run: Run, members: Mapping[str, Member]) -> tuple[list[TrafficAnswer], int]:
+        """Return what was measured when the window closed, and how much of it is not stored."""
+        in_time = set(self._measured.came_in_time(run.id))
+        heard = []
+        for features in self._store.records.read(Features, run_id=run.id):
+            if features.id in in_time:
+                in_time.remove(features.id)
+                if features.response_id in members:
+                    heard.append(_heard(members[features.response_id], features))
+        return heard, len(in_time)
+
+    def _wait_for(self, lacking: int, run: Run, completion: Completion) -> None:
+        if lacking and self._now() < completion.at + LOST_AFTER:
+            raise TransientError(
+                f"{lacking} records of the window {run.id} are not in the store yet.",
+                retry_after_s=SOON_S,
+            )
+        if lacking:
+            log("diagnoser").error("a window lacks records that are lost", run=run.id, lost=lacking)
+
+    def _entrants(self, closed: Round, dimension: str, heard: Sequence[TrafficAnswer]) -> Entrants:
         users = groups_by_user(heard, dimension)
         new = self._store.enrolled_units.enroll(
             closed.monitor_id, closed.epoch, dimension, users, closed.round
@@ -55,25 +134,31 @@ class TrafficWindows:
         mixed = {user for user, groups in users.items() if len(groups) > 1}
         return Entrants(new=new, known=users.keys() - new, mixed=mixed)
 
-    def _heard(self, run: Run, said: list[Response]) -> list[TrafficAnswer]:
-        pins = {(pin.name, pin.version) for pin in run.extractors}
-        responses = {response.id: response for response in said}
-        return [
-            _heard(responses[each.response_id], each)
-            for each in self._store.records.read(Features, run_id=run.id)
-            if (each.extractor, each.extractor_version) in pins and each.response_id in responses
-        ]
 
-
-def _heard(response: Response, features: Features) -> TrafficAnswer:
+def _member(response: Response) -> Member:
     probe = response.probe
-    return TrafficAnswer(
+    return Member(
         key=probe.key,
         user=probe.set_id,
         groups=probe.groups,
+        said_at=probe.at,
+        has_text=response.ending is Ending.ANSWERED,
+        facts=probe.facts,
+        response_id=response.id,
+    )
+
+
+def _heard(member: Member, features: Features) -> TrafficAnswer:
+    return TrafficAnswer(
+        key=member.key,
+        user=member.user,
+        groups=member.groups,
         extractor=features.extractor,
         values=None if features.unscorable else features.values,
         unscorable=features.unscorable,
+        said_at=member.said_at,
+        facts=member.facts,
+        response_id=member.response_id,
     )
 
 
@@ -81,19 +166,26 @@ def _description(
     run: Run,
     monitor: Monitor,
     closed: Round,
-    said: list[Response],
-    heard: list[TrafficAnswer],
+    read: ReadWindow,
     entrants: Mapping[str, Entrants],
+    observed: Mapping[str, RoundCounts],
 ) -> Description:
     if run.window is None:
         raise PoisonError(f"The run {run.id} has no window to describe.")
+    members = read.members.values()
+    measured = {each.key for each in read.heard}
+    used = frozenset().union(*(each.used for each in observed.values()))
+    accounts = accounts_of(members, monitor.plan.comparisons, measured, used)
+    lost = read.size - len(members)
+    users = {key: user_counts_of(each.counts) for key, each in observed.items()}
     return Description(
         **closed.model_dump(include=CARRIED - {"epoch"}),
         monitor=monitor.name,
         window=run.window,
-        answers=len(said),
-        without_unit=sum(response.probe.set_id is None for response in said),
+        answers=read.size,
+        accounts=accounts.model_copy(update={"unmeasured": accounts.unmeasured + lost}),
+        without_unit=sum(each.user is None for each in members),
         known_units={name: len(each.known) for name, each in entrants.items()},
         mixed_units={name: len(each.mixed) for name, each in entrants.items()},
-        described=window_descriptions(monitor.plan, heard),
+        described=window_descriptions(monitor.plan, read.heard, users),
     )

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from statistics import fmean, stdev
 
+from services.evaluator.domain.checks.report_faults import faults_of
 from services.evaluator.domain.model_questions import (
     JudgementRequest,
     JudgeScore,
     judgement_in,
     report_in,
 )
-from services.evaluator.domain.report_checks import faults_of
 from services.evaluator.domain.rubric import Profile
 from shared.contracts import (
     Agreement,

@@ -88,6 +88,7 @@ RULES = (
     "Rules\n"
     "- Every number in the report is one of those above, with the same digits; compute none and"
     " invent none.\n"
+    "- What a note above warns of is said somewhere in the report.\n"
     "- Every sentence begins with a capital letter and ends with a full stop. No lists, no"
     " tables.\n"
     "- Name no study, source or law that does not stand above.\n"

@@ -1,9 +1,11 @@
 """Words, sentences and syllables of an English text, and how often phrases stand in it."""
 
 import re
+from itertools import groupby
+from operator import itemgetter
 
 WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
-SENTENCE_END = re.compile(r"[.!?]+(?=\s|$|[\"')\]\u2019\u201d])")
+SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?=\s|$|[\"')\]\u2019\u201d])")
 VOWELS = re.compile(r"[aeiouy]+")
 SILENT = re.compile(r"(?:[^laeiouy]es|[^aeiouydt]ed|[^aeiouyl]e)$")
 """An ending that is written but not spoken: makes, moved, late; but not table, wanted, boxes."""
@@ -23,13 +25,24 @@ def sentence_count(text: str) -> int:
 
 def syllable_count(word: str) -> int:
     """Estimate the syllables of an English word from its vowels; every word has one."""
-    spelled = "".join(c for c in word.lower() if c.isalpha())
+    lower = word.lower()
+    spelled = lower if lower.isalpha() else "".join(c for c in lower if c.isalpha())
     return max(1, len(VOWELS.findall(SILENT.sub("", spelled) or spelled)))
 
 
 def phrase_pattern(phrases: str) -> re.Pattern[str]:
     """Return the pattern that finds any of the phrases (comma separated) as whole words."""
     each = {" ".join(phrase.split()) for phrase in phrases.split(",")}
-    ordered = sorted(each, key=lambda phrase: (-len(phrase), phrase))
-    alternatives = "|".join(re.escape(phrase).replace("'", "['\u2019]") for phrase in ordered)
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)
+    ordered = sorted(each, key=lambda phrase: (phrase[0], -len(phrase), phrase))
+    # By their first letters, so that a character that begins none is left at once.
+    begun = [
+        f"{letter}(?:{'|'.join(_in_text(phrase[1:]) for phrase in some)})"
+        for letter, some in groupby(ordered, key=itemgetter(0))
+    ]
+    first = "".join({phrase[0] for phrase in each})
+    return re.compile(rf"(?<!\w)(?=[{first}])(?:{'|'.join(begun)})(?!\w)", re.IGNORECASE)
+
+
+def _in_text(phrase: str) -> str:
+    """Return the pattern of a phrase, with either apostrophe."""
+    return re.escape(phrase).replace("'", "['\u2019]")

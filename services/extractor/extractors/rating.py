@@ -11,15 +11,16 @@ FEATURES = ("rating",)
 INSTRUMENT = "patterns for a stated rating; no model"
 
 NUMBER = r"[-+]?\d+(?:\.\d+)?"
-ALONE = re.compile(rf"\s*({NUMBER})\s*\.?\s*")
+# Runs of like characters are never given back (`*+`): the time grows with the text, not its square.
+ALONE = re.compile(rf"\s*+({NUMBER})\s*+\.?\s*+")
 LABELLED = re.compile(
     r"\b(?:rating|score|ranking)\b"
-    rf"[\"'*\s]*(?:is|of|=|:)?[\"'*\s]*({NUMBER})(?!\w|\.\d)",
+    rf"[\"'*\s]*+(?:(?:is|of|=|:)[\"'*\s]*+)?({NUMBER})(?!\w|\.\d)",
     re.IGNORECASE,
 )
 ON_ITS_OWN_LINE = re.compile(
-    r"^[\s#>*_-]*(?:final |overall )?(?:rating|score|ranking)"
-    rf"[\s*_]*[:=][\s*_]*({NUMBER})[\s*_.]*$",
+    r"^(?:[^\S\n]|[#>*_-])*+(?:final |overall )?(?:rating|score|ranking)"
+    rf"[\s*_]*+[:=][\s*_]*+({NUMBER})(?:[^\S\n]|[*_.])*+$",
     re.IGNORECASE | re.MULTILINE,
 )
 """A rating on a line of its own outranks those mentioned on the way to it."""

@@ -7,7 +7,7 @@ FEATURES = ("words", "words_per_sentence")
 INSTRUMENT = "word counts, any language with spaces; no model"
 
 WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
-SENTENCE_END = re.compile(r"[.!?]+(?:\s|$)")
+SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?:\s|$)")
 
 
 def measure(text: str) -> dict[str, float | None]:

@@ -110,7 +110,11 @@ def evidence_chart(history: History) -> Chart:
     epochs = _epochs(points)
     return Chart(
         title=f"Evidence of a disparity in {history.comparison} by round",
-        lines=[_line([(point.round, point.log_e) for point in epoch], x, y) for epoch in epochs],
+        lines=[
+            _line([(point.round, point.log_e) for point in test], x, y)
+            for epoch in epochs
+            for test in _tests(epoch)
+        ],
         x_ticks=_round_ticks(x),
         y_ticks=_value_ticks(y),
         levels=[Tick(y.at(0.0), ""), Tick(y.at(bound), "alarm")],
@@ -141,6 +145,10 @@ def _x_axis(points: Sequence[HistoryPoint]) -> Axis:
 
 def _epochs(points: Iterable[HistoryPoint]) -> list[list[HistoryPoint]]:
     return [list(epoch) for _, epoch in groupby(points, key=lambda point: point.epoch)]
+
+
+def _tests(epoch: Iterable[HistoryPoint]) -> list[list[HistoryPoint]]:
+    return [list(test) for _, test in groupby(epoch, key=lambda point: point.test)]
 
 
 def _gap_lines(epoch: Sequence[HistoryPoint], x: Axis, y: Axis) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """HTML from templates: what people and models wrote is escaped, nothing in it runs."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -11,8 +12,8 @@ from markupsafe import Markup, escape
 
 from services.gateway import dashboard
 from services.gateway.auth import PAGE_HEADERS
-from shared.contracts import Verdict
-from shared.formatting import UNDEFINED, number, p_value
+from shared.contracts import GroupSummary, Verdict
+from shared.formatting import UNDEFINED, number, p_equals, p_value
 
 BREAK_AFTER = re.compile("([:./])")
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
@@ -64,6 +65,12 @@ def capitalize_first(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
+def by_rank(groups: Sequence[GroupSummary]) -> list[GroupSummary]:
+    """Return groups by their rank, where they have one; the others stay in their order."""
+    ranks = {each.group: each.rank.value for each in groups if each.rank and each.rank.value}
+    return sorted(groups, key=lambda each: ranks.get(each.group, len(groups) + 1))
+
+
 def _duration(time: timedelta) -> str:
     """Return whole times of the largest unit that fits."""
     passed_s = max(0.0, time.total_seconds())
@@ -80,6 +87,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for use in (number, p_value, words, ago, due, breakable, moment, capitalize_first):
+    for use in (
+        *(number, p_value, p_equals, words, ago, due, breakable, moment, capitalize_first),
+        by_rank,
+    ):
         made.filters[use.__name__] = use
     return made

@@ -19,14 +19,16 @@ from services.gateway.dashboard.charts import (
     whiskers,
 )
 from services.gateway.dashboard.rendering import page, style_sheet
+from services.gateway.monitors.evidence_views import EvidenceView
 from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.monitors.views import EvidenceView
 from services.gateway.runs.queries import RunQueries
+from shared.contracts import ACCOUNTS
 from shared.runtime.blocking import in_thread
 
 RELOAD_S = 30
 MAX_RUNS = 25
 MAX_CHARTS = 12
+MAX_WINDOWS = 24
 
 
 def page_routes(
@@ -70,9 +72,10 @@ def _view_routes(
     @router.get("/monitors/{name}")
     async def show_monitor(name: str) -> HTMLResponse:
         view = await in_thread(monitors.show, name)
+        windows = await in_thread(monitors.windows, name, MAX_WINDOWS) if view.accounts else []
         histories = (await in_thread(monitors.histories, name))[:MAX_CHARTS]
         charts = [(each, gap_chart(each), evidence_chart(each)) for each in histories]
-        evidence = sorted(view.evidence, key=lambda each: -each.log_supremum / each.bound)
+        evidence = sorted(view.evidence, key=_by_urgency)
         return page(
             "monitor.html",
             reload_s=RELOAD_S,
@@ -80,6 +83,8 @@ def _view_routes(
             evidence=evidence,
             whiskers=_whiskers_by_number(evidence),
             charts=charts,
+            windows=windows,
+            account_names=ACCOUNTS,
             now=now(),
         )
 
@@ -100,6 +105,11 @@ def _view_routes(
         return page("operations.html", operations=operations_of(request.app.openapi()))
 
     return router
+
+
+def _by_urgency(evidence: EvidenceView) -> tuple[bool, float]:
+    """Return what evidence is sorted by: alarms that stand first, then what is nearest to one."""
+    return evidence.standing is None, -evidence.log_e / evidence.bound
 
 
 def _whiskers_by_number(evidence: list[EvidenceView]) -> list[Whisker | None]:

@@ -4,13 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from services.gateway.monitors.plans import plan_of, upkeep_of
+from services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
+from services.gateway.monitors.notes import notes_of
+from services.gateway.monitors.plans import check_round, plan_of, upkeep_of
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
 from services.gateway.monitors.views import AppliedMonitor
-from shared.contracts import Monitor, MonitorPlan, MonitorState, Purpose
+from shared.contracts import Monitor, MonitorPlan, MonitorState, Purpose, Upkeep
+from shared.contracts.suite_limits import MOST_PROBES
 from shared.errors import UsageError
 from shared.store import Store
+
+CHANNEL_AGE = timedelta(minutes=10)
+"""A channel that no diagnoser has announced for so long is gone."""
 
 
 @dataclass(frozen=True)
@@ -21,31 +27,46 @@ class MonitorCommands:
     queries: MonitorQueries
     now: Callable[[], datetime]
     extractor_age_s: float
+    allowed: AllowedTargets = EVERY_TARGET
+    most_probes: int = MOST_PROBES
 
-    def apply(self, request: MonitorRequest | TrafficMonitorRequest) -> AppliedMonitor:
-        """Store a monitor's definition; the same file again changes nothing."""
+    def definition_of(self, request: MonitorRequest | TrafficMonitorRequest) -> AppliedMonitor:
+        """Return what a monitor's definition becomes; the same file again changes nothing."""
         suite = None
         if isinstance(request, MonitorRequest):
             suite = self.store.suites.get(request.suite_hash)
         plan, upkeep = plan_of(request, suite), upkeep_of(request)
+        if plan.traffic is None:
+            self.allowed.check([plan.target])
+            check_round(plan, suite, self.most_probes)
         self._check_measured(plan)
+        self._check_channels(upkeep)
         last = self.queries.latest().get(request.name)
+        if last is not None and last.history is not None:
+            raise UsageError(
+                f"{request.name} is the monitor that reads the past of {last.history.of}. Choose"
+                " another name."
+            )
         if last and (last.plan, last.upkeep, last.state) == (plan, upkeep, MonitorState.ACTIVE):
             return AppliedMonitor(monitor=last, changed=False, anew=False)
         now = self.now()
         monitor = Monitor(
+            tenant=self.store.tenant,
             purpose=Purpose.MONITOR,
             at=now,
             name=request.name,
-            moment_ms=_later_moment_ms(last, now),
+            moment_ms=later_moment_ms(last, now),
             plan=plan,
             upkeep=upkeep,
             since=_first_round_due(last, plan, now),
         )
-        self.store.records.write([monitor])
         same_plan = last is not None and last.monitor_id == monitor.monitor_id
         anew = not same_plan and not self.store.rounds.closed(monitor)
-        return AppliedMonitor(monitor=monitor, changed=True, anew=anew)
+        return AppliedMonitor(monitor=monitor, changed=True, anew=anew, notes=notes_of(plan, suite))
+
+    def keep(self, monitor: Monitor) -> None:
+        """Store a definition that is about to count."""
+        self.store.records.write([monitor])
 
     def _check_measured(self, plan: MonitorPlan) -> None:
         """Refuse a feature that no extractor measures: its evidence would be missing for ever."""
@@ -63,20 +84,37 @@ class MonitorCommands:
                     f" measures {', '.join(sorted(running[watched.extractor])) or 'nothing'}."
                 )
 
-    def change_state(self, name: str, state: MonitorState) -> Monitor:
-        """Store and return the record that pauses, resumes or deletes a monitor."""
+    def _check_channels(self, upkeep: Upkeep) -> None:
+        """Refuse a channel that no diagnoser has: nobody would hear of the alarms."""
+        if not upkeep.channels:
+            return
+        since = self.now() - CHANNEL_AGE
+        known = [each.name for each in self.store.channels.known(since)]
+        if unknown := sorted(set(upkeep.channels) - set(known)):
+            raise UsageError(
+                f"There is no channel {unknown[0]}; the operator has declared"
+                f" {', '.join(known) or 'none'} (BIASWATCH_DIAGNOSER_CHANNELS_FILE of the"
+                " diagnoser). Name one of these, or ask the operator for it."
+            )
+
+    def changed_state(self, name: str, state: MonitorState) -> AppliedMonitor:
+        """Return the record that pauses, resumes or deletes a monitor."""
         last = self.queries.monitor(name)
+        if last.history is not None and state is not MonitorState.DELETED:
+            raise UsageError(
+                f"{name} reads the past of {last.history.of}: it is neither paused nor resumed."
+                " `biaswatch ingest SOURCE FILE --history` sends more of it in."
+            )
         now = self.now()
         if last.state is state:
-            return last
-        fields = {"at": now, "moment_ms": _later_moment_ms(last, now), "state": state}
+            return AppliedMonitor(monitor=last, changed=False, anew=False)
+        fields = {"at": now, "moment_ms": later_moment_ms(last, now), "state": state}
         if state is MonitorState.ACTIVE:
             fields["since"] = now
         monitor = last.model_copy(update=fields)
         # A copy keeps what was computed of the original, its id among it.
         monitor = Monitor.model_validate(monitor.model_dump(exclude={"id"}))
-        self.store.records.write([monitor])
-        return monitor
+        return AppliedMonitor(monitor=monitor, changed=True, anew=False)
 
 
 def _first_round_due(last: Monitor | None, plan: MonitorPlan, now: datetime) -> datetime:
@@ -85,6 +123,6 @@ def _first_round_due(last: Monitor | None, plan: MonitorPlan, now: datetime) -> 
     return last.since if last is not None and unchanged and plan.traffic is not None else now
 
 
-def _later_moment_ms(last: Monitor | None, now: datetime) -> int:
+def later_moment_ms(last: Monitor | None, now: datetime) -> int:
     """Return a moment later than that of the last definition, however quickly one follows."""
     return max(int(now.timestamp() * 1000), last.moment_ms + 1 if last else 0)

@@ -1,10 +1,6 @@
 """Files of monitors become plans: what is watched, and how the monitor is run."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-
-from pydantic import ValidationError
 
 from services.gateway.monitors.requests import TRAFFIC_PREFIX, MonitorRequest, TrafficMonitorRequest
 from shared.contracts import (
@@ -20,7 +16,8 @@ from shared.contracts import (
     WatchedPair,
     parse_target,
 )
-from shared.contracts.mistakes import first_mistake
+from shared.contracts.mistakes import as_usage_error
+from shared.contracts.suite_limits import number_shown
 from shared.errors import NotFoundError, UsageError
 
 COPIED = {"alpha", "missing_tolerance"}
@@ -44,11 +41,22 @@ def plan_of(request: MonitorRequest | TrafficMonitorRequest, suite: Suite | None
         raise NotFoundError(f"There is no suite {request.suite_hash}. Upload it first.")
     else:
         watched = _watched_suite(request, suite)
-    with _as_usage_error():
+    with as_usage_error("The monitor"):
         return MonitorPlan(
             features=tuple(WatchedFeature(**each.model_dump()) for each in request.features),
             comparisons=tuple(WatchedPair(**each.model_dump()) for each in request.comparisons),
             **watched,
+        )
+
+
+def check_round(plan: MonitorPlan, suite: Suite | None, most: int) -> None:
+    """Refuse a monitor whose rounds would ask more than is allowed; raise UsageError."""
+    each_round = len(suite.probes) * plan.repeats if suite else 0
+    if plan.sets_per_round is None and each_round > most:
+        raise UsageError(
+            f"A round would ask {number_shown(each_round)} questions; {most:,} are allowed. Ask"
+            " less, draw `sets_per_round`, or have whoever operates the gateway raise"
+            " BIASWATCH_GATEWAY_RUN_PROBES."
         )
 
 
@@ -59,12 +67,13 @@ def upkeep_of(request: MonitorRequest | TrafficMonitorRequest) -> Upkeep:
         if isinstance(request, TrafficMonitorRequest)
         else {"cadence_s": request.cadence, "budget": Budget(**request.budget.model_dump())}
     )
-    with _as_usage_error():
+    with as_usage_error("The monitor"):
         return Upkeep(
             deadline_s=request.deadline,
             most_rounds=request.most_rounds,
             owners=request.owners,
             webhook=request.webhook,
+            channels=request.channels,
             **own,
         )
 
@@ -82,10 +91,18 @@ def _watched_suite(request: MonitorRequest, suite: Suite) -> dict[str, Any]:
 def _watched_traffic(request: TrafficMonitorRequest) -> dict[str, Any]:
     if request.window < SHORTEST_WINDOW_S or request.window % 1:
         raise UsageError("The monitor, window: it is at least 1m, in whole seconds.")
+    within = request.neighbours_within
+    if within is not None and (within < 1 or within % 1):
+        raise UsageError("The monitor, neighbours_within: it is at least 1s, in whole seconds.")
     system = request.target.removeprefix(TRAFFIC_PREFIX)
-    with _as_usage_error():
+    with as_usage_error("The monitor"):
         return {
-            "traffic": Traffic(window_s=int(request.window), mentions=request.mentions),
+            "traffic": Traffic(
+                window_s=int(request.window),
+                mentions=request.mentions,
+                strata=request.strata,
+                neighbours_within_s=None if within is None else int(within),
+            ),
             "target": Target(name=request.target, provider=TRAFFIC, model=system),
             "claim": Claim.POPULATION,
             **request.model_dump(include=COPIED),
@@ -112,14 +129,3 @@ def _check_comparison(pair: WatchedPair, suite: Suite, request: MonitorRequest) 
             f" {pair.b or 'another'}: twins need the same `set`; without twins the method is"
             " `two_groups`, with the claim `population`."
         )
-
-
-@contextmanager
-def _as_usage_error() -> Iterator[None]:
-    """Turn a contradiction between parts of the file into a mistake of the user."""
-    try:
-        yield
-    except ValidationError as error:
-        mistake = first_mistake(error)
-        field = f"{mistake.field}: " if mistake.field else ""
-        raise UsageError(f"The monitor, {field}{mistake.said}.") from None

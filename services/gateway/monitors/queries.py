@@ -1,11 +1,12 @@
 """Monitors as the store has them: their state, evidence and alarms."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import Field
 
+from services.gateway.monitors.evidence_views import evidence_view
 from services.gateway.monitors.views import (
     AlarmView,
     History,
@@ -13,21 +14,27 @@ from services.gateway.monitors.views import (
     MonitorView,
     TwinAnswer,
     TwinsView,
-    evidence_view,
     histories_of,
     rounds_shown,
     twin_answer,
 )
+from services.gateway.monitors.window_views import WindowState, WindowView, window_view
 from shared.contracts import (
+    AccountedWindow,
     Alarm,
-    AlarmState,
+    AnswerAccounts,
     Description,
     Evidence,
     Monitor,
     MonitorState,
     Response,
     Round,
+    RoundEvidence,
+    evidence_in,
+    standing_of,
+    window_at,
 )
+from shared.contracts.alarm_delivery import AlarmDelivery
 from shared.errors import NotFoundError
 from shared.stats.anytime.judging import e_bh
 from shared.store import Store
@@ -42,10 +49,14 @@ class MonitorQueries:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def latest(self) -> dict[str, Monitor]:
-        """Return the last definition of each monitor by name, also of deleted ones."""
+    def definitions(self) -> list[Monitor]:
+        """Return the last definition of each monitor of each tenant, also of deleted ones."""
         found = sorted(self._store.records.all(Monitor), key=lambda each: each.moment_ms)
-        return {each.name: each for each in found}
+        return list({(each.tenant, each.name): each for each in found}.values())
+
+    def latest(self) -> dict[str, Monitor]:
+        """Return the last definition of each of one tenant's monitors by name."""
+        return {each.name: each for each in self.definitions()}
 
     def monitor(self, name: str) -> Monitor:
         """Return the last definition of a monitor, or raise NotFoundError."""
@@ -58,11 +69,13 @@ class MonitorQueries:
         """Return the status of every monitor, with what stands out over the whole deployment."""
         latest = [each for each in self.latest().values() if each.state is not MonitorState.DELETED]
         evidence = {each.name: self._evidence(each) for each in latest}
-        log_es = [each.log_e for name in evidence for each in evidence[name]]
+        # What was declared after the data takes no part in what stands out now.
+        live = {each.name: evidence[each.name] for each in latest if each.history is None}
+        log_es = [each.log_e for found in live.values() for each in found]
         flags = iter(e_bh(log_es, DEPLOYMENT_ALPHA) if log_es else [])
-        flagged = {name: sum(next(flags) for _ in found) for name, found in evidence.items()}
+        flagged = {name: sum(next(flags) for _ in found) for name, found in live.items()}
         return [
-            self._status(each, evidence[each.name], flagged[each.name])
+            self._status(each, evidence[each.name], flagged.get(each.name, 0))
             for each in sorted(latest, key=lambda monitor: monitor.name)
         ]
 
@@ -78,7 +91,11 @@ class MonitorQueries:
                 for each, flag in zip(evidence, flags, strict=True)
             ],
             alarms=self._alarms(monitor),
-            window=next(iter(self._store.rounds.latest(Description, monitor, 1)), None),
+            accounts=self._accounts(monitor),
+            window=next(
+                (each for each in self._windows(monitor, 20) if each.state is WindowState.READ),
+                None,
+            ),
         )
 
     def histories(self, name: str) -> list[History]:
@@ -87,13 +104,33 @@ class MonitorQueries:
         most = rounds_shown(len(monitor.plan.watched))
         rounds = self._store.rounds.latest(Round, monitor, most)
         read = self._store.records.read
-        return histories_of(each for one in rounds for each in read(Evidence, run_id=one.run_id))
+        found = (each for one in rounds for each in read(RoundEvidence, run_id=one.run_id))
+        return histories_of(evidence_in(found))
 
     def windows(
         self, name: str, last: Annotated[int, Field(ge=1, le=MAX_WINDOWS)] = 100
-    ) -> list[Description]:
-        """Return the descriptions of a traffic monitor's last windows, the latest first."""
-        return self._store.rounds.latest(Description, self.monitor(name), last)[::-1]
+    ) -> list[WindowView]:
+        """Return a traffic monitor's last windows, the latest first, also those not read yet."""
+        return self._windows(self.monitor(name), last)
+
+    def _windows(self, monitor: Monitor, last: int) -> list[WindowView]:
+        read = {each.run_id: each for each in self._store.rounds.latest(Description, monitor, last)}
+        accounted = {
+            each.of.run_id: each
+            for each in self._store.window_answers.latest(monitor.monitor_id, last)
+        }
+        runs = read.keys() | accounted.keys()
+        found = [
+            window_view(each, read.get(run_id), watched=each is None or _watched(each, monitor))
+            for run_id in runs
+            for each in [accounted.get(run_id)]
+        ]
+        return sorted(found, key=lambda each: each.window.begins, reverse=True)[:last]
+
+    def _accounts(self, monitor: Monitor) -> AnswerAccounts | None:
+        if monitor.plan.traffic is None:
+            return None
+        return self._store.window_answers.accounts(monitor.monitor_id)
 
     def alarms(self, name: str) -> list[AlarmView]:
         """Return a monitor's alarms, the latest first, with the answers that contributed most."""
@@ -102,6 +139,10 @@ class MonitorQueries:
         dimensions = {each.key: each.pair.dimension for each in monitor.plan.watched}
         ids = [id_ for alarm in alarms for twins in alarm.twins for id_ in (*twins.a, *twins.b)]
         responses = {each.id: each for each in self._store.records.get(Response, ids)}
+
+        sent: dict[str, list[AlarmDelivery]] = defaultdict(list)
+        for each in self._store.alarm_deliveries.of_alarms(alarm.id for alarm in alarms):
+            sent[each.alarm_id].append(each)
 
         def shown(alarm: Alarm, ids: Iterable[str]) -> list[TwinAnswer]:
             dimension = dimensions[alarm.comparison_key]
@@ -119,6 +160,7 @@ class MonitorQueries:
                     )
                     for each in alarm.twins
                 ],
+                deliveries=sent[alarm.id],
             )
             for alarm in alarms
         ]
@@ -131,12 +173,12 @@ class MonitorQueries:
         last = self._store.rounds.last(monitor)
         if last is None:
             return []
-        found = self._store.records.read(Evidence, run_id=last.run_id)
+        found = evidence_in(self._store.records.read(RoundEvidence, run_id=last.run_id))
         return sorted(found, key=lambda each: each.comparison_key)
 
     def _status(self, monitor: Monitor, evidence: list[Evidence], flagged: int) -> MonitorStatus:
         last = self._store.rounds.last(monitor)
-        entry = self._store.schedule.get(monitor.name)
+        entry = self._store.schedule.get(monitor.name, monitor.tenant)
         if entry is not None and entry.monitor.monitor_id != monitor.monitor_id:
             entry = None  # the schedule still has the plan before this one
         ended = entry.ended if entry else None
@@ -155,16 +197,21 @@ class MonitorQueries:
             next_round_at=entry.due if entry and continues else None,
             comparisons=len(monitor.plan.watched),
             verdicts=Counter(each.verdict for each in evidence),
-            alarms=_raised_count(self._alarms(monitor)),
+            alarms=len(standing_of(self._alarms(monitor))),
             flagged=flagged,
+            alpha=monitor.plan.alpha,
+            share_left=min(
+                (each.share_left for each in evidence if each.share_left is not None), default=None
+            ),
             since=monitor.since,
+            history_of=monitor.history.of if monitor.history else None,
         )
 
 
-def _raised_count(alarms: list[Alarm]) -> int:
-    """Count the alarms that were raised and not cleared."""
-    raised, cleared = (
-        {(each.comparison_key, each.what, each.epoch) for each in alarms if each.state is state}
-        for state in (AlarmState.RAISED, AlarmState.CLEARED)
-    )
-    return len(raised - cleared)
+def _watched(accounted: AccountedWindow, monitor: Monitor) -> bool:
+    """Tell whether answers that are taken in now could be in time for a window."""
+    window = accounted.of.window
+    if monitor.history is not None:
+        return window.ends <= monitor.history.before
+    length_s = int((window.ends - window.begins).total_seconds())
+    return window.begins >= window_at(monitor.since, length_s).begins

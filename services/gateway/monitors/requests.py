@@ -11,14 +11,17 @@ from pydantic import (
     Discriminator,
     Field,
     JsonValue,
+    NonNegativeFloat,
     PositiveFloat,
     Tag,
     TypeAdapter,
     WithJsonSchema,
+    field_validator,
+    model_validator,
 )
 
 from shared.contracts import TRAFFIC, Budget, Claim, Method, WatchedFeature, WatchedPair
-from shared.contracts.identity import RecordId, Token
+from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.mistakes import ASKS, LISTENS
 from shared.contracts.monitor import LEAST_ALPHA
 from shared.contracts.traffic import LONGEST_S, Words
@@ -56,12 +59,28 @@ Duration = Annotated[
     WithJsonSchema(DURATION_SCHEMA),
 ]
 STRICT = ConfigDict(extra="forbid", frozen=True)
+NO_TOLERANCE = (
+    "choose a tolerance, the largest gap that does not matter: in the units of the feature, for the"
+    " methods `odds` and `discordant` in log odds (0.2 is about 5 percentage points around a half);"
+    " `tolerance: 0` says that any gap matters, however small, and one that wobbles around 0 may"
+    " alarm, too"
+)
 
 
 class FeatureRequest(WatchedFeature):
     """A feature of a monitor's file, in which a misspelt word is a mistake."""
 
     model_config = STRICT
+
+    tolerance: NonNegativeFloat
+    """The largest gap that does not matter: in the feature's units, or in log odds."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _chosen(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.keys() <= cls.model_fields.keys() - {"tolerance"}:
+            raise ValueError(NO_TOLERANCE)
+        return given
 
 
 class ComparisonRequest(WatchedPair):
@@ -97,6 +116,8 @@ class MonitorFile(BaseModel):
     """Who is told of alarms."""
     webhook: str | None = None
     """Where alarms are posted."""
+    channels: tuple[Token, ...] = ()
+    """The operator's channels by which alarms are sent, as `biaswatch channels list` lists them."""
 
 
 class MonitorRequest(MonitorFile):
@@ -133,11 +154,24 @@ class MonitorRequest(MonitorFile):
 TRAFFIC_PREFIX = f"{TRAFFIC}:"
 
 
+POOLED = (
+    "the method `two_groups` adds up users of all windows, and alarms where groups are equal at"
+    " every moment but levels and shares of groups move; take `matched`, the default"
+)
+
+
 class TrafficFeatureRequest(FeatureRequest):
     """A feature of a file of a traffic monitor; traffic has no twins."""
 
-    method: Method = Method.TWO_GROUPS
-    """How evidence is gathered; without twins there is no other method."""
+    method: Method = Method.MATCHED
+    """How evidence is gathered: users are matched in time."""
+
+    @field_validator("method")
+    @classmethod
+    def _compares_at_one_time(cls, method: Method) -> Method:
+        if method is Method.TWO_GROUPS:
+            raise ValueError(POOLED)
+        return method
 
 
 class TrafficMonitorRequest(MonitorFile):
@@ -155,6 +189,10 @@ class TrafficMonitorRequest(MonitorFile):
     """How long a window then waits for its measurements."""
     mentions: dict[str, dict[str, Words]] = Field(default_factory=dict)
     """Words by dimension and group that are looked for in users' messages."""
+    strata: tuple[Name, ...] = ()
+    """Facts of the answers (topic, language, product) that users who are compared must share."""
+    neighbours_within: Duration | None = None
+    """How far apart the first answers of users who are compared may be; an hour, or a window."""
 
 
 def _kind_of(asked: Any) -> str:

@@ -4,23 +4,40 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Depends
 
+from services.gateway.auditing import CallerAudit
 from services.gateway.auth import Tokens
 from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.requests import AnyMonitorRequest
 from services.gateway.monitors.views import AppliedMonitor
-from shared.contracts import Monitor, MonitorState
+from services.gateway.strict_requests import StrictRoute
+from shared.contracts import AuditAction, Monitor, MonitorState
 from shared.runtime.blocking import in_thread
 
 Send = Callable[[Monitor], Awaitable[None]]
+ACTIONS = {
+    MonitorState.PAUSED: AuditAction.MONITOR_PAUSE,
+    MonitorState.ACTIVE: AuditAction.MONITOR_RESUME,
+    MonitorState.DELETED: AuditAction.MONITOR_DELETE,
+}
 
 
 def monitor_routes(
-    commands: MonitorCommands, queries: MonitorQueries, send: Send, tokens: Tokens
+    commands: MonitorCommands,
+    queries: MonitorQueries,
+    send: Send,
+    tokens: Tokens,
+    audit: CallerAudit,
 ) -> APIRouter:
     """Return the routes of monitors."""
     router = APIRouter(prefix="/v1")
-    read, run = [Depends(tokens.may_read)], [Depends(tokens.may_run)]
+    router.include_router(_read_routes(queries, tokens))
+    router.include_router(_write_routes(commands, send, tokens, audit))
+    return router
+
+
+def _read_routes(queries: MonitorQueries, tokens: Tokens) -> APIRouter:
+    router = APIRouter(dependencies=[Depends(tokens.may_read)])
     for path, show in (
         ("/monitors", queries.statuses),
         ("/monitors/{name}", queries.show),
@@ -28,29 +45,45 @@ def monitor_routes(
         ("/monitors/{name}/history", queries.histories),
         ("/monitors/{name}/windows", queries.windows),
     ):
-        router.add_api_route(path, show, dependencies=read)
+        router.add_api_route(path, show)
+    return router
 
-    @router.post("/monitors", dependencies=run)
+
+def _write_routes(
+    commands: MonitorCommands, send: Send, tokens: Tokens, audit: CallerAudit
+) -> APIRouter:
+    router = APIRouter(dependencies=[Depends(tokens.may_run)], route_class=StrictRoute)
+
+    @router.post("/monitors")
     async def apply_monitor(monitor_request: AnyMonitorRequest) -> AppliedMonitor:
-        applied = await in_thread(commands.apply, monitor_request)
-        # Sent even if nothing changed: a gateway that died before sending is helped by the repeat.
-        await send(applied.monitor)
+        applied = await in_thread(commands.definition_of, monitor_request)
+        await carry_out(applied, AuditAction.MONITOR_APPLY)
         return applied
 
     async def change(name: str, state: MonitorState) -> Monitor:
-        monitor = await in_thread(commands.change_state, name, state)
-        await send(monitor)
-        return monitor
+        applied = await in_thread(commands.changed_state, name, state)
+        await carry_out(applied, ACTIONS[state])
+        return applied.monitor
 
-    @router.post("/monitors/{name}/pause", status_code=202, dependencies=run)
+    async def carry_out(applied: AppliedMonitor, action: AuditAction) -> None:
+        monitor = applied.monitor
+        if not applied.changed:
+            # A gateway that died before sending is helped by the repeat.
+            await send(monitor)
+            return
+        async with audit.act(action, monitor.name, monitor_id=monitor.monitor_id):
+            await in_thread(commands.keep, monitor)
+            await send(monitor)
+
+    @router.post("/monitors/{name}/pause", status_code=202)
     async def pause_monitor(name: str) -> Monitor:
         return await change(name, MonitorState.PAUSED)
 
-    @router.post("/monitors/{name}/resume", status_code=202, dependencies=run)
+    @router.post("/monitors/{name}/resume", status_code=202)
     async def resume_monitor(name: str) -> Monitor:
         return await change(name, MonitorState.ACTIVE)
 
-    @router.delete("/monitors/{name}", status_code=202, dependencies=run)
+    @router.delete("/monitors/{name}", status_code=202)
     async def delete_monitor(name: str) -> Monitor:
         return await change(name, MonitorState.DELETED)
 

@@ -6,16 +6,19 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
+from services.gateway.monitors.evidence_views import EvidenceView
+from services.gateway.monitors.window_views import WindowView
 from shared.contracts import (
     Alarm,
+    AnswerAccounts,
     Claim,
-    Description,
     Estimate,
     Evidence,
     Monitor,
     Response,
     Verdict,
 )
+from shared.contracts.alarm_delivery import AlarmDelivery
 
 
 class AppliedMonitor(BaseModel):
@@ -26,6 +29,8 @@ class AppliedMonitor(BaseModel):
     """Whether anything differs from before."""
     anew: bool
     """Whether it starts with no evidence, because its plan is another."""
+    notes: list[str] = []
+    """What it can find, and what to consider, in sentences."""
 
 
 class MonitorStatus(BaseModel):
@@ -50,48 +55,14 @@ class MonitorStatus(BaseModel):
     alarms: int
     flagged: int = 0
     """Comparisons that stand out over the whole deployment now (e-BH)."""
+    alpha: float
+    """The probability of any false alarm of this monitor, ever; those of monitors add up."""
+    share_left: float | None = None
+    """The least share of it, over the comparisons, that is left for later tests; null before the
+    first round."""
     since: datetime
-
-
-class EvidenceView(BaseModel):
-    """The evidence of one comparison, without its counts."""
-
-    comparison: str
-    number: str
-    """The extractor and its feature; those of one name share a range."""
-    rounds: int
-    units: int
-    missing: int
-    tolerance: float
-    gap: Estimate
-    log_e: float
-    log_supremum: float
-    bound: float
-    verdict: Verdict
-    reason: str
-    more_units: int | None
-    expected_verdict: Verdict | None
-    no_forecast: str | None
-    impact_ratio: Estimate | None
-    change_log_evidence: float | None
-    level_log_evidence: float | None
-    before: Estimate | None
-    stands_out: bool
-    """Whether it is flagged now among the monitor's comparisons (e-BH)."""
-
-
-def evidence_view(evidence: Evidence, *, stands_out: bool) -> EvidenceView:
-    """Return the view of one comparison's evidence."""
-    names = EvidenceView.model_fields.keys() & Evidence.model_fields.keys()
-    return EvidenceView(
-        comparison=evidence.comparison_key,
-        number=f"{evidence.comparison.watched.extractor}.{evidence.comparison.watched.feature}",
-        tolerance=evidence.comparison.watched.tolerance,
-        change_log_evidence=evidence.change.log_evidence if evidence.change else None,
-        level_log_evidence=evidence.level_change.log_evidence if evidence.level_change else None,
-        stands_out=stands_out,
-        **{name: getattr(evidence, name) for name in names - {"comparison", "number"}},
-    )
+    history_of: str | None = None
+    """The monitor whose past it reads: its evidence was declared after the data."""
 
 
 class TwinAnswer(BaseModel):
@@ -125,10 +96,12 @@ class TwinsView(BaseModel):
 
 
 class AlarmView(BaseModel):
-    """An alarm with the answers behind it."""
+    """An alarm with the answers behind it, and who was told of it."""
 
     alarm: Alarm
     twins: list[TwinsView]
+    deliveries: list[AlarmDelivery] = []
+    """What became of it on its way to each channel."""
 
 
 class MonitorView(BaseModel):
@@ -137,8 +110,10 @@ class MonitorView(BaseModel):
     stand: MonitorStatus
     evidence: list[EvidenceView]
     alarms: list[Alarm]
-    window: Description | None = None
-    """The description of the last window of traffic."""
+    accounts: AnswerAccounts | None = None
+    """What became of every answer that was sent in for it; null where no traffic is watched."""
+    window: WindowView | None = None
+    """The last window of traffic that was read."""
 
 
 MAX_EVIDENCE = 6000
@@ -157,6 +132,8 @@ class HistoryPoint(BaseModel):
     log_supremum: float
     bound: float
     verdict: Verdict
+    test: int | None = None
+    """Which test of the comparison the round belongs to."""
 
 
 class History(BaseModel):
@@ -165,6 +142,12 @@ class History(BaseModel):
     comparison: str
     tolerance: float
     moments: list[HistoryPoint]
+
+
+def _moment(evidence: Evidence) -> HistoryPoint:
+    names = HistoryPoint.model_fields.keys() - {"test"}
+    test = evidence.test.number if evidence.test else None
+    return HistoryPoint(**{name: getattr(evidence, name) for name in names}, test=test)
 
 
 def rounds_shown(comparisons: int) -> int:
@@ -177,16 +160,15 @@ def histories_of(evidence: Iterable[Evidence]) -> list[History]:
     found: dict[str, list[Evidence]] = defaultdict(list)
     for each in sorted(evidence, key=lambda record: record.round):
         found[each.comparison_key].append(each)
-    names = HistoryPoint.model_fields.keys()
     histories = [
         History(
             comparison=key,
             tolerance=each[-1].comparison.watched.tolerance,
-            moments=[HistoryPoint(**{name: getattr(one, name) for name in names}) for one in each],
+            moments=[_moment(one) for one in each],
         )
         for key, each in found.items()
     ]
-    # By the largest evidence so far, as a share of what an alarm needs.
+    # By the largest evidence of the test so far, as a share of what an alarm needs.
     last = {each.comparison: each.moments[-1] for each in histories}
     shares = {name: point.log_supremum / point.bound for name, point in last.items()}
     return sorted(histories, key=lambda each: (-shares[each.comparison], each.comparison))

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
-from services.gateway.runs.views import ResumedTarget, RunState, StoredSuite
+from services.gateway.runs.views import Interpretation, ResumedTarget, RunState, StoredSuite
 from shared.contracts import RUN_GATHER, Brief, Cancellation, Run, Suite
-from shared.errors import NotFoundError
+from shared.contracts.suite_limits import MOST_PROBES, check_amount, check_suite
+from shared.errors import NotFoundError, UsageError
 from shared.store import Store
 
 RESUMABLE = {RunState.INCOMPLETE, RunState.CANCELLED}
@@ -22,18 +24,29 @@ class RunCommands:
     queries: RunQueries
     now: Callable[[], datetime]
     extractor_age_s: float
+    allowed: AllowedTargets = EVERY_TARGET
+    most_probes: int = MOST_PROBES
 
     def keep_suite(self, suite: Suite) -> StoredSuite:
         """Store a suite and return its hash."""
-        return StoredSuite(hash=self.store.suites.keep(suite, self.now()))
+        return StoredSuite(hash=self.store.suites.keep(check_suite(suite), self.now()))
 
     def run_for(self, request: RunRequest) -> Run:
         """Return the run that is requested; nothing is started yet."""
         suite = self.store.suites.get(request.suite_hash)
         if suite is None:
             raise NotFoundError(f"There is no suite {request.suite_hash}. Upload it first.")
+        if suite.purged:
+            raise UsageError(
+                f"Texts of the suite {suite.name} were purged. Upload it without the units that"
+                " are gone, then start the run."
+            )
         since = self.now() - timedelta(seconds=self.extractor_age_s)
-        return run_of(request, suite, self.store.extractors.running(since), self.now())
+        running = self.store.extractors.running(since)
+        run = run_of(request, suite, running, self.now(), tenant=self.store.tenant)
+        check_amount(run, suite, self.most_probes)
+        self.allowed.check((*run.targets, *(run.judging.judges if run.judging else ())))
+        return run
 
     def opening_of(self, run: Run) -> int | None:
         """Return the opening that starting this run would make; None if it must not be started.
@@ -42,21 +55,28 @@ class RunCommands:
         would have them asked twice.
         """
         if self.store.gathers(RUN_GATHER).look(run.id) is None:
-            self.store.records.write([run])  # so that the next request finds it at once
             return 0
         progress = self.queries.progress(run.id)
         return progress.opening + 1 if progress.stand in RESUMABLE else None
 
+    def keep_run(self, run: Run) -> None:
+        """Store a run that is about to start, so that the next request finds it at once."""
+        self.store.records.write([run])
+
     def resume_target(self, request: ResumeRequest) -> ResumedTarget:
         """Have a paused target asked again at once; every generator sees it within seconds."""
-        paused = self.store.paused_targets.read()
+        resumed = self.store.paused_targets.resume(self.paused_lanes(request))
+        return ResumedTarget(target=request.target, pauses=resumed)
+
+    def paused_lanes(self, request: ResumeRequest) -> list[str]:
+        """Return the lanes of a target that is paused, or raise NotFoundError."""
+        paused = self.queries.paused_targets()
         lanes = [each.lane for each in paused if request.target in {each.target, each.lane}]
         if not lanes:
             raise NotFoundError(
                 "No target of this name is paused. `biaswatch targets list` shows those that are."
             )
-        resumed = self.store.paused_targets.resume(lanes)
-        return ResumedTarget(target=request.target, pauses=resumed)
+        return lanes
 
     def cancellation_of(self, run_id: str) -> Cancellation:
         """Store and return the record that ends a run before its time."""
@@ -73,9 +93,14 @@ class RunCommands:
         return cancellation
 
     def brief_for(self, request: BriefRequest) -> Brief:
-        """Store and return the interpretation that is requested; the next request finds it."""
+        """Return the interpretation that is requested; nothing is started yet."""
         if request.run_id is not None:
             self.queries.run(request.run_id)
-        brief = brief_of(request, self.now())
-        self.store.records.write([brief])
+        brief = brief_of(request, self.now(), tenant=self.store.tenant)
+        self.allowed.check((*([brief.writer] if brief.writer else []), *brief.judges))
         return brief
+
+    def keep_brief(self, brief: Brief) -> Interpretation:
+        """Store an interpretation that is about to start; return what is known of it."""
+        self.store.records.write([brief])
+        return self.queries.interpretation(brief.id)

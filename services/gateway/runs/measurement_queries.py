@@ -17,6 +17,7 @@ from shared.contracts import Features, Probe, Run, Suite, asked_of, features_id_
 from shared.errors import UsageError
 from shared.store import Store
 
+MOST_LINES = 2**31 - 1
 AT_ONCE = 500
 """Answers that are in memory at the same time."""
 NOT_ARRIVED = "did not arrive"
@@ -54,8 +55,8 @@ class MeasurementQueries:
     def pages(
         self,
         run_id: str,
-        offset: Annotated[int, Field(ge=0)] = 0,
-        limit: Annotated[int | None, Field(ge=1)] = None,
+        offset: Annotated[int, Field(ge=0, le=MOST_LINES)] = 0,
+        limit: Annotated[int | None, Field(ge=1, le=MOST_LINES)] = None,
     ) -> Iterator[list[AnswerMeasurements]]:
         """Return the measurements of a run from the `offset` on, `limit` at most, in parts.
 

@@ -26,6 +26,8 @@ from shared.errors import NotFoundError
 from shared.store import Store
 
 MAX_RUNS = 10_000
+MAX_BRIEFS = 100
+"""How many of the latest interpretations are looked at for one that waits."""
 WAITING = {RunState.RUNNING, RunState.JUDGING}
 RecordT = TypeVar("RecordT", Diagnosis, Assessment)
 
@@ -64,14 +66,15 @@ class RunQueries:
         return sorted(found, key=lambda each: (each.target, each.scaffold, each.feature))
 
     def paused_targets(self) -> list[PausedTarget]:
-        """Return the targets that are not asked for now, because they refuse every call."""
-        return self._store.paused_targets.read()
+        """Return the targets that runs and interpretations wait for, as they refuse every call."""
+        return self._store.paused_targets.read(self._lanes_awaited())
 
     def interpretation(self, brief_id: str) -> Interpretation:
         """Return an interpretation; it has no evaluation while it is under way."""
-        if not list(self._store.records.get(Brief, [brief_id])):
+        brief = next(self._store.records.get(Brief, [brief_id]), None)
+        if brief is None:
             raise NotFoundError(f"There is no interpretation {brief_id}.")
-        evaluation_id = derived_id(Evaluation.kind, "default", Purpose.JUDGE, brief_id)
+        evaluation_id = _evaluation_id(brief)
         found = next(self._store.records.get(Evaluation, [evaluation_id]), None)
         return Interpretation(brief_id=brief_id, evaluation=found)
 
@@ -124,8 +127,21 @@ class RunQueries:
 
     def _paused(self, run: Run) -> list[PausedTarget]:
         """Return the targets and judges of a run that are not asked for now."""
-        judges = run.judging.judges if run.judging else ()
-        return self._store.paused_targets.read({each.lane for each in (*run.targets, *judges)})
+        return self._store.paused_targets.read(_lanes_of(run))
+
+    def _lanes_awaited(self) -> set[str]:
+        """Return the lanes of all targets that something under way needs.
+
+        A pause is the target's, whoever asks it; which targets others ask is their own affair.
+        """
+        waiting = self._store.gathers(RUN_GATHER).open_keys()
+        lanes = {lane for run in self._store.records.get(Run, waiting) for lane in _lanes_of(run)}
+        briefs = self._store.records.latest(Brief, MAX_BRIEFS, purpose=Purpose.JUDGE)
+        unread = self._store.records.missing(Evaluation, map(_evaluation_id, briefs))
+        for brief in briefs:
+            if _evaluation_id(brief) in unread:
+                lanes |= {each.lane for each in (*filter(None, [brief.writer]), *brief.judges)}
+        return lanes
 
     def _held(self, run: Run, paused: Sequence[PausedTarget], probes: int) -> int:
         """Count the answers that wait for paused targets, of which each has so many probes."""
@@ -135,3 +151,13 @@ class RunQueries:
             max(0, probes - count(Response, run_id=run.id, purpose=run.purpose, lane=lane))
             for lane in lanes
         )
+
+
+def _lanes_of(run: Run) -> set[str]:
+    """Return the lanes of a run's targets and judges."""
+    judges = run.judging.judges if run.judging else ()
+    return {each.lane for each in (*run.targets, *judges)}
+
+
+def _evaluation_id(brief: Brief) -> str:
+    return derived_id(Evaluation.kind, brief.tenant, Purpose.JUDGE, brief.id)

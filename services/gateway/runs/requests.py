@@ -19,10 +19,18 @@ from shared.contracts import (
 )
 from shared.contracts.features import ExtractorStatus
 from shared.contracts.identity import RecordId, Token
+from shared.contracts.mistakes import as_usage_error
 from shared.errors import UsageError
 from shared.stats.studies.local_law_144 import SMALL_SHARE
 
 SELF, NO_JUDGE = "self", "none"
+MOST_TARGETS = 500
+"""Of a run; as many scaffolds and judges."""
+MOST_JUDGEMENTS = 100
+"""How often each judge of an interpretation is asked, how many there are, and about how much."""
+LONGEST_NONCE = 512
+UNNAMED = "default"
+"""The tenant of who names none."""
 
 
 class RunRequest(BaseModel):
@@ -31,14 +39,14 @@ class RunRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     suite_hash: RecordId
-    targets: list[str] = Field(min_length=1)
-    scaffolds: list[str] = Field(default=["direct"], min_length=1)
+    targets: list[str] = Field(min_length=1, max_length=MOST_TARGETS)
+    scaffolds: list[Token] = Field(default=["direct"], min_length=1, max_length=MOST_TARGETS)
     repeats: PositiveInt = 1
     parameters: dict[str, JsonValue] = {}
     system_prompt: str | None = None
-    nonce: str = ""
+    nonce: str = Field(default="", max_length=LONGEST_NONCE)
     budget: Budget = Budget()
-    judges: list[str] = []
+    judges: list[str] = Field(default=[], max_length=MOST_TARGETS)
     """The targets that judge pairs of answers; empty for each target its own, `none` for nobody."""
     judge_seed: int = 0
     """What the judges' distractors and their order are drawn from."""
@@ -72,7 +80,12 @@ def check_features(suite: Suite, running: Sequence[ExtractorStatus]) -> None:
 
 
 def run_of(
-    request: RunRequest, suite: Suite, running: Sequence[ExtractorStatus], at: datetime
+    request: RunRequest,
+    suite: Suite,
+    running: Sequence[ExtractorStatus],
+    at: datetime,
+    *,
+    tenant: str = UNNAMED,
 ) -> Run:
     """Return the run that is requested.
 
@@ -87,15 +100,17 @@ def run_of(
     )
     pins = tuple(_pin(name, running) for name in suite.extractors)
     check_features(suite, running)
-    return Run(
-        at=at,
-        suite=suite.name,
-        suite_hash=suite.hash,
-        targets=targets,
-        extractors=pins,
-        judging=_judging(request, suite),
-        **request.model_dump(include={"scaffolds", "repeats", "nonce", "budget"}),
-    )
+    with as_usage_error("The run"):
+        return Run(
+            tenant=tenant,
+            at=at,
+            suite=suite.name,
+            suite_hash=suite.hash,
+            targets=targets,
+            extractors=pins,
+            judging=_judging(request, suite),
+            **request.model_dump(include={"scaffolds", "repeats", "nonce", "budget"}),
+        )
 
 
 def _judging(request: RunRequest, suite: Suite) -> Judging | None:
@@ -150,15 +165,15 @@ class BriefRequest(BaseModel):
     subject: Subject
     profile: Token = "general"
     writer: str | None = None
-    judges: list[str] = []
-    repeats: PositiveInt = 1
-    dimensions: list[Token] = []
+    judges: list[str] = Field(default=[], max_length=MOST_JUDGEMENTS)
+    repeats: int = Field(default=1, ge=1, le=MOST_JUDGEMENTS)
+    dimensions: list[Token] = Field(default=[], max_length=MOST_JUDGEMENTS)
     report: str = Field(default="", max_length=100_000)
     context: str = Field(default="", max_length=100_000)
-    nonce: str = ""
+    nonce: str = Field(default="", max_length=LONGEST_NONCE)
 
 
-def brief_of(request: BriefRequest, at: datetime) -> Brief:
+def brief_of(request: BriefRequest, at: datetime, *, tenant: str = UNNAMED) -> Brief:
     """Return the brief that is requested; its id has the hash of its texts.
 
     Raises
@@ -170,11 +185,13 @@ def brief_of(request: BriefRequest, at: datetime) -> Brief:
         raise UsageError("Name a target that writes the report, or give a report to be judged.")
     if len(set(request.judges)) < len(request.judges):
         raise UsageError("A judge is named twice; ask it repeatedly with repeats instead.")
-    return Brief(
-        purpose=Purpose.JUDGE,
-        at=at,
-        writer=parse_target(request.writer) if request.writer else None,
-        judges=tuple(parse_target(judge) for judge in request.judges),
-        texts_hash=derived_id("texts", request.report, request.context),
-        **request.model_dump(exclude={"writer", "judges"}),
-    )
+    with as_usage_error("The interpretation"):
+        return Brief(
+            tenant=tenant,
+            purpose=Purpose.JUDGE,
+            at=at,
+            writer=parse_target(request.writer) if request.writer else None,
+            judges=tuple(parse_target(judge) for judge in request.judges),
+            texts_hash=derived_id("texts", request.report, request.context),
+            **request.model_dump(exclude={"writer", "judges"}),
+        )

@@ -7,16 +7,25 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi.sse import EventSourceResponse
 
+from services.gateway.auditing import CallerAudit
 from services.gateway.auth import Tokens
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.impact_queries import ImpactQueries
 from services.gateway.runs.measurement_queries import MeasurementQueries
 from services.gateway.runs.measurements import AnswerMeasurements
 from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.requests import BriefRequest, ImpactRequest, RunRequest
+from services.gateway.runs.requests import BriefRequest, ImpactRequest, ResumeRequest, RunRequest
 from services.gateway.runs.study_queries import StudyQueries
-from services.gateway.runs.views import ENDED, Interpretation, RunImpact, RunProgress, StartedRun
-from shared.contracts import Brief, Cancellation, Run
+from services.gateway.runs.views import (
+    ENDED,
+    Interpretation,
+    ResumedTarget,
+    RunImpact,
+    RunProgress,
+    StartedRun,
+)
+from services.gateway.strict_requests import StrictRoute
+from shared.contracts import AuditAction, Brief, Cancellation, Run
 from shared.runtime.blocking import in_thread
 
 Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]
@@ -30,11 +39,12 @@ def run_routes(
     commands: RunCommands,
     send: Send,
     tokens: Tokens,
+    audit: CallerAudit,
 ) -> APIRouter:
     """Return the routes of runs."""
     router = APIRouter(prefix="/v1")
     router.include_router(_read_routes(queries, studies, impact, tokens))
-    router.include_router(_write_routes(commands, queries, send, tokens))
+    router.include_router(_write_routes(commands, queries, send, tokens, audit))
     return router
 
 
@@ -103,34 +113,45 @@ def measurement_routes(queries: MeasurementQueries, tokens: Tokens) -> APIRouter
 
 
 def _write_routes(
-    commands: RunCommands, queries: RunQueries, send: Send, tokens: Tokens
+    commands: RunCommands, queries: RunQueries, send: Send, tokens: Tokens, audit: CallerAudit
 ) -> APIRouter:
     """Return the routes that spend money or end the spending."""
-    router = APIRouter(dependencies=[Depends(tokens.may_run)])
+    router = APIRouter(dependencies=[Depends(tokens.may_run)], route_class=StrictRoute)
 
     router.add_api_route("/suites", commands.keep_suite, methods=["POST"])
-    router.add_api_route("/targets/resume", commands.resume_target, methods=["POST"])
+
+    @router.post("/targets/resume")
+    async def resume_target(request: ResumeRequest) -> ResumedTarget:
+        await in_thread(commands.paused_lanes, request)
+        async with audit.act(AuditAction.TARGET_RESUME, request.target):
+            return await in_thread(commands.resume_target, request)
 
     @router.post("/runs", status_code=201)
     async def start_run(request: RunRequest) -> StartedRun:
         run = await in_thread(commands.run_for, request)
         opening = await in_thread(commands.opening_of, run)
         if opening is not None:
-            await send(run)
+            targets = ", ".join(target.name for target in run.targets)
+            async with audit.act(AuditAction.RUN_START, run.id, suite=run.suite, targets=targets):
+                await in_thread(commands.keep_run, run)
+                await send(run)
         return StartedRun(run=run, opening=opening or 0)
 
     @router.post("/interpretations", status_code=202)
     async def interpret(request: BriefRequest) -> Interpretation:
         brief = await in_thread(commands.brief_for, request)
-        found = await in_thread(queries.interpretation, brief.id)
-        if found.evaluation is None:
-            await send(brief)
+        async with audit.act(AuditAction.INTERPRETATION_START, brief.id):
+            found = await in_thread(commands.keep_brief, brief)
+            if found.evaluation is None:
+                await send(brief)
         return found
 
     @router.post("/runs/{run_id}/cancel", status_code=202)
     async def cancel_run(run_id: str) -> Cancellation:
-        cancellation = await in_thread(commands.cancellation_of, run_id)
-        await send(cancellation)
+        run = await in_thread(queries.run, run_id)
+        async with audit.act(AuditAction.RUN_CANCEL, run.id, suite=run.suite):
+            cancellation = await in_thread(commands.cancellation_of, run_id)
+            await send(cancellation)
         return cancellation
 
     return router

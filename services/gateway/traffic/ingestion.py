@@ -1,41 +1,86 @@
-"""Production answers arrive over HTTP and become responses for each monitor that watches."""
+"""Production answers become responses for each monitor that watches, and are accounted for."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
-from fastapi import APIRouter, Depends
-
-from services.gateway.auth import Tokens
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.traffic.requests import (
-    AcceptedBatch,
+    MAX_BATCH,
+    MAX_CLOCK_SKEW,
     LiveSystem,
+    Redaction,
     SentBatch,
     check_exchange,
     exchange_of,
-    is_late,
+    redacted_exchange,
     response_of,
+    sent_answer,
     traffic_watched,
+    traffic_window,
 )
-from shared.contracts import Exchange, Monitor, MonitorState, Response, Traffic
+from shared.contracts import (
+    Exchange,
+    Monitor,
+    MonitorState,
+    Response,
+    SentAnswer,
+    Traffic,
+    taken_late,
+    window_at,
+)
 from shared.errors import NotFoundError, PoisonError, UsageError
-from shared.runtime.blocking import in_thread
+from shared.parsing.redaction import RedactedText
 from shared.store import Store
-from shared.telemetry import EXCHANGES
+from shared.telemetry import REDACTIONS
 
-Watchers = list[tuple[Monitor, Traffic]]
+
+def _drawn() -> int:
+    """Draw the number of a batch: no two sendings of an answer are likely to have the same."""
+    return secrets.randbits(43)
+
+
+class Watcher(NamedTuple):
+    """A monitor that is not deleted, and how it watches a live system."""
+
+    monitor: Monitor
+    traffic: Traffic
+    ended: bool
+    """Whether it will read no more windows."""
+
+    @property
+    def takes(self) -> bool:
+        """Tell whether answers are taken in for it; a history takes them before it is read."""
+        if self.monitor.history is not None:
+            return True
+        return self.monitor.state is MonitorState.ACTIVE and not self.ended
 
 
 class ExchangeIngestion:
-    """Handles exchanges; it reads the store, so it runs in a thread."""
+    """Handles exchanges; it reads and writes the store, so it runs in a thread.
 
-    def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
+    Each answer is accounted for in the store before its response is on the bus, and the exchange
+    is settled after that: a death in between repeats both, and changes nothing.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        now: Callable[[], datetime],
+        draw: Callable[[], int] = _drawn,
+        redaction: Redaction = RedactedText,
+    ) -> None:
         self._monitors = MonitorQueries(store)
+        self._store = store
         self._now = now
+        self._draw = draw
+        self._redaction = redaction
 
     def exchanges_of(self, sent: SentBatch) -> list[Exchange]:
-        """Return the records of a batch that was sent.
+        """Return the records of a batch that was sent, each stamped with the moment of its intake.
 
         Raises
         ------
@@ -44,81 +89,129 @@ class ExchangeIngestion:
         UsageError
             One of the answers is wrong; the error names the first.
         """
-        watchers = self._watchers(("default", sent.source))
-        if not any(_active(monitor) for monitor, _ in watchers):
-            raise NotFoundError(
-                f"No active monitor watches the traffic {sent.source}. Apply one with the target"
-                f" traffic:{sent.source}."
-            )
+        tenant = self._store.tenant
+        watchers = self._watchers((tenant, sent.source), history=sent.history)
+        if not any(each.takes for each in watchers):
+            raise NotFoundError(f"{_unwatched('active monitor', sent)}.")
         now, found = self._now(), []
-        for each in sent.responses:
+        batch = self._draw() * (MAX_BATCH + 1)
+        for number, each in enumerate(sent.responses):
             try:
-                found.append(exchange_of(sent.source, each, now))
+                exchange = exchange_of(
+                    sent.source,
+                    each,
+                    now,
+                    sending=batch + number,
+                    history=sent.history,
+                    tenant=tenant,
+                )
             except ValueError as error:
+                self._refuse(sent, watchers, now)
                 raise UsageError(f"The response {each.id!r}: {error}.") from None
+            found.append(self._redacted(exchange))
         return found
+
+    def late(self, exchanges: Sequence[Exchange]) -> dict[str, int]:
+        """Count, by monitor, the answers of one live system that come too late for their windows.
+
+        The windows that are read this very moment are not known here; `monitor windows` tells.
+        """
+        if not exchanges:
+            return {}
+        first = exchanges[0]
+        watchers = self._watchers((first.tenant, first.source), history=first.history)
+        counted = Counter(
+            monitor.name
+            for monitor, traffic, _ in watchers
+            for each in exchanges
+            if taken_late(window_at(each.said_at, traffic.window_s), each.at, monitor)
+        )
+        return dict(counted)
 
     def __call__(self, batch: Sequence[Exchange]) -> Sequence[Response]:
         """Return a response for each exchange and each monitor that watches its system.
+
+        What was sent before, and what came while a monitor was paused, is accounted for alone.
 
         Raises
         ------
         PoisonError
             No monitor, not even a paused one, watches the system of an exchange, or one is invalid.
         """
-        systems = {(each.tenant, each.source) for each in batch}
-        watchers = {system: self._watchers(system) for system in systems}
-        return [
-            response
-            for exchange in batch
-            for response in self._responses(exchange, watchers[exchange.tenant, exchange.source])
-        ]
+        batch = [self._redacted(each) for each in batch]  # the bus takes texts as they are
+        systems = {(each.tenant, each.source, each.history) for each in batch}
+        watchers = {
+            (tenant, source, history): self._watchers((tenant, source), history=history)
+            for tenant, source, history in systems
+        }
+        responses: dict[SentAnswer, Response] = {}
+        refused: list[SentAnswer] = []
+        for exchange in batch:
+            watching = watchers[exchange.tenant, exchange.source, exchange.history]
+            self._check(exchange, watching)
+            for watcher in watching:
+                response = response_of(exchange, watcher.monitor, watcher.traffic)
+                sent = sent_answer(exchange, watcher.monitor, watcher.traffic, response.id)
+                if watcher.takes:
+                    responses.setdefault(sent, response)
+                else:
+                    refused.append(sent)
+        if refused:
+            self._store.window_answers.refuse(refused)
+        first = self._store.window_answers.take(list(responses)) if responses else set()
+        return [each for sent, each in responses.items() if (sent.key, sent.sending) in first]
 
-    def _responses(self, exchange: Exchange, watchers: Watchers) -> list[Response]:
+    def _redacted(self, exchange: Exchange) -> Exchange:
+        redacted = redacted_exchange(exchange, self._redaction)
+        for name, times in redacted.redacted.items():
+            REDACTIONS.labels(name).inc(times - exchange.redacted.get(name, 0))
+        return redacted
+
+    def _check(self, exchange: Exchange, watchers: Sequence[Watcher]) -> None:
         if not watchers:
-            raise PoisonError(
-                f"No monitor watches the traffic {exchange.source}. Apply one with the target"
-                f" traffic:{exchange.source}, then replay this exchange."
-            )
+            raise PoisonError(f"{_unwatched('monitor', exchange)}, then replay this exchange.")
         now = self._now()
         try:
             check_exchange(exchange, now)
         except ValueError as error:
+            if exchange.said_at <= now + MAX_CLOCK_SKEW:
+                self._store.window_answers.refuse(
+                    [
+                        sent_answer(exchange, monitor, traffic, exchange.id)
+                        for monitor, traffic, _ in watchers
+                    ]
+                )
             raise PoisonError(f"The exchange {exchange.key!r}: {error}.") from None
-        found = []
-        for monitor, traffic in watchers:
-            if _active(monitor):
-                late = is_late(exchange, monitor, traffic, now)
-                EXCHANGES.labels(monitor.name, "late" if late else "taken").inc()
-                found.append(response_of(exchange, monitor, traffic, now))
-        return found
 
-    def _watchers(self, system: LiveSystem) -> Watchers:
-        """Return the monitors of a live system that are not deleted."""
-        found = [(each, traffic_watched(each, system)) for each in self._monitors.latest().values()]
+    def _refuse(self, sent: SentBatch, watchers: Iterable[Watcher], now: datetime) -> None:
+        """Account for a batch that is refused whole; what has no possible moment came now."""
+        moments = [each.at or now for each in sent.responses]
+        self._store.window_answers.count_refused(
+            Counter(
+                traffic_window(monitor, traffic, min(moment, now))
+                for monitor, traffic, _ in watchers
+                for moment in moments
+            )
+        )
+
+    def _watchers(self, system: LiveSystem, *, history: bool) -> list[Watcher]:
+        """Return the monitors of a live system that are not deleted, or those of its past."""
+        found = [(each, traffic_watched(each, system)) for each in self._monitors.definitions()]
+        ended = {each.monitor.monitor_id for each in self._store.schedule.monitors() if each.ended}
         return [
-            (monitor, traffic)
+            Watcher(monitor, traffic, monitor.monitor_id in ended)
             for monitor, traffic in found
-            if traffic is not None and monitor.state is not MonitorState.DELETED
+            if traffic is not None
+            and monitor.state is not MonitorState.DELETED
+            and (monitor.history is not None) is history
         ]
 
 
-def _active(monitor: Monitor) -> bool:
-    return monitor.state is MonitorState.ACTIVE
-
-
-Send = Callable[[Exchange], Awaitable[None]]
-
-
-def ingestion_routes(ingest: ExchangeIngestion, send: Send, tokens: Tokens) -> APIRouter:
-    """Return the route of production answers."""
-    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_ingest)])
-
-    @router.post("/responses", status_code=202)
-    async def take_responses(sent: SentBatch) -> AcceptedBatch:
-        """Accept a batch; all of it is on the bus when this answers. It may be sent again."""
-        exchanges = await in_thread(ingest.exchanges_of, sent)
-        await asyncio.gather(*map(send, exchanges))
-        return AcceptedBatch(accepted=len(exchanges))
-
-    return router
+def _unwatched(who: str, sent: SentBatch | Exchange) -> str:
+    source = sent.source
+    if sent.history:
+        return (
+            f"No {who} reads the past of {source}. Begin with `biaswatch ingest {source} FILE"
+            f" --history`, or POST /v1/history/{source}"
+        )
+    return f"No {who} watches the traffic {source}. Apply one with the target traffic:{source}"

@@ -1,39 +1,48 @@
 """Production answers as they are sent in, and the responses that monitors watch."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from shared.contracts import (
     MENTIONED,
+    AnswerAccounts,
     Ending,
     Exchange,
     Message,
     Monitor,
+    MonitoredWindow,
     Probe,
     Purpose,
     Response,
     Role,
+    SentAnswer,
     Token,
     Traffic,
-    read_at,
+    taken_late,
     window_at,
     window_run,
 )
-from shared.contracts.identity import Name
+from shared.contracts.identity import Moment, Name, pseudonym_of
+from shared.parsing.redaction import RedactedText
 
 LiveSystem = tuple[str, str]
 """The tenant and the name of a live system."""
 MAX_BATCH = 1000
 MAX_EXCHANGE_BYTES = 448 * 1024
 """Of one answer with its prompt; its response is larger and must fit on the bus."""
+EARLIEST_YEAR = 1990
+"""When no answer was given yet; what lies before is a mistake in somebody's clock or format."""
 MAX_CLOCK_SKEW = timedelta(minutes=10)
 """How far the caller's clock may be ahead of ours."""
 CARRIED = {"text", "reason", "model", "fingerprint", "finish_reason"}
+Redaction = Callable[[str], RedactedText]
+"""Replaces what may not be stored in one text."""
 
 
 class SentResponse(BaseModel):
@@ -43,7 +52,7 @@ class SentResponse(BaseModel):
 
     id: Name
     """Your id of this exchange; sent twice with one id in a window, it counts once."""
-    at: AwareDatetime | None = None
+    at: Moment | None = None
     """When the answer was given; default now. Set it if you may have to send the answer again."""
     prompt: str | None = None
     """The user's message, if it may be stored; or use `messages`."""
@@ -55,6 +64,8 @@ class SentResponse(BaseModel):
     """Why there is no answer: content_filter, timeout, ..."""
     groups: dict[Name, Name] = {}
     """The groups it is about or for, by dimension, as far as known."""
+    facts: dict[Name, Name] = {}
+    """What else is known of it: topic, language, product; a monitor may compare within them."""
     unit: Name | None = None
     """The user or the conversation, best as a pseudonym; an answer without it is no evidence."""
     model: Name | None = None
@@ -72,6 +83,9 @@ class SentBatch(BaseModel):
 
     source: Token
     """The live system: `support` for monitors with the target `traffic:support`."""
+    history: bool = False
+    """Whether these answers were recorded before anybody watched; they are read after
+    `POST /v1/history/{source}/read`, as if each had come at its `at`."""
     responses: list[SentResponse] = Field(min_length=1, max_length=MAX_BATCH)
     """The answers."""
 
@@ -81,10 +95,39 @@ class AcceptedBatch(BaseModel):
 
     accepted: int
     """Answers that are on the bus."""
+    late: dict[str, int] = {}
+    """By monitor: those of them that come too late for their windows, and are in no evidence."""
+    redacted: dict[str, int] = {}
+    """How often something was replaced in their texts, by what stands there instead."""
 
 
-def exchange_of(source: str, sent: SentResponse, now: datetime) -> Exchange:
-    """Return the record of an answer that was sent.
+class HistoryView(BaseModel):
+    """The past of a live system, as it is read for one of its monitors."""
+
+    monitor: str
+    """The monitor that reads it; `monitor show` tells what it found."""
+    of: str
+    """The monitor that watches the same traffic live."""
+    before: Moment
+    """The beginning of the first window that is watched live: the past ends there."""
+    read: bool
+    """Whether all that was sent in of the past is read."""
+    sent: int
+    """Answers that were sent in."""
+    accounts: AnswerAccounts
+    """What became of them."""
+
+
+def exchange_of(
+    source: str,
+    sent: SentResponse,
+    now: datetime,
+    *,
+    sending: int | None = None,
+    history: bool = False,
+    tenant: str = "default",
+) -> Exchange:
+    """Return the record of an answer that was sent, stamped with the moment of its intake.
 
     Raises
     ------
@@ -93,12 +136,15 @@ def exchange_of(source: str, sent: SentResponse, now: datetime) -> Exchange:
     """
     if sent.prompt is not None and sent.messages:
         raise ValueError("give `prompt` or `messages`, not both")
-    copied: dict[str, Any] = sent.model_dump(include={"groups", *CARRIED})
+    copied: dict[str, Any] = sent.model_dump(include={"groups", "facts", *CARRIED})
     prompt = () if sent.prompt is None else (Message(role=Role.USER, content=sent.prompt),)
     return check_exchange(
         Exchange(
+            tenant=tenant,
             at=now,
             source=source,
+            sending=sending,
+            history=history,
             key=sent.id,
             said_at=sent.at or now,
             asked=prompt or sent.messages,
@@ -115,11 +161,16 @@ def check_exchange(exchange: Exchange, now: datetime) -> Exchange:
     Raises
     ------
     ValueError
-        It has neither an answer nor a reason for having none, or both; it lies in the future;
-        it names a group that is only detected here; or it is too large.
+        It has neither an answer nor a reason for having none, or both; it lies in the future
+        or before there were any; it names a group that is only detected here; or it is too large.
     """
-    if exchange.said_at > now + MAX_CLOCK_SKEW:
-        raise ValueError(f"`at` lies in the future ({exchange.said_at.isoformat()})")
+    if exchange.said_at.year < EARLIEST_YEAR:  # a comparison of moments could overflow
+        raise ValueError(f"`at` lies before {EARLIEST_YEAR}")
+    latest = max(exchange.said_at, exchange.at)
+    if latest > now + MAX_CLOCK_SKEW:
+        raise ValueError(f"`at` lies in the future ({latest.isoformat()})")
+    if exchange.history and exchange.said_at == exchange.at:
+        raise ValueError("an answer of the past says `at` when it was given")
     if claimed := sorted(name for name in exchange.groups if name.startswith(MENTIONED)):
         raise ValueError(f"the dimension {claimed[0]} is for groups that are detected here")
     if (size := len(exchange.encode())) > MAX_EXCHANGE_BYTES:
@@ -136,35 +187,79 @@ def traffic_watched(monitor: Monitor, system: LiveSystem) -> Traffic | None:
     return monitor.plan.traffic if mine else None
 
 
-def is_late(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: datetime) -> bool:
-    """Return whether the window of an exchange was already read: it is stored, not counted."""
-    return now > read_at(window_at(exchange.said_at, traffic.window_s), monitor)
+def sent_answer(
+    exchange: Exchange, monitor: Monitor, traffic: Traffic, response_id: str
+) -> SentAnswer:
+    """Return the sending of an answer as the store accounts for it."""
+    of = traffic_window(monitor, traffic, exchange.said_at)
+    late = taken_late(of.window, exchange.at, monitor)
+    return SentAnswer(of, response_id, exchange.sending_name, late)
 
 
-def response_of(exchange: Exchange, monitor: Monitor, traffic: Traffic, now: datetime) -> Response:
-    """Return the response that a monitor of traffic watches."""
+def traffic_window(monitor: Monitor, traffic: Traffic, said_at: datetime) -> MonitoredWindow:
+    """Return the window of a monitor that an answer belongs to."""
+    window = window_at(said_at, traffic.window_s)
+    return MonitoredWindow(window_run(monitor, window, said_at).id, monitor.monitor_id, window)
+
+
+def response_of(exchange: Exchange, monitor: Monitor, traffic: Traffic) -> Response:
+    """Return the response that a monitor of traffic watches, made when its answer was taken in."""
     window = window_at(exchange.said_at, traffic.window_s)
     probe = Probe(
         tenant=exchange.tenant,
         purpose=Purpose.PRODUCTION,
         at=exchange.said_at,
-        run_id=window_run(monitor, window, now).id,
+        run_id=window_run(monitor, window, exchange.at).id,
         key=exchange.key,
         target=monitor.plan.target,
         messages=exchange.asked,
         groups={**exchange.groups, **mentioned_groups(traffic, exchange.asked)},
         set_id=exchange.unit_id,  # None where no user or conversation is named
         unit_id=exchange.unit,
+        facts=exchange.facts,
         measure=monitor.plan.extractors,
     )
     return Response(
         tenant=exchange.tenant,
         purpose=Purpose.PRODUCTION,
-        at=now,
+        at=exchange.at,
         probe=probe,
         ending=Ending.FAILED if exchange.text is None else Ending.ANSWERED,
-        **exchange.model_dump(include=CARRIED),
+        **exchange.model_dump(include={"redacted", *CARRIED}),
     )
+
+
+def redacted_exchange(exchange: Exchange, redaction: Redaction) -> Exchange:
+    """Return an exchange without what the redaction finds; one that was redacted is unchanged.
+
+    Texts get marks. A unit or an id in which something is found gets a pseudonym, so that a user
+    stays one user.
+    """
+    counts: Counter[str] = Counter()
+
+    def redacted(text: str) -> str:
+        found = redaction(text)
+        counts.update(found.counts)
+        return found.text
+
+    def named(name: str) -> str:
+        found = redaction(name)
+        counts.update(found.counts)
+        return pseudonym_of(name) if found.counts else name
+
+    changed: dict[str, Any] = {
+        "asked": tuple(
+            each.model_copy(update={"content": redacted(each.content)}) for each in exchange.asked
+        ),
+        "text": None if exchange.text is None else redacted(exchange.text),
+        "key": named(exchange.key),
+        "unit_id": None if exchange.unit_id is None else named(exchange.unit_id),
+    }
+    if not counts:
+        return exchange
+    kept = {name: getattr(exchange, name) for name in type(exchange).model_fields}
+    counts.update(exchange.redacted)
+    return Exchange(**{**kept, **changed, "redacted": dict(sorted(counts.items()))})
 
 
 def mentioned_groups(traffic: Traffic, asked: Sequence[Message]) -> dict[str, str]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from shared.contracts import Message, Probe, Role
+from shared.contracts.suite import PURGED
 from shared.llm.port import AnswerSchema
 from shared.parsing import Unreadable, objects_in
 
 QUESTION, MATERIAL, SCALE = "question", "material", "scale"
 CRITERION, OPTION = "criterion:", "option:"
 
-_RANGE = re.compile(r"^\s*(-?\d+)\s*(?:-|to)\s*(-?\d+)\s*(?:,\s*(whole)(?: numbers)?)?\s*$")
+_RANGE = re.compile(r"^\s*(-?\d{1,9})\s*(?:-|to)\s*(-?\d{1,9})\s*(?:,\s*(whole)(?: numbers)?)?\s*$")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,13 @@ class RatingScale:
 
 class UnfitProbe(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
     """A probe cannot be asked through a scaffold; the message says what it lacks."""
+
+
+def check_purged(probe: Probe) -> None:
+    """Raise UnfitProbe where the texts of a probe were purged: nobody is asked what is left."""
+    said = [*(message.content for message in probe.messages), *probe.variables.values()]
+    if PURGED in said:
+        raise UnfitProbe("The texts of this probe were purged.")
 
 
 def question_of(probe: Probe) -> str:
@@ -191,9 +199,10 @@ NO_RATING, SEVERAL, OFF_SCALE = "no_rating", "several_ratings", "outside_scale"
 FIELD = "rating"
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
-_ALONE = re.compile(rf"\s*({_NUMBER})\s*\.?\s*")
+_ALONE = re.compile(rf"\s*+({_NUMBER})\s*+\.?\s*+")
 _LABELLED = re.compile(
-    rf"^[\s#>*_-]*(?:final |overall )?rating[\s*_]*[:=][\s*_]*({_NUMBER})[\s*_.]*$",
+    r"^(?:[^\S\n]|[#>*_-])*+(?:final |overall )?rating"
+    rf"[\s*_]*+[:=][\s*_]*+({_NUMBER})(?:[^\S\n]|[*_.])*+$",
     re.IGNORECASE | re.MULTILINE,
 )
 

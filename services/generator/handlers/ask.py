@@ -15,7 +15,7 @@ from services.generator.domain.outcome import (
     without,
 )
 from services.generator.domain.pausing import MOST_REFUSALS
-from services.generator.domain.questions import UnfitProbe
+from services.generator.domain.questions import UnfitProbe, check_purged
 from services.generator.domain.recorded_steps import recorded_results
 from services.generator.domain.scaffolds import (
     ANSWER,
@@ -131,6 +131,7 @@ class Ask:
         try:
             if PROVIDERS[probe.target.provider].recorded:
                 return await self._recorded(probe, endpoint)
+            check_purged(probe)
             scaffold = scaffold_of(probe.scaffold)
             calls = scaffold.first(probe)
         except UnfitProbe as unfit:

@@ -171,5 +171,7 @@ def connection_to(target: Target, settings: GeneratorSettings) -> ModelEndpoint:
         key_source=provider.key_source if own_key else HOST_KEY_SOURCE,
         structured=target.base_url is None,
         tell_repeat=provider.simulated,
+        named_by_target=target.base_url is not None,
         private_hosts=settings.generator_private_hosts,
+        recordings_dir=settings.generator_recordings_dir,
     )

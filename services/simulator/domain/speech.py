@@ -145,6 +145,15 @@ _ESTIMATE = re.compile(
 _TEST = re.compile(r"^- (?P<name>[^:\n]+): .*p-value (?P<p>[<=] [\d.]+)", re.MULTILINE)
 _CASES = re.compile(r"^- Cases in all: (\d+)", re.MULTILINE)
 _LEAST = re.compile(r"^- Fewest cases of a group for a finding: (\d+)", re.MULTILINE)
+_MISSING = re.compile(r"^- Note: .*, [1-9]\d* of them missing", re.MULTILINE)
+_NOTED = {
+    "prompt is the unit": "The prompt is the unit, so that the reading is about such prompts.",
+    "each answer is a unit": "The reading is about these prompts alone.",
+    "too few for a finding": "A group has few cases.",
+    "A cell is": "A cell is small, so that the estimates are unsure.",
+    "in conflict": "The two ratios disagree, so that neither is to be read alone.",
+}
+"""What a report says of a note that has these words."""
 _PARADOX = re.compile(r"^- Note: Simpson", re.MULTILINE)
 
 
@@ -184,6 +193,10 @@ def _statistics(prompt: str) -> str:
     said += [f"The {f['name']} has a p-value {f['p']}." for f in _TEST.finditer(prompt)][:2]
     if _PARADOX.search(prompt):
         said.append("The association turns round within strata, which is Simpson's paradox.")
+    if _MISSING.search(prompt):
+        said.append("Some answers are missing and could change the reading.")
+    notes = "\n".join(line for line in prompt.splitlines() if line.startswith("- Note:"))
+    said += [sentence for words, sentence in _NOTED.items() if words in notes]
     return " ".join(said)
 
 

@@ -1,6 +1,6 @@
 """NATS JetStream: the only place where nats is imported."""
 
-from shared.bus.jetstream.admin import Admin, provision
+from shared.bus.jetstream.admin import Admin, RecordQueue, most_waiting, provision
 from shared.bus.jetstream.connection import Connection
 from shared.bus.jetstream.consumer import JetStreamConsumer
 from shared.bus.jetstream.micro import NoReply, Requester, ServiceReply, serve_endpoints
@@ -12,8 +12,10 @@ __all__ = [
     "JetStreamConsumer",
     "JetStreamPublisher",
     "NoReply",
+    "RecordQueue",
     "Requester",
     "ServiceReply",
+    "most_waiting",
     "provision",
     "serve_endpoints",
 ]

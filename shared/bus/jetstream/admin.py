@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64decode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +12,9 @@ from nats.errors import NoRespondersError
 
 from shared.bus.dead_letters import StoredMessage
 from shared.bus.jetstream.connection import Connection
+from shared.bus.port import QueuePosition
 from shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durables, streams
+from shared.contracts import Record, route_of
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 
 STREAM_NOT_FOUND = 10059
@@ -96,6 +99,11 @@ class Admin:
         info = await self._api(f"CONSUMER.INFO.{stream}.{name}")
         return Lag(waiting=info["num_pending"], in_hand=info["num_ack_pending"])
 
+    async def position(self, stream: str) -> QueuePosition:
+        """Return the first sequence a stream still holds, and the last it has taken."""
+        state = (await self._api(f"STREAM.INFO.{stream}"))["state"]
+        return QueuePosition(first=state["first_seq"], last=state["last_seq"])
+
     async def subjects(self, stream: str, filter: str) -> dict[str, int]:  # noqa: A002
         """Count the messages a stream holds, by subject."""
         found: dict[str, int] = {}
@@ -155,6 +163,42 @@ class Admin:
         raise AssertionError("the second try either answers or raises")
 
 
+class RecordQueue:
+    """The queue of one kind of record."""
+
+    def __init__(self, connection: Connection, record: type[Record]) -> None:
+        self._admin = Admin(connection)
+        self._stream = route_of(record).stream
+
+    async def position(self) -> QueuePosition:
+        """See `Queue.position`."""
+        try:
+            return await self._admin.position(self._stream)
+        except JetStreamRefusal as refusal:
+            raise TransientError(
+                f"The queue {self._stream} cannot be read: {refusal} Run `biaswatch provision` on"
+                " this server."
+            ) from refusal
+
+
+async def most_waiting(
+    connection: Connection, record: type[Record], services: Sequence[str]
+) -> int:
+    """Return how many records wait for the service that is the furthest behind.
+
+    Raises
+    ------
+    TransientError
+        The bus did not answer.
+    """
+    admin, route = Admin(connection), route_of(record)
+    try:
+        lags = [await admin.lag(route.stream, route.durable(each)) for each in services]
+    except JetStreamRefusal as refusal:
+        raise TransientError(f"The bus does not say what waits: {refusal}") from refusal
+    return max(each.waiting + each.in_hand for each in lags)
+
+
 async def provision(admin: Admin, limits: StreamLimits | None = None) -> None:
     """Create what is missing, update what differs, touch nothing else; safe to run at any time."""
     for stream in streams(limits or StreamLimits()):
@@ -182,6 +226,8 @@ def stream_config(spec: StreamSpec) -> dict[str, object]:
         "duplicate_window": spec.dedupe_window_s * SECOND_NS,
         "max_consumers": -1,
         "allow_direct": True,
+        "deny_delete": spec.append_only,
+        "deny_purge": spec.append_only,
     }
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from nats.aio.client import Client
 from nats.errors import UnexpectedEOF
 
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, TransientError
 from shared.telemetry import log
 
 DEFAULT_PORT = 4222
@@ -44,8 +44,10 @@ class Connection:
 
         Raises
         ------
+        TransientError
+            No server answers, or it ends before it has answered.
         ConfigurationError
-            No server answers, or the server refuses the key.
+            The server refuses the key.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience_s
@@ -54,11 +56,8 @@ class Connection:
             connection = cls(Client(), name)
             try:
                 await connection._connect(url, seed_file, ca_file)
-            except ConfigurationError as refusal:
-                # A server that dies before the handshake has not refused this client.
-                cause = refusal.__cause__
-                died = isinstance(cause, DIED) or "empty response from server" in str(cause)
-                if not died or loop.time() >= deadline:
+            except TransientError:
+                if loop.time() >= deadline:
                     raise
                 await asyncio.sleep(CONNECT_RETRY_S)
             else:
@@ -98,9 +97,15 @@ class Connection:
         await asyncio.gather(connecting, return_exceptions=True)
         await self.close()
         cause = failure.result() if failure.done() else None
-        why = str(cause) if cause else f"no answer in {CONNECT_S:g} s"
+        # A server that dies before the handshake has not refused this client.
+        if cause is None or isinstance(cause, DIED) or "empty response from server" in str(cause):
+            raise TransientError(
+                f"The NATS server at {address_of(url)} does not answer {self.name}"
+                f" ({cause or f'nothing in {CONNECT_S:g} s'}). If it is not just starting, look at"
+                " its log."
+            ) from cause
         raise ConfigurationError(
-            f"The NATS server at {address_of(url)} refuses {self.name}: {why}. Check the key"
+            f"The NATS server at {address_of(url)} refuses {self.name}: {cause}. Check the key"
             " (BIASWATCH_NATS_SEED_FILE) and the server's permissions (`biaswatch keys`)."
         ) from cause
 
@@ -151,7 +156,7 @@ async def _await_listener(url: str, patience_s: float) -> None:
             _, writer = await asyncio.open_connection(host, int(port))
         except OSError:
             if loop.time() >= deadline:
-                raise ConfigurationError(
+                raise TransientError(
                     f"No NATS server answers at {host}:{port}. Start one with `biaswatch up`, or"
                     " set NATS_URL to the address of yours."
                 ) from None

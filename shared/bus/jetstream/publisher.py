@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping
 from itertools import count
 
@@ -12,7 +13,7 @@ from shared.bus.jetstream.connection import Connection
 from shared.bus.port import MAX_RECORD_BYTES
 from shared.contracts import Record, subject_of
 from shared.errors import BackPressureError, BiaswatchError, OversizeError, TransientError
-from shared.telemetry import PUBLISHED
+from shared.telemetry import NOT_TAKEN, PUBLISHED
 
 REFUSALS: dict[int, type[BiaswatchError]] = {
     10077: BackPressureError,
@@ -20,6 +21,8 @@ REFUSALS: dict[int, type[BiaswatchError]] = {
     10054: OversizeError,
 }
 """Errors by JetStream's codes: most messages or most bytes exceeded, message too large."""
+RECENT_S = 120.0
+"""How long a failed publication counts: what failed is tried again within a minute."""
 HEADER_ALLOWANCE_BYTES = 4 * 1024
 """The client does not count headers, and a server that gets too much closes the connection."""
 
@@ -40,7 +43,15 @@ class JetStreamPublisher:
         self._waiting: dict[str, asyncio.Future[bytes | None]] = {}
         self._started = asyncio.Lock()
         self._subscribed = False
+        self._not_taken: tuple[float, str] | None = None
         connection.on_reconnect(self._send_again)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the bus takes nothing now; None while it does."""
+        if self._not_taken is None or time.monotonic() - self._not_taken[0] > RECENT_S:
+            return None
+        return self._not_taken[1]
 
     async def publish(self, record: Record, *, publication: int = 0) -> None:
         """See `Publisher.publish`."""
@@ -60,12 +71,16 @@ class JetStreamPublisher:
         for _ in range(self._tries):
             reply = await self._ask(subject, data, headers)
             if reply is not None:
+                self._not_taken = None
                 _raise_refusal(reply, subject)
                 return
-        raise TransientError(
+            NOT_TAKEN.inc()
+        said = (
             f"The bus did not acknowledge a message on {subject} in {self._tries} tries of"
             f" {self._timeout_s:g} s. If it runs, its disk may have no space left."
         )
+        self._not_taken = time.monotonic(), said
+        raise TransientError(said)
 
     def _check_size(self, data: bytes, headers: Mapping[str, str]) -> None:
         size = len(data) + sum(len(key) + len(value.encode()) + 4 for key, value in headers.items())
@@ -77,14 +92,14 @@ class JetStreamPublisher:
 
     async def _ask(self, subject: str, data: bytes, headers: Mapping[str, str]) -> bytes | None:
         """Send once; return the stream's reply, or None if none came in time."""
-        if not self._subscribed:
-            await self._subscribe()
         loop = asyncio.get_running_loop()
         reply_to = f"{self._replies}.{next(self._numbers)}"
         future: asyncio.Future[bytes | None] = loop.create_future()
         self._waiting[reply_to] = future
         timer = loop.call_later(self._timeout_s, _give_up, future)
         try:
+            if not self._subscribed:
+                await self._subscribe()
             await self._connection.client.publish(subject, data, reply_to, dict(headers))
             return await future
         except NatsError as error:

@@ -1,4 +1,4 @@
-"""Fixed bets: their stakes, and what they earn on a histogram of differences."""
+"""Fixed bets: their stakes, and what they earn on histograms of differences."""
 
 from functools import lru_cache
 from math import log, sqrt
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 STAKES = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
 """Each below 1, so that no outcome can ruin a bet; enough for some hundred thousand units."""
 
@@ -44,29 +45,79 @@ def middles(bins: int) -> Floats:
     return np.linspace(-1.0, 1.0, bins)
 
 
-def log_es(counts: Floats, null: float = 0.0, stakes: tuple[float, ...] = STAKES) -> Floats:
+def log_wealths(lower: Floats, upper: Floats, log_factors: Floats) -> Floats:
+    """Return the log wealth of each bet (a column), for each histogram (a row).
+
+    A bet on a gap above the null takes each unit at the least that its gap can be, a bet on one
+    below at the most. A unit's factor only falls by that, so whatever the missing answers would
+    have been, the wealth is at most that of bets on the whole data.
+
+    Parameters
+    ----------
+    lower, upper
+        Counts per bin of the least and of the most that gaps can be, shape (..., bins); equal
+        where nothing is missing.
+    log_factors
+        Shape (bins, bets), the bets as `both_ways` orders them.
+    """
+    half = log_factors.shape[1] // 2
+    upwards, downwards = lower @ log_factors[:, :half], upper @ log_factors[:, half:]
+    return np.concatenate([upwards, downwards], axis=-1)
+
+
+def log_es(
+    lower: Floats, upper: Floats, null: float = 0.0, stakes: tuple[float, ...] = STAKES
+) -> Floats:
     """Return the log e-values of many histograms, a row each, against one mean difference."""
-    bets = both_ways(stakes) / (1 + abs(null))
-    factors = np.log1p(bets * (middles(counts.shape[1])[:, None] - null))
-    return log_mean_exp(counts @ factors)
+    return log_mean_exp(log_wealths_at(lower, upper, null, stakes))
+
+
+def log_wealths_at(
+    lower: Floats, upper: Floats, null: float, stakes: tuple[float, ...] = STAKES
+) -> Floats:
+    """Return the log wealth of each bet against one mean difference; rows as given."""
+    return log_wealths(lower, upper, _log_factors(null, lower.shape[-1], stakes))
 
 
 def log_es_beyond(
-    counts: Floats, tolerance: float, stakes: tuple[float, ...] = STAKES, *, absent: Floats
+    lower: Floats, upper: Floats, tolerance: float, stakes: tuple[float, ...] = STAKES
 ) -> Floats:
     """Return the log e-values of many histograms, a row each, against the tolerance."""
+    return log_mean_exp(log_wealths_beyond(lower, upper, tolerance, stakes))
+
+
+def log_wealths_beyond(
+    lower: Floats, upper: Floats, tolerance: float, stakes: tuple[float, ...] = STAKES
+) -> Floats:
+    """Return the log wealth of each bet that the gap is beyond the tolerance; rows as given."""
     if not 0 <= tolerance < 1:
         raise ValueError(f"a tolerance lies in [0, 1), not at {tolerance:g}")
+    return log_wealths(lower, upper, _log_factors_beyond(tolerance, lower.shape[-1], stakes))
+
+
+@lru_cache(maxsize=256)
+def _log_factors(null: float, bins: int, stakes: tuple[float, ...]) -> Floats:
+    bets = both_ways(stakes) / (1 + abs(null))
+    return np.log1p(bets * (middles(bins)[:, None] - null))
+
+
+@lru_cache(maxsize=256)
+def _log_factors_beyond(tolerance: float, bins: int, stakes: tuple[float, ...]) -> Floats:
     bets = both_ways(stakes) / (1 + tolerance)
-    factors = np.log1p(bets * middles(counts.shape[1])[:, None] - np.abs(bets) * tolerance)
-    worst = np.log1p(-np.abs(bets) * (1 + tolerance))
-    return log_mean_exp(counts @ factors + np.multiply.outer(absent, worst))
+    return np.log1p(bets * middles(bins)[:, None] - np.abs(bets) * tolerance)
 
 
-def against(counts: Floats, absent: float, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
+def against(lower: Floats, upper: Floats, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
     """Return the log e-values of one histogram against many mean differences."""
     bets = both_ways(stakes) / (1 + np.abs(nulls))[:, None]
-    shifted = middles(len(counts))[:, None] - nulls[:, None, None]
-    logs = np.log1p(bets[:, None, :] * shifted)
-    worst = np.log1p(bets * (-np.sign(bets) - nulls[:, None]))
-    return log_mean_exp(np.einsum("b,nbk->nk", counts, logs) + absent * worst)
+    half = bets.shape[1] // 2
+    sides = ((lower, bets[:, :half]), (upper, bets[:, half:]))
+    return log_mean_exp(np.concatenate([_log_wealths(*side, nulls) for side in sides], axis=-1))
+
+
+def _log_wealths(counts: Floats, bets: Floats, nulls: Floats) -> Floats:
+    """Return the log wealth of each bet against each null, shape (nulls, bets)."""
+    there = np.flatnonzero(counts)
+    shifted = middles(len(counts))[there] - nulls[:, None]
+    logs = np.log1p(bets[:, :, None] * shifted[:, None, :])
+    return np.asarray(logs @ counts[there], dtype=np.float64)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, middles
+from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, log_wealths, middles
 from shared.stats.anytime.pairs import PairHistogram
 
 
@@ -34,11 +34,8 @@ class Baseline:
         return np.asarray(np.log1p(payoffs), dtype=np.float64)
 
     def of_round(self, pairs: PairHistogram) -> Floats:
-        """Return the log factor of a whole closed round for each bet, absent units as the worst."""
-        counts = np.array(pairs.counts, dtype=np.float64)
-        factors = counts @ self.logs(middles(pairs.bins))
-        worst = np.minimum(*self.logs(np.array([-1.0, 1.0])))
-        return np.asarray(factors + pairs.absent * worst, dtype=np.float64)
+        """Return the log factor of a whole closed round for each bet."""
+        return log_wealths(*pairs.ends, self.logs(middles(pairs.bins)))
 
 
 @dataclass(frozen=True)

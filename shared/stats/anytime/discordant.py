@@ -6,7 +6,7 @@ from math import exp, log
 import numpy as np
 from scipy.special import betaln, expit
 
-from shared.stats.anytime.bets import Floats
+from shared.stats.anytime.bets import Bools, Floats
 from shared.stats.anytime.inversion import invert
 from shared.stats.anytime.odds_grid import GRID, beyond
 
@@ -59,8 +59,7 @@ class DiscordantPairs:
         Mixed over a grid of odds ratios, on which the tolerance is rounded outwards; a pair is a
         batch of one and one.
         """
-        logs = self.first * np.log(expit(GRID)) + self.second * np.log(expit(-GRID))
-        return float(beyond(logs, tolerance))
+        return float(beyond(self._logs, tolerance))
 
     def within(self, tolerance: float, bound: float) -> bool:
         """Tell whether the interval lies within the tolerance: both its ends are rejected."""
@@ -68,9 +67,18 @@ class DiscordantPairs:
             return False
         return bool((self._log_es(np.array([-tolerance, tolerance])) >= bound).all())
 
-    def scaled(self, factor: float) -> "DiscordantPairs":
-        """Return what so many times these pairs would show if they were like these."""
-        return DiscordantPairs(*(round(count * factor) for count in astuple(self)))
+    def beyond_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
+        """Tell for which multiples of these pairs the tolerance would be rejected."""
+        return beyond(np.multiply.outer(factors, self._logs), tolerance) >= bound
+
+    def within_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
+        """Tell for which multiples of these pairs the interval would lie within the tolerance."""
+        if self.estimate is None or abs(self.estimate) >= tolerance:
+            return np.zeros(len(factors), dtype=np.bool_)
+        first, second = factors * self.first, factors * self.second
+        ends = np.log(expit([tolerance, -tolerance]))
+        against = np.maximum(first * ends[0] + second * ends[1], first * ends[1] + second * ends[0])
+        return np.asarray(betaln(1 + first, 1 + second) - against >= bound)
 
     def interval(self, alpha: float) -> tuple[float | None, float | None]:
         """Return the log odds ratios not rejected at alpha; None is no bound."""
@@ -79,6 +87,12 @@ class DiscordantPairs:
         ends = invert(self._log_es, centre, 1 / (n + 1) ** 0.5, (-LIMIT, LIMIT), alpha)
         low, high = (None if abs(end) >= LIMIT else end for end in ends)
         return low, high
+
+    @property
+    def _logs(self) -> Floats:
+        """The log likelihood at each odds ratio of the grid."""
+        logs = self.first * np.log(expit(GRID)) + self.second * np.log(expit(-GRID))
+        return np.asarray(logs, dtype=np.float64)
 
     def _log_es(self, nulls: Floats) -> Floats:
         mixed = betaln(1 + self.first, 1 + self.second)

@@ -1,58 +1,133 @@
 """Evidence that one selection rate is below four fifths of another: shown, never an alarm."""
 
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 from math import inf
 
 import numpy as np
 
-from shared.stats.anytime.bets import STAKES, log_mean_exp
+from shared.stats.anytime.bets import STAKES, Floats, log_mean_exp
 from shared.stats.anytime.inversion import threshold
 
 FOUR_FIFTHS = 0.8
 WIDEST = 1e6
 """A ratio of rates beyond which there is no bound."""
 PRECISION = 1e-6
+LEVELS = 13
+"""Shares are counted in twelfths: exactly, where a side has 1, 2, 3, 4, 6 or 12 units."""
+CELLS = LEVELS**2
+Counts = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class SelectionPairs:
-    """Pairs of selections, one of each group; states of disjoint units add up, in any order."""
+class SelectedUnits:
+    """How many units of each group were selected, of those that have an answer."""
 
-    both: int = 0
     first: int = 0
+    first_units: int = 0
     second: int = 0
-    neither: int = 0
+    second_units: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse counts that no pairs have."""
-        if min(astuple(self)) < 0:
-            raise ValueError("a count of pairs is at least 0")
+        """Refuse counts that no units have."""
+        if min(astuple(self)) < 0 or self.first > self.first_units:
+            raise ValueError("a group selects at least 0 of its units and at most all")
+        if self.second > self.second_units:
+            raise ValueError("a group selects at least 0 of its units and at most all")
 
-    def __add__(self, other: "SelectionPairs") -> "SelectionPairs":
+    def __add__(self, other: "SelectedUnits") -> "SelectedUnits":
         both = zip(astuple(self), astuple(other), strict=True)
-        return SelectionPairs(*(mine + its for mine, its in both))
-
-    @property
-    def exchanged(self) -> "SelectionPairs":
-        """Return the pairs with the groups exchanged."""
-        return SelectionPairs(self.both, self.second, self.first, self.neither)
-
-    @property
-    def units(self) -> int:
-        """Return the number of pairs."""
-        return self.both + self.first + self.second + self.neither
+        return SelectedUnits(*(mine + its for mine, its in both))
 
     @property
     def ratio(self) -> float | None:
-        """Return the first group's rate over the second's; None where that is zero."""
-        selected = self.both + self.second
-        return (self.both + self.first) / selected if selected else None
+        """Return the first group's rate over the second's; None without either, or over zero."""
+        if not (self.first_units and self.second):
+            return None
+        return self.first / self.first_units * self.second_units / self.second
+
+
+@dataclass(frozen=True)
+class SelectionShares:
+    """Sets by the shares of their units that are selected, a share for each group.
+
+    A cell stands for so many twelfths of the first group's units and so many of the second's:
+    first by `LEVELS`, then second. States of disjoint sets add up, in any order. A set of which
+    answers are missing is counted twice over, by what its shares can be at either extreme.
+    """
+
+    complete: Counts = (0,) * CELLS
+    """Sets without a missing answer."""
+    first_most: Counts = (0,) * CELLS
+    """Other sets: the most that the first group's share can be, the least of the second's."""
+    second_most: Counts = (0,) * CELLS
+    """The same sets: the least of the first group's share, the most of the second's."""
+
+    def __post_init__(self) -> None:
+        """Refuse counts that no sets have."""
+        if any(len(each) != CELLS for each in self._parts):
+            raise ValueError(f"shares are counted in {CELLS} cells")
+        if min(map(min, self._parts)) < 0:
+            raise ValueError("a count of sets is at least 0")
+        if sum(self.first_most) != sum(self.second_most):
+            raise ValueError("an incomplete set has two extremes")
+
+    @classmethod
+    def of(cls, lowest: Floats, highest: Floats, luck: Floats) -> "SelectionShares":
+        """Count the sets of a closed round.
+
+        Parameters
+        ----------
+        lowest, highest
+            A row a set, a column for either group: the least and the most that the share of its
+            units which are selected can be, in [0, 1]; the same where no answer is missing.
+        luck
+            Numbers in [0, 1) in the same places, by which shares between two twelfths are rounded
+            so that the expectation stays.
+        """
+        complete = (lowest == highest).all(axis=1)
+        first_most = np.column_stack([highest[:, 0], lowest[:, 1]])
+        second_most = np.column_stack([lowest[:, 0], highest[:, 1]])
+        return cls(
+            _cells(lowest[complete], luck[complete]),
+            _cells(first_most[~complete], luck[~complete]),
+            _cells(second_most[~complete], luck[~complete]),
+        )
+
+    @classmethod
+    def of_pairs(cls, both: int, first: int, second: int, neither: int) -> "SelectionShares":
+        """Count sets of one unit a group: both selected, one alone, neither."""
+        counts = np.zeros((LEVELS, LEVELS), dtype=np.int64)
+        counts[[-1, -1, 0, 0], [-1, 0, -1, 0]] = both, first, second, neither
+        return cls(tuple(counts.ravel().tolist()))
+
+    def __add__(self, other: "SelectionShares") -> "SelectionShares":
+        both = zip(self._parts, other._parts, strict=True)
+        return SelectionShares(*(tuple(np.add(*each).tolist()) for each in both))
+
+    @property
+    def _parts(self) -> tuple[Counts, ...]:
+        return self.complete, self.first_most, self.second_most
+
+    @property
+    def exchanged(self) -> "SelectionShares":
+        """Return the sets with the groups exchanged."""
+        parts = (self.complete, self.second_most, self.first_most)
+        return SelectionShares(
+            *(tuple(np.reshape(each, (LEVELS, LEVELS)).T.ravel().tolist()) for each in parts)
+        )
+
+    @property
+    def units(self) -> int:
+        """Return the number of sets."""
+        return sum(self.complete) + sum(self.first_most)
 
     def log_e(self, ratio: float = FOUR_FIFTHS) -> float:
         """Return the log e-value against the first group's rate being at least the ratio's share.
 
-        Bets of 1 + stake (ratio y - x), where x and y are 1 for a selection of the first and the
-        second group. The point estimate of a ratio falls below .8 at some look in 97 to 99 % of
+        Bets of 1 + stake (ratio y - x), where x and y are the shares of the first and the second
+        group's units that a set selects; where answers are missing, x is the most and y the least
+        that they can be. The point estimate of a ratio falls below .8 at some look in 97 to 99 % of
         streams whose true ratio is .8; this does so in at most alpha of them.
 
         References
@@ -61,12 +136,17 @@ class SelectionPairs:
         """
         if not 0 < ratio < inf:
             raise ValueError(f"a ratio of rates is a finite number above 0, not {ratio:g}")
-        payoffs = np.array([ratio - 1, -1.0, ratio, 0.0])
-        counts = np.array(astuple(self), dtype=np.float64)
-        return float(log_mean_exp(np.log1p(np.outer(STAKES, payoffs)) @ counts))
+        counts = np.add(self.complete, self.first_most)
+        seen = np.flatnonzero(counts)
+        first, second = _shares()
+        payoffs = ratio * second[seen] - first[seen]
+        return float(log_mean_exp(np.log1p(np.outer(STAKES, payoffs)) @ counts[seen]))
 
     def interval(self, alpha: float) -> tuple[float, float | None]:
-        """Return the rate ratios not rejected, each side at alpha / 2; None is no upper bound."""
+        """Return the rate ratios not rejected, each side at alpha / 2; None is no upper bound.
+
+        Rates are means over sets, all of which weigh the same.
+        """
         lower = self.exchanged.upper_bound(alpha / 2)
         return (0.0 if lower is None else 1 / lower), self.upper_bound(alpha / 2)
 
@@ -80,3 +160,22 @@ class SelectionPairs:
             middle = (low * high) ** 0.5
             low, high = (low, middle) if self.log_e(middle) >= bound else (middle, high)
         return high
+
+
+def _cells(shares: Floats, luck: Floats) -> Counts:
+    """Count sets by their shares; luck rounds each without shifting its expectation."""
+    place = shares * (LEVELS - 1)
+    # A share of so many twelfths is that many, also where the computer's third is a hair less.
+    whole = np.rint(place)
+    exact = np.abs(place - whole) < PRECISION
+    steps = np.where(exact, whole, np.floor(place) + (luck < place - np.floor(place)))
+    cells = steps.astype(np.int64) @ np.array([LEVELS, 1])
+    return tuple(np.bincount(cells, minlength=CELLS).tolist())
+
+
+@lru_cache
+def _shares() -> tuple[Floats, Floats]:
+    """Return the shares of both groups that each cell stands for."""
+    levels = np.linspace(0.0, 1.0, LEVELS)
+    first, second = np.meshgrid(levels, levels, indexing="ij")
+    return first.ravel(), second.ravel()

@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 
-from shared.stats.anytime.bets import Floats
+from shared.stats.anytime.bets import Bools, Floats
 from shared.stats.estimate import check_alpha
 
 CELLS = 64
@@ -46,6 +46,10 @@ def lowest(bound: Bound, low: float, high: float) -> float:
 
 BLOCK = 32
 """Nulls looked at together."""
+FINEST = 64
+"""Part of a step to which an end is known that is dear to compute."""
+GRID_NULLS, FILLS = 48, 2
+"""Nulls of a grid, and how often the step with the end is filled by another."""
 HALVINGS = 20
 """Of the step in which the end lies."""
 LogE = Callable[[Floats], Floats]
@@ -90,6 +94,77 @@ def invert(
     ends = (bracket(log_e, centre, step * sign, limits, bound) for sign in (-1, 1))
     low, high = (_refined(log_e, end, bound) for end in ends)
     return low, high
+
+
+def invert_on_grids(
+    log_e: LogE, centre: float, step: float, limits: tuple[float, float], alpha: float
+) -> tuple[float, float]:
+    """Return what `invert` does, looking at many nulls at once: for evidence whose calls are dear.
+
+    A grid on each side reaches as far as it has to; two finer ones fill the step with the end.
+    """
+    bound = threshold(alpha)
+    low, high = (_on_grids(log_e, centre, sign * step, limits, bound) for sign in (-1, 1))
+    return low, high
+
+
+def _on_grids(
+    log_e: LogE, centre: float, step: float, limits: tuple[float, float], bound: float
+) -> float:
+    accepted, parts = centre, np.arange(1, GRID_NULLS + 1)
+    while True:
+        nulls = np.clip(centre + step * parts, *limits)
+        over = log_e(nulls) >= bound
+        if over.any() or nulls[-1] in limits:
+            break
+        accepted, step = float(nulls[-1]), step * GRID_NULLS
+    if not over.any():
+        return float(nulls[-1])
+    for _ in range(FILLS):
+        accepted, rejected = _around(nulls, over, accepted)
+        nulls = accepted + (rejected - accepted) * parts / GRID_NULLS
+        nulls[-1] = rejected
+        over = log_e(nulls) >= bound
+        over[-1] = True
+    return _around(nulls, over, accepted)[1]
+
+
+def _around(nulls: Floats, over: Bools, before: float) -> tuple[float, float]:
+    """Return the first null that is rejected, and the one before it."""
+    first = int(np.argmax(over))
+    return float(nulls[first - 1]) if first else before, float(nulls[first])
+
+
+def invert_dearly(
+    log_e: LogE, centre: float, step: float, limits: tuple[float, float], alpha: float
+) -> tuple[float, float]:
+    """Return what `invert` does, looking at few nulls: for evidence that is dear to compute.
+
+    The steps double, and the last is halved down to the size of the first over 2^6.
+    """
+    bound = threshold(alpha)
+    low, high = (_end(log_e, centre, sign * step, limits, bound) for sign in (-1, 1))
+    return low, high
+
+
+def _end(
+    log_e: LogE, centre: float, step: float, limits: tuple[float, float], bound: float
+) -> float:
+    accepted, tried, finest = centre, step, abs(step) / FINEST
+    while True:
+        null = float(np.clip(centre + tried, *limits))
+        if log_e(np.array([null]))[0] >= bound:
+            break
+        if null in limits:
+            return null
+        accepted, tried = null, 2 * tried
+    while abs(null - accepted) > finest:
+        middle = (accepted + null) / 2
+        if log_e(np.array([middle]))[0] >= bound:
+            null = middle
+        else:
+            accepted = middle
+    return null
 
 
 def bracket(

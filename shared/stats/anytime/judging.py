@@ -5,18 +5,23 @@ from dataclasses import dataclass
 from math import ceil, isfinite, log
 from typing import Protocol
 
+import numpy as np
+
+from shared.stats.anytime.bets import Bools, Floats
 from shared.stats.anytime.inversion import threshold
 from shared.stats.comparisons.verdicts import Conclusion, Decision
 from shared.stats.estimate import check_alpha
 
-FURTHEST = 2.0**16
+OCTAVES: Floats = np.exp2(np.arange(1.0, 17.0))
 """Times the units so far: what lies beyond is no forecast."""
-PRECISION = 0.01
-"""Of the factor found."""
+PARTS: Floats = np.exp2(np.linspace(-1, 0, 71)[1:])
+"""Of an octave: a forecast is within a hundredth."""
+WHOLE = 0.8
+"""The weight of all rounds of a test; the rest is for gaps that began later."""
 
 
-class Projection(Protocol):
-    """What evidence would be with more units."""
+class GapEvidence(Protocol):
+    """A state of evidence about one gap."""
 
     def log_e_beyond(self, tolerance: float) -> float:
         """Return the log e-value against a gap of at most the tolerance."""
@@ -25,10 +30,6 @@ class Projection(Protocol):
     def within(self, tolerance: float, bound: float) -> bool:
         """Tell whether the interval lies within the tolerance."""
         ...
-
-
-class GapEvidence(Projection, Protocol):
-    """A state of evidence about one gap."""
 
     @property
     def units(self) -> int:
@@ -40,8 +41,12 @@ class GapEvidence(Projection, Protocol):
         """Return the gap."""
         ...
 
-    def scaled(self, factor: float) -> Projection:
-        """Return what so many times these units would show."""
+    def beyond_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
+        """Tell for which multiples of these units, in order, the tolerance would be rejected."""
+        ...
+
+    def within_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
+        """Tell for which the interval would lie within the tolerance."""
         ...
 
 
@@ -61,8 +66,6 @@ class CurrentDecision:
     conclusion: Conclusion
     log_e: float
     """Now, against a gap within the tolerance."""
-    log_supremum: float
-    """The largest it has been at any look."""
     forecast: Forecast
 
 
@@ -72,27 +75,38 @@ def judge(
     tolerance: float,
     alpha: float,
     family: int = 1,
-    log_supremum: float = 0.0,
+    shown: GapEvidence | None = None,
+    shown_share: float = 1.0,
+    later: float | None = None,
 ) -> CurrentDecision:
-    """Conclude from evidence that may have been looked at any number of times.
+    """Conclude, about now, from evidence that may have been looked at any number of times.
 
-    - Disparity beyond the tolerance: the evidence against every gap within it has at some look
-      reached ln(family / alpha). Over the whole life of a monitor at most alpha of such families
-      say so of any comparison wrongly.
+    - Disparity beyond the tolerance: the evidence against every gap within it is at least
+      ln(family / alpha). The chance that any of such a family ever says so wrongly, at any look,
+      is at most alpha.
     - No disparity beyond the tolerance: the confidence sequence at alpha / family lies within it.
       It needs a tolerance above 0.
     - Not enough evidence: anything else.
 
+    What an earlier look concluded is not remembered: that belongs to whoever keeps alarms.
+
     Parameters
     ----------
     evidence
-        About the gap, in the units of the tolerance (log odds for odds ratios).
+        What the test has seen, in the units of the tolerance (log odds for odds ratios).
     tolerance
         The largest gap that does not matter, at least 0.
+    alpha
+        The share of this test.
     family
         The number of comparisons declared, all of which alarm.
-    log_supremum
-        The largest log e-value of earlier looks.
+    shown
+        What the confidence sequence is about, where it is more than the test has seen.
+    shown_share
+        Of alpha, for that confidence sequence.
+    later
+        The log evidence of gaps that began after the first round, where it is gathered: the test's
+        evidence is then its mean with the whole, which weighs `WHOLE`.
 
     Raises
     ------
@@ -103,32 +117,32 @@ def judge(
         raise ValueError(f"a tolerance is a number of at least 0, not {tolerance:g}")
     if family < 1:
         raise ValueError("a family has one comparison or more")
-    bound = threshold(alpha, family=family)
-    now = evidence.log_e_beyond(tolerance)
-    supremum = max(log_supremum, now)
-    conclusion = _concluded(evidence, supremum, tolerance, bound)
+    bound, log_e = threshold(alpha, family=family), evidence.log_e_beyond(tolerance)
+    ahead = bound
+    if later is not None:
+        log_e = float(np.logaddexp(log_e + log(WHOLE), later + log(1 - WHOLE)))
+        ahead -= log(WHOLE)
+    whole = evidence if shown is None else shown
+    if not whole.units:
+        conclusion = Conclusion(Decision.NOT_ENOUGH, "there are no units yet")
+    elif log_e >= bound:
+        why = "the evidence against every gap within the tolerance is enough"
+        conclusion = Conclusion(Decision.DISPARITY, why)
+    elif tolerance > 0 and whole.within(tolerance, bound - log(shown_share)):
+        why = "the confidence sequence lies within the tolerance"
+        conclusion = Conclusion(Decision.NO_DISPARITY, why)
+    else:
+        why = f"the log evidence is {log_e:.2f} of the {bound:.2f} needed"
+        conclusion = Conclusion(Decision.NOT_ENOUGH, why)
     forecast = Forecast()
     if conclusion.verdict is Decision.NOT_ENOUGH:
-        forecast = outlook(evidence, tolerance=tolerance, bound=bound)
-    return CurrentDecision(conclusion, now, supremum, forecast)
+        forecast = outlook(whole, tolerance=tolerance, bound=ahead)
+    return CurrentDecision(conclusion, log_e, forecast)
 
 
-def _concluded(
-    evidence: GapEvidence, log_supremum: float, tolerance: float, bound: float
-) -> Conclusion:
-    if not evidence.units:
-        return Conclusion(Decision.NOT_ENOUGH, "there are no units yet")
-    if log_supremum >= bound:
-        return Conclusion(
-            Decision.DISPARITY, "the evidence against every gap within the tolerance is enough"
-        )
-    if tolerance > 0 and evidence.within(tolerance, bound):
-        return Conclusion(
-            Decision.NO_DISPARITY, "the confidence sequence lies within the tolerance"
-        )
-    return Conclusion(
-        Decision.NOT_ENOUGH, f"the log evidence is {log_supremum:.2f} of the {bound:.2f} needed"
-    )
+def later_weighs_more(log_e: float, later: float | None) -> bool:
+    """Tell whether more than half of a test's evidence is of gaps that began after it did."""
+    return later is not None and later + log(1 - WHOLE) > log_e - log(2)
 
 
 def outlook(evidence: GapEvidence, *, tolerance: float, bound: float) -> Forecast:
@@ -140,22 +154,18 @@ def outlook(evidence: GapEvidence, *, tolerance: float, bound: float) -> Forecas
     if not evidence.units:
         return Forecast(reason="there are no units to forecast from")
 
-    def decided(factor: float) -> Decision | None:
-        seen = evidence.scaled(factor)
-        if seen.log_e_beyond(tolerance) >= bound:
-            return Decision.DISPARITY
-        return Decision.NO_DISPARITY if tolerance > 0 and seen.within(tolerance, bound) else None
+    def decided(factors: Floats) -> tuple[Bools, Bools]:
+        beyond = evidence.beyond_at(factors, tolerance, bound)
+        return beyond, beyond | evidence.within_at(factors, tolerance, bound)
 
-    high = 2.0
-    while high <= FURTHEST and decided(high) is None:
-        high *= 2
-    if high > FURTHEST:
+    beyond, either = decided(OCTAVES)
+    if not either.any():
         return Forecast(reason="the gap is too near to the tolerance to forecast a decision")
-    low = high / 2
-    while log(high / low) > PRECISION:
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if decided(middle) else (middle, high)
-    return Forecast(ceil(evidence.units * (high - 1)), decided(high))
+    factors = OCTAVES[int(np.argmax(either))] * PARTS  # the last is decided
+    beyond, either = decided(factors)
+    first = int(np.argmax(either))
+    decision = Decision.DISPARITY if beyond[first] else Decision.NO_DISPARITY
+    return Forecast(ceil(evidence.units * (float(factors[first]) - 1)), decision)
 
 
 LogEs = Sequence[float]

@@ -7,7 +7,7 @@ from math import exp
 
 import numpy as np
 
-from shared.stats.anytime.bets import Floats
+from shared.stats.anytime.bets import Bools, Floats
 from shared.stats.anytime.inversion import threshold
 from shared.stats.anytime.odds_grid import (
     GRID,
@@ -159,34 +159,24 @@ class CommonOdds:
 
     def within(self, tolerance: float, bound: float) -> bool:
         """Tell whether the interval lies within the tolerance used: both its ends are rejected."""
-        return bool(self.units) and self.scaled(1).within(tolerance, bound)
+        return bool(self.units) and bool(self.within_at(np.ones(1), tolerance, bound)[0])
 
-    def scaled(self, factor: float) -> "ScaledOdds":
-        """Return what so many times these batches would show if they were like these."""
-        return ScaledOdds(self._log_likelihoods() * factor)
+    def beyond_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
+        """Tell for which multiples of these batches the tolerance would be rejected."""
+        return beyond(np.multiply.outer(factors, self._log_likelihoods()), tolerance) >= bound
+
+    def within_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
+        """Tell for which multiples of these batches the interval would lie within the tolerance."""
+        logs, above = self._log_likelihoods(), index_of(tolerance_used(tolerance))
+        below = POINTS - 1 - above
+        if not below < int(np.argmax(logs)) < above:
+            return np.zeros(len(factors), dtype=np.bool_)
+        ends = factors * max(logs[above], logs[below])
+        return np.asarray(mixed(np.multiply.outer(factors, logs)) - ends >= bound)
 
     def _log_likelihoods(self) -> Floats:
         sums = np.array(self.normalisers, dtype=np.float64) * UNIT
         return np.asarray(self.selected * GRID - sums, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class ScaledOdds:
-    """A projection: the same log likelihoods, so many times."""
-
-    log_likelihoods: Floats
-
-    def log_e_beyond(self, tolerance: float) -> float:
-        """Return the log e-value that is to be expected against the tolerance."""
-        return float(beyond(self.log_likelihoods, tolerance))
-
-    def within(self, tolerance: float, bound: float) -> bool:
-        """Tell whether both ends of the tolerance would be rejected, the peak lying between."""
-        logs, above = self.log_likelihoods, index_of(tolerance_used(tolerance))
-        below = POINTS - 1 - above
-        if not below < int(np.argmax(logs)) < above:
-            return False
-        return bool(mixed(logs) - max(logs[above], logs[below]) >= bound)
 
 
 def log_es(selected: Floats, normalisers: Floats) -> Floats:

@@ -1,39 +1,64 @@
 """Fixed bets on bounded differences of pairs, from a histogram of them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
+from operator import add
 
 import numpy as np
 
-from shared.stats.anytime.bets import STAKES, Floats, against, log_es_beyond, middles
-from shared.stats.anytime.inversion import invert
+from shared.stats.anytime.bets import (
+    STAKES,
+    Bools,
+    Floats,
+    against,
+    log_es_beyond,
+    log_mean_exp,
+    log_wealths_at,
+    log_wealths_beyond,
+    middles,
+)
+from shared.stats.anytime.growth import LogGrowth
+from shared.stats.anytime.inversion import invert_on_grids
 from shared.stats.anytime.rounding import binned
 
 BINS = 129
 """Odd, so that no difference at all is a bin of its own."""
 STEPS_PER_SE = 7.5
 """Of the nulls tried for an interval."""
+Counts = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class PairHistogram:
-    """Differences of pairs in [-1, 1], counted; states of disjoint units add up, in any order."""
+    """Differences of pairs in [-1, 1], counted; states of disjoint units add up, in any order.
 
-    counts: tuple[int, ...]
-    """Per bin, from -1 to 1; three bins for pairs of binary outcomes."""
-    absent: int = 0
-    """Units that belong to the claim and have no difference: each counts as the worst case.
-
-    Every bet loses its whole stake on them, which keeps a claim about a whole bank valid however
-    the missing ones were chosen.
+    A unit of which answers are missing has a difference between two bounds: where the missing
+    ones are the least and the most that they can be. Bets on a gap above a null take the lower
+    bound, bets on one below the upper one. So the evidence is at most what all answers would have
+    given, however the missing ones were chosen.
     """
 
+    counts: Counts
+    """Complete units per bin, from -1 to 1; three bins for pairs of binary outcomes."""
+    seen: Counts = ()
+    """Incomplete units, by the difference of the answers that came: for the estimate alone."""
+    lower: Counts = ()
+    """Incomplete units, by the least that their difference can be."""
+    upper: Counts = ()
+    """The same units, by the most that it can be."""
+
     def __post_init__(self) -> None:
-        """Refuse counts that no units have."""
+        """Refuse counts that no units have; without incomplete ones, theirs are zeros."""
         if len(self.counts) < 3 or len(self.counts) % 2 == 0:
             raise ValueError(f"a histogram has an odd number of bins from 3, not {self.bins}")
-        if min(*self.counts, self.absent) < 0:
+        for name in ("seen", "lower", "upper"):
+            if not getattr(self, name):
+                object.__setattr__(self, name, (0,) * self.bins)
+        if min(map(min, self._parts)) < 0:
             raise ValueError("a count of pairs is at least 0")
+        if sum(self.lower) != sum(self.upper):
+            raise ValueError("an incomplete unit has a lower bound and an upper one")
 
     @classmethod
     def empty(cls, bins: int = BINS) -> "PairHistogram":
@@ -41,22 +66,38 @@ class PairHistogram:
         return cls((0,) * bins)
 
     @classmethod
-    def of(
-        cls, gaps: Floats, jitter: Floats, *, bins: int = BINS, absent: int = 0
-    ) -> "PairHistogram":
+    def of(cls, gaps: Floats, jitter: Floats, *, bins: int = BINS) -> "PairHistogram":
         """Count the differences of one closed round; jitter is one number in [0, 1) per unit."""
-        return cls(binned(gaps, -1.0, 1.0, bins, jitter), absent)
+        return cls(binned(gaps, -1.0, 1.0, bins, jitter))
 
     @classmethod
     def of_binary(cls, first: int, neither_or_both: int, second: int) -> "PairHistogram":
         """Count pairs of binary outcomes: only the first, no difference, only the second."""
         return cls((second, neither_or_both, first))
 
+    @classmethod
+    def unknown(cls, units: int, bins: int = BINS) -> "PairHistogram":
+        """Return units of which nothing is known: every bet loses its whole stake on them."""
+        nothing = (0,) * (bins - 1)
+        return cls((0, *nothing), (), (units, *nothing), (*nothing, units))
+
+    def bounded(self, lower: Floats, upper: Floats, jitter: Floats) -> "PairHistogram":
+        """Return this state with incomplete units of which only these bounds are known.
+
+        One number of jitter per unit serves both bounds: each is rounded without bias by itself.
+        """
+        ends = (binned(each, -1.0, 1.0, self.bins, jitter) for each in (lower, upper))
+        return self + PairHistogram((0,) * self.bins, (), *ends)
+
     def __add__(self, other: "PairHistogram") -> "PairHistogram":
         if self.bins != other.bins:
             raise ValueError(f"histograms of {self.bins} and {other.bins} bins do not add up")
-        summed = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
-        return PairHistogram(summed, self.absent + other.absent)
+        both = zip(self._parts, other._parts, strict=True)
+        return PairHistogram(*(tuple(map(add, *each)) for each in both))
+
+    @property
+    def _parts(self) -> tuple[Counts, ...]:
+        return self.counts, self.seen, self.lower, self.upper
 
     @property
     def bins(self) -> int:
@@ -65,15 +106,32 @@ class PairHistogram:
 
     @property
     def units(self) -> int:
-        """Return the number of units that have a difference."""
-        return sum(self.counts)
+        """Return the number of units, those included of which answers are missing."""
+        return sum(self.counts) + sum(self.lower)
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Return the least and the most that the mean difference of these units can be.
+
+        They differ by what is missing, which no further units of this kind make smaller. None
+        before any unit.
+        """
+        if not self.units:
+            return None
+        low, high = (float(ends @ middles(self.bins)) / self.units for ends in self.ends)
+        return low, high
 
     @property
     def estimate(self) -> float | None:
-        """Return the mean difference; None before any unit."""
-        if not self.units:
+        """Return the mean difference of the answers that came; None where no unit has one.
+
+        Where the missing answers cannot give that mean, it is the nearest one that they can give.
+        """
+        known = np.add(self.counts, self.seen)
+        limits = self.limits
+        if limits is None or not known.any():
             return None
-        return float(np.dot(self.counts, middles(self.bins)) / self.units)
+        return float(np.clip(known @ middles(self.bins) / known.sum(), *limits))
 
     def log_e(self, null: float = 0.0, *, stakes: tuple[float, ...] = STAKES) -> float:
         """Return the log e-value against a mean difference of exactly the null.
@@ -94,38 +152,56 @@ class PairHistogram:
         The average of two one-sided mixtures, of 1 + bet (gap - tolerance) and of
         1 + bet (-gap - tolerance), bets above 0.
         """
-        counts = np.array([self.counts], dtype=np.float64)
-        return float(log_es_beyond(counts, tolerance, stakes, absent=np.array([self.absent]))[0])
+        return float(log_es_beyond(*self.ends, tolerance, stakes))
 
     def interval(self, alpha: float, *, stakes: tuple[float, ...] = STAKES) -> tuple[float, float]:
         """Return the mean differences not rejected at alpha: valid at every look at once.
 
         What is not rejected is an interval: with u = 1 / (1 + |null|), every factor is linear in
-        u on either side of 0, so that the mixture is convex there.
+        u on either side of 0, so that the mixture is convex there. No bet gains between the
+        limits, so a null between them is not rejected.
         """
-        if not self.units:
+        limits = self.limits
+        if limits is None:
             return -1.0, 1.0
         step = max(self.standard_error, 1 / (self.units + 1)) / STEPS_PER_SE
-        centre = float(self.estimate or 0.0)
-        return invert(lambda nulls: self._log_es(nulls, stakes), centre, step, (-1.0, 1.0), alpha)
+        centre = sum(limits) / 2
+        growth = LogGrowth(*self.ends, stakes)
+        return invert_on_grids(growth.log_es, centre, step, (-1.0, 1.0), alpha)
 
     @property
     def standard_error(self) -> float:
         """Return the standard error of the mean difference: a scale, not an inference."""
-        values = middles(self.bins)
-        mean = np.dot(self.counts, values) / self.units
-        return sqrt(float(np.dot(self.counts, (values - mean) ** 2))) / self.units
+        values, counts = middles(self.bins), sum(self.ends) / 2
+        mean = np.dot(counts, values) / self.units
+        return sqrt(float(np.dot(counts, (values - mean) ** 2))) / self.units
 
     def within(self, tolerance: float, bound: float) -> bool:
         """Tell whether the interval lies within the tolerance: both its ends are rejected."""
-        if self.estimate is None or abs(self.estimate) >= tolerance:
+        limits = self.limits
+        if limits is None or max(map(abs, limits)) >= tolerance:
             return False
         return bool((self._log_es(np.array([-tolerance, tolerance]), STAKES) >= bound).all())
 
-    def scaled(self, factor: float) -> "PairHistogram":
-        """Return what so many times these units would show if they were like these."""
-        counts = tuple(round(count * factor) for count in self.counts)
-        return PairHistogram(counts, round(self.absent * factor))
+    def beyond_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
+        """Tell for which multiples of these units the tolerance would be rejected."""
+        wealths = log_wealths_beyond(*self.ends, tolerance)
+        return log_mean_exp(np.multiply.outer(factors, wealths)) >= bound
+
+    def within_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
+        """Tell for which multiples of these units the interval would lie within the tolerance."""
+        limits = self.limits
+        if limits is None or max(map(abs, limits)) >= tolerance:
+            return np.zeros(len(factors), dtype=np.bool_)
+        ends = (log_wealths_at(*self.ends, null) for null in (-tolerance, tolerance))
+        logs = [log_mean_exp(np.multiply.outer(factors, wealths)) for wealths in ends]
+        return np.minimum(*logs) >= bound
+
+    @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """Return the counts per bin of all units, at their least and at their most."""
+        complete = np.array(self.counts, dtype=np.float64)
+        return complete + self.lower, complete + self.upper
 
     def _log_es(self, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
-        return against(np.array(self.counts, float), self.absent, nulls, stakes)
+        return against(*self.ends, nulls, stakes)

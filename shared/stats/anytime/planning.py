@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
 from shared.stats.anytime.inversion import threshold
-from shared.stats.anytime.odds_grid import GRID, beyond
+from shared.stats.anytime.set_shapes import MissingAnswers
 
 RUNS = 400
 LOOKS = 400
@@ -32,6 +32,15 @@ class PlannedUnits:
     """Units of the test that looks once and knows the effect: the price of looking is the ratio."""
     looked: int
     """Units of the last look at runs that had not alarmed."""
+    why: str | None = None
+    """Why no number of units is enough, where that is known without looking."""
+
+    def of_every(self, counted: float) -> "PlannedUnits":
+        """Return how many units are asked, where only this share of them counts."""
+        units, median = (
+            None if each is None else ceil(each / counted) for each in (self.units, self.median)
+        )
+        return PlannedUnits(units, median, self.fixed, ceil(self.looked / counted), self.why)
 
 
 def fixed_size(effect: float, sd: float, *, alpha: float, power: float, tolerance: float) -> int:
@@ -71,6 +80,7 @@ def plan_gap(
     family: int = 1,
     power: float = 0.8,
     binary: bool = False,
+    missing: MissingAnswers | None = None,
 ) -> PlannedUnits:
     """Plan for a mean difference of bounded pairs, monitored by fixed bets.
 
@@ -83,52 +93,50 @@ def plan_gap(
         where pairs agree.
     binary
         Every difference is -1, 0 or 1.
+    missing
+        What is missing of a bank, where each set counts by the bounds that this leaves. Groups are
+        taken to lack as many answers, and the missing ones to be like those that came; for the
+        bounds it only counts that the two groups' means differ by the gap.
     """
     check_size(effect, sd, tolerance)
     fixed = fixed_size(effect, sd, alpha=alpha / family, power=power, tolerance=tolerance)
     values, shares = _like(effect, sd, binary=binary)
+    missing = missing or MissingAnswers()
+    if why := _undecidable(effect, tolerance, missing.share):
+        return PlannedUnits(None, None, fixed, 0, why)
+    parts = missing.open_parts()
+    opened = np.array(list(parts))
+    lower, upper = (
+        (values[:, None] + sign * np.multiply.outer((1 - sign * values) / 2, opened)).ravel()
+        for sign in (-1, 1)
+    )
     bets = both_ways(STAKES) / (1 + tolerance)
-    factors = np.log1p(np.multiply.outer(values, bets) - np.abs(bets) * tolerance)
+    ends = np.where(bets > 0, lower[:, None], upper[:, None])
+    factors = np.log1p(ends * bets - np.abs(bets) * tolerance)
 
     def evidence(counts: Floats) -> Floats:
         return log_mean_exp(counts @ factors)
 
     # However little values vary, a unit brings no more than about its gap.
     scale = max(fixed, ceil(1 / (abs(effect) - tolerance)))
-    bound = threshold(alpha, family=family)
-    return _plan(shares, evidence, (fixed, FURTHEST * scale), rng, bound, power)
+    bound, sizes = threshold(alpha, family=family), (fixed, FURTHEST * scale)
+    all_shares = np.outer(shares, list(parts.values())).ravel()
+    return plan_histograms(all_shares, evidence, sizes, rng, bound, power)
 
 
-def plan_rates(
-    p_1: float,
-    p_2: float,
-    rng: np.random.Generator,
-    *,
-    alpha: float,
-    tolerance: float = 0.0,
-    family: int = 1,
-    power: float = 0.8,
-) -> PlannedUnits:
-    """Plan for two selection rates, monitored as an odds ratio over batches of one and one.
-
-    The tolerance is that of the logarithm of the odds ratio; the fixed size knows of none.
-    """
-    sd = (p_1 * (1 - p_1) + p_2 * (1 - p_2)) ** 0.5
-    check_size(p_1 - p_2, sd)
-    fixed = fixed_size(p_1 - p_2, sd, alpha=alpha / family, power=power, tolerance=0.0)
-    shares = np.array([p_1 * (1 - p_2), p_2 * (1 - p_1)])
-    normalisers = np.logaddexp(0.0, GRID) - np.log(2)
-
-    def evidence(counts: Floats) -> Floats:
-        first, discordant = counts[..., :1], counts[..., :2].sum(axis=-1, keepdims=True)
-        return beyond(first * GRID - discordant * normalisers, tolerance)
-
-    agreeing = np.append(shares, 1 - shares.sum())
-    bound = threshold(alpha, family=family)
-    return _plan(agreeing, evidence, (fixed, FURTHEST * fixed), rng, bound, power)
+def _undecidable(effect: float, tolerance: float, missing: float) -> str | None:
+    """Say why no number of units decides, where the bounds of a gap reach into the tolerance."""
+    most = (abs(effect) - tolerance) / (1 + abs(effect))
+    if missing < most:
+        return None
+    return (
+        f"with a share of {missing:g} of the answers missing, such a gap may as well be one within"
+        f" the tolerance, and no number of units decides; below a share of {most:.2g} it can be"
+        " found"
+    )
 
 
-def _plan(
+def plan_histograms(
     shares: Floats,
     evidence: Callable[[Floats], Floats],
     sizes: tuple[int, int],
@@ -147,11 +155,20 @@ def _plan(
     while np.isfinite(alarmed).mean() < power and units < furthest:
         pace = max(pace, units // LOOKS)
         units += pace
-        counts += rng.multinomial(pace, shares, RUNS)
+        counts += _drawn(pace, shares, rng)
         over = (evidence(counts) >= bound) & np.isinf(alarmed)
         alarmed[over] = units
     needed, median = (reached(alarmed, share) for share in (power, 0.5))
     return PlannedUnits(needed, median, fixed, units)
+
+
+def _drawn(units: int, shares: Floats, rng: np.random.Generator) -> Floats:
+    """Draw units of every run, by the cheaper way: one by one, or all of a kind at once."""
+    kinds = len(shares)
+    if units >= kinds:
+        return rng.multinomial(units, shares, RUNS).astype(np.float64)
+    drawn = rng.choice(kinds, (RUNS, units), p=shares) + np.arange(RUNS)[:, None] * kinds
+    return np.bincount(drawn.ravel(), minlength=RUNS * kinds).reshape(RUNS, kinds).astype(float)
 
 
 def reached(alarmed: Floats, share: float) -> int | None:

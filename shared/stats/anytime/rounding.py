@@ -4,11 +4,16 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Floats
+from shared.stats.anytime.bets import Bools, Floats
 
+Hashes = NDArray[np.uint64]
+Ints = NDArray[np.int64]
 SIZE = 8
 DENOMINATOR = 2.0**53
+MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 
 
 def uniforms(unit_ids: Sequence[str], salt: str = "") -> Floats:
@@ -17,12 +22,32 @@ def uniforms(unit_ids: Sequence[str], salt: str = "") -> Floats:
     So the same unit is rounded the same way whenever and wherever it is counted again. The salt
     (the feature, the comparison) makes the rounding of different numbers of a unit unrelated.
     """
-    key = blake2b(salt.encode(), digest_size=16).digest()
-    whole = [
-        int.from_bytes(blake2b(unit.encode(), digest_size=SIZE, key=key).digest(), "big")
-        for unit in unit_ids
-    ]
-    return (np.asarray(whole, dtype=np.uint64) >> np.uint64(11)).astype(np.float64) / DENOMINATOR
+    return uniform_table(hashes(unit_ids), hashes([salt]))[:, 0]
+
+
+def hashes(names: Sequence[str]) -> Hashes:
+    """Return 64 bits of each name, of units or of salts."""
+    digests = b"".join(blake2b(name.encode(), digest_size=SIZE).digest() for name in names)
+    return np.frombuffer(digests, dtype=">u8").astype(np.uint64)
+
+
+def uniform_table(units: Hashes, salts: Hashes) -> Floats:
+    """Return a number in [0, 1) for each unit (a row) under each salt (a column).
+
+    The bits of a unit and of a salt, each mixed, are mixed again together.
+
+    References
+    ----------
+    Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators: the mixer.
+    """
+    both = _mixed(units)[:, None] ^ _mixed(~salts)
+    return np.asarray((_mixed(both) >> np.uint64(11)).astype(np.float64) / DENOMINATOR)
+
+
+def _mixed(bits: Hashes) -> Hashes:
+    for shift, multiplier in zip(SHIFTS[:2], MULTIPLIERS, strict=True):
+        bits = (bits ^ (bits >> shift)) * multiplier
+    return bits ^ (bits >> SHIFTS[2])
 
 
 def binned(values: Floats, low: float, high: float, bins: int, jitter: Floats) -> tuple[int, ...]:
@@ -52,7 +77,21 @@ def binned(values: Floats, low: float, high: float, bins: int, jitter: Floats) -
     outside = values[~((values >= low) & (values <= high))]
     if outside.size:
         raise ValueError(f"a value lies in [{low:g}, {high:g}], not at {outside[0]:g}")
-    place = (values - low) * ((bins - 1) / (high - low))
-    below = np.floor(place)
-    counts = np.bincount((below + (jitter < place - below)).astype(np.int64), minlength=bins)
-    return tuple(int(count) for count in counts)
+    places = _places((values - low) * ((bins - 1) / (high - low)), jitter)
+    return tuple(np.bincount(places, minlength=bins).tolist())
+
+
+def binned_columns(values: Floats, there: Bools, bins: int, jitter: Floats) -> Ints:
+    """Count values in [-1, 1], those that are there, column by column as `binned` does.
+
+    All arguments have the shape (units, columns); what is returned has (columns, bins).
+    """
+    places = _places((np.where(there, values, 0.0) + 1.0) * ((bins - 1) / 2), jitter)
+    columns = values.shape[1]
+    cells = (places + np.arange(columns) * bins)[there]
+    return np.bincount(cells, minlength=columns * bins).reshape(columns, bins)
+
+
+def _places(steps: Floats, jitter: Floats) -> Ints:
+    below = np.floor(steps)
+    return (below + (jitter < steps - below)).astype(np.int64)

@@ -1,29 +1,50 @@
-"""Two groups of bounded values without pairs: evidence from a histogram of each."""
+"""Two groups of bounded values: evidence from a histogram of each, and from one of their twins."""
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from math import log, sqrt
 
 import numpy as np
 
-from shared.stats.anytime.bets import Floats, log_mean_exp
-from shared.stats.anytime.inversion import invert, lowest
+from shared.stats.anytime import pairs
+from shared.stats.anytime.bets import (
+    Bools,
+    Floats,
+    log_mean_exp,
+    log_wealths_at,
+    log_wealths_beyond,
+)
+from shared.stats.anytime.inversion import invert_dearly, lowest, threshold
+from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.rounding import binned
 
 BINS = 65
-STAKES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)
+STAKES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)
+"""With none at all among them: where one group tells nothing, no bet on it has to be lost."""
 STEPS_PER_SE = 4.0
 WIDEST = 1 - 2.0**-20
 """A difference of 1 leaves each group a single mean, at an end where no bet is defined."""
+CENTRES = 9
+"""Nulls among which one that is not rejected is sought, where two estimates differ."""
 Counts = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class TwoHistograms:
-    """Values in [0, 1] of two groups, counted; states of disjoint units add up, in any order."""
+    """Values in [0, 1] of two groups, counted; states of disjoint units add up, in any order.
+
+    Units are independent of one another, but for the two of a set of twins: these may go together
+    in any way (one of them may be chosen *because* the other is not), so what is counted of them is
+    their difference, and bets on it multiply with the bets on all others. The null is a difference
+    that holds for the means of both kinds of units.
+    """
 
     first: Counts = (0,) * BINS
     second: Counts = (0,) * BINS
+    twins: Counts = (0,) * pairs.BINS
+    """Differences within sets that have a value of both groups, from -1 to 1."""
 
     @classmethod
     def of(cls, first: Floats, second: Floats, luck_1: Floats, luck_2: Floats) -> "TwoHistograms":
@@ -31,26 +52,42 @@ class TwoHistograms:
         return cls(binned(first, 0.0, 1.0, BINS, luck_1), binned(second, 0.0, 1.0, BINS, luck_2))
 
     def __add__(self, other: "TwoHistograms") -> "TwoHistograms":
-        return TwoHistograms(_sum(self.first, other.first), _sum(self.second, other.second))
+        return TwoHistograms(*map(_sum, astuple(self), astuple(other)))
 
     @property
     def units(self) -> int:
         """Return the number of units in both groups."""
-        return sum(self.first) + sum(self.second)
+        return sum(self.first) + sum(self.second) + 2 * sum(self.twins)
 
     @property
     def estimate(self) -> float | None:
-        """Return the difference of the means; None without units in both groups."""
-        if not (sum(self.first) and sum(self.second)):
+        """Return the difference of the means; None without units in both groups.
+
+        Twins and others weigh by their numbers alone, as if twins did not go together.
+        """
+        estimates, weights = self._estimates, self._weights
+        if not estimates:
             return None
-        return _mean(self.first) - _mean(self.second)
+        return float(np.average(estimates, weights=[each for each in weights if each]))
+
+    @property
+    def _weights(self) -> tuple[float, float]:
+        """How much the units without a twin tell, and those with one."""
+        one, other, twins = sum(self.first), sum(self.second), sum(self.twins)
+        return (one * other / (one + other) if one and other else 0.0), twins / 2
+
+    @property
+    def _estimates(self) -> list[float]:
+        alone, twins = self._weights
+        found = [_mean(self.first) - _mean(self.second)] if alone else []
+        return [*found, PairHistogram(self.twins).estimate or 0.0] if twins else found
 
     def log_e(self, null: float = 0.0) -> float:
         """Return the log e-value against a difference of means of exactly the null.
 
         The lowest, over the mean mu of the second group, of the mean of two products: bets that
-        the first is above mu + null and the second below mu, and the other way round. The lowest
-        is bounded from below, so it is never taken too high.
+        the first is above mu + null, the second below mu and twins differ by more than the null,
+        and the other way round. The lowest is bounded from below, so it is never taken too high.
 
         References
         ----------
@@ -59,9 +96,11 @@ class TwoHistograms:
         if not -1 < null < 1:
             raise ValueError(f"a difference of means lies between -1 and 1, not at {null:g}")
         up, down = _Bets(self.first, null), _Bets(self.second, 0.0)
+        twins = np.array(self.twins, dtype=np.float64)
+        more, less = _both_sides(log_wealths_at(twins, twins, null))
 
         def bound(low: Floats, high: Floats) -> Floats:
-            sides = up.above(high) + down.below(low), up.below(low) + down.above(high)
+            sides = up.above(high) + down.below(low) + more, up.below(low) + down.above(high) + less
             return np.asarray(np.logaddexp(*sides) - log(2), dtype=np.float64)
 
         return lowest(bound, *_means(null))
@@ -73,8 +112,10 @@ class TwoHistograms:
         """
         if not 0 <= tolerance < 1:
             raise ValueError(f"a tolerance lies in [0, 1), not at {tolerance:g}")
-        higher = _one_sided(self.first, self.second, tolerance)
-        lower = _one_sided(self.second, self.first, tolerance)
+        twins = np.array(self.twins, dtype=np.float64)
+        more, less = _both_sides(log_wealths_beyond(twins, twins, tolerance))
+        higher = more + _one_sided(self.first, self.second, tolerance)
+        lower = less + _one_sided(self.second, self.first, tolerance)
         return float(np.logaddexp(higher, lower) - log(2))
 
     def within(self, tolerance: float, bound: float) -> bool:
@@ -83,26 +124,60 @@ class TwoHistograms:
             return False
         return min(self.log_e(-tolerance), self.log_e(tolerance)) >= bound
 
-    def scaled(self, factor: float) -> "TwoHistograms":
-        """Return what so many times these units would show if they were like these."""
-        first, second = (
-            tuple(round(count * factor) for count in counts) for counts in (self.first, self.second)
-        )
-        return TwoHistograms(first, second)
+    def beyond_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
+        """Tell for which multiples of these units, in order, the tolerance would be rejected."""
+        return _from_first(factors, lambda f: self._times(f).log_e_beyond(tolerance) >= bound)
+
+    def within_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
+        """Tell for which multiples of these units the interval would lie within the tolerance."""
+        return _from_first(factors, lambda f: self._times(f).within(tolerance, bound))
+
+    def _times(self, factor: float) -> "TwoHistograms":
+        more = (tuple(round(count * factor) for count in counts) for counts in astuple(self))
+        return TwoHistograms(*more)
 
     def interval(self, alpha: float) -> tuple[float, float]:
-        """Return the differences of means not rejected at alpha, rounded outwards."""
-        centre = self.estimate
-        if centre is None:
+        """Return the differences of means not rejected at alpha, rounded outwards.
+
+        Where twins and others contradict each other so that every difference is rejected, it
+        reaches from the lowest to the highest that either would leave.
+        """
+        estimates = self._estimates
+        if not estimates:
             return -1.0, 1.0
-        spread = sqrt(_variance(self.first) + _variance(self.second))
-        step = max(spread, 1 / self.units) / STEPS_PER_SE
-
-        def evidence(nulls: Floats) -> Floats:
-            return np.array([self.log_e(float(null)) for null in nulls])
-
-        low, high = invert(evidence, centre, step, (-WIDEST, WIDEST), alpha)
+        nulls = np.unique(np.linspace(min(estimates), max(estimates), CENTRES))
+        nulls = np.clip(nulls, -WIDEST, WIDEST)
+        logs = self._log_es(nulls) if len(nulls) > 1 else np.zeros(1)
+        if logs.min() >= threshold(alpha):
+            parts = TwoHistograms(self.first, self.second), TwoHistograms(twins=self.twins)
+            lows, highs = zip(*(part.interval(alpha) for part in parts), strict=True)
+            return min(lows), max(highs)
+        step = max(self._standard_error, 1 / self.units) / STEPS_PER_SE
+        centre = float(nulls[int(np.argmin(logs))])
+        low, high = invert_dearly(self._log_es, centre, step, (-WIDEST, WIDEST), alpha)
         return (-1.0 if low <= -WIDEST else low), (1.0 if high >= WIDEST else high)
+
+    def _log_es(self, nulls: Floats) -> Floats:
+        return np.array([self.log_e(float(null)) for null in nulls])
+
+    @property
+    def _standard_error(self) -> float:
+        """A scale, not an inference: of the more precise of the two kinds of units."""
+        alone, twins = self._weights
+        found = [sqrt(_variance(self.first) + _variance(self.second))] if alone else []
+        return min([*found, PairHistogram(self.twins).standard_error] if twins else found)
+
+
+def _both_sides(log_wealths: Floats) -> tuple[float, float]:
+    """Return the evidence of bets that twins differ by more, and by less."""
+    more, less = np.split(log_wealths, 2)
+    return float(log_mean_exp(more)), float(log_mean_exp(less))
+
+
+def _from_first(factors: Floats, decided: Callable[[float], bool]) -> Bools:
+    """Tell it of every factor, looking at few: what is decided stays so with more units."""
+    first = bisect_left(range(len(factors)), True, key=lambda n: decided(float(factors[n])))
+    return np.arange(len(factors)) >= first
 
 
 def _one_sided(larger: Counts, smaller: Counts, tolerance: float) -> float:

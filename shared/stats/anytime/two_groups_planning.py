@@ -53,7 +53,7 @@ def plan_two_groups(
         tolerance.
     """
     means = level + effect, level
-    shares = [_shares(mean, sd) for mean, sd in zip(means, sds, strict=True)]
+    shares = [value_shares(mean, sd) for mean, sd in zip(means, sds, strict=True)]
     spread = sqrt(sds[0] ** 2 + sds[1] ** 2)
     check_size(effect, spread, tolerance)
     each = fixed_size(effect, spread, alpha=alpha / family, power=power, tolerance=tolerance)
@@ -91,7 +91,7 @@ def _alarmed(
     return inf if look == len(sizes) else 2.0 * sizes[look]
 
 
-def _shares(mean: float, sd: float) -> Floats:
+def value_shares(mean: float, sd: float) -> Floats:
     """Return how often each bin is met by values of this mean and standard deviation."""
     if not -ROUNDING <= mean <= 1 + ROUNDING:
         raise ValueError(f"a group's mean lies within the range, not at {mean:g} of it")

@@ -108,6 +108,12 @@ class SampleParts:
         every = (self.pairs, *(self.single or ()))
         return any(part is not None and part.regular for part in every)
 
+    @property
+    def all_regular(self) -> bool:
+        """Whether every part has Student's curve."""
+        every = (self.pairs, *(self.single or ()))
+        return all(part is None or part.regular for part in every)
+
 
 @lru_cache(maxsize=MOST_REMEMBERED)
 def _remembered(data: bytes, bounds: Bounds | None) -> SamplePart:

@@ -10,8 +10,9 @@ from scipy import stats
 from shared.stats.comparisons.bounded_mean import bounded_mean_curve
 from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.comparisons.confidence_curve import Curve, gap_curve, student_curve
-from shared.stats.comparisons.gap_test import NO_RANGE, GapResult, result_of
+from shared.stats.comparisons.gap_test import NO_RANGE, GapResult, gap_result, without_range
 from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, is_flat
+from shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.samples import Sample, Vector, present
 
@@ -112,7 +113,12 @@ def fixed_prompts_gap(
     curve = _student_curve(value, weighed)
     if curve is None or not all(map(_mostly_varied, groups)):
         curve = gap_curve(*_bounded_curves(weighed, bounds))
-    return result_of(curve, value, METHOD, alpha=alpha, tolerance=tolerance, family=family)
+    p_values = p_values_of(curve_tails(curve), tolerance)
+    result = gap_result(
+        curve, value, METHOD, p_values, alpha=alpha, tolerance=tolerance, family=family
+    )
+    steady = any(all(_variance(values) == 0 for values in group.values()) for group in groups)
+    return without_range(result) if bounds is None and steady else result
 
 
 def is_deterministic(a: Answers, b: Answers, *, sets: Mapping[Hashable, Hashable] | None) -> bool:

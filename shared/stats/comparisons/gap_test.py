@@ -4,10 +4,11 @@ Where the range of the values is known, the confidence curves of bounded means c
 flat, tiny, rare and unbalanced samples alike. A sample that is spread over part of a known range,
 large enough and hardly skew, has Student's curve, which is narrower; so has any sample where no
 range is known. Then a test that exchanges labels or signs has to agree. A sample without any spread
-takes at least the range of all values.
+and of no known range has no interval.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cache
 from math import sqrt
 
 import numpy as np
@@ -20,16 +21,19 @@ from shared.stats.comparisons.compared_samples import (
     SamplePart,
     SampleParts,
 )
-from shared.stats.comparisons.confidence_curve import (
-    Curve,
-    confidence_limits,
-    gap_curve,
-    joined_curve,
-    share_above,
-    share_below,
-    student_curve,
-)
+from shared.stats.comparisons.confidence_curve import Curve, gap_curve, joined_curve, student_curve
 from shared.stats.comparisons.label_tests import exchange_p, flip_p
+from shared.stats.comparisons.tolerance_tests import (
+    PValues,
+    Tails,
+    agreeing_limits,
+    curve_tails,
+    disparity_p,
+    equivalence_p,
+    joined_p,
+    p_values_of,
+    sided,
+)
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.samples import Vector
 
@@ -37,6 +41,7 @@ NO_VALUES = "a group has no values"
 ONE_UNIT = "a group has one unit, which shows no spread: two are needed"
 LOOKED_AT = 0.2
 """A p-value above this is not made surer by a second test."""
+NO_SPREAD = "equal values do not show how much they could differ: declare the range"
 NO_RANGE = "all values are equal, and how much they could differ is not known: declare the range"
 
 
@@ -90,11 +95,31 @@ def compare_samples(
     if not samples.testable or (samples.bounds is None and samples.all_equal):
         return _untested(samples, tolerance)
     parts = SampleParts.of(samples)
-    curve, value, method = _curve(samples, parts), mean_gap(samples), _method(samples, parts)
-    found = result_of(curve, value, method, alpha=alpha, tolerance=tolerance, family=family)
-    if not (parts.need_agreement or _few(samples, tolerance)):
-        return found
-    return _agreeing(found, samples, alpha=alpha, tolerance=tolerance, family=family)
+    curve = _curve(samples, parts)
+    p_values = p_values_of(curve_tails(curve), tolerance)
+    if parts.need_agreement or _few(samples, tolerance):
+        p_values = _agreed(p_values, samples, tolerance)
+    found = gap_result(
+        curve,
+        mean_gap(samples),
+        _method(samples, parts),
+        p_values,
+        alpha=alpha,
+        tolerance=tolerance,
+        family=family,
+    )
+    return found if samples.bounds is not None or parts.all_regular else without_range(found)
+
+
+def without_range(found: GapResult) -> GapResult:
+    """Return what holds where a sample has no spread and nobody knows how far values can lie.
+
+    That the gap is on this side of the tolerance can be tested; how large it can be at most, and so
+    that it is small, cannot.
+    """
+    nothing = undefined(NO_SPREAD, value=found.marginal.value, method=found.marginal.method)
+    p_equivalence = None if found.p_equivalence is None else 1.0
+    return GapResult(nothing, nothing, found.p_disparity, p_equivalence)
 
 
 def _few(samples: ComparedSamples, tolerance: float) -> bool:
@@ -112,20 +137,23 @@ def _untested(samples: ComparedSamples, tolerance: float) -> GapResult:
     return GapResult(nothing, nothing, None, None)
 
 
-def result_of(
-    curve: Curve, value: float | None, method: str, *, alpha: float, tolerance: float, family: int
+def gap_result(
+    curve: Curve,
+    value: float | None,
+    method: str,
+    p_values: PValues,
+    *,
+    alpha: float,
+    tolerance: float,
+    family: int,
 ) -> GapResult:
-    """Return the intervals and tests of a gap's confidence curve."""
-    p_disparity = min(1.0, 2 * min(share_below(curve, tolerance), share_above(curve, -tolerance)))
-    p_equivalence = None
-    if tolerance > 0:
-        within = max(share_above(curve, tolerance), share_below(curve, -tolerance))
-        p_equivalence = min(1.0, 2 * within)
-    marginal, together = (
-        IntervalEstimate(value, *confidence_limits(curve, alpha / each), method)
+    """Return a gap's p-values with the intervals of its curve that agree with them."""
+    limits = (
+        agreeing_limits(curve, alpha / each, tolerance=tolerance, p_values=p_values)
         for each in (1, family)
     )
-    return GapResult(marginal, together, p_disparity, p_equivalence)
+    marginal, together = (IntervalEstimate(value, *each, method) for each in limits)
+    return GapResult(marginal, together, *p_values)
 
 
 def _method(samples: ComparedSamples, parts: SampleParts) -> str:
@@ -191,52 +219,34 @@ def _student(values: Vector, bounds: Bounds | None) -> Curve:
     return student_curve(float(seen.mean()), error, len(seen) - 1)
 
 
-def _agreeing(
-    found: GapResult, samples: ComparedSamples, *, alpha: float, tolerance: float, family: int
-) -> GapResult:
-    """Let a test of labels agree: the larger p-values, and intervals that do not contradict them.
-
-    An interval is only ever widened, to the edge of the tolerance, so that it covers no less.
-    """
-    p_disparity, p_equivalence = found.p_disparity, found.p_equivalence
-    if p_disparity is not None and p_disparity <= LOOKED_AT:
-        low = found.marginal.low
-        gap = tolerance if low is not None and low > -tolerance else -tolerance
-        p_disparity = max(p_disparity, _relabelled_p(samples, gap))
+def _agreed(p_values: PValues, samples: ComparedSamples, tolerance: float) -> PValues:
+    """Let a test of labels agree: the larger p-values of both."""
+    tails = _relabelled_tails(samples)
+    p_disparity, p_equivalence = p_values
+    if p_disparity <= LOOKED_AT:
+        p_disparity = max(p_disparity, disparity_p(tails, tolerance))
     if p_equivalence is not None and p_equivalence <= LOOKED_AT:
-        both = (_relabelled_p(samples, gap) for gap in (tolerance, -tolerance))
-        p_equivalence = max(p_equivalence, *both)
-    marginal, together = (
-        _widened(each, p_disparity, p_equivalence, level, tolerance)
-        for each, level in ((found.marginal, alpha), (found.simultaneous, alpha / family))
-    )
-    return GapResult(marginal, together, p_disparity, p_equivalence)
+        p_equivalence = max(p_equivalence, equivalence_p(tails, tolerance) or 0.0)
+    return p_disparity, p_equivalence
 
 
-def _relabelled_p(samples: ComparedSamples, gap: float) -> float:
-    """Return the p-value of relabelling at a gap; of two parts, twice the smaller."""
-    found = []
-    if samples.pairs:
-        found.append(flip_p(samples.differences - gap))
-    if samples.weight < 1:
-        found.append(exchange_p(np.sort(samples.only_a - gap), np.sort(samples.only_b)))
-    there = [p for p in found if p is not None]
-    return min(1.0, min(there) * len(found)) if there else 1.0
+def _relabelled_tails(samples: ComparedSamples) -> Tails:
+    """Return one-sided tests by relabelling; those of two parts are joined as their curves are."""
 
+    @cache
+    def tails(gap: float) -> tuple[float, float]:
+        paired, single = (1.0, 1.0), (1.0, 1.0)
+        if samples.pairs:
+            moved = samples.differences - gap
+            paired = sided(flip_p(moved), float(moved.sum()))
+        if samples.weight < 1:
+            a, b = np.sort(samples.only_a - gap), np.sort(samples.only_b)
+            single = sided(exchange_p(a, b), float(a.mean() - b.mean()))
+        if not samples.pairs or samples.weight == 1:
+            return paired if samples.pairs else single
+        at_most, at_least = (
+            joined_p(*both, samples.weight) for both in zip(paired, single, strict=True)
+        )
+        return at_most, at_least
 
-def _widened(
-    interval: IntervalEstimate,
-    p_disparity: float | None,
-    p_equivalence: float | None,
-    level: float,
-    tolerance: float,
-) -> IntervalEstimate:
-    low, high = interval.low, interval.high
-    if low is None or high is None:
-        return interval
-    if p_disparity is not None and p_disparity > level:
-        low, high = min(low, tolerance), max(high, -tolerance)
-    inside = -tolerance < low and high < tolerance
-    if p_equivalence is not None and p_equivalence > level and inside:
-        low, high = (low, tolerance) if tolerance - high < low + tolerance else (-tolerance, high)
-    return replace(interval, low=low, high=high)
+    return tails

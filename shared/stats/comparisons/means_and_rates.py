@@ -133,7 +133,10 @@ def _no_welch(x: Values, y: Values) -> str | None:
 def is_flat(values: Values, scale: float | None = None) -> bool:
     """Return whether the spread is only rounding, which a t test would take for precision."""
     largest = scale if scale is not None else float(np.abs(values).max())
-    return float(np.ptp(values)) <= ROUNDING * largest or float(values.var()) == 0
+    if largest == 0:
+        return float(np.ptp(values)) == 0
+    shares = values / largest  # the squares of values near 1e300 could not be computed
+    return float(np.ptp(shares)) <= ROUNDING or largest * (largest * float(shares.var())) == 0
 
 
 def rate_of(units: Sequence[float], alpha: float) -> IntervalEstimate:

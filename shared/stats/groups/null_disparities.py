@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.cells import Table, check_domains
+from shared.stats.groups.cells import Columns, Table, check_domains
 from shared.stats.groups.descriptive import Mean
 from shared.stats.groups.exchange_units import ANYWHERE, exchange_units
 from shared.stats.groups.exchanges import LabelExchange
@@ -18,9 +18,11 @@ from shared.stats.groups.summary import Statistic, summarise
 
 LEAST_EXCHANGES = 199
 """For statistics that are computed anew after each exchange, however large the table is."""
-MOST_VALUES = 1 << 25
+MOST_VALUES = 1 << 23
 """Beyond the least number, exchanges go on until so many values have been summarised."""
 AT_ONCE = 50
+VALUES_AT_ONCE = 1 << 20
+"""Exchanges that are summarised together hold at most so many values, or are one."""
 Progress = Callable[[int, int], None]
 """Takes the number of exchanges that are done, and of all."""
 
@@ -163,13 +165,16 @@ class _DomainNull:
         return np.asarray(self.groups[labels[:, self.units.of_row]])
 
     def add(self, values: Floats) -> None:
-        """Take what one exchange has led to: [statistics, all groups, features]."""
-        mine = values[:, self.groups] - self.centre[:, None]
-        self.null.append(spreads(mine, self.centre, self.resolution))
+        """Take what some exchanges have led to: [exchanges, statistics, all groups, features]."""
+        mine = values[:, :, self.groups] - self.centre[:, None]
+        times, statistics, groups, features = mine.shape
+        tables = (np.tile(each, (times, 1)) for each in (self.centre, self.resolution))
+        found = spreads(mine.reshape(-1, groups, features), *tables)
+        self.null.append(found.reshape(-1, times, statistics, features))
 
     def found(self) -> tuple[Floats, Floats, Codes]:
         """Return median, p and reason, [metrics, statistics, features] each."""
-        null = np.stack(self.null, axis=1)
+        null = np.concatenate(self.null, axis=1)
         shape = (len(METRICS), *self.centre.shape)
         _, median, p_values, reasons = against_null(
             self.values.transpose(1, 0, 2).reshape(len(self.groups), -1),
@@ -190,13 +195,28 @@ def _exchange(
     progress: Progress,
 ) -> None:
     """Compute the statistics of every group anew after each exchange in all domains."""
-    for start in range(0, times, AT_ONCE):
-        size = min(AT_ONCE, times - start)
+    at_once = max(1, min(AT_ONCE, VALUES_AT_ONCE // max(table.values.size, 1)))
+    columns = Columns(table.values)
+    for start in range(0, times, at_once):
+        size = min(at_once, times - start)
         codes = np.repeat(table.codes[None], size, axis=0)
         for each in domains:
             codes[:, each.rows] = each.codes(size, rng)
-        for some in codes:
-            values = summarise(replace(table, codes=some), statistics, ddof).values
-            for each in domains:
-                each.add(values)
+        found = summarise(_side_by_side(table, codes), statistics, ddof, columns).values
+        shape = (len(statistics), size, len(table.groups), len(table.features))
+        for each in domains:
+            each.add(found.reshape(shape).swapaxes(0, 1))
         progress(start + size, times)
+
+
+def _side_by_side(table: Table, codes: Integers) -> Table:
+    """Return one table with the groups of as many as there are rows of codes."""
+    times, groups = len(codes), len(table.groups)
+    return Table(
+        np.tile(table.values, (times, 1)),
+        (codes + groups * np.arange(times)[:, None]).ravel(),
+        tuple(map(str, range(times * groups))),
+        table.features,
+        None if table.baseline is None else np.tile(table.baseline, (times, 1)),
+        table.baseline_name,
+    )

@@ -17,7 +17,9 @@ GROWTH = 1.25
 Groups = NDArray[np.intp]
 
 
-def blocks(table: Table, ddof: int) -> Iterator[tuple[Groups, Cells]]:
+def blocks(
+    table: Table, ddof: int, columns: Columns | None = None
+) -> Iterator[tuple[Groups, Cells]]:
     """Return blocks of groups that have rows, with their cells.
 
     Cells are ordered by group, then by feature. Groups of like size share a block, so that little
@@ -26,7 +28,7 @@ def blocks(table: Table, ddof: int) -> Iterator[tuple[Groups, Cells]]:
     order = np.argsort(table.codes, kind="stable")
     sizes = np.bincount(table.codes, minlength=len(table.groups))
     starts = np.cumsum(sizes) - sizes
-    columns = Columns(table.values)
+    columns = columns or Columns(table.values)
     for groups in _cut(sizes, len(table.features)):
         places = np.arange(sizes[groups[-1]])
         beyond = places >= sizes[groups][:, None]
@@ -103,7 +105,9 @@ class Summary:
     """[groups, features]: rows without a finite value."""
 
 
-def summarise(table: Table, statistics: Sequence[Statistic], ddof: int = 0) -> Summary:
+def summarise(
+    table: Table, statistics: Sequence[Statistic], ddof: int = 0, columns: Columns | None = None
+) -> Summary:
     """Return each statistic of each group on each feature.
 
     Parameters
@@ -114,6 +118,8 @@ def summarise(table: Table, statistics: Sequence[Statistic], ddof: int = 0) -> S
         From `parse_statistic`, or a team's own.
     ddof
         0 (as SAGED) or 1: what variance and standard deviation subtract from n.
+    columns
+        What standards are taken from; the table's own values, unless given.
 
     Raises
     ------
@@ -131,7 +137,7 @@ def summarise(table: Table, statistics: Sequence[Statistic], ddof: int = 0) -> S
     n = np.zeros(shape[1:], dtype=np.int64)
     # Overflow of huge values is not silent: `with_reasons` turns what is not finite into a reason.
     with np.errstate(over="ignore", invalid="ignore"):
-        for groups, cells in blocks(table, ddof):
+        for groups, cells in blocks(table, ddof, columns):
             n[groups] = cells.count.reshape(len(groups), -1)
             for index, statistic in enumerate(statistics):
                 found, codes = statistic(cells)

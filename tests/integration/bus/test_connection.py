@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from shared.bus.jetstream import Connection
-from shared.errors import ConfigurationError
+from shared.errors import TransientError
 from tests.support.bus import ProvisionedBus
 
 
@@ -48,5 +48,5 @@ async def test_it_is_knocked_again_within_the_patience(flaky: tuple[str, list[in
 async def test_beyond_the_patience_it_is_one_sentence(flaky: tuple[str, list[int]]) -> None:
     url, left = flaky
     left[0] = 1_000_000
-    with pytest.raises(ConfigurationError, match="The NATS server at"):
+    with pytest.raises(TransientError, match="The NATS server at"):
         await Connection.open(url, name="test", patience_s=0.5)

@@ -142,7 +142,7 @@ def test_every_stream_and_durable_of_the_address_book_is_provisioned() -> None:
 
 
 async def test_nobody_at_the_address_is_one_sentence_without_the_password() -> None:
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(TransientError) as caught:
         await Connection.open("nats://user:hunter2@127.0.0.1:1", name="test", patience_s=0.1)
     assert str(caught.value) == (
         "No NATS server answers at 127.0.0.1:1. Start one with `biaswatch up`, or set NATS_URL to"

@@ -219,6 +219,11 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
         (["t.csv", "--group", "g", "--feature", "x", "--correction", "none"], "orrection"),
         (["t.csv", "--group", "g", "--feature", "x", "--ddof", "2"], "ddof is 0 or 1"),
         (["t.csv", "--group", "g", "--feature", "x", "--calibrate"], "--baseline"),
+        (["t.csv", "--group", "g", "--feature", "huge"], "larger units"),
+        (
+            ["t.csv", "--group", "g", "--feature", "x", "--compare", "pair"],
+            "'--compare': 'pair' is",
+        ),
         (["bad.parquet", "--group", "g", "--feature", "x"], "cannot be read as parquet"),
         (["bad.jsonl", "--group", "g", "--feature", "x"], "cannot be read as jsonl"),
         (["empty.csv", "--group", "g", "--feature", "x"], "has no rows"),
@@ -232,7 +237,7 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
 def test_a_slip_is_one_sentence(
     command: CommandLine, tmp_path: Path, words: list[str], sentence: str
 ) -> None:
-    (tmp_path / "t.csv").write_text("g,x,word\na,1,2\nb,2,high\n")
+    (tmp_path / "t.csv").write_text("g,x,word,huge\na,1,2,1e300\nb,2,high,3\n")
     (tmp_path / "empty.csv").write_text("g,x\n")
     (tmp_path / "long.csv").write_text("g,x\na,1,2\nb,2,3\n")
     (tmp_path / "bad.parquet").write_text("no parquet")

@@ -10,9 +10,9 @@ import pytest
 
 from shared.bus.dead_letters import AT, ATTEMPTS, DURABLE, ERROR, REASON, SUBJECT
 from shared.bus.stage import Stage
-from shared.contracts import Response
+from shared.contracts import AuditAnchor, Response
 from shared.errors import PoisonError
-from shared.store import migrate
+from shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.commands import CommandLine
 from tests.support.records import make_response
@@ -50,13 +50,15 @@ def refusing_stage(seen: ReceivedRecords) -> Stage[Response]:
     return Stage("extractor", Response, refuse)
 
 
-async def test_dead_letters_can_be_listed_replayed_and_discarded(bus: ProvisionedBus) -> None:
+async def test_dead_letters_can_be_listed_replayed_and_discarded(
+    bus: ProvisionedBus, kept_store: str
+) -> None:
     seen = ReceivedRecords()
     worker = bus.work(refusing_stage(seen))
     await bus.publish(make_response(0), make_response(1))
     await bus.settled(refusing_stage(seen))
     await worker.stop()
-    where = {"NATS_URL": bus.server.url}
+    where = {"NATS_URL": bus.server.url, "BIASWATCH_STORE_URL": kept_store}
     listed = biaswatch("dead-letters", "list", **where)
     assert "This [red]text[/red] cannot be measured." in listed.stdout
     letters = json.loads(biaswatch("dead-letters", "list", "--json", **where).stdout)
@@ -70,6 +72,23 @@ async def test_dead_letters_can_be_listed_replayed_and_discarded(bus: Provisione
     await mended.wait_for(1)
     assert biaswatch("dead-letters", "list", **where).stdout == "There are no dead letters.\n"
     assert mended.records == [make_response(0)]
+    with Store.open(kept_store) as store:
+        entries = store.audit.latest(10)
+    assert [(each.action, each.subject) for each in entries] == [
+        ("dead_letter.discard", second),
+        ("dead_letter.replay", first),
+    ]
+    assert await bus.count(AuditAnchor) == 2
+    verified = biaswatch("audit", "verify", "--json", **where)
+    assert (verified.returncode, json.loads(verified.stdout)["faults"]) == (0, [])
+
+
+async def test_what_cannot_be_audited_is_not_done(bus: ProvisionedBus, tmp_path: Path) -> None:
+    await bus.publisher.publish_copy("dead.v1.evaluator.evaluator-response", b"{}", {})
+    where = {"NATS_URL": bus.server.url, "BIASWATCH_STORE_URL": f"sqlite:///{tmp_path / 'no.db'}"}
+    refused = biaswatch("dead-letters", "discard", "1", **where)
+    assert (refused.returncode, "not prepared" in refused.stderr) == (2, True)
+    assert len(json.loads(biaswatch("dead-letters", "list", "--json", **where).stdout)) == 1
 
 
 @pytest.mark.parametrize("words", [("replay",), ("replay", "1", "--all"), ("discard", "99")])
@@ -137,7 +156,6 @@ def test_keys_are_made_for_every_service(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environment", "sentence"),
     [
-        ({"NATS_URL": "nats://127.0.0.1:1"}, "No NATS server answers at 127.0.0.1:1."),
         ({"BIASWATCH_STORE_URL": "oracle://x"}, "must begin with sqlite:/// or postgresql://"),
         ({"BIASWATCH_HEALTH_PORT": "http"}, "BIASWATCH_HEALTH_PORT is wrong"),
         ({"BIASWATCH_STATE_DIR": "/dev/null/x"}, "The folder /dev/null/x for the store"),
@@ -155,6 +173,24 @@ async def test_a_service_that_cannot_work_ends_with_one_sentence_and_code_2(
     assert said.returncode == 2
     assert last.startswith("biaswatch: ")
     assert sentence in last
+    assert "Traceback" not in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"NATS_URL": "nats://127.0.0.1:1"}, "No NATS server answers at 127.0.0.1:1."),
+        ({"BIASWATCH_STORE_URL": "postgresql://u@127.0.0.1:1/x"}, "does not answer: connection"),
+    ],
+)
+async def test_a_service_whose_bus_or_store_is_away_ends_with_a_code_to_start_it_again(
+    bus: ProvisionedBus, tmp_path: Path, environment: dict[str, str], sentence: str
+) -> None:
+    store = {"BIASWATCH_STATE_DIR": str(tmp_path), "NATS_URL": bus.server.url}
+    assert biaswatch("provision", **store).returncode == 0
+    said = recorder(**{**store, **environment})
+    assert said.returncode == 1
+    assert sentence in said.stderr.strip().splitlines()[-1]
     assert "Traceback" not in said.stderr
 
 

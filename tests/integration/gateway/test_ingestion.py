@@ -1,18 +1,23 @@
 """Production answers over HTTP and over the bus: taken in once, refused in a sentence."""
 
 import json
+import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
 import pytest
 from pydantic import SecretStr
 
+from services.gateway.administration.commands import purge_texts
+from services.gateway.administration.requests import PurgeRequest
 from services.gateway.app import web_app
 from services.gateway.settings import GatewaySettings
 from services.gateway.traffic.ingestion import ExchangeIngestion
+from services.gateway.traffic.redaction_file import redaction_of
 from shared.bus.stage import Stage
 from shared.contracts import (
     Exchange,
@@ -20,12 +25,15 @@ from shared.contracts import (
     MonitorState,
     Purpose,
     Response,
+    Window,
+    derived_id,
     window_at,
     window_run,
 )
+from shared.errors import ConfigurationError
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from tests.support.bus import ProvisionedBus
+from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import (
     AT,
     make_description,
@@ -39,7 +47,7 @@ ASKED: dict[str, Any] = {
     "name": "support",
     "target": "traffic:support",
     "window": "1h",
-    "features": [{"extractor": "words", "feature": "words", "high": 100}],
+    "features": [{"extractor": "words", "feature": "words", "high": 100, "tolerance": 0}],
     "comparisons": [{"dimension": "gender", "a": "female", "b": "male"}],
 }
 ANSWER: dict[str, Any] = {
@@ -98,7 +106,7 @@ async def test_answers_that_were_sent_in_become_responses_of_their_monitor(
 ) -> None:
     await watch(api)
     sent = [{**ANSWER, "id": f"a-{n}"} for n in range(40)]
-    assert (await post(api, *sent)).json() == {"accepted": 40}
+    assert (await post(api, *sent)).json() == {"accepted": 40, "late": {}, "redacted": {}}
     stage = ingesting(store)
     bus.work(stage)
     await bus.settled(stage)
@@ -109,10 +117,10 @@ async def test_answers_that_were_sent_in_become_responses_of_their_monitor(
 async def test_the_ingest_token_sends_answers_in_and_nothing_else(api: httpx2.AsyncClient) -> None:
     await watch(api)
     assert (await post(api)).status_code == 202
-    assert (await post(api, **READER)).status_code == 401
-    assert (await api.get("/v1/monitors", headers=SENDER)).status_code == 401
+    assert (await post(api, **READER)).status_code == 403
+    assert (await api.get("/v1/monitors", headers=SENDER)).status_code == 403
     applied = await api.post("/v1/monitors", json=ASKED, headers=SENDER)
-    assert applied.status_code == 401
+    assert applied.status_code == 403
 
 
 async def test_traffic_that_nobody_watches_is_refused_with_what_to_do(
@@ -131,7 +139,8 @@ async def test_traffic_that_nobody_watches_is_refused_with_what_to_do(
     [
         ({"text": None}, "'a-1': give either a text, or a reason"),
         ({"messages": [{"role": "user", "content": "?"}]}, "'a-1': give `prompt` or `messages`"),
-        ({"at": "2999-01-01T00:00:00Z"}, "'a-1': `at` lies in the future"),
+        ({"at": "2199-01-01T00:00:00Z"}, "'a-1': `at` lies in the future"),
+        ({"at": "2999-01-01T00:00:00Z"}, "this must be at most 2200"),
     ],
 )
 async def test_a_batch_with_a_wrong_answer_is_refused_whole_and_the_answer_named(
@@ -209,7 +218,11 @@ async def test_over_the_bus_what_nobody_watches_is_a_dead_letter_and_what_is_pau
         ({"window": "10s"}, "at least 1m"),
         ({"target": "traffic:a b"}, "target"),
         ({"suite_hash": "a" * 32}, "suite_hash"),
-        ({"features": [{**ASKED["features"][0], "method": "pairs"}]}, "two_groups"),
+        ({"features": [{**ASKED["features"][0], "method": "pairs"}]}, "matched"),
+        ({"features": [{**ASKED["features"][0], "method": "two_groups"}]}, "matched"),
+        ({"neighbours_within": "2h"}, "at most the window"),
+        ({"neighbours_within": "0.5s"}, "at least 1s"),
+        ({"strata": ["topic", "topic"]}, "declared twice"),
     ],
 )
 async def test_a_file_of_traffic_that_is_wrong_is_refused(
@@ -263,11 +276,106 @@ async def test_windows_are_shown_the_latest_first(api: httpx2.AsyncClient, store
     monitor = make_traffic_monitor()
     store.records.write([monitor])
     named = {"monitor_id": monitor.monitor_id, "purpose": Purpose.PRODUCTION}
-    for make in (make_description, make_round):
-        store.records.write(make(**named, round=number) for number in range(3))
+    for number in range(3):
+        mine = {**named, "round": number, "run_id": derived_id("run", number)}
+        begins = AT + timedelta(hours=number)
+        window = Window(begins=begins, ends=begins + timedelta(hours=1))
+        store.records.write([make_description(**mine, window=window), make_round(**mine)])
     found = (await api.get("/v1/monitors/support/windows", headers=READER)).json()
     assert [each["round"] for each in found] == [2, 1, 0]
     last = (await api.get("/v1/monitors/support/windows?last=1", headers=READER)).json()
     assert last == found[:1]
     assert found[0]["described"][0]["groups"][0]["mean"]["reason"]
     assert (await api.get("/v1/monitors/nobody/windows", headers=READER)).status_code == 404
+
+
+REDACTED = "built_in: [email, card]\npatterns: {order: 'ORD-[0-9]{4,8}'}\n"
+SAID = "Dear anna@example.org, order ORD-12345 was paid with 4111 1111 1111 1111."
+PRIVATE = ("anna@example.org", "ORD-12345", "4111 1111")
+
+
+async def test_what_may_not_be_stored_is_replaced_before_it_reaches_bus_or_store(
+    bus: ProvisionedBus, store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "redaction.yaml").write_text(REDACTED)
+    settings = GatewaySettings(gateway_redaction_file=tmp_path / "redaction.yaml")
+    app = web_app(settings, store, bus.publisher)
+    async with (
+        web_server(app, "127.0.0.1", 0) as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
+    ):
+        await watch(client)
+        answers = [
+            {"id": str(n), "prompt": "I am anna@example.org.", "text": SAID, "unit": unit}
+            for n, unit in enumerate(("anna@example.org", "anna@example.org", "user-7"))
+        ]
+        body = {"source": "support", "responses": answers}
+        reply = await client.post("/v1/responses", json=body)
+    assert reply.json()["redacted"] == {"card": 3, "email": 8, "order": 3}
+    taken = ReceivedRecords()
+    bus.work(Stage("gateway", Exchange, taken.handle))
+    await taken.wait_for(3)
+    on_bus = [each.encode().decode() for each in taken.records]
+    assert not [word for word in PRIVATE for text in on_bus if word in text]
+    redaction = redaction_of(tmp_path / "redaction.yaml")
+    ingest = ExchangeIngestion(store, now=lambda: datetime.now(UTC), redaction=redaction)
+    responses = list(ingest(sorted(taken.records, key=lambda each: each.key)))
+    store.records.write(responses)
+    assert responses[0].text == "Dear [email], order [order] was paid with [card]."
+    assert responses[0].redacted == {"card": 1, "email": 3, "order": 1}
+    units = [each.probe.unit_id for each in responses]
+    assert (units[0] == units[1], units[2]) == (True, "user-7")
+    gone = purge_texts(store, PurgeRequest(unit="anna@example.org"), datetime.now(UTC))
+    assert gone.texts == 4  # two questions, two answers
+
+
+async def test_what_a_system_publishes_itself_is_redacted_when_it_is_taken_off_the_bus(
+    store: Store, api: httpx2.AsyncClient, tmp_path: Path
+) -> None:
+    await watch(api)
+    (tmp_path / "redaction.yaml").write_text(REDACTED)
+    redaction = redaction_of(tmp_path / "redaction.yaml")
+    ingest = ExchangeIngestion(store, now=lambda: datetime.now(UTC), redaction=redaction)
+    now = datetime.now(UTC)
+    [response] = ingest([make_exchange(1, at=now, said_at=now, text=SAID)])
+    assert (response.text or "").startswith("Dear [email], order [order]")
+    assert response.redacted == {"card": 1, "email": 1, "order": 1}
+
+
+@pytest.mark.parametrize(
+    ("written", "sentence"),
+    [
+        ("built_in: [faces]", "there is no faces; there are email"),
+        ("patterns: {all: '.*'}", "patterns, all: a repeat has no bound"),
+        ("presidio: {entities: [PERSON]}", "presidio-analyzer is not installed"),
+        ("patern: {}", "there is no such field"),
+    ],
+)
+def test_a_wrong_redaction_file_stops_the_gateway_with_a_sentence(
+    tmp_path: Path, written: str, sentence: str
+) -> None:
+    (tmp_path / "redaction.yaml").write_text(written)
+    with pytest.raises(ConfigurationError, match=sentence):
+        redaction_of(tmp_path / "redaction.yaml")
+
+
+def test_presidio_is_asked_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class AnalyzerEngine:
+        """What presidio-analyzer has, as far as it is used."""
+
+        def analyze(self, *, text: str, entities: list[str], **_: object) -> list[SimpleNamespace]:
+            found = [(entities[0], "Anna Smith"), (entities[0], "Smith")]
+            return [
+                SimpleNamespace(
+                    entity_type=kind, start=text.index(word), end=text.index(word) + len(word)
+                )
+                for kind, word in found
+            ]
+
+    module = SimpleNamespace(AnalyzerEngine=AnalyzerEngine)
+    monkeypatch.setitem(sys.modules, "presidio_analyzer", module)
+    (tmp_path / "redaction.yaml").write_text("presidio: {entities: [PERSON]}")
+    found = redaction_of(tmp_path / "redaction.yaml")("I am Anna Smith of Rome.")
+    assert (found.text, dict(found.counts)) == ("I am [person] of Rome.", {"person": 1})

@@ -33,7 +33,7 @@ ASKED: dict[str, Any] = {
     "suite_hash": SUITE.hash,
     "target": "simulator:unbiased",
     "cadence": "6h",
-    "features": [{"extractor": "words", "feature": "words", "high": 10}],
+    "features": [{"extractor": "words", "feature": "words", "high": 10, "tolerance": 0.5}],
     "comparisons": [{"dimension": "concept", "a": "France", "b": "Peru"}],
 }
 RUNNER = {"Authorization": "Bearer runner"}
@@ -76,7 +76,7 @@ async def test_applying_the_same_file_again_changes_nothing(api: httpx2.AsyncCli
 async def test_a_number_that_nobody_measures_is_refused_with_those_that_are(
     api: httpx2.AsyncClient,
 ) -> None:
-    features = [{"extractor": "words", "feature": "wrods", "high": 10}]
+    features = [{"extractor": "words", "feature": "wrods", "high": 10, "tolerance": 0.5}]
     reply = await api.post("/v1/monitors", json={**ASKED, "features": features})
     assert reply.status_code == 422
     said = "The extractor words does not measure wrods; it measures words."
@@ -107,12 +107,12 @@ async def test_a_monitor_is_paused_goes_on_and_is_deleted(api: httpx2.AsyncClien
 
 
 async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient) -> None:
-    assert (await api.post("/v1/monitors", json=ASKED, headers=READER)).status_code == 401
+    assert (await api.post("/v1/monitors", json=ASKED, headers=READER)).status_code == 403
     assert (await api.get("/v1/monitors", headers=READER)).status_code == 200
     assert (await api.get("/v1/monitors", headers={"Authorization": ""})).status_code == 401
     for path in ("/v1/monitors/coasts/pause", "/v1/monitors/coasts/resume"):
-        assert (await api.post(path, headers=READER)).status_code == 401
-    assert (await api.delete("/v1/monitors/coasts", headers=READER)).status_code == 401
+        assert (await api.post(path, headers=READER)).status_code == 403
+    assert (await api.delete("/v1/monitors/coasts", headers=READER)).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -125,15 +125,27 @@ async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient
         ({"target": "nowhere"}, "provider"),
         ({"comparisons": [{"dimension": "concept", "a": "Atlantis"}]}, "has no probe of concept"),
         ({"comparisons": [{"dimension": "concept", "a": "Peru", "b": "Peru"}]}, "with itself"),
-        ({"features": [{"extractor": "vader", "feature": "x"}]}, "vader is not running"),
         (
-            {"features": [{"extractor": "words", "feature": "words", "high": 0}]},
+            {"features": [{"extractor": "vader", "feature": "x", "tolerance": 0.1}]},
+            "vader is not running",
+        ),
+        (
+            {"features": [{"extractor": "words", "feature": "words", "high": 0, "tolerance": 0}]},
             "low must be below high",
         ),
         (
-            {"features": [{"extractor": "words", "feature": "words", "method": "odds"}]},
+            {
+                "features": [
+                    {"extractor": "words", "feature": "words", "method": "odds", "tolerance": 0.2}
+                ]
+            },
             "selected_at_least",
         ),
+        (
+            {"features": [{"extractor": "words", "feature": "words", "high": 10}]},
+            "features.0: choose a tolerance, the largest gap that does not matter",
+        ),
+        ({"features": [{"extractor": "words", "feature": "w", "tolerence": 1}]}, "tolerence"),
         ({"suite_hash": "f" * 32}, "Upload it first"),
         ({"suite_hash": "\u0000"}, "suite_hash: this must be an id"),
         ({"cadence": "3000000d"}, "cadence: a duration is at most 3650d"),
@@ -143,7 +155,11 @@ async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient
         ({"webhook": "http://["}, "no address with a host"),
         ({"webhook": "http://host:99999/"}, "no address with a host"),
         (
-            {"features": [{"extractor": "words", "feature": "words", "high": 1e300}]},
+            {
+                "features": [
+                    {"extractor": "words", "feature": "words", "high": 1e300, "tolerance": 0}
+                ]
+            },
             "low and high lie within 1e+12 of 0",
         ),
         (
@@ -160,7 +176,10 @@ async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient
             },
             "must be smaller than 4",
         ),
-        ({"features": [{"extractor": "words", "feature": "w", "lwo": 1}]}, "features.0.lwo: there"),
+        (
+            {"features": [{"extractor": "words", "feature": "w", "lwo": 1, "tolerance": 0}]},
+            "features.0.lwo: there",
+        ),
     ],
 )
 async def test_a_mistake_in_the_file_is_a_sentence(

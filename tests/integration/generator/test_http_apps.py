@@ -142,7 +142,7 @@ async def test_what_was_checked_is_what_is_connected_to(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), port))]
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", lookup)
-    monkeypatch.setattr("shared.network.is_public", lambda address: not address.is_loopback)
+    monkeypatch.setattr("shared.network.guard.is_public", lambda address: not address.is_loopback)
     seen = len(server[1])
     app = HttpApp(
         Application(url=f"http://elsewhere.example:{port}/200", request={}, answer="/out/0/text"),

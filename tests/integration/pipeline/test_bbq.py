@@ -92,6 +92,7 @@ async def studied(
     environment = {
         "NATS_URL": bus.server.url,
         "BIASWATCH_STORE_URL": url,
+        "BIASWATCH_GENERATOR_RECORDINGS_DIR": "/",
         "BIASWATCH_SIMULATOR_URL": simulator_url,
     }
     with Store.open(url) as store:

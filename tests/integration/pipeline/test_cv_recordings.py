@@ -103,6 +103,7 @@ async def test_the_gaps_of_recorded_ratings_come_out_of_the_diagnoser_as_they_ar
 ) -> None:
     monkeypatch.setenv("NATS_URL", bus.server.url)
     monkeypatch.setenv("BIASWATCH_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("BIASWATCH_GENERATOR_RECORDINGS_DIR", str(tmp_path))
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrate(url)
     scaffolds = recording_of(recorded_data("data/cv") / file, tmp_path / "answers.jsonl")

@@ -14,15 +14,17 @@ from shared.contracts import (
     AlarmKind,
     AlarmState,
     Evidence,
-    Increment,
     Monitor,
     Probe,
     Record,
     Round,
+    RoundEvidence,
     Suite,
     SuiteProbe,
     Verdict,
     WatchedFeature,
+    evidence_in,
+    increments_in,
 )
 from shared.errors import TransientError
 from shared.store import Store
@@ -38,7 +40,7 @@ SUITE = Suite(
         for group in ("France", "Peru")
     ),
 )
-KINDS: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm)
+KINDS: tuple[type[Record], ...] = (Round, RoundEvidence, Alarm)
 
 
 def gap_of(size: float, seed: int = 1) -> Values:
@@ -71,7 +73,7 @@ def kept(store: Store, monitor: Monitor) -> list[str]:
 
 
 def latest(store: Store, monitor: Monitor) -> dict[str, Evidence]:
-    found = list(store.records.of_monitor(Evidence, monitor.monitor_id))
+    found = list(evidence_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id)))
     last = max(each.round for each in found)
     return {e.comparison.watched.feature: e for e in found if e.round == last}
 
@@ -85,7 +87,7 @@ def test_evidence_is_exactly_the_sum_of_the_increments(store: Store, monitor: Mo
     watch = prepared(store, monitor)
     for number in range(6):
         play(store, watch, monitor, number, gap_of(0.5))
-    increments = list(store.records.of_monitor(Increment, monitor.monitor_id))
+    increments = list(increments_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id)))
     for evidence in latest(store, monitor).values():
         mine = [each.counts for each in increments if each.comparison == evidence.comparison]
         assert len(mine) == 6
@@ -213,6 +215,29 @@ def test_a_gap_that_appears_is_reported_as_a_change(store: Store, monitor: Monit
     assert kinds[AlarmKind.CHANGE] >= 10
 
 
+def test_a_gap_that_begins_late_is_dated_and_shown_since_then_whoever_closes_its_rounds(
+    store: Store, monitor: Monitor
+) -> None:
+    def said(number: int) -> Values:
+        return gap_of(0.0 if number < 8 else 3.0)
+
+    watch = prepared(store, monitor)
+    for number in range(11):
+        # Another process each time, which knows nothing but what is in the store.
+        watch = CloseRounds(store, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
+        play(store, watch, monitor, number, said(number))
+    [alarm] = [
+        each
+        for each in store.records.of_monitor(Alarm, monitor.monitor_id)
+        if each.what is AlarmKind.DISPARITY
+    ]
+    assert alarm.since_round == 8
+    assert alarm.gap.value == pytest.approx(3.0, abs=0.5)
+    found = latest(store, monitor)["words"]
+    assert found.units == 3 * 30
+    assert found.verdict is Verdict.DISPARITY
+
+
 def test_one_group_refused_more_often_is_found_even_where_nothing_can_be_measured(
     store: Store, monitor: Monitor
 ) -> None:
@@ -236,6 +261,6 @@ def test_values_beyond_the_declared_range_are_counted_and_never_moved_inside(
 ) -> None:
     watch = prepared(store, monitor)
     play(store, watch, monitor, 0, lambda probe, _: {"words": 11.0 if probe.set_id == "s1" else 5})
-    found = list(store.records.of_monitor(Increment, monitor.monitor_id))
+    found = list(increments_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id)))
     [mine] = [each for each in found if each.comparison.watched.feature == "words"]
     assert (mine.outside, mine.missing) == (2, 1)

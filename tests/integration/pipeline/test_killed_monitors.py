@@ -16,13 +16,12 @@ from shared.bus.server import EmbeddedServer
 from shared.contracts import (
     Alarm,
     Claim,
-    Evidence,
-    Increment,
     Monitor,
     MonitorState,
     Probe,
     Record,
     Round,
+    RoundEvidence,
     Run,
     Suite,
     SuiteProbe,
@@ -45,25 +44,30 @@ SETS_PER_ROUND = 2
 BANK_SETS = 8
 CATCHING_UP_S = 420
 """A round that came before its turn is tried again ever more rarely, at the end once a minute."""
-KINDS: tuple[type[Record], ...] = (Round, Increment, Evidence, Alarm)
+KINDS: tuple[type[Record], ...] = (Round, RoundEvidence, Alarm)
+
+
+LONG = (pytest.mark.slow, pytest.mark.timeout(1800))
 
 
 @pytest.mark.parametrize(
-    ("duration_s", "least_rounds"),
+    ("empty_store_url", "duration_s", "least_rounds"),
     [
-        pytest.param(6, 3),
-        pytest.param(600, 60, marks=[pytest.mark.slow, pytest.mark.timeout(1800)]),
+        pytest.param("sqlite", 6, 3),
+        pytest.param("sqlite", 600, 60, marks=LONG),
+        pytest.param("postgresql", 600, 60, marks=LONG),
     ],
+    indirect=["empty_store_url"],
 )
 async def test_evidence_equals_an_undisturbed_runs_however_planner_and_diagnoser_die(
-    tmp_path: Path, duration_s: float, least_rounds: int
+    store_url: str, tmp_path: Path, duration_s: float, least_rounds: int
 ) -> None:
-    url = f"sqlite:///{tmp_path / 'store.db'}"
-    migrate(url)
+    url = store_url
     monitors = [bank(tmp_path), population(tmp_path, int(duration_s))]
     environment = {
         **os.environ,
         "BIASWATCH_STORE_URL": url,
+        "BIASWATCH_GENERATOR_RECORDINGS_DIR": "/",
         "BIASWATCH_HEALTH_PORT": "0",
         "BIASWATCH_ACK_WAIT_S": "2",
         "BIASWATCH_PLANNER_RECONCILE_S": "2",
@@ -164,7 +168,7 @@ def paused(monitor: Monitor) -> Monitor:
 def rating_of(key: str) -> float:
     """Return a rating that the bins of a histogram round by jitter, lower for one group."""
     jitter = Random(key).uniform(-0.4, 0.4)
-    return round(3.0 + jitter + (0.5 if key.endswith("a") else -0.5), 2)
+    return round(3.0 + jitter + (0.9 if key.endswith("a") else -0.9), 2)
 
 
 def said(probe: Probe, _: int) -> dict[str, float | None]:

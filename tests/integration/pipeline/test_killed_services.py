@@ -45,6 +45,7 @@ async def test_a_run_survives_the_death_of_every_service_with_the_same_statistic
     environment = {
         **os.environ,
         "BIASWATCH_STORE_URL": url,
+        "BIASWATCH_GENERATOR_RECORDINGS_DIR": "/",
         "BIASWATCH_HEALTH_PORT": "0",
         "BIASWATCH_ACK_WAIT_S": "2",
         "BIASWATCH_PLANNER_RECONCILE_S": "4",

@@ -11,7 +11,16 @@ import pytest
 
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
-from shared.contracts import Alarm, AlarmKind, Description, Evidence, Monitor, Traffic, Upkeep
+from shared.contracts import (
+    Alarm,
+    AlarmKind,
+    Description,
+    Monitor,
+    RoundEvidence,
+    Traffic,
+    Upkeep,
+    evidence_in,
+)
 from shared.errors import TransientError
 from shared.store import Store, migrate
 from tests.support.fleet import Fleet
@@ -98,7 +107,7 @@ def check(store: Store, monitor: Monitor) -> None:
     assert [each.round for each in descriptions] == list(range(len(descriptions)))
     assert sum(each.answers for each in descriptions) == USERS * ANSWERS
     assert len([each for each in descriptions if each.answers]) > 1
-    evidence = store.records.of_monitor(Evidence, monitor.monitor_id)
+    evidence = evidence_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id))
     words = [each for each in evidence if each.comparison.watched.feature == "words"]
     last = max(words, key=lambda each: each.round)
     assert (last.units, last.missing) == (USERS, 0)

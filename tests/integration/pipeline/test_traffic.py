@@ -8,6 +8,8 @@ import pytest
 
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.handlers import CloseRounds, DiagnoseRun, OnCompletion
+from services.gateway.monitors.queries import MonitorQueries
+from services.gateway.traffic.commands import HistoryCommands
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.planner.monitor_rounds import RoundScheduler
 from services.planner.runs import RunPlanner, completion_of
@@ -24,8 +26,12 @@ from shared.contracts import (
     Record,
     Response,
     Round,
+    RoundEvidence,
     Run,
+    Target,
     Window,
+    evidence_in,
+    increments_in,
 )
 from shared.store import Store
 from tests.support.records import make_exchange, make_traffic_monitor
@@ -93,9 +99,14 @@ class TrafficPlatform:
             gathers.emitted(closing.key, self.time)
         return left
 
+    def increments(self) -> list[Increment]:
+        """Return what every window has added."""
+        kept = self.store.records.of_monitor(RoundEvidence, MONITOR.monitor_id)
+        return list(increments_in(kept))
+
     def units(self) -> int:
         """Return the units in the evidence about words."""
-        found = self.store.records.of_monitor(Evidence, MONITOR.monitor_id)
+        found = evidence_in(self.store.records.of_monitor(RoundEvidence, MONITOR.monitor_id))
         words = [each for each in found if each.comparison.watched.feature == "words"]
         return max(words, key=lambda each: each.round).units
 
@@ -111,8 +122,13 @@ def platform(store: Store) -> TrafficPlatform:
     return platform
 
 
-def said(users: Iterable[int], at: datetime, source: str = "support") -> list[Exchange]:
-    return [make_exchange(n, said_at=at, key=f"{n}@{at.isoformat()}", source=source) for n in users]
+def said(
+    users: Iterable[int], at: datetime, source: str = "support", taken_at: datetime | None = None
+) -> list[Exchange]:
+    return [
+        make_exchange(n, said_at=at, at=taken_at or at, key=f"{n}@{at.isoformat()}", source=source)
+        for n in users
+    ]
 
 
 def test_windows_are_read_one_after_the_other_once_they_are_over(platform: TrafficPlatform) -> None:
@@ -145,16 +161,16 @@ def test_an_answer_sent_twice_counts_once_and_a_late_one_is_not_added(
 ) -> None:
     platform.hear(*said(range(4), NOON), *said(range(4), NOON))
     platform.read(NOON + HOUR + LATE)
-    before = list(platform.store.records.of_monitor(Increment, MONITOR.monitor_id))
-    platform.hear(*said(range(10, 20), NOON))
+    before = platform.increments()
+    platform.hear(*said(range(10, 20), NOON, taken_at=platform.time))
     platform.read(NOON + 2 * HOUR + LATE)
     assert platform.units() == 4
-    after = list(platform.store.records.of_monitor(Increment, MONITOR.monitor_id))
+    after = platform.increments()
     assert [each for each in after if each.round == 0] == before
 
 
 def test_answers_without_a_user_are_described_and_no_evidence(platform: TrafficPlatform) -> None:
-    nobody = [make_exchange(n, said_at=NOON, unit_id=None) for n in range(5)]
+    nobody = [make_exchange(n, said_at=NOON, at=NOON, unit_id=None) for n in range(5)]
     platform.hear(*nobody, *said(range(10, 12), NOON))
     platform.read(NOON + HOUR + LATE)
     assert platform.units() == 2
@@ -221,10 +237,101 @@ def test_windows_of_a_pause_are_not_read(platform: TrafficPlatform) -> None:
     assert platform.units() == 6
 
 
+def test_what_comes_while_a_monitor_is_paused_or_has_ended_is_accounted_for(
+    platform: TrafficPlatform,
+) -> None:
+    answers, id_ = platform.store.window_answers, MONITOR.monitor_id
+    platform.store.records.write([MONITOR])
+    platform.hear(*said(range(3), NOON))  # its window is never read: a pause comes first
+    paused = again({"moment_ms": MONITOR.moment_ms + 1, "state": MonitorState.PAUSED})
+    platform.store.records.write([paused])
+    platform.rounds.define(paused)
+    assert platform.hear(*said(range(3, 5), NOON)) == []
+    last = {**MONITOR.upkeep.model_dump(), "most_rounds": 1}
+    fields = {"moment_ms": MONITOR.moment_ms + 2, "since": NOON + 2 * HOUR, "upkeep": last}
+    back = again(fields)
+    platform.store.records.write([back])
+    platform.rounds.define(back)
+    platform.time = NOON + 2 * HOUR
+    platform.hear(*said(range(5, 9), platform.time))
+    platform.read(NOON + 3 * HOUR + LATE)
+    platform.hear(*said(range(9, 10), platform.time))  # taken before anybody knows that it ends
+    platform.read(NOON + 4 * HOUR + LATE)
+    assert platform.hear(*said(range(10, 16), platform.time)) == []
+    found = {name: count for name, count in answers.accounts(id_) if count}
+    assert found == {"evidence": 4, "late": 3 + 1, "refused": 2 + 6}
+
+
 def test_two_monitors_of_one_system_both_hear_it(platform: TrafficPlatform) -> None:
     other = make_traffic_monitor(name="other", since=NOON)
     platform.rounds.define(other)
     assert len(platform.hear(*said(range(3), NOON))) == 6
+
+
+def test_the_past_is_judged_as_if_it_had_been_watched_live(platform: TrafficPlatform) -> None:
+    store, hours = platform.store, (0, 1, 2, 5)
+    for hour in hours:  # users come back, and nobody comes in between
+        platform.time = NOON + hour * HOUR
+        platform.hear(*said(range(hour, hour + 6), NOON + hour * HOUR))
+        platform.read(NOON + (hour + 1) * HOUR + LATE)
+    target = Target(name="traffic:log", provider="traffic", model="log")
+    plan = MONITOR.plan.model_copy(update={"target": target})
+    live = make_traffic_monitor(name="log", plan=plan, since=NOON + 6 * HOUR)
+    store.records.write([live])
+    platform.rounds.define(live)
+    past = HistoryCommands(store, MonitorQueries(store), now=platform.now)
+    [begun] = past.begin("log")
+    platform.rounds.define(begun)
+    recorded = [
+        answer.model_copy(update={"history": True, "at": platform.time})
+        for hour in reversed(hours)  # in any order
+        for answer in said(range(hour, hour + 6), NOON + hour * HOUR, "log")
+    ]
+    watched = said(range(3), NOON + 6 * HOUR, "log", platform.time)  # this is watched live
+    platform.hear(*recorded, *(each.model_copy(update={"history": True}) for each in watched))
+    assert platform.read(platform.time) == []  # not before somebody says that it is all
+    for monitor in past.read("log"):
+        platform.rounds.define(monitor)
+    read = platform.read(platform.time)
+    assert [each.begins for each in read if each] == [NOON + hour * HOUR for hour in hours]
+    [view] = past.show("log")
+    assert view.read
+    assert view.accounts.late == len(watched)
+    mine, theirs = (
+        [e for e in evidence_in(store.records.of_monitor(RoundEvidence, id_)) if e.round == last]
+        for id_, last in ((begun.monitor_id, 3), (MONITOR.monitor_id, 5))
+    )
+    assert all(each.declared_after_data for each in mine)
+    assert not any(each.declared_after_data for each in theirs)
+    assert [(e.comparison_key, e.counts, e.units, e.log_supremum) for e in ordered(mine)] == [
+        (e.comparison_key, e.counts, e.units, e.log_supremum) for e in ordered(theirs)
+    ]
+
+
+def test_more_of_the_past_is_read_after_what_was_read_and_not_before_it(
+    platform: TrafficPlatform,
+) -> None:
+    store = platform.store
+    store.records.write([MONITOR])
+    past = HistoryCommands(store, MonitorQueries(store), now=platform.now)
+    for days in (3, 2, 9):
+        for monitor in past.begin("support"):
+            platform.rounds.define(monitor)
+        at = NOON - timedelta(days=days)
+        platform.hear(
+            *(each.model_copy(update={"history": True}) for each in said(range(4), at, "support",
+              platform.time))
+        )  # fmt: skip
+        platform.time += HOUR / 60
+        for monitor in past.read("support"):
+            platform.rounds.define(monitor)
+        platform.read(platform.time)
+    [view] = past.show("support")
+    assert (view.read, view.accounts.late, view.accounts.sent) == (True, 4, 12)
+
+
+def ordered(evidence: list[Evidence]) -> list[Evidence]:
+    return sorted(evidence, key=lambda each: each.comparison_key)
 
 
 def again(fields: dict[str, object]) -> Monitor:

@@ -5,16 +5,36 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
-from shared.contracts import Response
-from shared.errors import ConfigurationError
+from shared.contracts import (
+    Comparison,
+    Response,
+    RoundEvidence,
+    Suite,
+    SuiteProbe,
+    WatchedPair,
+    evidence_in,
+    increments_in,
+)
+from shared.errors import ConfigurationError, TransientError
 from shared.store import Store, migrate
-from shared.store.engine import engine_of
+from shared.store.engine import engine_of, explain_open_errors
+from shared.store.scope import Scope
+from shared.store.store import _config
 from shared.store.tables import metadata
-from tests.support.records import make_response
+from tests.support.records import (
+    AT,
+    make_evidence,
+    make_increment,
+    make_monitor,
+    make_probe,
+    make_response,
+)
 
 
 def test_the_migrated_store_has_the_shape_the_code_expects(store_url: str) -> None:
@@ -30,6 +50,66 @@ def test_migrating_again_keeps_everything(store_url: str) -> None:
     assert migrate(store_url) == migrate(store_url)
     with Store.open(store_url) as store:
         assert store.records.count(Response) == 1
+
+
+def test_evidence_of_one_record_per_comparison_is_kept_in_few(empty_store_url: str) -> None:
+    pairs = [WatchedPair(dimension="g", a="a", b=f"b{n}") for n in range(300)]
+    watched = make_evidence().comparison.watched
+    comparisons = [Comparison(watched=watched, pair=pair) for pair in pairs]
+    increments = [make_increment(comparison=each) for each in comparisons]
+    evidence = [make_evidence(comparison=each) for each in comparisons]
+    engine = engine_of(empty_store_url)
+    with engine.begin() as connection:
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0015")
+        for kind, records in (("increment", increments), ("evidence", evidence)):
+            insert = f"""INSERT INTO {kind}
+                (id, tenant, purpose, lane, run_id, at, monitor_id, body)
+                VALUES (:id, 'default', 'monitor', 'all', :run, :at, :monitor, :body)"""
+            for number, each in enumerate(records):
+                body = each.model_dump_json(exclude_none=True)
+                row = {"id": f"{number:032x}", "run": each.run_id, "at": AT, "body": body}
+                connection.execute(text(insert), {**row, "monitor": each.monitor_id})
+    engine.dispose()
+    migrate(empty_store_url)
+    with Store.open(empty_store_url) as store:
+        found = list(store.records.read(RoundEvidence, run_id=evidence[0].run_id))
+        assert store.records.missing(RoundEvidence, [each.id for each in found]) == set()
+    assert {each.part: each.comparisons for each in found} == {0: 256, 1: 44}
+    by_key = {each.comparison_key: each for each in evidence_in(found)}
+    assert by_key == {each.comparison_key: each for each in evidence}
+    assert {each.comparison_key for each in increments_in(found)} == by_key.keys()
+
+
+def test_what_one_tenant_had_before_tenants_were_told_apart_is_the_defaults(
+    empty_store_url: str,
+) -> None:
+    probe = SuiteProbe(key="a", prompt="Hello?")
+    suite = Suite(name="tiny", extractors=("words",), probes=(probe,))
+    engine = engine_of(empty_store_url)
+    with engine.begin() as connection:
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0013")
+        body = make_monitor().model_dump_json(exclude={"id"})
+        row = {"hash": suite.hash, "body": suite.model_dump_json(), "monitor": body, "at": AT}
+        for statement in (
+            "INSERT INTO suite (hash, name, at, body) VALUES (:hash, 'tiny', :at, :body)",
+            "INSERT INTO purge (scope, key, at) VALUES ('unit', 'user-7', :at)",
+            """INSERT INTO schedule (name, moment_ms, monitor_id, monitor, next_round, due_at)
+            VALUES ('coasts', 1, 'm', :monitor, 3, :at)""",
+        ):
+            connection.execute(text(statement), row)
+    engine.dispose()
+    migrate(empty_store_url)
+    with Store.open(empty_store_url) as store:
+        assert store.scoped(lambda: Scope(tenant="default")).suites.get(suite.hash) == suite
+        assert store.scoped(lambda: Scope(tenant="other")).suites.get(suite.hash) is None
+        found = store.schedule.get("coasts")
+        assert found is not None
+        assert found.next_round == 3
+        assert store.purges.so_far().covers(make_probe(1, unit_id="user-7"))
 
 
 def test_a_database_that_was_made_without_an_encoding_keeps_every_text(
@@ -84,7 +164,6 @@ def test_a_store_of_a_newer_version_is_neither_opened_nor_changed(store_url: str
         ("mysql://x", "must begin with sqlite:/// or postgresql://"),
         ("nonsense", "must begin with sqlite:/// or postgresql://"),
         ("sqlite://", "needs a file"),
-        ("postgresql://user:hunter2@127.0.0.1:1/x", "cannot be opened: connection"),
     ],
 )
 def test_a_store_that_cannot_be_opened_is_one_sentence_without_the_password(
@@ -95,6 +174,35 @@ def test_a_store_that_cannot_be_opened_is_one_sentence_without_the_password(
     assert sentence in str(caught.value)
     assert "hunter2" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_database_that_does_not_answer_may_answer_the_next_time() -> None:
+    for attempt in (Store.open, migrate):
+        with pytest.raises(TransientError) as caught:
+            attempt("postgresql://user:hunter2@127.0.0.1:1/x")
+        assert "does not answer: connection" in str(caught.value)
+        assert "hunter2" not in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("said", ["starting up", "shutting down", "in recovery mode"])
+def test_a_database_that_is_starting_or_stopping_is_waited_for(said: str) -> None:
+    engine = engine_of("postgresql://user@127.0.0.1/x")
+    refusal = Exception(f"connection failed: FATAL:  the database system is {said}")
+    with pytest.raises(TransientError, match=said), explain_open_errors(engine):
+        raise OperationalError("", {}, refusal)
+
+
+def test_a_database_that_refuses_its_user_or_does_not_exist_needs_a_person(
+    postgresql_server: Any,
+) -> None:
+    url = postgresql_server.get_uri()
+    for wrong, sentence in (
+        (url.replace("/postgres?", "/nowhere?"), '"nowhere" does not exist'),
+        (url.replace("postgres:", "nobody:", 1).replace("//postgres@", "//nobody@"), "nobody"),
+    ):
+        with pytest.raises(ConfigurationError, match=sentence):
+            Store.open(wrong)
 
 
 def test_a_file_that_is_no_database_is_named_as_such(tmp_path: Path) -> None:

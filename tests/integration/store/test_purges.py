@@ -2,9 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 
-from shared.contracts import Features, Response
+import pytest
+
+from shared.contracts import Features, Response, Suite, SuiteProbe, probes_of
+from shared.contracts.suite import PURGED
+from shared.errors import UsageError
 from shared.store import Store
-from tests.support.records import AT, RUN_ID, make_features, make_probe, make_response
+from shared.store.scope import Scope
+from tests.support.records import AT, RUN_ID, make_features, make_probe, make_response, make_run
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 
@@ -49,3 +54,58 @@ def test_texts_before_a_date_can_be_purged(store: Store) -> None:
 
 def test_purging_what_is_not_there_is_not_an_error(store: Store) -> None:
     assert store.purges.run("e" * 32, NOW) == 0
+
+
+def make_suite(*units: str) -> Suite:
+    probes = [
+        SuiteProbe(key=f"p{n}", unit=unit, prompt=f"How is {unit}?", groups={"side": "a"})
+        for n, unit in enumerate(units)
+    ]
+    variables = {"question": "Is it?", "scale": "1 to 4"}
+    asked = SuiteProbe(key="v", unit="ann", variables=variables, baseline="b", expected="c")
+    return Suite(name="people", extractors=("words",), probes=(*probes, asked))
+
+
+def test_a_purged_unit_leaves_stored_suites_with_its_groups_and_without_its_words(
+    store: Store,
+) -> None:
+    suite = make_suite("ann", "bob")
+    hash_ = store.suites.keep(suite, NOW)
+    store.purges.unit("ann", NOW)
+    assert store.suites.purge_unit("ann") == 2
+    left = store.suites.get(hash_)
+    assert left is not None
+    assert "How is ann" not in left.model_dump_json()
+    assert [each.groups for each in left.probes] == [each.groups for each in suite.probes]
+    assert left.probes[1] == suite.probes[1]
+    asked = left.probes[2]
+    assert asked.variables == {"question": PURGED, "scale": PURGED}
+    assert (asked.baseline, asked.expected) == (None, None)
+    assert store.suites.purge_unit("ann") == 0
+
+
+def test_a_suite_with_a_purged_unit_is_not_stored_again(store: Store) -> None:
+    store.purges.unit("ann", NOW)
+    with pytest.raises(UsageError, match="texts of the unit ann were purged, and the suite people"):
+        store.suites.keep(make_suite("ann"), NOW)
+
+
+def test_the_probes_of_a_run_keep_their_ids_when_a_unit_of_its_suite_is_purged(
+    store: Store,
+) -> None:
+    suite = make_suite("ann", "bob")
+    run = make_run(suite_hash=store.suites.keep(suite, NOW))
+    before = [probe.id for probe in probes_of(run, suite, NOW)]
+    store.suites.purge_unit("ann")
+    left = store.suites.get(run.suite_hash)
+    assert left is not None
+    assert [probe.id for probe in probes_of(run, left, NOW)] == before
+
+
+def test_a_tenant_purges_no_suite_that_another_has_uploaded_too(store: Store) -> None:
+    suite = make_suite("ann")
+    first, second = (store.scoped(lambda: Scope(tenant="a")), store.scoped(lambda: Scope("b")))
+    first.suites.keep(suite, NOW)
+    second.suites.keep(suite, NOW)
+    assert first.suites.purge_unit("ann") == 0
+    assert store.suites.purge_unit("ann") == 2

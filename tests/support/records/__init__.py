@@ -1,5 +1,6 @@
 """Makers of records for tests: deterministic, complete, every field open to override."""
 
+from tests.support.records.auditing import make_act, make_anchor
 from tests.support.records.findings import (
     make_assessment,
     make_brief,
@@ -17,6 +18,7 @@ from tests.support.records.monitoring import (
     make_monitor,
     make_plan,
     make_round,
+    make_round_evidence,
 )
 from tests.support.records.pipeline import (
     AT,
@@ -34,7 +36,9 @@ from tests.support.records.traffic import make_description, make_exchange, make_
 __all__ = [
     "AT",
     "RUN_ID",
+    "make_act",
     "make_alarm",
+    "make_anchor",
     "make_assessment",
     "make_brief",
     "make_cancellation",
@@ -52,6 +56,7 @@ __all__ = [
     "make_progress",
     "make_response",
     "make_round",
+    "make_round_evidence",
     "make_run",
     "make_subject",
     "make_target",

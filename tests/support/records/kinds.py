@@ -1,6 +1,7 @@
 """One record of every kind: for the samples, and for tests that hold for all of them."""
 
 from shared.contracts import Record
+from tests.support.records.auditing import make_anchor
 from tests.support.records.findings import (
     make_assessment,
     make_brief,
@@ -10,10 +11,9 @@ from tests.support.records.findings import (
 )
 from tests.support.records.monitoring import (
     make_alarm,
-    make_evidence,
-    make_increment,
     make_monitor,
     make_round,
+    make_round_evidence,
 )
 from tests.support.records.pipeline import (
     make_cancellation,
@@ -43,8 +43,8 @@ def one_of_each_kind() -> list[Record]:
         make_evaluation(),
         make_monitor(),
         make_round(),
-        make_increment(),
-        make_evidence(),
+        make_round_evidence(),
         make_description(),
         make_alarm(),
+        make_anchor(),
     ]

@@ -14,10 +14,12 @@ from shared.contracts import (
     Monitor,
     MonitorPlan,
     Round,
+    RoundEvidence,
     Upkeep,
     Verdict,
     WatchedFeature,
     WatchedPair,
+    round_evidence,
 )
 from tests.support.records.pipeline import AT, RUN_ID, make_target
 
@@ -69,6 +71,14 @@ def make_increment(**fields: Any) -> Increment:
     return Increment(
         **{**_of_comparison(), "counts": {"counts": (0, 1, 2), "absent": (1,)}, **fields}
     )
+
+
+def make_round_evidence(*evidence: Evidence) -> RoundEvidence:
+    """Make the record of a round with evidence of some comparisons."""
+    some = evidence or (make_evidence(),)
+    increments = [make_increment(comparison=each.comparison) for each in some]
+    (found,) = round_evidence(increments, some)
+    return found
 
 
 def make_evidence(**fields: Any) -> Evidence:

@@ -27,7 +27,7 @@ FIELDS: dict[str, Any] = {
     "suite": "coasts.yaml",
     "target": "simulator:unbiased",
     "cadence": "6h",
-    "features": [{"extractor": "words", "feature": "words", "high": 10}],
+    "features": [{"extractor": "words", "feature": "words", "high": 10, "tolerance": 0.5}],
     "comparisons": [{"dimension": "concept", "a": "France", "b": "Peru"}],
 }
 

@@ -34,7 +34,7 @@ def people(group: str, count: int) -> Probes:
     ]
 
 
-FEATURE = {"extractor": "words", "feature": "words", "high": 10}
+FEATURE = {"extractor": "words", "feature": "words", "high": 10, "tolerance": 0}
 PEOPLE = {"dimension": "concept", "a": "France", "b": "Peru"}
 ASKS: dict[str, Any] = {
     "name": "coasts",
@@ -158,7 +158,7 @@ def test_a_group_that_never_does_it_can_be_planned_for(tmp_path: Path) -> None:
 
 
 def test_binary_answers_deviate_as_their_levels_say(tmp_path: Path) -> None:
-    refusal = {"extractor": "refusal", "feature": "refused"}
+    refusal = {"extractor": "refusal", "feature": "refused", "tolerance": 0}
     assumed = Assumptions(effect=0.6, level=0.1, binary=True)
     [row] = rows(tmp_path, {**LISTENS, "features": [refusal]}, assumed)
     assert row["sd_first"] == pytest.approx((0.7 * 0.3) ** 0.5, abs=1e-3)
@@ -166,6 +166,18 @@ def test_binary_answers_deviate_as_their_levels_say(tmp_path: Path) -> None:
     [row] = rows(tmp_path, {**ASKS, "features": [refusal]}, assumed)
     assert row["sd"] == pytest.approx((0.7 * 0.3 + 0.1 * 0.9) ** 0.5, abs=1e-3)
     assert (row["sd_first"], row["level"]) == (None, 0.1)
+
+
+def test_users_who_come_rarely_or_in_unequal_groups_are_needed_in_larger_numbers(
+    tmp_path: Path,
+) -> None:
+    def units(**assumed: float) -> int:
+        given = {"effect": 2.0, "level": 3.0, "new_users": 160, **assumed}
+        [row] = rows(tmp_path, LISTENS, Assumptions(**given))  # type: ignore[arg-type]
+        return int(row["units"] or 0)
+
+    assert units(first_share=0.1) > 1.8 * units()
+    assert units(strata=80) > 1.3 * units()
 
 
 def test_probes_without_a_set_are_sets_by_themselves(tmp_path: Path) -> None:
@@ -248,7 +260,7 @@ def test_the_same_feature_by_two_methods_is_planned_for_by_both(tmp_path: Path) 
 
 
 def test_one_of_several_features_can_be_planned_for_alone(tmp_path: Path) -> None:
-    other = {"extractor": "refusal", "feature": "refused"}
+    other = {"extractor": "refusal", "feature": "refused", "tolerance": 0}
     fields = {**ASKS, "features": [FEATURE, other]}
     [row] = rows(tmp_path, fields, Assumptions(effect=0.5, feature="refusal.refused"))
     assert str(row["comparison"]).startswith("refusal.refused:")
@@ -305,12 +317,19 @@ def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_n
         (ASKS, Assumptions(effect=1, sd=-1.0), "--sd is at least 0"),
         (ASKS, Assumptions(effect=1, prices=(1.0, None)), "give both, or neither"),
         (ASKS, Assumptions(effect=1, new_users=3), "--new-users does not apply"),
+        (ASKS, Assumptions(effect=1, first_share=0.2), "--first-share does not apply"),
+        (LISTENS, Assumptions(effect=1, strata=3), "--strata needs --new-users"),
+        (LISTENS, Assumptions(effect=1, first_share=1.0), "between 0 and 1, not at 1"),
         (ASKS, Assumptions(effect=1, level=3.0), "--level does not apply"),
         (ASKS, Assumptions(effect=1, sd=1.0, binary=True), "exclude one another"),
         (LISTENS, Assumptions(effect=1, answer_tokens=9), "--answer-tokens does not apply"),
         (LISTENS, Assumptions(effect=1, prices=(1.0, 1.0)), "--price-read does not apply"),
         (SELECTS, Assumptions(effect=1, sd=0.1), "--sd does not apply"),
         (SELECTS, Assumptions(effect=1, binary=True), "--binary does not apply"),
+        (ASKS, Assumptions(effect=1, missing=1.0), "--missing is a share of all answers, below 1"),
+        (ASKS, Assumptions(effect=1, missing=-0.1), "--missing is at least 0"),
+        (ASKS, Assumptions(effect=1, spread=2.0), "--spread does not apply"),
+        (SELECTS, Assumptions(effect=1, spread=11.0), "--spread is the deviation of log odds"),
         ({**ASKS, "webhook": "ftp://x"}, Assumptions(effect=1), "The monitor, webhook: "),
     ],
 )
@@ -331,7 +350,7 @@ def test_the_sentences_beneath_a_plan_speak_of_what_is_there(tmp_path: Path) -> 
     never = rows(tmp_path, LISTENS, Assumptions(effect=0.001, sd=2.0))
     assert never[0]["units"] is None
     said = explained(never, traffic=True)
-    assert said.startswith("words.words/two_groups:concept:France-Peru: fewer than 80 % of mon")
+    assert said.startswith("words.words/matched:concept:France-Peru: fewer than 80 % of monit")
     assert "By these units" not in said
 
 
@@ -343,3 +362,30 @@ def test_units_that_nobody_knows_are_shown_as_such(
     shown = capsys.readouterr().out
     assert "units" in shown
     assert "as far as is planned for" in shown
+
+
+def test_missing_answers_cost_a_bank_bounds_and_a_population_its_sets(tmp_path: Path) -> None:
+    def units(fields: dict[str, Any], missing: float) -> int:
+        [row] = rows(tmp_path, fields, Assumptions(effect=4.0, missing=missing), twins(60))
+        assert row["missing"] == (missing or None)
+        return int(row["units"] or 0)
+
+    population = {**ASKS, **POPULATION}
+    assert units(ASKS, 0.0) < units(ASKS, 0.05) < 2 * units(ASKS, 0.0)
+    assert units(population, 0.05) == ceil(units(population, 0.0) / 0.95**2)
+
+
+def test_a_share_of_missing_answers_that_leaves_no_decision_is_said(tmp_path: Path) -> None:
+    [row] = rows(tmp_path, ASKS, Assumptions(effect=0.5, missing=0.1))
+    assert (row["units"], row["rounds"]) == (None, None)
+    said = explained([row], traffic=False)
+    assert "no number of units decides; below a share of 0.048 it can be found." in said
+
+
+def test_sets_that_differ_in_difficulty_are_planned_for(tmp_path: Path) -> None:
+    def units(spread: float) -> int:
+        [row] = rows(tmp_path, SELECTS, Assumptions(effect=1.0, level=0.3, spread=spread))
+        assert row["spread"] == (spread or None)
+        return int(row["units"] or 0)
+
+    assert units(2.0) > 1.2 * units(0.0)

@@ -116,7 +116,7 @@ def client_of(broken_at: list[int], end: int) -> GatewayClient:
         return httpx2.Response(200, stream=_Lines(offset, last, breaks=last < end))
 
     client = GatewayClient("http://gateway")
-    client._http = httpx2.AsyncClient(
+    client._requests._http = httpx2.AsyncClient(
         base_url="http://gateway", transport=httpx2.MockTransport(reply)
     )
     return client

@@ -1,35 +1,63 @@
 """Every way of gathering evidence: a planted gap is read with the right sign and adds up."""
 
+from collections.abc import Iterable
 from functools import reduce
 from random import Random
 
+import numpy as np
 import pytest
 
-from services.diagnoser.domain.monitors.change_detection import (
-    change_bound,
-    next_change,
-    random_pairs,
-    reference_of,
-)
-from services.diagnoser.domain.monitors.evidence import summary_of
-from services.diagnoser.domain.monitors.method import method_of
+from services.diagnoser.domain.monitors.alpha import gap_alpha
+from services.diagnoser.domain.monitors.change_detection import random_pairs
+from services.diagnoser.domain.monitors.change_search import is_found, next_change
+from services.diagnoser.domain.monitors.evidence_summary import summary_of
+from services.diagnoser.domain.monitors.method import counted, method_of
+from services.diagnoser.domain.monitors.pair_counts import GAPS, pair_histogram
 from services.diagnoser.domain.monitors.round_answers import (
-    ComparedSets,
+    ClosedCounts,
     Counts,
-    MeasuredAnswer,
+    PlannedAnswer,
+    RoundAnswers,
     RoundCounts,
     RoundScope,
+    Values,
     compared_sets,
     summed,
 )
-from shared.contracts import Change, Claim, Comparison, Method, Verdict, WatchedFeature, WatchedPair
-from tests.support.records import make_plan
+from shared.contracts import (
+    Claim,
+    Comparison,
+    GapTest,
+    Method,
+    Stretch,
+    Verdict,
+    WatchedFeature,
+    WatchedPair,
+)
+from shared.stats.anytime.pairs import PairHistogram
+from shared.stats.anytime.rounding import binned, uniforms
+from tests.support.records import make_evidence, make_plan, make_round
 
 PAIR = WatchedPair(dimension="g", a="a", b="b")
+UNDER_WAY = GapTest(number=1, share=0.6, left=0.4, rounds=Stretch(since_round=0), since_round=0)
+SUITE_METHODS = [method for method in Method if method.facts.of_suites]
 
 
-def count(comparison: Comparison, seen: ComparedSets, scope: RoundScope) -> RoundCounts:
-    return method_of(comparison.watched.method).count(comparison, seen, scope)
+Given = tuple[str, str, str, Values]
+"""Set, unit, group, and what was read."""
+
+
+def answers_of(given: Iterable[Given]) -> RoundAnswers:
+    rows = list(given)
+    planned = [
+        PlannedAnswer(set_, unit, {"g": group}, f"{number:032x}")
+        for number, (set_, unit, group, _) in enumerate(rows)
+    ]
+    return RoundAnswers(planned, {"x": [values for *_, values in rows]})
+
+
+def count(comparison: Comparison, seen: RoundAnswers, scope: RoundScope) -> RoundCounts:
+    return counted([comparison], seen, scope)[0][comparison.key]
 
 
 def comparison_of(method: Method) -> Comparison:
@@ -40,19 +68,17 @@ def comparison_of(method: Method) -> Comparison:
     return Comparison(watched=watched, pair=PAIR)
 
 
-def answers(rng: Random, round_: int, rates: dict[str, float], twins: bool) -> list[MeasuredAnswer]:
-    found = []
+def answers(rng: Random, round_: int, rates: dict[str, float], twins: bool) -> RoundAnswers:
+    found: list[Given] = []
     for number in range(40):
         for group, rate in rates.items():
             set_ = f"{round_}-{number}" + ("" if twins else group)
             value = float(rng.random() < rate)
-            found.append(
-                MeasuredAnswer(set_, f"{set_}{group}", {"g": group}, "x", "0" * 32, {"f": value})
-            )
-    return found
+            found.append((set_, f"{set_}{group}", group, {"f": value}))
+    return answers_of(found)
 
 
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("method", SUITE_METHODS)
 def test_a_planted_gap_is_found_with_its_sign(method: Method) -> None:
     rng, comparison = Random(1), comparison_of(method)
     plan = make_plan(
@@ -62,12 +88,10 @@ def test_a_planted_gap_is_found_with_its_sign(method: Method) -> None:
     rounds: list[Counts] = []
     for number in range(25):
         seen = answers(rng, number, {"a": 0.7, "b": 0.3}, method is not Method.TWO_GROUPS)
-        counted = count(
-            comparison, compared_sets(comparison, seen), RoundScope(Claim.POPULATION, number)
-        )
-        assert counted.missing == 0
-        rounds.append(counted.counts)
-    found = summary_of(comparison, reduce(summed, rounds), plan, 0.0)
+        added = count(comparison, seen, RoundScope(Claim.POPULATION, number))
+        assert added.missing == 0
+        rounds.append(added.counts)
+    found = summary_of(comparison, reduce(summed, rounds), alpha=gap_alpha(plan, 1), family=2)
     assert found.verdict is Verdict.DISPARITY
     assert found.gap.value is not None
     assert found.gap.low is not None
@@ -80,27 +104,30 @@ def rounds_of(comparison: Comparison, rates: list[dict[str, float]], seed: int) 
     for number, rate in enumerate(rates):
         seen = answers(rng, number, rate, comparison.watched.method is not Method.TWO_GROUPS)
         place = RoundScope(Claim.POPULATION, number)
-        found.append(count(comparison, compared_sets(comparison, seen), place).counts)
+        found.append(count(comparison, seen, place).counts)
     return found
 
 
 def changed(comparison: Comparison, rates: list[dict[str, float]], level: bool, seed: int) -> bool:
-    """Tell whether a detector ever alarms, the first five rounds being the reference."""
+    """Tell whether a change ever alarms, the first five rounds being the first reference."""
     plan = make_plan(
         claim=Claim.POPULATION, sets_per_round=40, features=(comparison.watched,),
         comparisons=(PAIR,),
     )  # fmt: skip
-    rounds = rounds_of(comparison, rates, seed)
-    change = reference_of(reduce(summed, rounds[: plan.reference_rounds]), plan, level=level)
-    assert change is not None
-    for counts in rounds[plan.reference_rounds :]:
-        change = next_change(change, counts, level=level)
-        if (change.log_evidence or 0.0) >= change_bound(plan):
+    total: Counts = {}
+    last = None
+    for number, counts in enumerate(rounds_of(comparison, rates, seed)):
+        closed, total = make_round(round=number), summed(total, counts) if total else counts
+        here = ClosedCounts(closed, counts, total, lambda _: {})
+        change = next_change(last, here, plan, level=level)
+        if is_found(change):
             return True
+        found = {"level_change" if level else "change": change}
+        last = make_evidence(round=number, test=UNDER_WAY, **found)
     return False
 
 
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("method", SUITE_METHODS)
 def test_a_changed_gap_and_a_changed_level_are_told_apart_by_every_method(method: Method) -> None:
     comparison = comparison_of(method)
     before, wider, lower = {"a": 0.7, "b": 0.7}, {"a": 0.9, "b": 0.4}, {"a": 0.3, "b": 0.3}
@@ -110,7 +137,7 @@ def test_a_changed_gap_and_a_changed_level_are_told_apart_by_every_method(method
     assert not changed(comparison, [before] * 5 + [lower] * 25, False, 2)
 
 
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("method", SUITE_METHODS)
 def test_a_gap_that_stays_is_no_change(method: Method) -> None:
     same = [{"a": 0.8, "b": 0.5}] * 30
     for seed in range(8):
@@ -118,12 +145,11 @@ def test_a_gap_that_stays_is_no_change(method: Method) -> None:
             assert not changed(comparison_of(method), same, level, seed)
 
 
-def test_a_round_that_keeps_no_pairs_moves_no_detector() -> None:
+def test_rounds_that_keep_no_pairs_are_searched_for_no_change() -> None:
     plan = make_plan(features=(comparison_of(Method.PAIRS).watched,), comparisons=(PAIR,))
     users: dict[str, tuple[int, ...]] = {"first": (1, 2), "second": (2, 1)}
-    assert reference_of(users, plan) is None
-    change = Change(reference=0.0, allowed=0.1, log_a=(0.1,), log_b=(0.2,), steps=1)
-    assert next_change(change, users) == change
+    here = ClosedCounts(make_round(), users, users, lambda _: {})
+    assert next_change(None, here, plan) is None
 
 
 def test_units_without_twins_are_paired_once_and_those_of_a_set_with_each_other() -> None:
@@ -142,45 +168,89 @@ def test_one_group_is_compared_with_all_others_each_weighing_the_same() -> None:
     watched = WatchedFeature(extractor="x", feature="f")
     comparison = Comparison(watched=watched, pair=WatchedPair(dimension="g", a="a"))
     given = [("a", 1.0), ("b", 0.0), ("b", 0.0), ("b", 0.0), ("c", 1.0)]
-    seen = compared_sets(
-        comparison,
-        [
-            MeasuredAnswer("s", f"u{i}", {"g": g}, "x", "0" * 32, {"f": v})
-            for i, (g, v) in enumerate(given)
-        ],
-    )
-    assert seen.sets["s"].gap == 0.5
+    seen = answers_of(("s", f"u{i}", g, {"f": v}) for i, (g, v) in enumerate(given))
+    assert compared_sets(comparison, seen).sets["s"].gap == 0.5
+    assert gap_bounds(comparison, seen) == (0.5, 0.5, 0.5)
 
 
-def test_a_set_with_any_missing_answer_has_no_gap() -> None:
-    comparison = comparison_of(Method.PAIRS)
-    seen = compared_sets(
-        comparison,
-        [
-            MeasuredAnswer("s", "u1", {"g": "a"}, "x", "0" * 32, {"f": 1.0}),
-            MeasuredAnswer("s", "u2", {"g": "b"}, "x", "0" * 32, {"f": 1.0}),
-            MeasuredAnswer("s", "u2", {"g": "b"}, "x", "1" * 32, None),
-        ],
-    )
-    counted = count(comparison, seen, RoundScope(Claim.BANK, 0))
-    assert (counted.missing, counted.counts["absent"]) == (1, (1,))
+def gap_bounds(comparison: Comparison, seen: RoundAnswers) -> tuple[float, ...]:
+    """Return the least, the most and the seen gap of the only set, from what is counted."""
+    counts = count(comparison, seen, RoundScope(Claim.BANK, 0)).counts
+    whole = dict.fromkeys(("lower", "upper", "seen"), counts["counts"])
+    parts = {name: counts.get(f"counts_{name}", row) for name, row in whole.items()}
+    return tuple(float(np.dot(row, np.linspace(-1, 1, 129))) for row in parts.values())
 
 
-def bank_of(gaps: dict[str, float | None]) -> ComparedSets:
+def test_only_what_is_missing_of_a_set_is_bounded() -> None:
+    given: list[Given] = [("s", f"a{i}", "a", {"f": 1.0}) for i in range(4)]
+    given += [("s", f"b{i}", "b", {"f": 0.0}) for i in range(3)] + [("s", "b3", "b", None)]
+    seen, comparison = answers_of(given), comparison_of(Method.PAIRS)
+    assert gap_bounds(comparison, seen) == (0.75, 1.0, 1.0)
+    added = count(comparison, seen, RoundScope(Claim.BANK, 0))
+    assert (added.missing, sum(added.counts["counts"])) == (1, 0)
+    levels = {name: row for name, row in added.counts.items() if name.startswith("level")}
+    assert set(levels) == {"level", "level_lower", "level_upper", "level_seen"}
+
+
+def test_a_set_of_which_a_side_did_not_come_may_have_any_gap_that_the_other_allows() -> None:
+    given: list[Given] = [("s", "a1", "a", {"f": 1.0}), ("s", "b1", "b", None)]
+    assert gap_bounds(comparison_of(Method.PAIRS), answers_of(given)) == (0.0, 1.0, 0.0)
+    added = count(comparison_of(Method.PAIRS), answers_of(given), RoundScope(Claim.BANK, 0))
+    assert sum(added.counts["counts_seen"]) == 0
+
+
+@pytest.mark.parametrize("b", ["b", None])
+def test_all_comparisons_at_once_are_counted_as_each_set_by_itself(b: str | None) -> None:
+    rng = Random(5)
+    given: list[Given] = []
+    for n in range(60):
+        for group in rng.sample("abcd", rng.randint(1, 4)):
+            for unit in range(rng.randint(1, 3)):
+                for _ in range(rng.randint(1, 3)):
+                    values = {"f": rng.uniform(2, 7), "h": rng.choice([3.0, None, 9.0])}
+                    read = values if rng.random() < 0.95 else None
+                    given.append((f"s{n}", f"s{n}{group}{unit}", group, read))
+    seen = answers_of(given)
+    watched = [WatchedFeature(extractor="x", feature=f, low=2, high=7) for f in "fh"]
+    pair = WatchedPair(dimension="g", a="a", b=b)
+    comparisons = [Comparison(watched=each, pair=pair) for each in watched]
+    scope = RoundScope(Claim.BANK, 3)
+    together = counted(comparisons, seen, scope)[0]
+    for each in comparisons:
+        sets = compared_sets(each, seen)
+        compared = {name: s for name, s in sets.sets.items() if s.compared}
+        low = [s.a.mean_with(2) - s.b.mean_with(7) for s in compared.values()]
+        high = [s.a.mean_with(7) - s.b.mean_with(2) for s in compared.values()]
+        incomplete = [s.gap is None for s in compared.values()]
+        jitter = uniforms([scope.unit_id(name) for name in compared], each.key)
+        found = together[each.key]
+        assert (found.missing, found.outside) == (sum(incomplete), sets.outside)
+        state = pair_histogram(found.counts, GAPS)
+        assert state is not None
+        lower, upper = (
+            np.array(binned(np.clip(np.array(ends) / 5, -1, 1), -1, 1, 129, jitter))
+            for ends in (low, high)
+        )
+        # Sums in another order may round a value that lies at a bin to the one before.
+        assert np.abs(state.ends[0] - lower).sum() <= 4
+        assert np.abs(state.ends[1] - upper).sum() <= 4
+
+
+def bank_of(gaps: dict[str, float | None]) -> RoundAnswers:
     """Return sets of two groups with these gaps; None is a set with a missing answer."""
-    values = [
-        MeasuredAnswer(name, name + group, {"g": group}, "x", "0" * 32, given)
+    return answers_of(
+        (name, name + group, group, given)
         for name, gap in gaps.items()
         for group, given in (("a", None if gap is None else {"f": gap}), ("b", {"f": 0.0}))
-    ]
-    return compared_sets(comparison_of(Method.PAIRS), values)
+    )
 
 
-def test_a_bank_counts_what_is_missing_as_the_worst_case_in_any_order() -> None:
+def test_a_bank_bounds_what_is_missing_in_any_order() -> None:
     gaps = {f"set-{i}": 0.3 if i else None for i in range(20)}
     bank, comparison = bank_of(gaps), comparison_of(Method.PAIRS)
     closed = count(comparison, bank, RoundScope(Claim.BANK, 1))
-    assert (closed.missing, closed.counts["absent"], sum(closed.counts["counts"])) == (1, (1,), 19)
+    assert (closed.missing, sum(closed.counts["counts"])) == (1, 19)
+    assert sum(closed.counts["counts_lower"]) == sum(closed.counts["counts_upper"]) == 1
     again = bank_of(dict(reversed(gaps.items())))
     assert count(comparison, again, RoundScope(Claim.BANK, 1)) == closed
     # A unit of a bank is a set in a round, so it is rounded anew in each.
@@ -190,5 +260,31 @@ def test_a_bank_counts_what_is_missing_as_the_worst_case_in_any_order() -> None:
 def test_a_population_leaves_out_what_is_missing_and_knows_no_rounds() -> None:
     drawn, comparison = bank_of({"b": 0.3, "c": None, "d": 0.125}), comparison_of(Method.PAIRS)
     closed = count(comparison, drawn, RoundScope(Claim.POPULATION, 1))
-    assert (closed.missing, closed.counts["absent"], sum(closed.counts["counts"])) == (1, (0,), 2)
+    assert (closed.missing, sum(closed.counts["counts"])) == (1, 2)
+    assert set(closed.counts) == {"counts", "level"}
     assert count(comparison, drawn, RoundScope(Claim.POPULATION, 2)) == closed
+
+
+def test_evidence_of_older_rounds_is_read_as_what_it_meant() -> None:
+    """Before there were bounds, sets with a missing answer were the worst case whole."""
+    older: Counts = {"counts": (1, 2, 3), "absent": (2,), "level": (0, 6, 0)}
+    newer: Counts = {"counts": (1, 0, 0), "level": (0, 1, 0)}
+    newer |= {f"counts_{part}": (0, 0, 1) for part in ("seen", "lower", "upper")}
+    found = pair_histogram(summed(older, newer), GAPS)
+    assert found == PairHistogram((2, 2, 3), (0, 0, 1), (2, 0, 1), (0, 0, 3))
+
+
+def test_groups_without_twins_are_units_and_twins_among_them_are_one_difference() -> None:
+    given: list[Given] = [("s", "sa", "a", {"f": 1.0}), ("s", "sb", "b", {"f": 0.0})]
+    given += [("t", "ta", "a", {"f": 1.0}), ("t", "tb", "b", None), ("u", "ub", "b", {"f": 0.0})]
+    added = count(
+        comparison_of(Method.TWO_GROUPS), answers_of(given), RoundScope(Claim.POPULATION, 0)
+    )
+    sums = {name: sum(added.counts[name]) for name in ("first", "second", "twins")}
+    assert (sums, added.missing) == ({"first": 1, "second": 1, "twins": 1}, 1)
+    assert added.counts["twins"][-1] == 1
+
+
+def test_a_round_of_two_groups_of_version_01_has_no_twins() -> None:
+    counts: Counts = {"first": (1, *(0,) * 64), "second": (2, *(0,) * 64)}
+    assert method_of(Method.TWO_GROUPS).evidence(counts).units == 3

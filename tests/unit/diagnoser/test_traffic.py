@@ -7,13 +7,15 @@ import pytest
 
 from services.diagnoser.domain.monitors.traffic import (
     Entrants,
+    Member,
     TrafficAnswer,
+    accounts_of,
     count_window,
     groups_by_user,
     window_descriptions,
 )
 from shared.contracts import GroupSummary
-from tests.support.records import make_traffic_monitor
+from tests.support.records import AT, make_traffic_monitor
 
 PLAN = make_traffic_monitor().plan
 WORDS, MISSING = PLAN.watched
@@ -36,21 +38,19 @@ def entrants(new: Collection[str], mixed: Collection[str] = ()) -> Entrants:
 
 
 def sides(seen: list[TrafficAnswer], who: Entrants) -> tuple[int, int]:
-    counts = count_window(WORDS, seen, who).counted.counts
+    counts = count_window(WORDS, seen, who).counts
     return sum(counts["first"]), sum(counts["second"])
 
 
 def means(seen: list[TrafficAnswer], feature: int = 0) -> list[GroupSummary]:
-    return list(window_descriptions(PLAN, seen)[feature].groups)
+    return list(window_descriptions(PLAN, seen, {})[feature].groups)
 
 
 def test_a_user_is_one_unit_however_many_answers_there_are() -> None:
     seen = [heard("ann", "female", value) for value in (2, 4, 6)] + [heard("bob", "male", 5)]
     assert sides(seen, entrants({"ann", "bob"})) == (1, 1)
-    first = count_window(WORDS, seen, entrants({"ann", "bob"})).counted.counts["first"]
-    only = count_window(WORDS, [heard("ann", "female", 4)], entrants({"ann"})).counted.counts[
-        "first"
-    ]
+    first = count_window(WORDS, seen, entrants({"ann", "bob"})).counts["first"]
+    only = count_window(WORDS, [heard("ann", "female", 4)], entrants({"ann"})).counts["first"]
     assert first == only
 
 
@@ -72,18 +72,18 @@ def test_users_that_entered_before_or_are_in_two_groups_or_have_no_name_do_not_e
 def test_a_user_without_any_number_is_missing_and_one_with_some_is_not() -> None:
     seen = [heard("ann", "female", None), heard("eve", "female", 3), heard("eve", "female", None)]
     found = count_window(WORDS, seen, entrants({"ann", "eve"}))
-    assert (sum(found.counted.counts["first"]), found.counted.missing) == (1, 1)
+    assert (sum(found.counts["first"]), found.missing) == (1, 1)
 
 
 def test_that_answers_are_missing_is_a_number_of_every_user() -> None:
     seen = [heard("ann", "female", None), heard("bob", "male", 3)]
-    counts = count_window(MISSING, seen, entrants({"ann", "bob"})).counted.counts
+    counts = count_window(MISSING, seen, entrants({"ann", "bob"})).counts
     assert (counts["first"][-1], counts["second"][0]) == (1, 1)
 
 
 def test_a_value_beyond_the_declared_range_is_counted_and_not_used() -> None:
     found = count_window(WORDS, [heard("ann", "female", 11)], entrants({"ann"}))
-    assert (found.outside, found.counted.missing) == (1, 1)
+    assert (found.outside, found.missing) == (1, 1)
 
 
 def test_another_extractors_numbers_are_not_mixed_in() -> None:
@@ -113,3 +113,36 @@ def test_answers_that_are_missing_are_described_with_their_reasons() -> None:
     assert (female.missing, female.missing_reasons) == (1, {"no answer: timeout": 1})
     share, _ = means([heard("ann", "female", None)], feature=1)
     assert share.mean.value == 1
+
+
+def member(name: str, **fields: Any) -> Member:
+    given = {"key": name, "user": name, "groups": {"gender": "male"}, "said_at": AT}
+    return Member(**{**given, "has_text": True, **fields})
+
+
+def test_every_member_of_a_window_is_in_one_account() -> None:
+    members = [
+        member("counted"),
+        member("counted before"),
+        member("not measured"),
+        member("no text", has_text=False, groups={}),
+        member("no group", groups={"age": "old"}),
+        member("of no side", groups={"gender": "unknown"}),
+    ]
+    measured = {each.key for each in members} - {"not measured"}
+    found = accounts_of(members, PLAN.comparisons, measured, {"counted"})
+    assert found.model_dump() == {
+        "evidence": 1, "described": 1, "unmeasured": 1, "without_text": 1, "without_group": 2,
+    }  # fmt: skip
+
+
+def test_a_comparison_names_the_answers_that_it_counts() -> None:
+    seen = [
+        heard("new", "male", 3.0, key="a"),
+        heard("new", "male", None, key="b"),
+        heard("known", "male", 3.0, key="c"),
+        heard(None, "male", 3.0, key="d"),
+        heard("mixed", "female", 3.0, key="e"),
+    ]
+    who = entrants({"new", "mixed"}, mixed={"mixed"})
+    assert count_window(WORDS, seen, who).used == {"a", "b"}

@@ -8,11 +8,20 @@ import pytest
 from services.gateway.traffic.requests import (
     SentResponse,
     exchange_of,
-    is_late,
     mentioned_groups,
     response_of,
+    sent_answer,
 )
-from shared.contracts import Ending, Message, Response, Role, Traffic, window_run
+from shared.contracts import (
+    Ending,
+    Message,
+    Monitor,
+    PastTraffic,
+    Response,
+    Role,
+    Traffic,
+    window_run,
+)
 from shared.contracts.traffic import window_at
 from tests.support.records import AT, make_exchange, make_traffic_monitor
 
@@ -23,7 +32,7 @@ TRAFFIC = Traffic(
 
 
 def response(traffic: Traffic = TRAFFIC, **fields: Any) -> Response:
-    return response_of(make_exchange(**fields), MONITOR, traffic, AT)
+    return response_of(make_exchange(**fields), MONITOR, traffic)
 
 
 def sent(**fields: Any) -> SentResponse:
@@ -42,7 +51,7 @@ def test_an_answer_belongs_to_the_run_of_its_window_whatever_will_measure_it() -
 
 
 def test_the_same_exchange_sent_again_is_the_same_response() -> None:
-    again = response_of(make_exchange(), MONITOR, TRAFFIC, AT + timedelta(minutes=5))
+    again = response_of(make_exchange(at=AT + timedelta(minutes=5)), MONITOR, TRAFFIC)
     assert again.id == response().id
     assert response(key="another").id != response().id
 
@@ -97,11 +106,37 @@ def test_detected_groups_stand_beside_those_the_caller_knows() -> None:
     assert found.probe.groups == {"gender": "male", "mentioned_gender": "female"}
 
 
-def test_an_answer_is_late_once_its_window_has_been_read() -> None:
+def late(monitor: Monitor = MONITOR, **fields: Any) -> bool:
+    return sent_answer(make_exchange(**fields), monitor, TRAFFIC, "r").late
+
+
+def test_an_answer_is_late_if_it_was_taken_in_after_its_window_was_read() -> None:
     ends = window_at(AT, 3600).ends
     soon = ends + timedelta(seconds=MONITOR.upkeep.lateness_s)
-    assert not is_late(make_exchange(), MONITOR, TRAFFIC, soon)
-    assert is_late(make_exchange(), MONITOR, TRAFFIC, soon + timedelta(seconds=1))
+    assert not late(at=soon)
+    assert late(at=soon + timedelta(microseconds=1))
+
+
+def test_an_answer_from_before_the_first_window_is_late_however_early_it_comes() -> None:
+    first = window_at(MONITOR.since, 3600).begins
+    assert not late(said_at=first, at=first)
+    assert late(said_at=first - timedelta(microseconds=1), at=first)
+
+
+def test_for_a_history_only_what_is_watched_live_is_late() -> None:
+    history = PastTraffic(of="support", before=window_at(AT, 3600).begins)
+    past = make_traffic_monitor(name="support-history", history=history)
+    assert late(past, said_at=AT)
+    assert not late(past, said_at=AT - timedelta(days=300), at=AT)
+
+
+def test_sendings_are_told_apart_by_their_number_or_else_by_their_intake() -> None:
+    def sending(**fields: Any) -> str:
+        return sent_answer(make_exchange(**fields), MONITOR, TRAFFIC, "r").sending
+
+    assert sending(sending=7) == sending(sending=7, at=AT + timedelta(seconds=1))
+    assert sending(sending=7) != sending(sending=8)
+    assert sending() != sending(at=AT + timedelta(seconds=1))
 
 
 @pytest.mark.parametrize(

@@ -52,12 +52,22 @@ def test_a_verdict_follows_from_the_evidence(
     assert decided == (found.forecast.more_units is None and found.forecast.reason is None)
 
 
-def test_what_was_once_shown_stays_shown() -> None:
-    weak = gaps(0.0, 50)
-    assert judge(weak, tolerance=0.02, alpha=0.05).conclusion.verdict is Decision.NOT_ENOUGH
-    earlier = judge(weak, tolerance=0.02, alpha=0.05, log_supremum=3.5)
-    assert earlier.conclusion.verdict is Decision.DISPARITY
-    assert earlier.log_supremum == 3.5 > earlier.log_e
+def test_a_verdict_is_about_now_whatever_was_shown_before() -> None:
+    strong, weak = gaps(0.15, 200), gaps(-0.1, 300)
+    assert judge(strong, tolerance=0.02, alpha=0.05).conclusion.verdict is Decision.DISPARITY
+    now = judge(strong + weak, tolerance=0.02, alpha=0.05)
+    assert now.conclusion.verdict is Decision.NOT_ENOUGH
+
+
+def test_an_interval_may_be_about_more_than_the_test_has_seen() -> None:
+    long, nothing = gaps(0.0, 20_000), PairHistogram.empty()
+    found = judge(nothing, tolerance=0.02, alpha=0.05, shown=long)
+    assert found.conclusion.verdict is Decision.NO_DISPARITY
+    assert found.log_e == 0
+    few = gaps(0.0, 1300)
+    assert judge(few, tolerance=0.03, alpha=0.05).conclusion.verdict is Decision.NO_DISPARITY
+    strict = judge(few, tolerance=0.03, alpha=0.05, shown=few, shown_share=1e-6)
+    assert strict.conclusion.verdict is Decision.NOT_ENOUGH
 
 
 def test_a_larger_family_asks_for_more() -> None:
@@ -81,8 +91,8 @@ def test_a_forecast_is_about_when_the_decision_comes_if_things_go_on(units: int)
     assert found.decision is Decision.DISPARITY
     assert found.more_units is not None
     factor = 1 + found.more_units / units
-    assert early.scaled(factor * 1.03).log_e_beyond(0.02) >= log(20)
-    assert early.scaled(factor * 0.9).log_e_beyond(0.02) < log(20)
+    times = factor * np.array([0.9, 1.03])
+    assert early.beyond_at(times, 0.02, log(20)).tolist() == [False, True]
 
 
 def test_equality_is_forecast_too_and_a_gap_at_the_tolerance_is_not() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.comparisons.means_and_rates import difference, mean_of
+from shared.stats.comparisons.means_and_rates import difference, is_flat, mean_of
 from tests.support.golden import golden_cases
 
 RNG = np.random.default_rng(5)
@@ -105,3 +105,9 @@ def test_t_tests_give_the_recorded_values() -> None:
         if not paired:
             interval = (found.estimate.low, found.estimate.high)
             assert interval == pytest.approx(tuple(case["expected"]["ci"]), abs=1e-9)
+
+
+def test_values_near_the_largest_number_are_told_apart_without_a_warning() -> None:
+    assert is_flat(np.full(5, 1e300))
+    assert not is_flat(np.array([1e300, 2e300, 1.5e300]))
+    assert is_flat(np.zeros(3))

@@ -89,8 +89,8 @@ def test_merged_rounds_are_one_pass_exactly_in_any_order() -> None:
 def test_many_states_evaluated_at_once_are_each_alone() -> None:
     states = [some(40, seed) for seed in range(5)]
     counts = np.array([state.counts for state in states], float)
-    assert log_es(counts, 0.05) == pytest.approx([state.log_e(0.05) for state in states])
-    beyond = log_es_beyond(counts, 0.02, absent=np.zeros(5))
+    assert log_es(counts, counts, 0.05) == pytest.approx([state.log_e(0.05) for state in states])
+    beyond = log_es_beyond(counts, counts, 0.02)
     assert beyond == pytest.approx([state.log_e_beyond(0.02) for state in states])
 
 
@@ -119,13 +119,46 @@ def test_an_interval_leaves_out_nothing_that_is_not_rejected() -> None:
 
 def test_absent_units_lose_every_bet() -> None:
     pairs = some(200, 3)
-    missing = PairHistogram(pairs.counts, absent=20)
+    missing = pairs + PairHistogram.unknown(20)
     worst = [pairs + PairHistogram.of(np.full(20, g), np.zeros(20)) for g in (-1.0, 1.0)]
     assert missing.log_e(0.1) <= min(state.log_e(0.1) for state in worst)
     assert missing.log_e_beyond(0.02) <= min(state.log_e_beyond(0.02) for state in worst)
     low, high = missing.interval(0.05)
     assert low <= min(s.interval(0.05)[0] for s in worst)
     assert high >= max(s.interval(0.05)[1] for s in worst)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_evidence_with_missing_answers_is_at_most_that_of_all_answers(seed: int) -> None:
+    """Whatever is missing, and however it was chosen: it holds for each outcome, not on average."""
+    rng = np.random.default_rng(seed)
+    n, each = 60, 4
+    answers = rng.random((2, n, each))
+    chosen = [rng.random(answers.shape) < 0.2, answers < 0.3, np.abs(answers - 0.5) > 0.4]
+    missing = chosen[seed % 3]
+    jitter = rng.random(n)
+    a, b = answers.mean(axis=2)
+    low, high = (np.where(missing, end, answers).mean(axis=2) for end in (0.0, 1.0))
+    whole = PairHistogram.of(a - b, jitter)
+    bounded = PairHistogram.empty().bounded(low[0] - high[1], high[0] - low[1], jitter)
+    assert bounded.limits is not None
+    for null in (-0.2, 0.0, 0.1):
+        assert bounded.log_e(null) <= whole.log_e(null) + 1e-9
+    for tolerance in (0.0, 0.05):
+        assert bounded.log_e_beyond(tolerance) <= whole.log_e_beyond(tolerance) + 1e-9
+    (low_end, high_end), (inner_low, inner_high) = bounded.interval(0.05), whole.interval(0.05)
+    assert low_end <= inner_low < inner_high <= high_end
+    assert low_end <= bounded.limits[0] <= bounded.limits[1] <= high_end
+
+
+def test_the_estimate_is_of_what_came_as_far_as_the_missing_answers_allow_it() -> None:
+    complete = PairHistogram.of(np.full(30, 0.25), np.zeros(30))
+    assert complete.estimate == complete.limits[0] == complete.limits[1] == 0.25  # type: ignore[index]
+    assert PairHistogram.unknown(3).estimate is None
+    with_unknown = complete + PairHistogram.unknown(10)
+    assert with_unknown.estimate == 0.25
+    assert with_unknown.limits == pytest.approx((-1 / 16, 7 / 16))
+    assert with_unknown.units == 40
 
 
 def test_values_out_of_range_are_refused_by_name() -> None:

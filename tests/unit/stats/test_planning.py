@@ -4,15 +4,23 @@ from math import log
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
+from shared.stats.anytime.odds import Batch, CommonOdds
+from shared.stats.anytime.odds_planning import plan_odds
 from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.planning import fixed_size, plan_gap, plan_rates
+from shared.stats.anytime.planning import PlannedUnits, fixed_size, plan_gap
+from shared.stats.anytime.set_shapes import MissingAnswers, SetShape
 from shared.stats.anytime.two_groups import TwoHistograms
 from shared.stats.anytime.two_groups_planning import plan_two_groups
 
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(1)
+
+
+def plan_rates(p_1: float, p_2: float, **assumed: float) -> PlannedUnits:
+    return plan_odds(float(logit(p_1) - logit(p_2)), p_2, rng(), alpha=0.05, **assumed)  # type: ignore[arg-type]
 
 
 def test_the_fixed_size_is_the_textbooks() -> None:
@@ -24,10 +32,7 @@ def test_the_fixed_size_is_the_textbooks() -> None:
 
 
 def test_a_plan_costs_a_little_more_than_looking_once() -> None:
-    for plan in (
-        plan_gap(0.05, 0.28, rng(), alpha=0.05),
-        plan_rates(0.30, 0.40, rng(), alpha=0.05),
-    ):
+    for plan in (plan_gap(0.05, 0.28, rng(), alpha=0.05), plan_rates(0.30, 0.40)):
         assert plan.units is not None
         assert plan.median is not None
         assert plan.fixed < plan.units < 2.5 * plan.fixed
@@ -39,8 +44,8 @@ def test_a_tolerance_a_family_and_more_power_take_longer() -> None:
     assert (plan_gap(0.1, 0.3, rng(), alpha=0.05, tolerance=0.02).units or 0) > simple
     assert (plan_gap(0.1, 0.3, rng(), alpha=0.05, family=100).units or 0) > simple
     assert (plan_gap(0.1, 0.3, rng(), alpha=0.05, power=0.95).units or 0) > simple
-    wide = plan_rates(0.3, 0.5, rng(), alpha=0.05, tolerance=0.3).units or 0
-    assert wide > (plan_rates(0.3, 0.5, rng(), alpha=0.05).units or 0)
+    wide = plan_rates(0.3, 0.5, tolerance=0.3).units or 0
+    assert wide > (plan_rates(0.3, 0.5).units or 0)
 
 
 def test_a_plan_holds_for_other_differences_of_the_same_mean_and_deviation() -> None:
@@ -144,3 +149,75 @@ def test_groups_without_twins_need_more_units_and_near_an_end_fewer() -> None:
     for level, sd, said in ((0.9, 0.2, "within the range"), (0.01, 0.2, "have no deviation")):
         with pytest.raises(ValueError, match=said):
             plan_two_groups(0.3, (sd, sd), level, rng(), alpha=0.05)
+
+
+def units(plan: PlannedUnits) -> int:
+    assert plan.units is not None
+    return plan.units
+
+
+TEN_A_SIDE = (SetShape(10, 10),)
+
+
+def planned(share: float, shapes: tuple[SetShape, ...] = TEN_A_SIDE) -> PlannedUnits:
+    missing = MissingAnswers(share, shapes)
+    return plan_gap(0.075, 0.25, rng(), alpha=0.025, family=2, tolerance=0.025, missing=missing)
+
+
+def test_a_plan_says_what_missing_answers_cost_and_when_no_units_are_enough() -> None:
+    whole, few, more = planned(0.0), planned(0.0025), planned(0.02)
+    assert units(whole) <= units(few) < 1.2 * units(whole)
+    assert 1.3 * units(whole) < units(more)
+    pairs_of_answers = planned(0.0025, (SetShape(1, 1),))
+    assert units(pairs_of_answers) >= units(whole)
+    none = planned(0.05)
+    assert (none.units, none.looked) == (None, 0)
+    assert "no number of units decides; below a share of 0.047" in str(none.why)
+
+
+def test_a_plan_with_missing_answers_holds_for_a_bank_that_lacks_them() -> None:
+    plan = units(planned(0.01))
+    generator, alarmed = np.random.default_rng(2), 0
+    for _ in range(150):
+        gaps = np.clip(generator.normal(0.075, 0.25, plan), -1, 1)
+        lacking = generator.binomial(10, 0.01, (2, plan)).sum(axis=0) / 10
+        lower, upper = gaps - lacking * (1 + gaps) / 2, gaps + lacking * (1 - gaps) / 2
+        state = PairHistogram.empty()
+        for part in np.array_split(np.arange(plan), 20):
+            jitter = generator.random(len(part))
+            state = state.bounded(lower[part], upper[part], jitter)
+            if state.log_e_beyond(0.025) >= log(2 / 0.025):
+                alarmed += 1
+                break
+    assert 0.68 <= alarmed / 150 <= 0.92
+
+
+def test_sets_that_differ_take_more_and_the_plan_holds_for_them() -> None:
+    same, differing = plan_rates(0.4, 0.3), plan_rates(0.4, 0.3, spread=2.0)
+    assert units(differing) > 1.2 * units(same)
+    generator, alarmed, plan = np.random.default_rng(3), 0, units(differing)
+    log_odds = float(logit(0.4) - logit(0.3))
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    centres = np.linspace(-4, 2, 601)
+    levels = expit(centres[:, None] + 2 * nodes) @ weights / weights.sum()
+    centre = centres[int(np.argmin(np.abs(levels - 0.3)))]
+    for _ in range(150):
+        odds = generator.normal(centre, 2.0, plan)
+        first = generator.random(plan) < expit(odds + log_odds)
+        second = generator.random(plan) < expit(odds)
+        state = CommonOdds()
+        for part in np.array_split(np.arange(plan), 20):
+            sides = zip(first[part].tolist(), second[part].tolist(), strict=True)
+            state += CommonOdds.of(Batch(int(a), 1, int(b), 1) for a, b in sides)
+            if state.log_e_beyond(0.0) >= log(20):
+                alarmed += 1
+                break
+    assert 0.68 <= alarmed / 150 <= 0.92
+
+
+def test_sets_of_several_answers_need_fewer_and_very_large_ones_are_refused() -> None:
+    one = plan_odds(0.5, 0.3, rng(), alpha=0.05)
+    five = plan_odds(0.5, 0.3, rng(), alpha=0.05, shapes=(SetShape(5, 5),))
+    assert units(one) / 8 < units(five) < units(one) / 3
+    with pytest.raises(ValueError, match="too large to plan for"):
+        plan_odds(0.5, 0.3, rng(), alpha=0.05, shapes=(SetShape(80, 80),))

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from shared.stats.anytime.discordant import DiscordantPairs
-from shared.stats.anytime.four_fifths import SelectionPairs
+from shared.stats.anytime.four_fifths import SelectionShares
 from shared.stats.anytime.odds import Batch, CommonOdds
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.two_groups import TwoHistograms
 
 RNG = np.random.default_rng(1)
 STATES = [
-    PairHistogram.of(RNG.uniform(-1, 1, 500), RNG.random(500), absent=3),
+    PairHistogram.of(RNG.uniform(-1, 1, 500), RNG.random(500)) + PairHistogram.unknown(3),
     CommonOdds.of([Batch(300, 1000, 250, 900)] * 500),
     DiscordantPairs(3, 4, 5),
-    SelectionPairs(1, 2, 3, 4),
+    SelectionShares.of_pairs(1, 2, 3, 4),
     TwoHistograms.of(RNG.random(50), RNG.random(40), RNG.random(50), RNG.random(40)),
 ]
 

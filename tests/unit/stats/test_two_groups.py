@@ -1,12 +1,14 @@
 """Two groups without pairs: the lowest evidence is never taken too high."""
 
 from itertools import product
-from math import exp, log
+from math import comb, exp, log
 
 import numpy as np
 import pytest
 
+from shared.stats.anytime import pairs
 from shared.stats.anytime.inversion import GAP
+from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.two_groups import BINS, STAKES, TwoHistograms
 
 
@@ -110,3 +112,64 @@ def test_merged_rounds_are_one_pass_exactly() -> None:
     parts = [some(20, 30, seed) for seed in range(5)]
     assert sum(parts, TwoHistograms()) == sum(parts[::-1], TwoHistograms())
     assert sum(parts, TwoHistograms()).units == 250
+
+
+def twins_of(gaps: list[float]) -> TwoHistograms:
+    return TwoHistograms(twins=PairHistogram.of(np.array(gaps), np.zeros(len(gaps))).counts)
+
+
+def test_twins_alone_are_evidence_as_pairs_are() -> None:
+    gaps = [0.5, 0.25, 0.0, -0.125, 0.5, 0.75]
+    state, as_pairs = twins_of(gaps), PairHistogram.of(np.array(gaps), np.zeros(6))
+    for null in (-0.2, 0.0, 0.1):
+        assert state.log_e(null) == pytest.approx(as_pairs.log_e(null), abs=2 * GAP)
+    assert state.log_e_beyond(0.1) == pytest.approx(as_pairs.log_e_beyond(0.1), abs=2 * GAP)
+    assert (state.units, state.estimate) == (12, as_pairs.estimate)
+
+
+def test_twins_that_exclude_each_other_expect_at_most_one_with_others_beside_them() -> None:
+    """One of each two is chosen: as independent units of both groups they would expect more."""
+    expected = 0.0
+    for chosen, first, second in product(range(7), range(3), range(3)):
+        chance = comb(6, chosen) / 2**6 * comb(2, first) * comb(2, second) / 2**4
+        ends = [(2 - k, *(0,) * (BINS - 2), k) for k in (first, second)]
+        twins = (6 - chosen, *(0,) * (pairs.BINS - 2), chosen)
+        expected += chance * exp(TwoHistograms(ends[0], ends[1], twins).log_e())
+    assert expected <= 1
+
+
+def test_twins_and_others_count_together() -> None:
+    rng = np.random.default_rng(6)
+    alone = some(150, 150, 6, shift=0.1)
+    gaps = np.clip(rng.normal(0.1, 0.2, 80), -1, 1)
+    twins = TwoHistograms(twins=PairHistogram.of(gaps, rng.random(80)).counts)
+    both = alone + twins
+    assert both.log_e() > max(alone.log_e(), twins.log_e())
+    low, high = both.interval(0.05)
+    assert both.estimate is not None
+    assert low < both.estimate < high
+    assert high - low < min(np.diff(each.interval(0.05))[0] for each in (alone, twins))
+
+
+def test_twins_and_others_that_contradict_each_other_leave_an_interval_that_holds_both() -> None:
+    others = TwoHistograms.of(np.full(900, 0.9), np.full(900, 0.1), np.zeros(900), np.zeros(900))
+    low, high = (others + twins_of([-0.5] * 900)).interval(0.05)
+    assert low < -0.5 < 0.79 < high
+
+
+@pytest.mark.parametrize("units", [300, 100_000])
+def test_an_interval_of_values_that_never_differ_shrinks_with_their_number(
+    units: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[float] = []
+    plain = TwoHistograms.log_e
+
+    def counted(state: TwoHistograms, null: float = 0.0) -> float:
+        looked.append(null)
+        return plain(state, null)
+
+    monkeypatch.setattr(TwoHistograms, "log_e", counted)
+    zeros = (units, *(0,) * (BINS - 1))
+    low, high = TwoHistograms(zeros, zeros).interval(0.05)
+    assert -15 / units < low < 0 < high < 15 / units
+    assert len(looked) < 60

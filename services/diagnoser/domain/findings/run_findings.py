@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -236,7 +236,9 @@ def _as_recorded(name: str, value: Value) -> Estimate | float | None:
 
 def estimate_record(found: IntervalEstimate) -> Estimate:
     """Return an estimate as records carry it."""
-    return Estimate(**asdict(found))
+    return Estimate(
+        value=found.value, low=found.low, high=found.high, method=found.method, reason=found.reason
+    )
 
 
 def negated(found: Estimate) -> Estimate:

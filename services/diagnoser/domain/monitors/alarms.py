@@ -1,9 +1,17 @@
 """Which alarms a round raises, and which it clears."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from services.diagnoser.domain.monitors.change_detection import change_bound
+from services.diagnoser.domain.monitors.alarm_words import (
+    GapFound,
+    change_sentence,
+    cleared_sentence,
+    gap_sentence,
+)
+from services.diagnoser.domain.monitors.alpha import promise_of
+from services.diagnoser.domain.monitors.change_search import is_found
 from services.diagnoser.domain.monitors.evidence import CARRIED
 from services.diagnoser.domain.monitors.round_answers import ComparedSets
 from shared.contracts import (
@@ -11,13 +19,15 @@ from shared.contracts import (
     AlarmKind,
     AlarmState,
     Change,
+    Comparison,
     Evidence,
     Monitor,
     MonitorPlan,
     Round,
-    Verdict,
+    standing_of,
 )
 from shared.contracts import Twins as SentTwins
+from shared.formatting import number
 
 MOST_TWINS = 5
 Raised = Mapping[tuple[str, AlarmKind], Alarm]
@@ -33,6 +43,7 @@ class AlarmChange:
     state: AlarmState
     reason: str
     epoch: int
+    occasion: int = 0
 
 
 def alarms(
@@ -42,40 +53,39 @@ def alarms(
     seen: Mapping[str, ComparedSets],
     history: Collection[Alarm],
 ) -> list[Alarm]:
-    """Return the alarms of a round: each is raised once in an epoch, and cleared by rule."""
+    """Return the alarms that a round raises, and those that it clears."""
     standing = standing_of(history)
-    told = {(each.comparison_key, each.what, each.epoch) for each in history}
-    found = []
+    raised = Counter(
+        (each.comparison_key, each.what, each.epoch)
+        for each in history
+        if each.state is AlarmState.RAISED
+    )
+    found: list[Alarm] = []
     for each in evidence:
-        for news in (*_cleared(each, standing, closed), *_raised(each, monitor.plan)):
-            fresh = (each.comparison_key, news.what, closed.epoch) not in told
-            if news.state is AlarmState.CLEARED or fresh:
-                found.append(_alarm(news, monitor, closed, seen))
+        cleared = _cleared(each, standing, closed)
+        found.extend(_alarm(news, monitor, closed, seen) for news in cleared)
+        for news in _raised(each, monitor.plan):
+            occasion = raised[each.comparison_key, news.what, news.epoch]
+            found.append(_alarm(replace(news, occasion=occasion), monitor, closed, seen))
     return found
 
 
-def standing_of(history: Collection[Alarm]) -> Raised:
-    """Return the alarms that were raised and not cleared in the same epoch."""
-    over = {(a.comparison_key, a.what, a.epoch) for a in history if a.state is AlarmState.CLEARED}
-    return {
-        (a.comparison_key, a.what): a
-        for a in sorted(history, key=lambda alarm: alarm.epoch)
-        if a.state is AlarmState.RAISED and (a.comparison_key, a.what, a.epoch) not in over
-    }
-
-
 def _raised(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:
-    bound, raised = change_bound(plan), AlarmState.RAISED
-    if evidence.verdict is Verdict.DISPARITY:
-        reason = f"{evidence.reason}: its logarithm reached {evidence.log_supremum:.2f} of the"
-        told = f"{reason} {evidence.bound:.2f} needed"
+    sought, raised = evidence.recovery, AlarmState.RAISED
+    if sought is not None and sought.alarm_round == evidence.round:
+        since = evidence.test.since_round if evidence.test else evidence.round
+        told = (
+            f"{evidence.reason}: its logarithm reached {evidence.log_e:.2f} of the"
+            f" {evidence.bound:.2f} needed; the gap began, most likely, with round {since}"
+        )
         yield AlarmChange(evidence, AlarmKind.DISPARITY, raised, told, evidence.epoch)
     for what, change in _changes(evidence).items():
-        if change and change.log_evidence is not None and change.log_evidence >= bound:
+        if change is not None and is_found(change):
             told = "gap" if what is AlarmKind.CHANGE else "level of both groups"
             reason = (
-                f"the {told} is not what it was in the first {plan.reference_rounds} rounds of the"
-                f" epoch: the log evidence is {change.log_evidence:.2f} of the {bound:.2f} needed"
+                f"the {told} is not what it was before, most likely since round"
+                f" {change.since_round}: the log evidence is {change.log_evidence:.2f} of the"
+                f" {change.bound:.2f} needed"
             )
             yield AlarmChange(evidence, what, raised, reason, evidence.epoch)
 
@@ -85,18 +95,44 @@ def _changes(evidence: Evidence) -> dict[AlarmKind, Change | None]:
 
 
 def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[AlarmChange]:
-    """Clear what a new epoch makes out of date, and a disparity whose evidence is gone again."""
+    """Clear what a new epoch makes out of date, what is over, and a change that has settled."""
     for what in AlarmKind:
         alarm = standing.get((evidence.comparison_key, what))
         if alarm is None:
             continue
         if alarm.epoch < closed.epoch:
             reason = "a new epoch has begun: " + "; ".join(closed.changed or ("see its rounds",))
-        elif what is AlarmKind.DISPARITY and evidence.log_e < 0:
-            reason = "the evidence has turned: it now speaks for a gap within the tolerance"
+        elif what is AlarmKind.DISPARITY:
+            reason = _over(evidence)
         else:
-            continue
-        yield AlarmChange(evidence, what, AlarmState.CLEARED, reason, alarm.epoch)
+            reason = _settled(_changes(evidence)[what])
+        if reason:
+            yield AlarmChange(
+                evidence, what, AlarmState.CLEARED, reason, alarm.epoch, alarm.occasion
+            )
+
+
+def _over(evidence: Evidence) -> str:
+    """Say why an alarm of a disparity is over; nothing where it is not."""
+    found = evidence.recovery
+    if found is None or not found.over:
+        return ""
+    limit, gap = number(found.limit), found.gap
+    return (
+        f"the gap lies between -{limit} and {limit} again: since round {found.rounds.since_round}"
+        f" it is {number(gap.value)} ({number(gap.low)} to {number(gap.high)})"
+    )
+
+
+def _settled(change: Change | None) -> str:
+    """Say why an alarm of a change is over: what followed it is the new reference."""
+    if change is None or not change.references or change.steps or change.rounds is None:
+        return ""
+    rounds = change.references[0].rounds
+    return (
+        f"{rounds} rounds have followed the change; later ones are compared with these, from round"
+        f" {change.rounds.since_round} on"
+    )
 
 
 def _alarm(
@@ -106,6 +142,7 @@ def _alarm(
     raised = news.state is AlarmState.RAISED
     change = _changes(evidence).get(news.what)
     log_evidence = evidence.log_e if change is None else change.log_evidence or 0.0
+    source = change or evidence.test
     return Alarm(
         **closed.model_dump(include=CARRIED - {"epoch"}),
         monitor=monitor.name,
@@ -113,13 +150,54 @@ def _alarm(
         comparison_key=key,
         what=news.what,
         state=news.state,
+        occasion=news.occasion,
+        since_round=source.since_round if source and raised else None,
+        test=source.number if source else None,
         reason=news.reason,
+        words=_words(monitor.plan, news),
+        promise=_promise(monitor.plan, news, source.number, closed) if source and raised else "",
         gap=evidence.gap,
         log_evidence=log_evidence,
         owners=monitor.upkeep.owners,
         webhook=monitor.upkeep.webhook,
+        channels=monitor.upkeep.channels,
         twins=tuple(_twins(seen[key], evidence.gap.value)) if raised and seen else (),
     )
+
+
+def _words(plan: MonitorPlan, news: AlarmChange) -> str:
+    """Return the alarm for people; nothing where the comparison is no longer watched."""
+    evidence = news.evidence
+    comparison = next((c for c in plan.watched if c.key == evidence.comparison_key), None)
+    if comparison is None:
+        return ""
+    if news.state is AlarmState.CLEARED:
+        return cleared_sentence(comparison, news.reason)
+    if news.what is not AlarmKind.DISPARITY:
+        level = news.what is AlarmKind.LEVEL
+        return change_sentence(comparison, level=level, reference=None, allowed=None)
+    found = GapFound(
+        evidence.gap, _sides(evidence, comparison), evidence.units, evidence.rounds, None
+    )
+    return gap_sentence(comparison, found)
+
+
+def _sides(evidence: Evidence, comparison: Comparison) -> tuple[float, float] | None:
+    """Return the shares of both groups that were selected, where that is what is compared."""
+    rates = evidence.selection_rates if comparison.watched.method.of_selections else None
+    if rates is None or not (rates.first_units and rates.second_units):
+        return None
+    first = rates.first_selected / rates.first_units
+    return first, rates.second_selected / rates.second_units
+
+
+def _promise(plan: MonitorPlan, news: AlarmChange, test: int, closed: Round) -> str:
+    if closed.declared_after_data:
+        return (
+            "Nothing is promised about false alarms: what is watched was declared when the answers"
+            " were known already"
+        )
+    return promise_of(plan, news.what, test)
 
 
 def _twins(seen: ComparedSets, gap: float | None) -> Iterator[SentTwins]:

@@ -1,28 +1,23 @@
 """The records a closed round leaves: itself in its epoch, its increments, and their sums, read."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from services.diagnoser.domain.monitors.change_detection import next_change, reference_of
-from services.diagnoser.domain.monitors.method import BoundedEvidence, method_of
-from services.diagnoser.domain.monitors.methods.pairs import SELECTIONS
-from services.diagnoser.domain.monitors.round_answers import Counts, RoundData, summed
+from services.diagnoser.domain.monitors.alpha import gap_bound
+from services.diagnoser.domain.monitors.change_search import next_change
+from services.diagnoser.domain.monitors.gap_tests import tested_gap
+from services.diagnoser.domain.monitors.round_answers import ClosedCounts, Counts, RoundData, summed
 from shared.contracts import (
     Change,
     Comparison,
     Completion,
-    Estimate,
     Evidence,
     Increment,
     Monitor,
     MonitorPlan,
     Round,
     Run,
-    Verdict,
 )
-from shared.stats.anytime.four_fifths import SelectionPairs
-from shared.stats.anytime.judging import judge
 
 
 def models_of(reported: Iterable[tuple[str | None, str | None]]) -> tuple[str, ...]:
@@ -65,6 +60,7 @@ def closed_round(
         closed_by=completion.closed_by,
         expected=completion.expected,
         arrived=completion.arrived,
+        declared_after_data=monitor.history is not None,
     )
 
 
@@ -79,7 +75,10 @@ def _changed(
     return (*found, *(f"it is now measured by {name}" for name in measured))
 
 
-CARRIED = {"tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"}
+CARRIED = {
+    *("tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"),
+    "declared_after_data",
+}
 """What the records of a round have from the round."""
 
 
@@ -91,112 +90,63 @@ def increment_of(closed: Round, comparison: Comparison, seen: RoundData) -> Incr
         comparison=comparison,
         counts=counted.counts,
         missing=counted.missing,
-        outside=seen.outside[comparison.key],
+        outside=counted.outside,
     )
 
 
 def evidence_of(
-    increment: Increment, last: Mapping[str, Evidence], closed: Round, monitor: Monitor
+    increment: Increment,
+    last: Mapping[str, Evidence],
+    closed: Round,
+    monitor: Monitor,
+    up_to: Callable[[int, str], Counts],
 ) -> Evidence:
-    """Return the sum of an epoch up to this round, and what it allows to say."""
+    """Return the sum of an epoch up to this round, and what it allows to say.
+
+    Parameters
+    ----------
+    last
+        The evidence of the round before, by comparison.
+    up_to
+        Return the sum of the epoch up to an earlier round, of one comparison; asked for when an
+        alarm is raised.
+    """
     plan, comparison = monitor.plan, increment.comparison
     latest = last.get(comparison.key)
     same = latest if latest is not None and latest.epoch == closed.epoch else None
     counts = summed(same.counts, increment.counts) if same else increment.counts
-    found = summary_of(comparison, counts, plan, same.log_supremum if same else 0.0)
-    rounds = (same.rounds if same else 0) + 1
+    key = comparison.key
+    here = ClosedCounts(closed, increment.counts, counts, lambda round_: up_to(round_, key))
+    tested = tested_gap(latest, here, plan, comparison)
+    of_this_test = same if same and same.test and same.test.number == tested.test.number else None
     return Evidence(
         **increment.model_dump(include=CARRIED),
         comparison=comparison,
-        rounds=rounds,
+        rounds=(same.rounds if same else 0) + 1,
         counts=counts,
         missing=(same.missing if same else 0) + increment.missing,
-        bound=plan.bound,
-        change=_change(same, increment, counts, monitor, rounds),
-        level_change=_change(same, increment, counts, monitor, rounds, level=True),
+        bound=gap_bound(plan, tested.test.number),
+        test=tested.test,
+        shown=tested.shown,
+        recovery=tested.recovery,
+        log_supremum=max(of_this_test.log_supremum if of_this_test else 0.0, tested.summary.log_e),
+        **_changes(latest, here, plan),
         before=same.before if same else (latest.gap if latest else None),
-        **vars(found),
+        **vars(tested.summary),
     )
 
 
-def _change(
-    same: Evidence | None,
-    increment: Increment,
-    counts: dict[str, tuple[int, ...]],
-    monitor: Monitor,
-    rounds: int,
-    *,
-    level: bool = False,
-) -> Change | None:
-    if rounds == monitor.plan.reference_rounds:
-        return reference_of(counts, monitor.plan, level=level)
-    last = None if same is None else same.level_change if level else same.change
-    return None if last is None else next_change(last, increment.counts, level=level)
+def _changes(
+    latest: Evidence | None, counts: ClosedCounts, plan: MonitorPlan
+) -> dict[str, Change | None]:
+    """Return the searches for changes of gap and level.
 
-
-INTERVAL = "confidence sequence, valid at every look"
-
-
-@dataclass(frozen=True)
-class EvidenceSummary:
-    """What the evidence says now."""
-
-    units: int
-    gap: Estimate
-    log_e: float
-    log_supremum: float
-    verdict: Verdict
-    reason: str
-    more_units: int | None
-    expected_verdict: Verdict | None
-    no_forecast: str | None
-    impact_ratio: Estimate | None
-
-
-def summary_of(
-    comparison: Comparison, counts: Counts, plan: MonitorPlan, log_supremum: float
-) -> EvidenceSummary:
-    """Read the evidence of one comparison, a member of the monitor's family."""
-    watched = comparison.watched
-    state, span = method_of(watched.method).evidence(counts), span_of(comparison)
-    alpha, family = plan.alpha / 2, len(plan.watched)
-    allowed = watched.tolerance / span
-    found = judge(state, tolerance=allowed, alpha=alpha, family=family, log_supremum=log_supremum)
-    expected = found.forecast.decision
-    return EvidenceSummary(
-        units=state.units,
-        gap=gap_of(comparison, state, alpha / family),
-        log_e=found.log_e,
-        log_supremum=found.log_supremum,
-        verdict=Verdict(found.conclusion.verdict),
-        reason=found.conclusion.reason,
-        more_units=found.forecast.more_units,
-        expected_verdict=None if expected is None else Verdict(expected),
-        no_forecast=found.forecast.reason,
-        impact_ratio=_impact_ratio(counts, alpha / family),
-    )
-
-
-def span_of(comparison: Comparison) -> float:
-    """Return what a gap of 1 is in the feature's units; log odds are their own."""
-    watched = comparison.watched
-    return 1.0 if watched.method.of_selections else watched.high - watched.low
-
-
-def gap_of(comparison: Comparison, state: BoundedEvidence, alpha: float) -> Estimate:
-    """Return the gap with its interval; None is no bound."""
-    found, span = (state.estimate, *state.interval(alpha)), span_of(comparison)
-    value, low, high = (None if each is None else each * span for each in found)
-    why = "the odds ratio is infinite or 0 so far" if state.units else "there are no units yet"
-    reason = why if value is None else None
-    return Estimate(value=value, low=low, high=high, method=INTERVAL, reason=reason)
-
-
-def _impact_ratio(counts: Counts, alpha: float) -> Estimate | None:
-    if SELECTIONS not in counts:
-        return None
-    pairs = SelectionPairs(*counts[SELECTIONS])
-    if pairs.ratio is None:
-        return Estimate(reason="nobody of the second group was selected", method=INTERVAL)
-    low, high = pairs.interval(alpha)
-    return Estimate(value=pairs.ratio, low=low, high=high, method=INTERVAL)
+    In traffic each user enters once, so that later windows are of users who come more rarely: they
+    differ from the first ones without any change.
+    """
+    if plan.traffic is not None:
+        return {}
+    return {
+        name: next_change(latest, counts, plan, level=name == "level_change")
+        for name in ("change", "level_change")
+    }

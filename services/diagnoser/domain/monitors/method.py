@@ -4,7 +4,7 @@ A new method is a file there with a `METHOD`, its name and facts in
 `shared/contracts/comparison.py`, a test and a row in `docs/monitors.md`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol
@@ -15,12 +15,17 @@ from services.diagnoser.domain.monitors import methods
 from services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
     Counts,
+    RoundAnswers,
     RoundCounts,
     RoundScope,
+    SetsOfComparisons,
 )
+from services.diagnoser.domain.monitors.set_bounds import RoundRows
 from shared.contracts import Comparison, Method, WatchedFeature
 from shared.stats.anytime.judging import GapEvidence
+from shared.stats.anytime.matched_planning import Arrivals
 from shared.stats.anytime.planning import PlannedUnits
+from shared.stats.anytime.set_shapes import MissingAnswers
 
 
 class BoundedEvidence(GapEvidence, Protocol):
@@ -29,6 +34,9 @@ class BoundedEvidence(GapEvidence, Protocol):
     def interval(self, alpha: float) -> tuple[float | None, float | None]:
         """Return the gaps that are not rejected at alpha; None is no bound."""
         ...
+
+
+NOTHING_MISSING = MissingAnswers()
 
 
 @dataclass(frozen=True)
@@ -49,14 +57,54 @@ class PlannedGap:
     """The share of alpha that is for gaps."""
     family: int
     """How many comparisons share it."""
+    missing: MissingAnswers = NOTHING_MISSING
+    """What will be missing, and how many answers sets have."""
+    spread: float = 0.0
+    """The standard deviation of the log odds of sets, where selections are compared."""
+    bank: bool = False
+    """The claim is about a bank, where a set counts also if answers are missing."""
+    twins: bool = False
+    """Most sets have both groups, where twins are not needed."""
+    arrivals: Arrivals | None = None
+    """How users of traffic come, where they are matched."""
+
+
+@dataclass(frozen=True)
+class SortedRound:
+    """A closed round of a suite, sorted for all of its comparisons."""
+
+    answers: RoundAnswers
+    rows: RoundRows
+    sets: SetsOfComparisons
+    scope: RoundScope
+
+    @classmethod
+    def of(
+        cls, comparisons: Sequence[Comparison], answers: RoundAnswers, scope: RoundScope
+    ) -> "SortedRound":
+        """Sort the answers of a round."""
+        sets = SetsOfComparisons(comparisons, answers)
+        return cls(answers, RoundRows(answers.planned), sets, scope)
+
+
+CountAll = Callable[[Sequence[Comparison], SortedRound], dict[str, RoundCounts]]
+
+
+def one_by_one(count: Callable[[Comparison, ComparedSets, RoundScope], RoundCounts]) -> CountAll:
+    """Return how to count all comparisons of a round from how to count one."""
+
+    def count_all(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:
+        return {each.key: count(each, closed.sets[each.key], closed.scope) for each in comparisons}
+
+    return count_all
 
 
 @dataclass(frozen=True)
 class MonitorMethod:
     """All that depends on how evidence is gathered."""
 
-    count: Callable[[Comparison, ComparedSets, RoundScope], RoundCounts]
-    """A closed round of a suite in whole numbers that add up."""
+    count: CountAll
+    """Comparisons of a closed round of a suite, by key, in whole numbers that add up."""
     evidence: Callable[[Counts], BoundedEvidence]
     """The state of evidence that summed counts are."""
     planned_units: Callable[[WatchedFeature, PlannedGap, np.random.Generator], PlannedUnits]
@@ -67,3 +115,17 @@ def method_of(method: Method) -> MonitorMethod:
     """Return what a method computes."""
     found: MonitorMethod = import_module(f"{methods.__name__}.{method}").METHOD
     return found
+
+
+def counted(
+    comparisons: Sequence[Comparison], answers: RoundAnswers, scope: RoundScope
+) -> tuple[dict[str, RoundCounts], SetsOfComparisons]:
+    """Return what a closed round of a suite adds to each comparison, and the sets behind it."""
+    closed = SortedRound.of(comparisons, answers, scope)
+    by_method: dict[Method, list[Comparison]] = {}
+    for each in comparisons:
+        by_method.setdefault(each.watched.method, []).append(each)
+    found: dict[str, RoundCounts] = {}
+    for method, mine in by_method.items():
+        found.update(method_of(method).count(mine, closed))
+    return found, closed.sets

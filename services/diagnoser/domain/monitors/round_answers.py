@@ -1,34 +1,53 @@
 """The answers of a round, sorted for one comparison, and the whole numbers they become."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shared.contracts import MISSING, Claim, Comparison, Description
+from shared.contracts import MISSING, Claim, Comparison, Description, Round
 
 Values = Mapping[str, float | None] | None
 """What an extractor read from an answer; None where it read nothing, or nothing came."""
 
 
 @dataclass(frozen=True)
-class MeasuredAnswer:
-    """One response as measured by one extractor."""
+class PlannedAnswer:
+    """One response that a round planned, whether or not it came."""
 
     set: str
     unit: str
     groups: Mapping[str, str]
-    extractor: str
     response_id: str
-    values: Values
+
+
+@dataclass(frozen=True)
+class RoundAnswers:
+    """All answers that a round planned, and what each extractor read from them."""
+
+    planned: Sequence[PlannedAnswer]
+    values: Mapping[str, Sequence[Values]]
+    """By extractor, in the order of the answers."""
+
+
+@dataclass
+class UnitAnswers:
+    """The repeats of one unit."""
+
+    values: list[float] = field(default_factory=list)
+    missing: int = 0
+
+    def mean(self, missing_as: float) -> float:
+        """Return the mean, where missing answers have this value."""
+        total = sum(self.values) + self.missing * missing_as
+        return total / (len(self.values) + self.missing)
 
 
 @dataclass
 class GroupAnswers:
     """The answers of one group within a set."""
 
-    by_group: dict[str, dict[str, list[float]]] = field(default_factory=dict)
-    """Values by group and unit: the rest may be several groups."""
-    missing: int = 0
+    by_group: dict[str, dict[str, UnitAnswers]] = field(default_factory=dict)
+    """By group and unit: the rest may be several groups."""
     responses: list[str] = field(default_factory=list)
 
     @property
@@ -37,9 +56,15 @@ class GroupAnswers:
         return bool(self.responses)
 
     @property
+    def missing(self) -> int:
+        """The number of answers without a value."""
+        return sum(unit.missing for units in self.by_group.values() for unit in units.values())
+
+    @property
     def units(self) -> list[float]:
-        """The mean of each unit."""
-        return [_mean(values) for units in self.by_group.values() for values in units.values()]
+        """The mean of each unit, of those that have a value."""
+        units = (unit for units in self.by_group.values() for unit in units.values())
+        return [_mean(unit.values) for unit in units if unit.values]
 
     @property
     def mean(self) -> float | None:
@@ -47,9 +72,16 @@ class GroupAnswers:
 
         The mean of those that came would be about other answers in every round.
         """
-        if self.missing or not self.by_group:
-            return None
-        groups = ([_mean(v) for v in units.values()] for units in self.by_group.values())
+        return None if self.missing or not self.by_group else self.mean_with(0.0)
+
+    def mean_with(self, missing_as: float) -> float:
+        """Return the mean over groups of the means over units, if missing answers had this value.
+
+        It rises with that value: at the ends of the range it gives what the mean can be.
+        """
+        groups = (
+            [unit.mean(missing_as) for unit in units.values()] for units in self.by_group.values()
+        )
         return _mean([_mean(units) for units in groups])
 
 
@@ -67,15 +99,9 @@ class SetAnswers:
 
     @property
     def gap(self) -> float | None:
-        """First less second, in the feature's units."""
+        """First less second, in the feature's units; None where any answer is missing."""
         a, b = self.a.mean, self.b.mean
         return None if a is None or b is None else a - b
-
-    @property
-    def level(self) -> float | None:
-        """The mean of both groups, in the feature's units."""
-        a, b = self.a.mean, self.b.mean
-        return None if a is None or b is None else (a + b) / 2
 
 
 @dataclass(frozen=True)
@@ -87,27 +113,46 @@ class ComparedSets:
     """Values beyond the declared range."""
 
 
-def compared_sets(comparison: Comparison, answers: Iterable[MeasuredAnswer]) -> ComparedSets:
+def compared_sets(comparison: Comparison, answers: RoundAnswers) -> ComparedSets:
     """Sort the answers for one comparison; values beyond the range count as missing."""
     pair, watched = comparison.pair, comparison.watched
     sets: dict[str, SetAnswers] = defaultdict(SetAnswers)
     outside = 0
-    for answer in answers:
+    for answer, values in zip(answers.planned, answers.values[watched.extractor], strict=True):
         group = answer.groups.get(pair.dimension)
-        if answer.extractor != watched.extractor or group is None:
-            continue
-        if group != pair.a and pair.b is not None and group != pair.b:
+        if group is None or (group != pair.a and pair.b not in (None, group)):
             continue
         side = sets[answer.set].a if group == pair.a else sets[answer.set].b
-        value = value_of(answer.values, watched.feature)
+        value = value_of(values, watched.feature)
         if value is not None and not watched.low <= value <= watched.high:
             value, outside = None, outside + 1
         side.responses.append(answer.response_id)
+        unit = side.by_group.setdefault(group, {}).setdefault(answer.unit, UnitAnswers())
         if value is None:
-            side.missing += 1
+            unit.missing += 1
         else:
-            side.by_group.setdefault(group, {}).setdefault(answer.unit, []).append(value)
+            unit.values.append(value)
     return ComparedSets(dict(sorted(sets.items())), outside)
+
+
+class SetsOfComparisons(Mapping[str, ComparedSets]):
+    """The sets of every comparison, sorted when they are asked for: few comparisons need them."""
+
+    def __init__(self, comparisons: Iterable[Comparison], answers: RoundAnswers) -> None:
+        self._comparisons = {each.key: each for each in comparisons}
+        self._answers = answers
+        self._found: dict[str, ComparedSets] = {}
+
+    def __getitem__(self, key: str) -> ComparedSets:
+        if key not in self._found:
+            self._found[key] = compared_sets(self._comparisons[key], self._answers)
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._comparisons)
+
+    def __len__(self) -> int:
+        return len(self._comparisons)
 
 
 def selections_of_pairs(sets: Iterable[SetAnswers], limit: float) -> tuple[int, ...]:
@@ -147,10 +192,15 @@ Counts = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class RoundCounts:
-    """What a round adds to one comparison, and how many units it could not count."""
+    """What a round adds to one comparison, and what it lacks."""
 
     counts: Counts
     missing: int
+    """Units of which answers are missing."""
+    outside: int = 0
+    """Values beyond the declared range, which count as missing."""
+    used: frozenset[str] = frozenset()
+    """The answers of a window of traffic that are counted, by their names."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +220,6 @@ class RoundData:
     """A round by comparison, whether a suite was asked or traffic was watched."""
 
     counted: Mapping[str, RoundCounts]
-    outside: Mapping[str, int]
-    """Values beyond the declared range."""
     sets: Mapping[str, ComparedSets] = field(default_factory=dict)
     """The twins, for alarms to show; traffic has none."""
     described: tuple[Description, ...] = ()
@@ -179,6 +227,40 @@ class RoundData:
 
 
 def summed(a: Counts, b: Counts) -> Counts:
-    """Return the counts of disjoint units together."""
-    both = {name: zip(a[name], b[name], strict=True) for name in sorted(a)}
-    return {name: tuple(x + y for x, y in places) for name, places in both.items()}
+    """Return the counts of disjoint units together; a part that one lacks is zero there."""
+    found = {}
+    for name in sorted(a.keys() | b.keys()):
+        one, other = a.get(name), b.get(name)
+        if one is None or other is None:
+            found[name] = one or other or ()
+        else:
+            found[name] = tuple(x + y for x, y in zip(one, other, strict=True))
+    return found
+
+
+def less(a: Counts, b: Counts) -> Counts:
+    """Return what is in the first counts and not in the second, which are a part of them."""
+    return {
+        name: tuple(x - y for x, y in zip(a[name], b[name], strict=True)) if name in b else a[name]
+        for name in a
+    }
+
+
+SumUpTo = Callable[[int], Counts]
+"""Return the sum of the epoch's rounds up to one of them."""
+
+
+@dataclass(frozen=True)
+class ClosedCounts:
+    """A closed round of one comparison: what it adds, and the sum of its epoch with it."""
+
+    round: Round
+    added: Counts
+    total: Counts
+    up_to: SumUpTo
+    """The same sum at the end of an earlier round; asked for when an alarm is raised."""
+
+    @property
+    def before(self) -> Counts:
+        """Return the sum of the epoch's earlier rounds."""
+        return less(self.total, self.added)

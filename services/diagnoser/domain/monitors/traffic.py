@@ -2,13 +2,25 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from statistics import fmean
 
 from services.diagnoser.domain.monitors.methods.two_groups import SIDES, share_of_range, side_counts
 from services.diagnoser.domain.monitors.round_answers import RoundCounts, Values, value_of
-from shared.contracts import Comparison, Described, Estimate, GroupSummary, MonitorPlan, WatchedPair
+from shared.contracts import (
+    Comparison,
+    Described,
+    Estimate,
+    GroupSummary,
+    MemberAccounts,
+    MonitorPlan,
+    UserCounts,
+    WatchedPair,
+)
 from shared.stats.comparisons.means_and_rates import mean_of
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -24,6 +36,16 @@ class TrafficAnswer:
     values: Values
     unscorable: str | None = None
     """Why there are no values."""
+    said_at: datetime = EPOCH
+    """When it was given."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What else is known of it: topic, language, product."""
+    response_id: str = ""
+
+    @property
+    def at_s(self) -> float:
+        """When it was given, in seconds since 1970."""
+        return self.said_at.timestamp()
 
 
 @dataclass(frozen=True)
@@ -39,11 +61,52 @@ class Entrants:
 
 
 @dataclass(frozen=True)
-class WindowCounts:
-    """What one comparison takes from a window."""
+class Member:
+    """An answer that was taken in time for a window."""
 
-    counted: RoundCounts
-    outside: int
+    key: str
+    """The answer's own name."""
+    user: str | None
+    """The user or conversation, where one is named."""
+    groups: Mapping[str, str]
+    said_at: datetime
+    """When it was given."""
+    has_text: bool
+    """Whether there was an answer at all."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What else is known of it."""
+    response_id: str = ""
+
+
+def accounts_of(
+    members: Iterable[Member],
+    pairs: Iterable[WatchedPair],
+    measured: Collection[str],
+    used: Collection[str],
+) -> MemberAccounts:
+    """Return what became of a window's members, each in one account: the first that applies.
+
+    Parameters
+    ----------
+    pairs
+        The groups that are compared.
+    measured
+        The names of the answers that any extractor has measured.
+    used
+        The names of those that any comparison counts.
+    """
+    compared = list(pairs)
+
+    def account(member: Member) -> str:
+        if not member.has_text:
+            return "without_text"
+        if all(side_of(pair, member.groups) is None for pair in compared):
+            return "without_group"
+        if member.key not in measured:
+            return "unmeasured"
+        return "evidence" if member.key in used else "described"
+
+    return MemberAccounts(**Counter(map(account, members)))
 
 
 def groups_by_user(heard: Iterable[TrafficAnswer], dimension: str) -> dict[str, set[str]]:
@@ -65,26 +128,26 @@ def side_of(pair: WatchedPair, groups: Mapping[str, str]) -> str | None:
 
 def count_window(
     comparison: Comparison, heard: Iterable[TrafficAnswer], who: Entrants
-) -> WindowCounts:
+) -> RoundCounts:
     """Count one comparison: the mean of each new user, on the side of the user's group.
 
     A user has the mean of those answers that have a number, and is missing where none has: users
     ask different things anyway, so what is missing is no hole in a set of twins.
     """
-    sides, outside = _sides(comparison, heard, who)
+    sides, outside, used = _sides(comparison, heard, who)
     counts, missing = {}, 0
     for name in SIDES:
         means = {user: fmean(values) for user, values in sides[name].items() if values}
         missing += len(sides[name]) - len(means)
         shares = {user: share_of_range(comparison.watched, mean) for user, mean in means.items()}
         counts[name] = side_counts(comparison, name, shares)
-    return WindowCounts(RoundCounts(counts, missing), outside)
+    return RoundCounts(counts, missing, outside, frozenset(used))
 
 
 def _sides(
     comparison: Comparison, heard: Iterable[TrafficAnswer], who: Entrants
-) -> tuple[dict[str, dict[str, list[float]]], int]:
-    watched, outside = comparison.watched, 0
+) -> tuple[dict[str, dict[str, list[float]]], int, set[str]]:
+    watched, outside, used = comparison.watched, 0, set()
     sides: dict[str, dict[str, list[float]]] = {name: {} for name in SIDES}
     for each in heard:
         side = side_of(comparison.pair, each.groups)
@@ -92,6 +155,7 @@ def _sides(
             continue
         if each.user not in who.new or each.user in who.mixed:
             continue
+        used.add(each.key)
         values = sides[side].setdefault(each.user, [])
         value = value_of(each.values, watched.feature)
         if value is None:
@@ -100,7 +164,7 @@ def _sides(
             values.append(value)
         else:
             outside += 1
-    return sides, outside
+    return sides, outside, used
 
 
 NAMELESS = (
@@ -111,13 +175,15 @@ UNEXPLAINED = "no such number"
 
 
 def window_descriptions(
-    plan: MonitorPlan, heard: Collection[TrafficAnswer]
+    plan: MonitorPlan, heard: Collection[TrafficAnswer], users: Mapping[str, UserCounts | None]
 ) -> tuple[Described, ...]:
     """Describe every number that is watched in every comparison that is declared."""
-    return tuple(_described(each, heard, plan.alpha) for each in plan.watched)
+    return tuple(_described(each, heard, plan.alpha, users.get(each.key)) for each in plan.watched)
 
 
-def _described(comparison: Comparison, heard: Iterable[TrafficAnswer], alpha: float) -> Described:
+def _described(
+    comparison: Comparison, heard: Iterable[TrafficAnswer], alpha: float, users: UserCounts | None
+) -> Described:
     watched, pair = comparison.watched, comparison.pair
     mine = [each for each in heard if each.extractor == watched.extractor]
     names = dict(zip(SIDES, (pair.a, pair.b or f"any but {pair.a}"), strict=True))
@@ -126,6 +192,7 @@ def _described(comparison: Comparison, heard: Iterable[TrafficAnswer], alpha: fl
         extractor=watched.extractor,
         feature=watched.feature,
         dimension=pair.dimension,
+        users=users,
         groups=tuple(
             _summary(names[side], there, watched.feature, alpha) for side, there in by_side.items()
         ),

@@ -1,7 +1,7 @@
 """McNemar: twins of which one is selected."""
 
 from services.diagnoser.domain.monitors.change_detection import counted_pairs
-from services.diagnoser.domain.monitors.method import MonitorMethod
+from services.diagnoser.domain.monitors.method import MonitorMethod, one_by_one
 from services.diagnoser.domain.monitors.methods.odds import planned_selections
 from services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
@@ -20,7 +20,10 @@ def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) ->
     both, first, second, neither = selections_of_pairs(sets.values(), limit)
     missing = len(sets) - (both + first + second + neither)
     changes = counted_pairs(selected_shares(sets, limit), comparison.key)
-    return RoundCounts({"pairs": (first, second, both + neither), **changes}, missing)
+    counts = {"pairs": (first, second, both + neither), **changes}
+    return RoundCounts(counts, missing, compared.outside)
 
 
-METHOD = MonitorMethod(_count, lambda counts: DiscordantPairs(*counts["pairs"]), planned_selections)
+METHOD = MonitorMethod(
+    one_by_one(_count), lambda counts: DiscordantPairs(*counts["pairs"]), planned_selections
+)

@@ -1,10 +1,11 @@
 """A common odds ratio of being selected; a set is a batch."""
 
+from collections.abc import Sequence
+
 import numpy as np
-from scipy.special import expit, logit
 
 from services.diagnoser.domain.monitors.change_detection import counted_pairs
-from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap
+from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap, one_by_one
 from services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
     Counts,
@@ -14,7 +15,9 @@ from services.diagnoser.domain.monitors.round_answers import (
 )
 from shared.contracts import Comparison, WatchedFeature
 from shared.stats.anytime.odds import Batch, CommonOdds
-from shared.stats.anytime.planning import PlannedUnits, plan_rates
+from shared.stats.anytime.odds_planning import plan_odds
+from shared.stats.anytime.planning import PlannedUnits
+from shared.stats.anytime.set_shapes import ONE_AND_ONE, SetShape
 
 
 def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) -> RoundCounts:
@@ -34,7 +37,7 @@ def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) ->
         "units": (found.units,), "silent": (found.silent,),
         **counted_pairs(selected_shares(compared.sets, limit), comparison.key),
     }  # fmt: skip
-    return RoundCounts(counts, len(sets) - len(whole))
+    return RoundCounts(counts, len(sets) - len(whole), compared.outside)
 
 
 def _evidence(counts: Counts) -> CommonOdds:
@@ -42,14 +45,24 @@ def _evidence(counts: Counts) -> CommonOdds:
     return CommonOdds(counts["selected"][0], counts["normalisers"], *single)
 
 
-def planned_selections(
+def _planned_units(
     watched: WatchedFeature, gap: PlannedGap, rng: np.random.Generator
 ) -> PlannedUnits:
-    """Return the units that a gap in log odds is likely to need."""
-    level = gap.level or 0.0
-    first = float(expit(logit(level) + gap.effect))
-    alpha, family = gap.alpha, gap.family
-    return plan_rates(first, level, rng, alpha=alpha, family=family, tolerance=watched.tolerance)
+    return planned_selections(watched, gap, rng, gap.missing.shapes)
 
 
-METHOD = MonitorMethod(_count, _evidence, planned_selections)
+def planned_selections(
+    watched: WatchedFeature,
+    gap: PlannedGap,
+    rng: np.random.Generator,
+    shapes: Sequence[SetShape] = ONE_AND_ONE,
+) -> PlannedUnits:
+    """Return the sets that a gap in log odds is likely to need, sets having these shapes."""
+    found = plan_odds(
+        gap.effect, gap.level or 0.0, rng, alpha=gap.alpha, family=gap.family,
+        tolerance=watched.tolerance, spread=gap.spread, shapes=shapes,
+    )  # fmt: skip
+    return found.of_every(gap.missing.complete_sets)
+
+
+METHOD = MonitorMethod(one_by_one(_count), _evidence, _planned_units)

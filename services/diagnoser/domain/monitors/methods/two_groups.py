@@ -1,19 +1,31 @@
 """Two histograms of the groups' values, where there are no twins."""
 
 from collections.abc import Mapping
+from math import hypot
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.change_detection import counted_pairs, random_pairs
-from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap
-from services.diagnoser.domain.monitors.round_answers import ComparedSets, RoundCounts, RoundScope
+from services.diagnoser.domain.monitors.change_detection import (
+    counted_pairs,
+    difference_counts,
+    random_pairs,
+)
+from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap, one_by_one
+from services.diagnoser.domain.monitors.round_answers import (
+    ComparedSets,
+    Counts,
+    RoundCounts,
+    RoundScope,
+)
 from shared.contracts import Comparison, WatchedFeature
-from shared.stats.anytime.planning import PlannedUnits
+from shared.stats.anytime.planning import PlannedUnits, plan_gap
 from shared.stats.anytime.rounding import uniforms
 from shared.stats.anytime.two_groups import TwoHistograms
 from shared.stats.anytime.two_groups_planning import plan_two_groups
 
 SIDES = ("first", "second")
+TWINS = "twins"
+"""The differences of sets with both sides; traffic has none, nor have rounds of version 0.1."""
 
 
 def share_of_range(watched: WatchedFeature, mean: float) -> float:
@@ -29,21 +41,35 @@ def side_counts(comparison: Comparison, side: str, shares: Mapping[str, float]) 
 
 
 def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) -> RoundCounts:
-    counts, missing = {}, 0
-    sides: dict[str, dict[str, float]] = {}
-    for name in SIDES:
-        answers = {n: (t.a if name == "first" else t.b) for n, t in compared.sets.items()}
-        means = {unit: side.mean for unit, side in answers.items() if side.there}
-        sides[name] = {
+    """Count each side of a set as a unit, and the difference of sets that have both.
+
+    Both sides of a set may go together in any way, so as two units they would not be independent.
+    """
+    sides = {
+        name: {
             unit: share_of_range(comparison.watched, mean)
-            for unit, mean in means.items()
-            if mean is not None
+            for unit, answers in compared.sets.items()
+            if (mean := (answers.a if name == "first" else answers.b).mean) is not None
         }
-        missing += len(means) - len(sides[name])
-        by_id = {scope.unit_id(unit): value for unit, value in sides[name].items()}
-        counts[name] = side_counts(comparison, name, by_id)
+        for name in SIDES
+    }
+    there = sum(each.a.there + each.b.there for each in compared.sets.values())
+    twins = sides["first"].keys() & sides["second"].keys()
+    counts: Counts = {}
+    for name, shares in sides.items():
+        alone = {scope.unit_id(unit): shares[unit] for unit in shares if unit not in twins}
+        counts[name] = side_counts(comparison, name, alone)
+    gaps = {scope.unit_id(n): sides["first"][n] - sides["second"][n] for n in sorted(twins)}
+    counts[TWINS] = difference_counts(gaps, f"{comparison.key}/{TWINS}")
     pairs = random_pairs(sides["first"], sides["second"], comparison.key)
-    return RoundCounts({**counts, **counted_pairs(pairs, comparison.key)}, missing)
+    counts |= counted_pairs(pairs, comparison.key)
+    missing = there - sum(map(len, sides.values()))
+    return RoundCounts(counts, missing, compared.outside)
+
+
+def _evidence(counts: Counts) -> TwoHistograms:
+    sides = (counts[name] for name in SIDES)
+    return TwoHistograms(*sides, **({TWINS: counts[TWINS]} if TWINS in counts else {}))
 
 
 def _planned_units(
@@ -51,12 +77,21 @@ def _planned_units(
 ) -> PlannedUnits:
     span = watched.high - watched.low
     level = ((gap.level or 0.0) - watched.low) / span
-    return plan_two_groups(
-        gap.effect / span, ((gap.sd_first or 0.0) / span, (gap.sd or 0.0) / span), level, rng,
-        alpha=gap.alpha, family=gap.family, tolerance=watched.tolerance / span,
+    sds, tolerance = (
+        ((gap.sd_first or 0.0) / span, (gap.sd or 0.0) / span),
+        watched.tolerance / span,
+    )
+    if gap.twins:  # as if twins did not go together
+        of_sets = plan_gap(
+            gap.effect / span, hypot(*sds), rng,
+            alpha=gap.alpha, family=gap.family, tolerance=tolerance, binary=gap.binary,
+        )  # fmt: skip
+        return of_sets.of_every(gap.missing.complete_sets / 2)  # two units each
+    found = plan_two_groups(
+        gap.effect / span, sds, level, rng,
+        alpha=gap.alpha, family=gap.family, tolerance=tolerance,
     )  # fmt: skip
+    return found.of_every(gap.missing.complete_sides)
 
 
-METHOD = MonitorMethod(
-    _count, lambda counts: TwoHistograms(counts["first"], counts["second"]), _planned_units
-)
+METHOD = MonitorMethod(one_by_one(_count), _evidence, _planned_units)

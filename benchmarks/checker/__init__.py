@@ -1,0 +1,1 @@
+"""How many planted errors the checker of reports catches, and how many true sentences it flags."""

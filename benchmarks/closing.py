@@ -1,0 +1,181 @@
+"""Closing a round of 18,480 comparisons by the diagnoser's own code, against closing each alone.
+
+The round before is read from its records; answers become counts, increments, evidence, records.
+A part of the comparisons is measured and multiplied: time and bytes grow with their number. The old
+way, in the same run: every comparison sorts the answers and takes its interval by itself, and is
+two records of JSON. The bars are CPU seconds of a whole round, and the bytes of its records.
+"""
+
+import sys
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from services.diagnoser.domain.monitors.evidence import evidence_of, increment_of
+from services.diagnoser.domain.monitors.method import counted
+from services.diagnoser.domain.monitors.round_answers import (
+    Counts,
+    PlannedAnswer,
+    RoundAnswers,
+    RoundData,
+    RoundScope,
+    compared_sets,
+)
+from shared.contracts import (
+    Claim,
+    ClosedBy,
+    Evidence,
+    Increment,
+    Monitor,
+    MonitorPlan,
+    Purpose,
+    Round,
+    RoundEvidence,
+    Target,
+    Upkeep,
+    WatchedFeature,
+    WatchedPair,
+    evidence_in,
+    round_evidence,
+)
+from shared.stats.anytime.bets import against
+from shared.stats.anytime.inversion import invert
+from shared.stats.anytime.pairs import STEPS_PER_SE, PairHistogram
+
+COMPARISONS = 18_480
+GROUPS, SETS, EXTRACTORS, FEATURES = 21, 60, 4, 4
+ROUNDS = 8
+"""The last is measured; changes are searched by then."""
+OLD_WAY = 60
+BAR_S, BAR_BYTES = 10.0, 0.1
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A round as it was closed, and the CPU seconds of each step."""
+
+    increments: list[Increment]
+    evidence: list[Evidence]
+    records: list[RoundEvidence]
+    seconds: dict[str, float]
+
+
+def monitor() -> Monitor:
+    """Make a monitor of 210 pairs of nations; it watches missing answers, too."""
+    groups = [f"nation-{n:02}" for n in range(GROUPS)]
+    pairs = [
+        WatchedPair(dimension="nation", a=a, b=b)
+        for place, a in enumerate(groups)
+        for b in groups[place + 1 :]
+    ]
+    features = [
+        WatchedFeature(extractor=f"x{n % EXTRACTORS}", feature=f"f{n}", tolerance=0.02)
+        for n in range(FEATURES)
+    ]
+    plan = MonitorPlan(
+        suite="nations", suite_hash="a" * 32, features=tuple(features), comparisons=tuple(pairs),
+        target=Target(name="replay:x", provider="replay", model="x"),
+    )  # fmt: skip
+    return Monitor(
+        purpose=Purpose.MONITOR, at=AT, name="nations", moment_ms=1, since=AT, plan=plan,
+        upkeep=Upkeep(cadence_s=3600),
+    )  # fmt: skip
+
+
+def answers(rng: np.random.Generator) -> RoundAnswers:
+    """Make a round's answers, of which one in a hundred is missing."""
+    planned = [
+        PlannedAnswer(f"set-{s}", f"set-{s}/{g}", {"nation": f"nation-{g:02}"}, f"{s}/{g}")
+        for s in range(SETS)
+        for g in range(GROUPS)
+    ]
+    values = {}
+    for extractor in range(EXTRACTORS):
+        names = [f"f{n}" for n in range(FEATURES) if n % EXTRACTORS == extractor]
+        read = rng.beta(2, 3, (len(planned), len(names))).tolist()
+        missing = rng.random(len(planned)) < 0.01
+        values[f"x{extractor}"] = [
+            None if gone else dict(zip(names, row, strict=True))
+            for gone, row in zip(missing, read, strict=True)
+        ]
+    return RoundAnswers(planned, values)
+
+
+def close(watch: Monitor, number: int, seen: RoundAnswers, before: list[RoundEvidence]) -> Closed:
+    """Close a round as the diagnoser does; the records of the round before are read."""
+    closed = Round(
+        purpose=Purpose.MONITOR, at=AT, monitor_id=watch.monitor_id, monitor=watch.name,
+        round=number, run_id=f"{number:032x}", closed_by=ClosedBy.ARRIVAL, expected=1, arrived=1,
+    )  # fmt: skip
+    marks = [time.process_time()]
+    last = {each.comparison_key: each for each in evidence_in(before)}
+    marks.append(time.process_time())
+    watched = watch.plan.watched
+    data = RoundData(*counted(watched, seen, RoundScope(Claim.BANK, number)))
+    increments = [increment_of(closed, each, data) for each in watched]
+    marks.append(time.process_time())
+    evidence = [evidence_of(each, last, closed, watch, _never_alarmed) for each in increments]
+    marks.append(time.process_time())
+    records = round_evidence(increments, evidence)
+    for each in records:
+        each.encode()
+    marks.append(time.process_time())
+    steps = ("reading", "counting", "evidence", "records")
+    return Closed(increments, evidence, records, dict(zip(steps, np.diff(marks), strict=True)))
+
+
+def _never_alarmed(round_: int, key: str) -> Counts:
+    raise ValueError(f"nothing differs here, and still {key} has alarmed since round {round_}")
+
+
+def old_way_s(watch: Monitor, seen: RoundAnswers, closed: Closed) -> float:
+    """Return the CPU seconds a comparison of sorting, an interval and two records, each alone."""
+    start = time.process_time()
+    for increment, evidence in list(zip(closed.increments, closed.evidence, strict=True))[:OLD_WAY]:
+        compared_sets(increment.comparison, seen)
+        state = PairHistogram(evidence.counts["counts"])
+        step = max(state.standard_error, 1 / state.units) / STEPS_PER_SE
+        ends, stakes = state.ends, (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
+        alpha = watch.plan.alpha / 2 / len(watch.plan.watched)
+        invert(lambda d: against(*ends, d, stakes), state.estimate or 0.0, step, (-1, 1), alpha)  # noqa: B023
+        for record in (increment, evidence):
+            type(record).model_validate_json(record.model_dump_json(exclude_none=True))
+    return (time.process_time() - start) / OLD_WAY
+
+
+def main() -> int:
+    """Measure and print; 1 where a bar is missed."""
+    watch, rng = monitor(), np.random.default_rng(1)
+    closed: Closed | None = None
+    for number in range(ROUNDS):
+        seen = answers(rng)
+        closed = close(watch, number, seen, closed.records if closed else [])
+    assert closed is not None
+    here = len(watch.plan.watched)
+    times = COMPARISONS / here
+    total = sum(closed.seconds.values()) * times
+    old = old_way_s(watch, seen, closed) * COMPARISONS
+    alone = sum(
+        len(e.model_dump_json(exclude_none=True)) for e in (*closed.increments, *closed.evidence)
+    )
+    packed = sum(len(each.encode()) for each in closed.records)
+    print(f"{COMPARISONS:,} comparisons, from {here:,} measured, {SETS} sets, {GROUPS} groups:")
+    for step, seconds in closed.seconds.items():
+        print(f"  {step:10}{seconds * times:8.2f} s")
+    print(
+        f"  together  {total:8.2f} s of CPU (bar: {BAR_S:g}); {old / total:.1f} times as quick as"
+    )
+    print(f"            {old:8.2f} s for sorting, intervals and records alone, one by one")
+    share = packed / alone
+    print(
+        f"  records   {packed * times / 1e6:8.2f} MB in {len(closed.records)} of {here:,}"
+        f" comparisons, {share:.3f} of one by one (bar: {BAR_BYTES})"
+    )
+    return 0 if total <= BAR_S and share <= BAR_BYTES else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

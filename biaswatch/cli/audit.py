@@ -1,0 +1,162 @@
+"""The verbs of the audit trail: show who did what, and verify that nobody changed it."""
+
+import asyncio
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from biaswatch.cli.options import Json, Server, Token, moment_of
+from biaswatch.local.connections import bus_connection, bus_url, connected
+from biaswatch.render.output import print_json
+from biaswatch.render.tables import printable
+from shared.bus.audit_anchors import audit_anchors
+from shared.bus.jetstream import Admin
+from shared.contracts.audit import AuditEntry, faults_of
+from shared.errors import UsageError
+from shared.files import json_lines, read_text
+from shared.runtime.settings import Settings, load_settings
+from shared.store import Store
+from shared.store.audit import AuditFilter
+
+app = typer.Typer(
+    name="audit", help="Who did what, when and from where: show, verify.", no_args_is_help=True
+)
+EVENT = "audit entry"
+"""How an entry's line in the log begins."""
+BROKEN_CODE = 2
+Anchor = tuple[int, str]
+
+
+@app.command("show")
+def show(
+    about: Annotated[
+        str | None, typer.Option(help="Of this monitor, run, target or token alone.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="Of this person or program alone.")] = None,
+    action: Annotated[
+        str | None, typer.Option(help="monitor.pause, or monitor for all about monitors.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="Since this date or moment (UTC).")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Of this tenant alone.")] = None,
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Show who did what, the newest first: of the store here, or of a tenant by its gateway."""
+    moment = moment_of(since) if since else None
+    if server is None:
+        wanted = AuditFilter(about, by, action, moment, tenant)
+        with Store.open(load_settings(Settings).store) as store:
+            found = store.audit.latest(last, wanted)
+    elif tenant is not None:
+        raise UsageError("A gateway shows the tenant of the token; leave out --tenant.")
+    else:
+        found = asyncio.run(_from_gateway(server, token, about, by, action, moment, last))
+    if as_json:
+        print_json(found)
+    elif found:
+        for entry in found:
+            typer.echo(_line(entry))
+    else:
+        typer.echo("There is no such entry.")
+
+
+@app.command("verify")
+def verify(
+    anchor: Annotated[
+        list[str] | None, typer.Option(help="NUMBER:HASH of an entry, noted somewhere else.")
+    ] = None,
+    log: Annotated[
+        list[Path] | None, typer.Option(help="A log of the gateway, one JSON object a line.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check every entry against its hash, the one before, and the anchors on the bus and in logs.
+
+    Ends with 2 where something was changed or removed.
+    """
+    settings = load_settings(Settings)
+    known = [_anchor(each) for each in anchor or ()]
+    known += [each for path in log or () for each in _anchors_in(path)]
+
+    async def anchors_on(url: str) -> list[Anchor]:
+        async with bus_connection(settings, url) as connection:
+            return [(a.number, a.hash) async for a in audit_anchors(Admin(connection))]
+
+    with Store.open(settings.store) as store:
+        with bus_url(settings) as url:
+            on_bus = asyncio.run(anchors_on(url))
+        entries = list(store.audit.all())
+    faults = faults_of(entries, [*known, *on_bus])
+    head = f"{entries[-1].number}:{entries[-1].hash}" if entries else None
+    if as_json:
+        counts = {"entries": len(entries), "anchors": len(known) + len(on_bus), "head": head}
+        told = [{"number": fault.number, "what": fault.what} for fault in faults]
+        typer.echo(json.dumps({**counts, "faults": told}, indent=2))
+    else:
+        for fault in faults:
+            typer.echo(f"Entry {fault.number}: {fault.what}")
+        typer.echo(_summary(len(entries), len(on_bus), len(known), len(faults), head))
+    if faults:
+        raise typer.Exit(BROKEN_CODE)
+
+
+def _summary(entries: int, on_bus: int, known: int, faults: int, head: str | None) -> str:
+    checked = f"{entries} entries were checked against {on_bus} anchors on the bus and {known} more"
+    if faults:
+        return f"{checked}: the trail is not as it was written."
+    noted = f" Note the head somewhere else: {head}" if head else ""
+    return f"{checked}: the trail is whole.{noted}"
+
+
+async def _from_gateway(
+    server: str,
+    token: str | None,
+    about: str | None,
+    by: str | None,
+    action: str | None,
+    since: datetime | None,
+    last: int,
+) -> list[AuditEntry]:
+    asked = {"about": about, "by": by, "action": action, "since": since, "last": last}
+    async with connected(server, token) as client:
+        return await client.audit(asked)
+
+
+def _line(entry: AuditEntry) -> str:
+    """Return an entry on one line, so that it can be read at any width and searched."""
+    said = "; ".join(f"{name}: {value}" for name, value in entry.details.items())
+    whose = f" of tenant {entry.tenant}" if entry.tenant else ""
+    line = (
+        f"{entry.number}  {entry.at:%Y-%m-%d %H:%M:%S} UTC  {entry.actor} ({entry.role}) from"
+        f" {entry.source}: {entry.action} {entry.subject}{whose}"
+    )
+    failed = "" if entry.failure is None else f"; it failed: {entry.failure}"
+    return printable(f"{line}{f'; {said}' if said else ''}{failed}")
+
+
+def _anchor(written: str) -> Anchor:
+    number, _, hash_ = written.partition(":")
+    if not number.isdecimal() or len(hash_) != 64:
+        raise UsageError(
+            f"--anchor is {written!r}; write NUMBER:HASH, as `audit verify` prints it."
+        )
+    return int(number), hash_
+
+
+def _anchors_in(path: Path) -> list[Anchor]:
+    """Return the anchors of a log; other lines are passed over, and may be no JSON."""
+    lines = [line for line in read_text(path, "log").split("\n") if EVENT in line]
+    found = [value for _, value in json_lines("\n".join(lines), path)]
+    return [
+        (each["number"], each["hash"])
+        for each in found
+        if isinstance(each, dict)
+        and each.get("event") == EVENT
+        and isinstance(each.get("number"), int)
+        and isinstance(each.get("hash"), str)
+    ]

@@ -1,0 +1,84 @@
+"""An alarm in words, for chat, mail and pagers: plain text in which nobody can hide markup."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.contracts import Alarm, AlarmState, Estimate
+from shared.formatting import number
+
+LONGEST_LINE = 500
+_APART = str.maketrans({"<": "\u2039", ">": "\u203a", "`": "'"})
+"""What opens a tag or code in some medium, and what stands there instead."""
+_MENTION = re.compile(r"(?<!\w)@")
+_JOINER = "\u2060"
+
+
+@dataclass(frozen=True)
+class AlarmMessage:
+    """What a person reads."""
+
+    title: str
+    """What it is about: the same while an alarm is raised and when it is over."""
+    body: str
+    """What has happened, in a few lines."""
+    over: bool
+    """Whether the alarm is over."""
+
+
+def message_of(alarm: Alarm, dashboard_url: str | None) -> AlarmMessage:
+    """Return an alarm in words."""
+    over = alarm.state is AlarmState.CLEARED
+    lines = [
+        *([alarm.words] if alarm.words else []),
+        f"{'Over' if over else 'Raised'}: {alarm.reason}",
+        f"Gap, first group less second: {in_numbers(alarm.gap)}",
+        f"Round {alarm.round}, {moment(alarm.at)}",
+    ]
+    if alarm.declared_after_data:
+        lines.append("The comparison was declared when the answers were known already")
+    if alarm.owners:
+        lines.append(f"For {', '.join(alarm.owners)}")
+    written = [plain(line) for line in lines]
+    written.append(_what_to_look_at(alarm, dashboard_url))
+    title = plain(f"{alarm.monitor}: {alarm.what} in {alarm.comparison_key}")
+    return AlarmMessage(title, "\n".join(written), over)
+
+
+def plain(text: str) -> str:
+    """Return text of suites, models and people as one line without markup of any medium.
+
+    Angle brackets become others, so that neither tags nor mentions like <!channel> remain; a word
+    joiner, which nobody sees, breaks mentions like @everyone, and addresses that would be links.
+    """
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    line = _MENTION.sub(f"@{_JOINER}", line.translate(_APART))
+    line = line.replace("://", f":{_JOINER}//").replace("](", f"]{_JOINER}(")
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+
+
+def in_numbers(gap: Estimate) -> str:
+    """Return an estimate with its interval, where it has them."""
+    if gap.value is None:
+        return "undefined"
+    if gap.low is None or gap.high is None:
+        return number(gap.value)
+    return f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)})"
+
+
+def moment(at: datetime) -> str:
+    """Return a moment as people read it."""
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def link_of(alarm: Alarm, dashboard_url: str | None) -> str | None:
+    """Return the page with the answers behind an alarm, if it is known where people reach it."""
+    if dashboard_url is None:
+        return None
+    return f"{dashboard_url.rstrip('/')}/monitors/{alarm.monitor}/alarms#{alarm.id}"
+
+
+def _what_to_look_at(alarm: Alarm, dashboard_url: str | None) -> str:
+    """Return the link, or the command that shows the same; both are made of tokens alone."""
+    link = link_of(alarm, dashboard_url)
+    return f"The answers behind it: {link or f'biaswatch monitor alarms {alarm.monitor}'}"

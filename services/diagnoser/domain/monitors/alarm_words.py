@@ -1,0 +1,160 @@
+"""Alarms in words: which group is worse off, by how much, since when, how sure, what to look at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.contracts import MISSING, Comparison, Direction, Estimate
+from shared.formatting import number
+
+REST = "the others"
+PERCENT_DIGITS = 2
+Sides = tuple[float, float]
+"""The means of the first group and of the second: in the feature's units, or shares selected."""
+
+
+@dataclass(frozen=True)
+class GapFound:
+    """What an alarm of a disparity knows."""
+
+    gap: Estimate
+    """First group less second, in the feature's units or as a log odds ratio, with its interval."""
+    sides: Sides | None
+    """Whose difference it is; None where rounds of an older version do not keep them."""
+    units: int
+    rounds: int
+    since: datetime | None
+    """When the first of these rounds was asked or watched."""
+
+
+@dataclass(frozen=True)
+class FeatureWords:
+    """How a feature of ours is told."""
+
+    verb: str
+    """What happened to somebody, where the feature is the share to whom it did."""
+    higher_is: Direction | None = None
+
+
+FEATURE_WORDS = {("refusal", "refused"): FeatureWords("was refused", Direction.WORSE)}
+"""Features whose meaning is plain; of others, a monitor's file may say which direction is worse."""
+
+
+def gap_sentence(comparison: Comparison, found: GapFound) -> str:
+    """Return who is worse off and by how much, or whose number is higher where that is not known.
+
+    Text of users is in it as they wrote it: whoever shows the sentence escapes it.
+    """
+    watched, (first, second) = comparison.watched, names_of(comparison)
+    up = (found.gap.value or 0.0) > 0
+    higher, lower = (first, second) if up else (second, first)
+    direction = _direction(comparison)
+    told = _sides_told(comparison, found, first_higher=up)
+    if direction is None:
+        head = f"{_subject(comparison)} is higher for {higher} than for {lower}"
+    else:
+        worse, better = (higher, lower) if direction is Direction.WORSE else (lower, higher)
+        head = f"{worse} is worse off than {better} in {watched.extractor}.{watched.feature}"
+    counted = f"over {found.units:,} units and {_rounds(found.rounds)}{_since(found.since)}"
+    gap = _gap_told(comparison, found.gap)
+    return f"{comparison.pair.dimension}: {head}{told}. {gap}, {counted}."
+
+
+def change_sentence(
+    comparison: Comparison, *, level: bool, reference: float | None, allowed: float | None
+) -> str:
+    """Return what is no longer as it was; the direction of a change is not known to its alarm."""
+    first, second = names_of(comparison)
+    feature, dimension = _feature(comparison), comparison.pair.dimension
+    what = f"the level of {feature} for {first} and {second} together"
+    if not level:
+        what = f"the gap in {feature} between {first} and {second}"
+    was = ""
+    if reference is not None and allowed is not None:
+        was = (
+            f": it was {number(reference)}, give or take {number(allowed)}, as a share of the range"
+        )
+    return f"{dimension}: {what} is no longer what it was{was}."
+
+
+def cleared_sentence(comparison: Comparison, reason: str) -> str:
+    """Return that an alarm is over, and why."""
+    first, second = names_of(comparison)
+    about = f"{_feature(comparison)} for {first} and {second}"
+    return f"{comparison.pair.dimension}: the alarm about {about} is over: {reason}."
+
+
+def names_of(comparison: Comparison) -> tuple[str, str]:
+    """Return what both groups are called."""
+    return comparison.pair.a, comparison.pair.b or REST
+
+
+def _direction(comparison: Comparison) -> Direction | None:
+    known = _words(comparison)
+    return comparison.watched.higher_is or (known.higher_is if known else None)
+
+
+def _words(comparison: Comparison) -> FeatureWords | None:
+    watched = comparison.watched
+    if watched.feature == MISSING:
+        return FeatureWords(f"had no answer that {watched.extractor} could read")
+    if watched.method.of_selections:
+        return FeatureWords("was selected")
+    return FEATURE_WORDS.get((watched.extractor, watched.feature))
+
+
+def _feature(comparison: Comparison) -> str:
+    return f"{comparison.watched.extractor}.{comparison.watched.feature}"
+
+
+def _subject(comparison: Comparison) -> str:
+    if comparison.watched.feature == MISSING:
+        return f"the share of answers that {comparison.watched.extractor} could not read"
+    if comparison.watched.method.of_selections:
+        return f"the share that is selected by {_feature(comparison)}"
+    return _feature(comparison)
+
+
+def _sides_told(comparison: Comparison, found: GapFound, *, first_higher: bool) -> str:
+    if found.sides is None:
+        return ""
+    names, words = names_of(comparison), _words(comparison)
+    told = list(zip(names, found.sides, strict=True))
+    (one, its), (other, others) = told if first_higher else told[::-1]
+    if words is None:
+        return f": {number(its)} on average against {number(others)}"
+    return f": {one} {words.verb} {_percent(its)} of the time, {other} {_percent(others)}"
+
+
+def _gap_told(comparison: Comparison, gap: Estimate) -> str:
+    """Return the size of a gap with its interval, without its sign: the words say the direction."""
+    show, unit = _shown_as(comparison)
+    ends = [each for each in (gap.low, gap.high) if each is not None]
+    value = "not defined yet" if gap.value is None else show(abs(gap.value))
+    sign = -1.0 if (gap.value or 0.0) < 0 else 1.0
+    told = f"The gap is {value}{unit}"
+    if len(ends) == 2:
+        low, high = sorted(sign * each for each in ends)
+        told += f" ({show(low)} to {show(high)})"
+    tolerance = comparison.watched.tolerance
+    return f"{told}, and {show(tolerance)} does not matter" if tolerance else told
+
+
+def _shown_as(comparison: Comparison) -> tuple[Callable[[float], str], str]:
+    if comparison.watched.method.of_selections:
+        return number, " in log odds"
+    if _words(comparison) is not None:
+        return (lambda share: number(100 * share, PERCENT_DIGITS)), " percentage points"
+    return number, ""
+
+
+def _percent(share: float) -> str:
+    return f"{number(100 * share, PERCENT_DIGITS)} %"
+
+
+def _rounds(rounds: int) -> str:
+    return f"{rounds} round{'' if rounds == 1 else 's'}"
+
+
+def _since(since: datetime | None) -> str:
+    return "" if since is None else f" since {since:%d %b %Y %H:%M} {since.tzname()}"

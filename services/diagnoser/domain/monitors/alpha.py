@@ -1,0 +1,49 @@
+"""How the alpha of a monitor is divided, and what that promises of each alarm."""
+
+from math import log
+
+from shared.contracts import AlarmKind, MonitorPlan
+from shared.stats.anytime.spending import (
+    alpha_of_gap_test,
+    alpha_of_search,
+    share_left,
+    share_of_test,
+)
+
+
+def gap_alpha(plan: MonitorPlan, number: int) -> float:
+    """Return the chance of a false alarm that one test of the family's gaps may have."""
+    return alpha_of_gap_test(plan.alpha, number)
+
+
+def gap_bound(plan: MonitorPlan, number: int) -> float:
+    """Return the log evidence of a gap that alarms, in this test of it."""
+    return log(len(plan.watched) / gap_alpha(plan, number))
+
+
+def search_alpha(plan: MonitorPlan, number: int) -> float:
+    """Return that of a comparison's search: for the detector, and once more for its references."""
+    return alpha_of_search(plan.alpha, len(plan.watched), number)
+
+
+def change_bound(plan: MonitorPlan, number: int) -> float:
+    """Return the log evidence of a change that alarms."""
+    return -log(search_alpha(plan, number))
+
+
+def promise_of(plan: MonitorPlan, what: AlarmKind, number: int) -> str:
+    """Say how probable a false alarm like this one is, ever."""
+    kinds = "disparities" if what is AlarmKind.DISPARITY else "changes of gap or level"
+    nth = "test" if what is AlarmKind.DISPARITY else "search"
+    return (
+        f"The probability that this monitor ever raises a false alarm of {kinds}, over its"
+        f" {len(plan.watched)} comparisons, all epochs and all alarms, is at most"
+        f" {plan.alpha / 2:g}: this was {nth} {number} of the comparison, with"
+        f" {percent(share_of_test(number))} of it, and {percent(share_left(number))} are left for"
+        " later ones. The probabilities of several monitors add up"
+    )
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with two digits."""
+    return f"{100 * share:.2g} %"

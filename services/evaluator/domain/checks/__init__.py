@@ -1,0 +1,1 @@
+"""What code alone checks in a report: structure, numbers, statements, causes, required notes."""

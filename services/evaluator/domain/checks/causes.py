@@ -1,0 +1,72 @@
+"""Words that name a cause, or a group's nature, where statistics can show neither."""
+
+import re
+from collections.abc import Iterator
+
+from services.evaluator.domain.checks.denials import is_denied, is_open
+from services.evaluator.domain.checks.wording import Wording
+from services.evaluator.domain.rubric import Profile
+
+_CAUSES = (
+    r"\bcaus(?:e|es|ed|ing|al(?:ly)?)\b|\bbecause\b|\bdue\s+to\b|\bowing\s+to\b"
+    r"|\bleads?\s+to\b|\bled\s+to\b"
+    r"|\bleading\s+to\b|\bresult(?:s|ed|ing)?\s+(?:in|from)\b|\b(?:a"
+    r"|the)\s+result\s+of\b|\bdriv(?:en\s+by|es|ing)\b|\bdrove\b"
+    r"|\bexplain(?:s|ed\s+by)\b|\bresponsible\s+for\b|\battributable\s+to\b|\battributed\s+to\b"
+    r"|\bthe\s+(?:effects?|impact|influence)\s+of\b|\b(?:an?|its"
+    r"|their)\s+(?:effect|impact|influence)\s+on\b"
+    r"|\binfluence[sd]?\b|\baffect(?:s|ed)\b|\bmakes?\b[^.;,]{0,40}\b(?:more"
+    r"|less)\s+likely\b|\bdetermine[sd]?\b|\bthanks\s+to\b"
+    r"|\bstem(?:s|med)?\s+from\b|\bthe\s+reason\s+(?:for|why|that)\b"
+    r"|\bconsequence\s+of\b|\bproduce[sd]?\s+by\b"
+    r"|\b(?:raises|raised|lowers|lowered|increases|reduces|decreases|boosts"
+    r"|boosted|hurts|harms)\s+(?:the\s+|one's\s+|a\s+person's\s+|their\s+)?"
+    r"(?:odds|chances?|risks?|likelihood|probability|rates?|prospects)\b"
+)
+_MORE_CAUSES = (
+    r"|\bproduce[sd]?\b|\bcreate[sd]?\b|\bbrings?\s+(?:it\s+)?about\b|\bbrought\s+about\b"
+    r"|\bdepress(?:es|ed)\b|\bon\s+account\s+of\b|\btraced?\s+(?:back\s+)?to\b"
+    r"|\bdecisive\s+factor\b|\bpenali[sz]ed?\b|\battribution\s+of\b"
+)
+_CAUSE = re.compile(_CAUSES + _MORE_CAUSES, re.IGNORECASE)
+_GROUPED = re.compile(
+    r"<g[01]>|\bgroup\s+membership\b|\bmembership\b|\bbelonging\b|\bgender\b"
+    r"|\bsex\b|\brac(?:e|ial)\b|\bethnic\w*|\bnationalit\w+"
+    r"|\borigins?\b|\bbackground\b|\breligio\w+|\bage\b|\bdiscriminat\w+"
+    r"|\bbias(?:ed)?\b|\bprejudice\w*|\bstereotyp\w+|\bhostil\w+|\bunfair\w*|\bunequal\b|\bwho\s+(?:they|people)\s+are\b|\bracis[mt]\w*|\bsexis[mt]\w*"
+    r"|\bidentit\w+|\bculture\w*|\bnature\b|\bability\b|\bconduct\b"
+    r"|\bdisparit\w+|\binequalit\w+|\bbeing\s+(?:an?\s+)?<g",
+    re.IGNORECASE,
+)
+_SAYING = re.compile(
+    r"\bbecause\s+(?:the\s+)?(?:p-?\s*value|interval|<n\d+>|<m:|both\b|its\b"
+    r"|the\s+(?:whole\s+)?(?:confidence|lower|upper|sample|number|counts?))",
+    re.IGNORECASE,
+)
+
+
+def cause_faults(wording: Wording) -> Iterator[tuple[str, str]]:
+    """Return a fault for every cause that is claimed of a group or of a disparity.
+
+    What is denied ("cannot show that sex caused it"), asked or called possible claims nothing.
+    """
+    text = wording.pattern
+    if not _GROUPED.search(text):
+        return
+    for found in _CAUSE.finditer(text):
+        if (
+            _SAYING.match(text, found.start())
+            or is_denied(text, found.start())
+            or is_open(text, found.start())
+        ):
+            continue
+        yield "cause", f"The words {found[0]!r} name a cause, which these statistics cannot show."
+        return
+
+
+def attribution_faults(sentence: str, profile: Profile) -> Iterator[tuple[str, str]]:
+    """Return a fault for every red flag of the profile that is not denied."""
+    for flag in profile.flags.finditer(sentence):
+        if not is_denied(sentence, flag.start()):
+            said = f"may attribute the outcome to {profile.attribution}: read that sentence."
+            yield "attribution", f"The words {flag[0]!r} {said}"

@@ -1,0 +1,129 @@
+"""Every number is bound to what its sentence says it is, and compared with the statistics."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
+from services.evaluator.domain.checks.number_owners import (
+    group_of_number,
+    listed,
+    measure_of_number,
+)
+from services.evaluator.domain.checks.number_roles import RATE, has_outcome, interval_ends, roles_of
+from services.evaluator.domain.checks.wording import Wording
+from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
+
+TESTS = {"chi_square", "cmh", "gap_test"}
+
+
+@dataclass(frozen=True)
+class BoundNumber:
+    """A number and what its sentence says it is."""
+
+    number: WrittenNumber
+    roles: tuple[NumberRole, ...]
+    measure: str | None
+    group: int | None
+    has: bool | None = None
+    """Whether it counts cases with the outcome, or without; None where that is not said."""
+    sign: str = "="
+    """`<` or `>` where a p-value is only said to lie below or above."""
+
+
+def bound_numbers(wording: Wording) -> list[BoundNumber]:
+    """Return what every number of a sentence is said to be."""
+    pairs = interval_ends(wording)
+    measures = listed(wording, wording.measures, lambda each: each.measure)
+    groups = listed(wording, wording.groups, lambda each: each.group)
+    found = []
+    for place, number in enumerate(wording.numbers):
+        roles, sign = roles_of(wording, place, pairs)
+        measure = measures.get(place) or measure_of_number(wording, place)
+        roles = _without_rate(wording, number, roles)
+        if roles == (NumberRole.P,) and measure not in TESTS:
+            measure = _main_test(wording)
+        group = groups[place] if place in groups else group_of_number(wording, place)
+        has = has_outcome(wording.text[number.end : number.end + 60])
+        found.append(BoundNumber(number, roles, measure, group, has, sign))
+    return found
+
+
+def _without_rate(
+    wording: Wording, number: WrittenNumber, roles: tuple[NumberRole, ...]
+) -> tuple[NumberRole, ...]:
+    """Return roles without a share where a measure is named and no share since."""
+    named = [m for m in wording.measures if m.end <= number.start]
+    if not named or number.unit is Unit.PERCENT or NumberRole.VALUE not in roles:
+        return roles
+    since = wording.text[named[-1].end : number.start]
+    return roles if RATE.search(since) else tuple(r for r in roles if r is not NumberRole.RATE)
+
+
+def _main_test(wording: Wording) -> str:
+    if re.search(r"\bstrat(?:a|um|ified)\b", wording.text, re.IGNORECASE):
+        return "cmh"
+    return "chi_square"
+
+
+def number_faults(wording: Wording, facts: Sequence[Fact]) -> Iterator[tuple[str, str]]:
+    """Return a kind and a sentence for every number that is not what the sentence says."""
+    for place in bound_numbers(wording):
+        if any(_agrees(place, fact, facts) for fact in facts):
+            continue
+        said = " or ".join(_with_article(role.value) for role in place.roles)
+        others = [fact for fact in facts if fact.matches(place.number)]
+        if not others:
+            yield "number", f"The number {place.number.text} is in none of the statistics."
+        elif {NumberRole.LOW, NumberRole.HIGH} & set(place.roles) and others[0].role in {
+            NumberRole.LOW,
+            NumberRole.HIGH,
+        }:
+            yield (
+                "interval",
+                f"The number {place.number.text} is {others[0].label}, but stands elsewhere.",
+            )
+        else:
+            yield (
+                "place",
+                f"The number {place.number.text} is {others[0].label}, but stands as {said}.",
+            )
+
+
+def _with_article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def _agrees(place: BoundNumber, fact: Fact, facts: Sequence[Fact]) -> bool:
+    """Whether a fact is what a number is said to be, and as large."""
+    if fact.role not in place.roles:
+        return False
+    own = [f for f in facts if f.measure == place.measure and f.role is fact.role]
+    if place.measure and fact.measure != place.measure and own and fact.role is not NumberRole.RATE:
+        return False
+    if (
+        place.measure
+        and not own
+        and fact.measure
+        and fact.role not in {NumberRole.P, NumberRole.NEUTRAL}
+    ):
+        return fact.measure in MEANS and fact.matches(place.number)
+    if fact.role is NumberRole.P and place.sign != "=":
+        return (
+            fact.value < place.number.value
+            if place.sign == "<"
+            else fact.value > place.number.value
+        )
+    if place.group is not None and fact.group is not None and fact.group != place.group:
+        return False
+    if None not in (place.has, fact.has) and place.has is not fact.has:
+        return False
+    percent = place.number.unit is Unit.PERCENT
+    if (
+        percent
+        and fact.role is NumberRole.VALUE
+        and place.measure is None
+        and fact.measure not in MEANS
+    ):
+        return False
+    return fact.matches(place.number)

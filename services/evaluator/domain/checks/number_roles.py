@@ -1,0 +1,253 @@
+"""What the words around a number say it is: an estimate, a bound, a p-value, a count, a share."""
+
+import re
+
+from services.evaluator.domain.checks.facts import NumberRole
+from services.evaluator.domain.checks.wording import Wording
+from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
+
+INTERVAL = re.compile(
+    r"\b(?:interval|ci|range[sd]?|ranging|limits?|bounds?|between|from|extend\w*"
+    r"|span\w*|stretch\w*"
+    r"|runs?|goes|reach\w*|lies|low(?:er)?)\b",
+    re.IGNORECASE,
+)
+_JOIN = re.compile(
+    r"\s*[)\]]?\s*(?:,|;|to|and|up\s+to|through|until|\u2013|\u2014|-|\.\.+)\s*"
+    r"(?:an?\s+|the\s+)?(?:upper\s+(?:bound|limit|end)\s*(?:of|at|is)?\s*)?",
+    re.IGNORECASE,
+)
+_BRACKET, _CLOSED = re.compile(r"[(\[]\s*$"), re.compile(r"\s*[)\]]")
+_LINK = (
+    r"[\s:,(=~\u2248]*(?:(?:of|is|was|at|about|around|approximately|roughly"
+    r"|equals?|equal\s+to|being|stands\s+at|comes\s+to|to)\b[\s:(=~\u2248]*)*"
+)
+_LOWER = re.compile(
+    rf"\b(?:lower|low|smallest|left)[\s-]*(?:confidence\s+)?(?:bound|limit|end"
+    rf"|endpoint|one)?(?:\s+(?:of|for)\s+[^.;,0-9]{{0,50}}?)?{_LINK}$"
+    r"|\b(?:start|begin)s?\s+at\s*$",
+    re.IGNORECASE,
+)
+_UPPER = re.compile(
+    rf"\b(?:upper|high|largest|right)[\s-]*(?:confidence\s+)?(?:bound|limit|end"
+    rf"|endpoint|one)?(?:\s+(?:of|for)\s+[^.;,0-9]{{0,50}}?)?{_LINK}$"
+    r"|\b(?:end|stop)s?\s+(?:at|until)\s*$",
+    re.IGNORECASE,
+)
+_P = re.compile(
+    r"(?:\bp(?:\s*-?\s*values?)?|\bprobability\s+value)(?![\w-])[^.;0-9]{0,60}$", re.IGNORECASE
+)
+_P_AFTER = re.compile(
+    r"[\s(]*(?:as\s+(?:its|the)\s+)?p(?:\s*-?\s*value)?\b(?!\s*(?:[=<>:,~]|of\b"
+    r"|is\b|was\b|value))",
+    re.IGNORECASE,
+)
+_LEVEL_BEFORE = re.compile(
+    rf"\b(?:level|alpha|\u03b1|threshold|cut-?off|significance|criterion|standard"
+    rf"|benchmark)\b{_LINK}$",
+    re.IGNORECASE,
+)
+_LEVEL_AFTER = re.compile(
+    r"[\s-]*(?:(?:two-sided\s+)?(?:confidence|significance|credible"
+    r"|uncertainty)\b|(?:level|alpha|threshold|cut-?off|mark|ci|interval|range"
+    r"|limits)\b)",
+    re.IGNORECASE,
+)
+_NEUTRAL_BEFORE = re.compile(
+    r"\b(?:includ\w*|contain\w*|exclud\w*|cover\w*|cross\w*|span\w*|straddl\w*"
+    r"|encompass\w*|overlap\w*|reach\w*|touch\w*"
+    r"|above|below|over|under|exceed\w*|than|beyond|from|null|parity|equality"
+    r"|rules?\s+out|side\s+of|sides\s+of"
+    r"|value\s+of|around|past|through|against|with|to|of|no\s+effect|clear\s+of|away\s+from|out)"
+    r"(?:\s+(?:the|a|value|of|null|parity|equality|line|reference|at|by|neutral"
+    r"|point|mark))*[\s(,:]*$",
+    re.IGNORECASE,
+)
+_NEUTRAL_AFTER = re.compile(
+    r"[\s),]*(?:,\s*)?(?:which\s+|and\s+)?(?:would|means?|meaning|is|being"
+    r"|marks?|stands\s+for|\(?the\s+value|indicat\w*|\(?no\b|corresponds?|line)",
+    re.IGNORECASE,
+)
+_CHANGE = re.compile(
+    r"\s*(?:\w+\s+)?(?:higher|lower|more|less|greater|larger|smaller|fewer"
+    r"|increase|decrease|reduction|rise|drop|above|below)\b",
+    re.IGNORECASE,
+)
+_CHANGE_BEFORE = re.compile(
+    r"\b(?:increase[sd]?|decrease[sd]?|reduc\w+|rise[sn]?|raise[sd]?|cut|higher"
+    r"|lower)\s+(?:\w+\s+){0,2}by\s*(?:about|around)?\s*$",
+    re.IGNORECASE,
+)
+RATE = re.compile(
+    r"\b(?:rates?|shares?|proportions?|percentages?|fractions?|probabilit\w+"
+    r"|chances?|risks?(?!\s+(?:ratio|difference))|odds(?!\s+ratio)|likelihood)\b",
+    re.IGNORECASE,
+)
+_FREEDOM = re.compile(r"\s*degrees?\s+of\s+freedom|\s*d\.?f\.?\b", re.IGNORECASE)
+_FREEDOM_BEFORE = re.compile(rf"\b(?:d\.?f\.?|degrees?\s+of\s+freedom){_LINK}$", re.IGNORECASE)
+_THRESHOLD = re.compile(
+    r"rule|threshold|four[\s-]fifths|guideline|benchmark|cut-?off", re.IGNORECASE
+)
+_LEAST = re.compile(
+    r"fewest|minimum|at\s+least|needs?|needed|requir\w*|threshold|recommended|floor|least",
+    re.IGNORECASE,
+)
+_APPROXIMATE = re.compile(
+    r"\b(?:estimates?|ratio|risk|value|statistic|about|roughly|approximately"
+    r"|nearly|almost|difference|size|is|was|of)\b[\s(]*$",
+    re.IGNORECASE,
+)
+_TOTAL_AFTER = re.compile(
+    r"\s*(?:\w+\s+){0,2}?(?:cases|people|persons|observations|records|individuals|participants"
+    r"|applicants)?,?\s*(?:in\s+all|in\s+total|altogether|together|overall|combined)\b",
+    re.IGNORECASE,
+)
+_TOTAL_BEFORE = re.compile(
+    r"\b(?:total\s+of|in\s+total,?|(?:sample|total)\s+(?:size\s+)?(?:of|is)|people\s+of|cases\s+of|out\s+of\s+all)\s*$",
+    re.IGNORECASE,
+)
+_OF_ALL = re.compile(r"\b(?:of|among)\s+(?:the|all|all\s+the)\s*$", re.IGNORECASE)
+_CASES = re.compile(
+    r"\s*(?:cases|people|persons|observations|records|individuals|participants|applicants)\b"
+    r"(?!\s+(?:with|without|that|who))",
+    re.IGNORECASE,
+)
+_CHANCE = re.compile(
+    r"\bprobability\b[^;]*\b(?:chi|hypothesis|independen\w+|unrelated|chance)"
+    r"|\b(?:hypothesis|independen\w+|unrelated)\b[^;]*\bprobability\b",
+    re.IGNORECASE,
+)
+COARSE = 0.1
+"""A value of no difference is written as 0, 1 or 1.0; finer numbers are measured ones."""
+_NO_INTERVAL = re.compile(r"\b(?:respectively|rates?)\b", re.IGNORECASE)
+_SAMPLE = re.compile(
+    r"\bsample|\bof\s+(?:all|the)\s+(?:\d+\s+)?cases|m(?:ade|ake)\s+up"
+    r"|account\w*\s+for|compris|consist",
+    re.IGNORECASE,
+)
+_LACKS = re.compile(
+    r"\s*(?:[\w<>]+\s+){0,3}?(?:(?:did|were|was|had|do|are)\s+not|without|lacked"
+    r"|didn't|weren't)\b",
+    re.IGNORECASE,
+)
+_HAS = re.compile(
+    r"\s*(?:[\w<>]+\s+){0,3}?(?:had\s+(?:the|this|that)\s+outcome|did\b(?!\s+not))", re.IGNORECASE
+)
+_LESS = re.compile(r"<|\u2264|below|under|less|smaller|lower", re.IGNORECASE)
+_MORE = re.compile(r">|\u2265|above|over|greater|larger|higher|more|exceed", re.IGNORECASE)
+
+
+def has_outcome(after: str) -> bool | None:
+    """Return whether the words behind a number give it the outcome, or deny it."""
+    lacks, has = _LACKS.match(after), _HAS.match(after)
+    if lacks and not (has and has.end() < lacks.end()):
+        return False
+    return True if has else None
+
+
+def text_around(wording: Wording, place: int) -> tuple[str, str]:
+    """Return the text before a number, from the last one, and behind it, up to the next."""
+    number = wording.numbers[place]
+    first = wording.numbers[place - 1].end if place else 0
+    last = (
+        wording.numbers[place + 1].start if place + 1 < len(wording.numbers) else len(wording.text)
+    )
+    return wording.text[first : number.start], wording.text[number.end : last]
+
+
+def interval_ends(wording: Wording) -> dict[int, NumberRole]:
+    """Return which numbers are the ends of an interval."""
+    found: dict[int, NumberRole] = {}
+    for place in range(len(wording.numbers) - 1):
+        before, after = text_around(wording, place)
+        if place in found or not _JOIN.fullmatch(after):
+            continue
+        both = wording.numbers[place], wording.numbers[place + 1]
+        bracketed = _BRACKET.search(before) and _CLOSED.match(wording.text[both[1].end :])
+        spanned = re.fullmatch(r"\s*(?:to|\u2013|\u2014|-)\s*", after) and not both[0].whole
+        cued = spanned or (INTERVAL.search(before[-60:]) and not _NO_INTERVAL.search(wording.text))
+        counts = all(each.whole for each in both) and not cued
+        if (bracketed or cued) and not counts and not _P.search(before):
+            found[place], found[place + 1] = NumberRole.LOW, NumberRole.HIGH
+    return found
+
+
+def roles_of(
+    wording: Wording, place: int, pairs: dict[int, NumberRole]
+) -> tuple[tuple[NumberRole, ...], str]:
+    """Return what a number may be, by the words around it; and how a p-value is compared."""
+    number = wording.numbers[place]
+    before, after = text_around(wording, place)
+    if _level(number, before, after):
+        return (NumberRole.LEVEL,), "="
+    if found := _P.search(before):
+        return _p_roles(found[0])
+    if named := pairs.get(place) or _named(number, before, after):
+        return (named,), "="
+    neutral = _NEUTRAL_BEFORE.search(before) or _NEUTRAL_AFTER.match(after)
+    if neutral and number.value in {0.0, 1.0} and number.step >= COARSE:
+        return (NumberRole.NEUTRAL, NumberRole.VALUE, NumberRole.COUNT), "="
+    return _measured_roles(number, before, after, wording.text), "="
+
+
+def _named(number: WrittenNumber, before: str, after: str) -> NumberRole | None:
+    share = number.unit is Unit.PLAIN and number.value < 1
+    cues = (
+        (NumberRole.P, share and _P_AFTER.match(after)),
+        (NumberRole.LOW, _LOWER.search(before)),
+        (NumberRole.HIGH, _UPPER.search(before)),
+        (NumberRole.FREEDOM, _FREEDOM.match(after) or _FREEDOM_BEFORE.search(before)),
+    )
+    return next((role for role, there in cues if there), None)
+
+
+def _level(number: WrittenNumber, before: str, after: str) -> bool:
+    value = number.value / 100 if number.unit is Unit.PERCENT else number.value
+    if not 0 < value < 1:
+        return False
+    named = _LEVEL_AFTER.match(after) or _LEVEL_BEFORE.search(before)
+    return bool(named) and not (_P.search(before) and not _LEVEL_AFTER.match(after))
+
+
+def _p_roles(sign: str) -> tuple[tuple[NumberRole, ...], str]:
+    if _LESS.search(sign):
+        return (NumberRole.P,), "<"
+    return (NumberRole.P,), ">" if _MORE.search(sign) else "="
+
+
+def _measured_roles(
+    number: WrittenNumber, before: str, after: str, text: str
+) -> tuple[NumberRole, ...]:
+    if number.unit is Unit.TIMES:
+        return (NumberRole.VALUE, NumberRole.CHANGE)
+    if number.unit is Unit.POINTS:
+        return (NumberRole.VALUE,)
+    if number.unit is Unit.PERCENT:
+        return _percent_roles(before, after, text)
+    if number.whole:
+        return _whole_roles(before, after)
+    if _THRESHOLD.search(before[-60:] + after[:60]):
+        return (NumberRole.VALUE, NumberRole.RATE, NumberRole.THRESHOLD)
+    chance = (NumberRole.P,) if _CHANCE.search(text) else ()
+    if RATE.search(text):
+        return (*chance, NumberRole.RATE, NumberRole.VALUE)
+    return (*chance, NumberRole.VALUE)
+
+
+def _percent_roles(before: str, after: str, text: str) -> tuple[NumberRole, ...]:
+    if _CHANGE.match(after) or _CHANGE_BEFORE.search(before):
+        return (NumberRole.CHANGE, NumberRole.VALUE)
+    threshold = (NumberRole.THRESHOLD,) if _THRESHOLD.search(text) else ()
+    sample = (NumberRole.SAMPLE,) if _SAMPLE.search(text) else ()
+    return (NumberRole.RATE, NumberRole.VALUE, *threshold, *sample)
+
+
+def _whole_roles(before: str, after: str) -> tuple[NumberRole, ...]:
+    of_all = _OF_ALL.search(before) and _CASES.match(after)
+    if of_all or _TOTAL_AFTER.match(after) or _TOTAL_BEFORE.search(before):
+        return (NumberRole.TOTAL,)
+    if _LEAST.search(before[-30:] + after[:30]):
+        return (NumberRole.LEAST, NumberRole.COUNT)
+    return (
+        (NumberRole.COUNT, NumberRole.VALUE) if _APPROXIMATE.search(before) else (NumberRole.COUNT,)
+    )

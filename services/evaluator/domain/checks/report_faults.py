@@ -1,0 +1,89 @@
+"""All that code alone can say of a report, sentence by sentence."""
+
+from collections.abc import Iterator, Sequence
+
+from services.evaluator.domain.checks.causes import attribution_faults, cause_faults
+from services.evaluator.domain.checks.directions import direction_faults, measure_faults
+from services.evaluator.domain.checks.facts import Fact, facts_of
+from services.evaluator.domain.checks.notes import denied_notes, omitted_notes
+from services.evaluator.domain.checks.number_faults import number_faults
+from services.evaluator.domain.checks.significance import interval_side_faults, significance_faults
+from services.evaluator.domain.checks.structure import (
+    ReportPassage,
+    fault,
+    passages,
+    sentences,
+    structural_faults,
+)
+from services.evaluator.domain.checks.wording import wording_of
+from services.evaluator.domain.checks.written_numbers import numbers_in
+from services.evaluator.domain.report_prompt import METHODS, OUTLINE, TERMS
+from services.evaluator.domain.rubric import Profile
+from shared.contracts import Fault, Subject
+
+LONGEST, LONGEST_SENTENCE = 20_000, 800
+"""Characters under a heading, and of a sentence: beyond, patterns would keep the service busy."""
+GENERAL = {METHODS, TERMS}
+"""Passages that say how methods work, not what was found."""
+
+
+def faults_of(report: str, subject: Subject, profile: Profile) -> tuple[Fault, ...]:
+    """Return what is wrong with a report; nothing said means that code found nothing."""
+    found, facts = passages(report), facts_of(subject)
+    of_text = [
+        each for passage in found for each in _passage_faults(passage, subject, facts, profile)
+    ]
+    omitted = [fault(kind, "", said) for kind, said in omitted_notes(report, subject)]
+    return (*structural_faults(found), *of_text, *omitted)
+
+
+def statement_faults(text: str, subject: Subject, profile: Profile) -> list[tuple[str, str]]:
+    """Return kind and sentence of what is wrong with statements about a subject's statistics."""
+    return list(_text_faults(text, subject, facts_of(subject), profile))
+
+
+def _passage_faults(
+    passage: ReportPassage, subject: Subject, facts: Sequence[Fact], profile: Profile
+) -> Iterator[Fault]:
+    if passage.title in GENERAL:
+        for sentence in sentences(passage.text):
+            for kind, said in attribution_faults(sentence, profile):
+                yield fault(kind, passage.title, said)
+    else:
+        for kind, said in _text_faults(passage.text, subject, facts, profile):
+            yield fault(kind, passage.title, said)
+    banned = any(passage.title == each.title and not each.numbers for each in OUTLINE)
+    if banned:
+        for number in numbers_in(passage.text):
+            if any(char.isdigit() for char in number.text) and number.value not in {
+                0.0,
+                1.0,
+                95.0,
+                0.05,
+            }:
+                said = f"The number {number.text} stands where the report has no numbers."
+                yield fault("number", passage.title, said)
+
+
+def _text_faults(
+    text: str, subject: Subject, facts: Sequence[Fact], profile: Profile
+) -> Iterator[tuple[str, str]]:
+    if len(text) > LONGEST:
+        said = f"There are more than {LONGEST:,} characters: what stands here was not checked."
+        yield "sentences", said
+        return
+    carried: str | None = None
+    for sentence in sentences(text):
+        if len(sentence) > LONGEST_SENTENCE:
+            yield "sentences", "A sentence is too long for code to check: read it."
+            continue
+        wording = wording_of(sentence, subject, carried)
+        yield from number_faults(wording, facts)
+        yield from interval_side_faults(wording, subject)
+        yield from significance_faults(wording, subject)
+        yield from direction_faults(wording, subject)
+        yield from measure_faults(wording, subject)
+        yield from cause_faults(wording)
+        yield from attribution_faults(sentence, profile)
+        yield from denied_notes(wording, subject)
+        carried = wording.last_measure

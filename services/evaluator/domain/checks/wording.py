@@ -1,0 +1,195 @@
+"""What a sentence names: measures, groups and numbers, each at its place."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from services.evaluator.domain.checks.written_numbers import WrittenNumber, masked, numbers_in
+from shared.contracts import Subject
+
+MEASURE_WORDS = {
+    "odds_ratio_within": r"mantel[\s-]*haenszel(?:\s+(?:pooled\s+)?(?:odds\s+ratio|estimate))?"
+    r"|(?:stratified|strat(?:um|a)[\s-]adjusted|within[\s-]strat(?:um|a))\s+odds\s+ratios?"
+    r"|odds\s+ratio\s+(?:(?:with)?in|across|over|after)\s+(?:the\s+)?strat\w+"
+    r"|(?:common|pooled)\s+odds\s+ratio\s+(?:with)?in\s+strat\w+",
+    "cmh": r"cochran[\s-]*mantel[\s-]*haenszel(?:\s+(?:test"
+    r"|statistic))?(?:\s+within\s+strata)?|\bcmh\b",
+    "odds_ratio_adjusted": r"adjusted\s+odds\s+ratios?|logistic\s+regression",
+    "odds_ratio": r"odds[\s-]ratios?|ratio\s+of\s+(?:the\s+)?odds|(?-i:\bORs?\b)",
+    "relative_risk": r"relative\s+risks?|risk[\s-]ratios?|ratio\s+of\s+(?:the\s+)?(?:risks|rates)"
+    r"|rate\s+ratio|(?-i:\bRRs?\b)",
+    "risk_difference": r"risk\s+differences?|rate\s+difference|(?-i:\bRD\b)"
+    r"|(?:absolute\s+)?(?:difference|gap)\s+(?:in|of|between)\s+(?:the\s+)?(?:two\s+)?"
+    r"(?:risks?|rates?|shares?|proportions?|percentages?|probabilit\w+)",
+    "impact_ratio": r"(?:adverse\s+)?impact\s+ratios?",
+    "chi_square": r"chi[\s-]*squared?d?(?:\s+(?:test|statistic|value))*|(?:\u03c7|\u03a7"
+    r"|x)\s*(?:\u00b2|\^?2\b)"
+    r"(?:\s+(?:test|statistic))?|pearson(?:'s|\u2019s)?\s+test",
+    "gap_test": r"test\s+of\s+the\s+difference(?:,\s*corrected\s+for\s+the\s+number\s+of\s+comparisons)?"
+    r"|(?:corrected|adjusted)\s+(?:test|p-?\s*value)",
+    "gap": r"difference\s+(?:of|in|between)\s+(?:the\s+)?(?:two\s+)?(?:group\s+)?means?"
+    r"|mean\s+(?:difference|gap)"
+    r"|difference\s+in\s+averages?",
+    "effect_size": r"(?:standardi[sz]ed\s+)?effect\s+sizes?|hedges(?:'|\u2019)?s?\s*g"
+    r"|cohen(?:'s|\u2019s)?\s*d"
+    r"|standardi[sz]ed\s+(?:mean\s+)?difference",
+}
+"""By a measure's name, how people call it; the first that fits at a place counts."""
+SHORT = 3
+COMMON_WORDS = frozenset(
+    {
+        "all",
+        "and",
+        "any",
+        "are",
+        "both",
+        "but",
+        "each",
+        "few",
+        "for",
+        "had",
+        "has",
+        "her",
+        "his",
+        "its",
+        "less",
+        "low",
+        "many",
+        "more",
+        "most",
+        "none",
+        "not",
+        "one",
+        "other",
+        "others",
+        "out",
+        "own",
+        "same",
+        "she",
+        "some",
+        "the",
+        "they",
+        "two",
+        "was",
+        "were",
+        "who",
+        "with",
+        "yes",
+    }
+)
+"""Names of groups that sentences use for other things; so is whatever is shorter than `SHORT`."""
+_ORDINALS = (r"(?:the\s+)?first\s+group|group\s+1", r"(?:the\s+)?second\s+group|group\s+2")
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A measure or a group, named at a place."""
+
+    start: int
+    end: int
+    measure: str | None = None
+    group: int | None = None
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A sentence and what it names; places count in `text`."""
+
+    text: str
+    measures: Sequence[Mention]
+    groups: Sequence[Mention]
+    numbers: Sequence[WrittenNumber]
+    carried: str | None = None
+    """The measure that the sentences before spoke of last."""
+    pattern: str = field(default="", compare=False)
+    """The text in lower case with `<g0>`, `<m:odds_ratio>`, `<n3>` in place of what is named."""
+
+    @property
+    def last_measure(self) -> str | None:
+        """The measure a next sentence may mean by `it`."""
+        return self.measures[-1].measure if self.measures else self.carried
+
+
+def wording_of(sentence: str, subject: Subject, carried: str | None = None) -> Wording:
+    """Return what a sentence names, in the words of a subject."""
+    text = masked(sentence)
+    measures = [
+        Mention(start, end, measure=str(name))
+        for start, end, name in _measure_words(subject).found_in(text)
+    ]
+    taken = [(each.start, each.end) for each in measures]
+    groups = [
+        Mention(start, end, group=int(number))
+        for start, end, number in _group_words(subject.groups).found_in(text)
+        if not any(first < end and start < last for first, last in taken)
+    ]
+    numbers = [
+        each
+        for each in numbers_in(text)
+        if not any(m.start <= each.start and each.end <= m.end for m in (*measures, *groups))
+    ]
+    found = Wording(text, measures, groups, numbers, carried)
+    return replace(found, pattern=_pattern(found))
+
+
+def _pattern(found: Wording) -> str:
+    """Return the sentence with a token for everything that is named."""
+    tokens = [(m.start, m.end, f"<m:{m.measure}>") for m in found.measures]
+    tokens += [(g.start, g.end, f"<g{g.group}>") for g in found.groups]
+    tokens += [(n.start, n.end, f"<n{place}>") for place, n in enumerate(found.numbers)]
+    pieces, at = list[str](), 0
+    for start, end, token in sorted(tokens):
+        pieces += [found.text[at:start], f" {token} "]
+        at = max(at, end)
+    return " ".join("".join([*pieces, found.text[at:]]).lower().split())
+
+
+@dataclass(frozen=True)
+class NamedPatterns:
+    """One pattern for several names; what it finds is the name at the number of its group."""
+
+    names: tuple[str | int, ...]
+    pattern: re.Pattern[str]
+
+    def found_in(self, text: str) -> Iterator[tuple[int, int, str | int]]:
+        """Return where each name stands, and which."""
+        for found in self.pattern.finditer(text):
+            yield found.start(), found.end(), self.names[int(str(found.lastgroup)[1:])]
+
+
+@lru_cache(maxsize=64)
+def _compiled(words: tuple[tuple[str | int, str], ...]) -> NamedPatterns:
+    joined = "|".join(f"(?P<n{place}>{each})" for place, (_, each) in enumerate(words))
+    # Without any name nothing is found.
+    pattern = re.compile(joined or r"(?!)", re.IGNORECASE)
+    return NamedPatterns(tuple(name for name, _ in words), pattern)
+
+
+def _measure_words(subject: Subject) -> NamedPatterns:
+    """Return a pattern of the measures a subject has, their own labels before other words."""
+    have = {measure.name: measure.label for measure in subject.measures}
+    labelled = sorted(have, key=lambda name: -len(have[name]))
+    order = list(MEASURE_WORDS)
+    known = sorted(labelled, key=lambda name: order.index(name) if name in order else -1)
+    found = []
+    for name in known:
+        own = rf"(?<!\w){re.escape(have[name])}s?(?!\w)"
+        found.append((name, f"{own}|{MEASURE_WORDS[name]}" if name in MEASURE_WORDS else own))
+    return _compiled(tuple(found))
+
+
+def _group_words(groups: tuple[str, str]) -> NamedPatterns:
+    """Return a pattern of two names; one that is a common word too counts behind `group` alone."""
+    found: list[tuple[str | int, str]] = []
+    for number, name in enumerate(groups):
+        own = rf"(?<!\w){re.escape(name)}(?!\w)"
+        if len(name) < SHORT or name.lower() in COMMON_WORDS:
+            own = rf"\bgroups?\s+{re.escape(name)}(?!\w)"
+        elif name.endswith("s") and len(name) > SHORT:
+            own += rf"|(?<!\w){re.escape(name[:-1])}(?!\w)"
+        else:
+            own += rf"|(?<!\w){re.escape(name)}s(?!\w)"
+        found.append((number, f"{own}|{_ORDINALS[number]}"))
+    found.sort(key=lambda each: -len(groups[int(each[0])]))
+    return _compiled(tuple(found))

@@ -1,0 +1,1 @@
+"""The operator's channels for alarms: which there are, what became of alarms, a trial."""

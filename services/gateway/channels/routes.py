@@ -1,0 +1,35 @@
+"""The routes of channels: the same verbs as the command line."""
+
+from fastapi import APIRouter, Depends
+
+from services.gateway.auditing import CallerAudit
+from services.gateway.auth import Tokens
+from services.gateway.channels.commands import ChannelCommands
+from services.gateway.channels.queries import ChannelQueries
+from services.gateway.channels.views import RetriedChannel
+from shared.contracts import AuditAction
+from shared.contracts.alarm_delivery import AlarmDelivery
+from shared.runtime.blocking import in_thread
+
+
+def channel_routes(
+    commands: ChannelCommands, queries: ChannelQueries, tokens: Tokens, audit: CallerAudit
+) -> APIRouter:
+    """Return the routes of channels."""
+    router = APIRouter(prefix="/v1")
+    read, run = [Depends(tokens.may_read)], [Depends(tokens.may_run)]
+    router.add_api_route("/channels", queries.channels, dependencies=read)
+    router.add_api_route("/alarms/{alarm_id}/deliveries", queries.delivery, dependencies=read)
+
+    @router.post("/channels/{name:path}/test", status_code=202, dependencies=run)
+    async def try_channel(name: str) -> AlarmDelivery:
+        await in_thread(queries.check_known, name)
+        async with audit.act(AuditAction.CHANNEL_TEST, name):
+            return await in_thread(commands.try_channel, name)
+
+    @router.post("/channels/{name:path}/retry", status_code=202, dependencies=run)
+    async def retry_channel(name: str) -> RetriedChannel:
+        async with audit.act(AuditAction.CHANNEL_RETRY, name):
+            return await in_thread(commands.retry, name)
+
+    return router

@@ -1,0 +1,112 @@
+"""Requests as the store can keep them: JSON by its standard, and no NUL in an address."""
+
+import json
+import math
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+from fastapi import HTTPException, Request, Response
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+LONGEST_NUMBER = 30
+"""Digits; a longer whole number is none that anybody means."""
+
+
+class StrictRequest(Request):
+    """A request whose JSON holds nothing that a record could not."""
+
+    async def json(self) -> Any:
+        """Return the body; raise HTTPException where the standard, or UTF-8, has no such thing."""
+        if not hasattr(self, "_json"):
+            self._json = strict_json(await self.body())
+        return self._json
+
+
+class StrictRoute(APIRoute):
+    """A route that reads its requests strictly."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler of the route."""
+        handle = super().get_route_handler()
+
+        async def strict(request: Request) -> Response:
+            return await handle(StrictRequest(request.scope, request.receive))
+
+        return strict
+
+
+def strict_json(body: bytes) -> Any:
+    """Return what JSON says.
+
+    Raises
+    ------
+    JSONDecodeError
+        It is not JSON.
+    HTTPException
+        It has NaN, an infinite or endless number, half a surrogate pair, or is nested too deeply.
+    """
+    try:
+        read = json.loads(body, parse_constant=_no_constant, parse_int=_whole, parse_float=_finite)
+    except RecursionError:
+        raise HTTPException(422, "The body is nested too deeply.") from None
+    except UnicodeDecodeError:
+        raise HTTPException(422, "The body is not UTF-8.") from None
+    if rb"\u" in body and (where := next(_unencodable(read), None)) is not None:
+        raise HTTPException(422, f"{where or 'The body'}: {HALF}.")
+    return read
+
+
+HALF = "this has half of a surrogate pair, which UTF-8 cannot hold"
+
+
+def _no_constant(word: str) -> Any:
+    raise HTTPException(
+        422, f"The body has {word}, which is no number; write null or leave it out."
+    )
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise HTTPException(422, f"The body has a number of more than {LONGEST_NUMBER} digits.")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise HTTPException(422, "The body has a number beyond what numbers hold.")
+    return number
+
+
+def _unencodable(value: Any, where: str = "") -> Iterator[str]:
+    """Yield the places of texts that UTF-8 cannot hold."""
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+            yield where
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from _unencodable(name, f"{where}.".removeprefix(".") + "a name")
+            yield from _unencodable(each, f"{where}.{name}".removeprefix("."))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _unencodable(each, f"{where}.{number}".removeprefix("."))
+
+
+NUL = "An address holds no NUL character."
+
+
+class PlainAddresses:
+    """Refuses an address with a NUL, which no text of a database can hold."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on requests for addresses without one."""
+        if scope["type"] == "http" and (
+            "\x00" in scope["path"] or b"%00" in scope.get("query_string", b"")
+        ):
+            await JSONResponse({"detail": NUL}, 422)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)

@@ -1,0 +1,124 @@
+"""The routes of production answers: those of now, and those of the past."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from fastapi import APIRouter, Depends, Request
+
+from services.gateway.auditing import CallerAudit
+from services.gateway.auth import Tokens
+from services.gateway.strict_requests import StrictRoute
+from services.gateway.traffic.commands import HistoryCommands
+from services.gateway.traffic.ingestion import ExchangeIngestion
+from services.gateway.traffic.requests import AcceptedBatch, HistoryView, SentBatch
+from shared.contracts import AuditAction, Exchange, Monitor
+from shared.errors import TransientError
+from shared.runtime.blocking import in_thread
+
+MOST_QUEUED = 15_000
+"""How many answers may wait to be accounted for; the queue of a live system holds 20,000, and a
+batch of which it takes a part alone would be sent again whole."""
+MOST_BEHIND = 20_000
+"""How many answers may wait to be written or measured while more of the past is taken in."""
+BATCHES_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class WaitingAnswers:
+    """How many answers the bus holds."""
+
+    queued: int = 0
+    """Not accounted for yet."""
+    unread: int = 0
+    """Not written or not measured yet."""
+
+
+Waiting = Callable[[], WaitingAnswers]
+
+
+class SendExchange(Protocol):
+    """Puts an exchange on the bus under a publication number."""
+
+    def __call__(self, record: Exchange, *, publication: int) -> Awaitable[None]:
+        """Return when the bus has the exchange."""
+
+
+def ingestion_routes(
+    ingest: ExchangeIngestion, send: SendExchange, waiting: Waiting, tokens: Tokens
+) -> APIRouter:
+    """Return the route of production answers."""
+    may = [Depends(tokens.may_ingest)]
+    router = APIRouter(prefix="/v1", dependencies=may, route_class=StrictRoute)
+    slots = asyncio.Semaphore(BATCHES_AT_ONCE)
+
+    @router.post("/responses", status_code=202)
+    async def take_responses(sent: SentBatch, request: Request) -> AcceptedBatch:
+        """Accept a batch; all of it is on the bus when this answers. It may be sent again."""
+        _refuse_when_behind(waiting(), history=sent.history)
+        async with slots:
+            # Who does not wait any more sends it again. To take both would double the work of a
+            # gateway that is behind, for nothing but duplicates.
+            if await request.is_disconnected():
+                raise TransientError("The sender has gone; nothing was taken in.")
+            return await take(sent)
+
+    async def take(sent: SentBatch) -> AcceptedBatch:
+        exchanges = await in_thread(ingest.exchanges_of, sent)
+        # Each sending is another publication: the bus drops what is sent again as a duplicate,
+        # and nobody could say what became of it.
+        await asyncio.gather(*(send(each, publication=each.sending or 0) for each in exchanges))
+        late = await in_thread(ingest.late, exchanges)
+        redacted = sum((Counter(each.redacted) for each in exchanges), Counter[str]())
+        return AcceptedBatch(accepted=len(exchanges), late=late, redacted=redacted)
+
+    return router
+
+
+def _refuse_when_behind(waiting: WaitingAnswers, *, history: bool) -> None:
+    behind = waiting.queued
+    if behind <= MOST_QUEUED:
+        behind = waiting.unread if history and waiting.unread > MOST_BEHIND else 0
+    if behind:
+        raise TransientError(
+            f"{behind} answers that came before are not handled yet. Send this batch again in a"
+            " moment; nothing of it was taken in."
+        )
+
+
+def history_routes(
+    commands: HistoryCommands,
+    send: Callable[[Monitor], Awaitable[None]],
+    tokens: Tokens,
+    audit: CallerAudit,
+) -> APIRouter:
+    """Return the routes of the past of live systems."""
+    router = APIRouter(prefix="/v1/history", route_class=StrictRoute)
+    run = [Depends(tokens.may_run)]
+
+    @router.get("/{source}", dependencies=[Depends(tokens.may_read)])
+    async def show_history(source: str) -> list[HistoryView]:
+        """Return how far the past is read, by each monitor that watches the system."""
+        return await in_thread(commands.show, source)
+
+    @router.post("/{source}", dependencies=run)
+    async def begin_history(source: str) -> list[HistoryView]:
+        """Prepare to take in answers of the past, with `history` in their batches."""
+        async with audit.act(AuditAction.HISTORY_BEGIN, source):
+            for monitor in await in_thread(commands.begin, source):
+                # Sent even if it was there: a gateway that died before sending is helped by this.
+                await send(monitor)
+        return await in_thread(commands.show, source)
+
+    @router.post("/{source}/read", status_code=202, dependencies=run)
+    async def read_history(source: str) -> list[HistoryView]:
+        """Read all that was sent in of the past, window by window in their order."""
+        await in_thread(commands.show, source)
+        async with audit.act(AuditAction.HISTORY_READ, source):
+            for monitor in await in_thread(commands.read, source):
+                await send(monitor)
+        return await in_thread(commands.show, source)
+
+    return router

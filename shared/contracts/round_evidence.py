@@ -1,0 +1,131 @@
+"""The evidence of a round as it travels and is kept: many comparisons in one record, compressed."""
+
+import binascii
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
+
+from shared.contracts.evidence import Evidence, Increment
+from shared.contracts.identity import RecordId
+from shared.contracts.mistakes import first_mistake
+from shared.contracts.record import Record
+from shared.errors import UndecodableError
+
+MOST_COMPARISONS = 256
+MOST_BYTES = 256 * 1024
+"""Of one record, more or less: half of what a message may have."""
+MOST_UNPACKED_BYTES = 64 * 1024 * 1024
+LEVEL = 6
+HEADER = frozenset(
+    {*("tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"), "declared_after_data"}
+)
+"""What all comparisons of a round have in common stands beside them, once."""
+INCREMENTS = TypeAdapter(list[Increment])
+EVIDENCE = TypeAdapter(list[Evidence])
+C = TypeVar("C", Increment, Evidence)
+
+
+class RoundEvidence(Record):
+    """What a closed round adds to some comparisons, and what they allow to say; never made twice.
+
+    A round of many comparisons is several parts. Both fields of text are lines of JSON, one for
+    each comparison in the same order, compressed (zlib, RFC 1950) and in base64. What all lines
+    have in common (tenant, purpose, at, monitor_id, run_id, epoch, round, declared_after_data)
+    stands in this record alone.
+    """
+
+    kind = "round_evidence"
+    identity = ("monitor_id", "epoch", "round", "part")
+
+    monitor_id: RecordId
+    """The monitor."""
+    run_id: RecordId
+    """The run of the round."""
+    epoch: NonNegativeInt
+    """The epoch."""
+    round: NonNegativeInt
+    """The round."""
+    declared_after_data: bool = False
+    """Whether the comparisons were declared when the answers were known already: who has seen them
+    may have chosen what stands out, and no promise about false alarms holds."""
+    part: NonNegativeInt
+    """Which part of the round this is, counted from 0."""
+    comparisons: PositiveInt
+    """How many comparisons are in it."""
+    increments: str
+    """What the round adds to each of them."""
+    evidence: str
+    """What all rounds of the epoch up to this one allow to say of each."""
+
+
+def round_evidence(
+    increments: Sequence[Increment], evidence: Sequence[Evidence]
+) -> list[RoundEvidence]:
+    """Return the records of a round; both are about the same comparisons, in the same order."""
+    parts: list[RoundEvidence] = []
+    for start in range(0, len(evidence), MOST_COMPARISONS):
+        some = slice(start, start + MOST_COMPARISONS)
+        parts += _packed(increments[some], evidence[some], len(parts))
+    return parts
+
+
+def _packed(
+    increments: Sequence[Increment], evidence: Sequence[Evidence], first: int
+) -> list[RoundEvidence]:
+    one = RoundEvidence(
+        **evidence[0].model_dump(include=set(HEADER)),
+        part=first,
+        comparisons=len(evidence),
+        increments=_compressed(increments),
+        evidence=_compressed(evidence),
+    )
+    half = len(evidence) // 2
+    if not half or len(one.increments) + len(one.evidence) <= MOST_BYTES:
+        return [one]
+    left = _packed(increments[:half], evidence[:half], first)
+    return [*left, *_packed(increments[half:], evidence[half:], first + len(left))]
+
+
+def _compressed(lines: Iterable[Increment | Evidence]) -> str:
+    text = b"\n".join(
+        each.model_dump_json(exclude=set(HEADER), exclude_none=True).encode() for each in lines
+    )
+    return b64encode(zlib.compress(text, LEVEL)).decode()
+
+
+def increments_in(records: Iterable[RoundEvidence]) -> Iterator[Increment]:
+    """Return the increments of rounds, part by part."""
+    for each in records:
+        yield from _unpacked(INCREMENTS, each, each.increments)
+
+
+def evidence_in(records: Iterable[RoundEvidence]) -> Iterator[Evidence]:
+    """Return the evidence of rounds, part by part."""
+    for each in records:
+        yield from _unpacked(EVIDENCE, each, each.evidence)
+
+
+def _unpacked(adapter: TypeAdapter[list[C]], record: RoundEvidence, text: str) -> list[C]:
+    """Read what a record holds, each with what all have in common.
+
+    Raises
+    ------
+    UndecodableError
+        It is no such thing, or more than any round has.
+    """
+    try:
+        unpacking = zlib.decompressobj()
+        lines = unpacking.decompress(b64decode(text, validate=True), MOST_UNPACKED_BYTES)
+        if not unpacking.eof:
+            raise UndecodableError(f"The record {record.id} holds more than a round can have.")
+        header = record.model_dump_json(include=set(HEADER)).encode()[:-1]
+        whole = b",".join(header + b"," + line[1:] for line in lines.split(b"\n"))
+        return adapter.validate_json(b"[" + whole + b"]")
+    except (binascii.Error, zlib.error) as error:
+        raise UndecodableError(f"The record {record.id} is not compressed: {error}.") from None
+    except ValidationError as error:
+        said = first_mistake(error).in_words("the whole")
+        raise UndecodableError(f"The record {record.id} holds no evidence: {said}.") from None

@@ -1,0 +1,95 @@
+"""What a suite keeps to so that every later record takes it, and how much a run may ask; pure."""
+
+from collections.abc import Iterator
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from shared.contracts.identity import Name
+from shared.contracts.mistakes import first_mistake
+from shared.contracts.run import Run
+from shared.contracts.suite import Suite, SuiteProbe
+from shared.errors import UsageError
+
+LARGEST_PROBE_BYTES = 256 * 1024
+"""Of a probe as JSON; its response holds it beside an answer of up to 200 KiB, and must fit on the
+bus."""
+MOST_PROBES = 300_000
+"""What one run, or one round of a monitor, asks at most, unless the operator allows more."""
+LARGEST_SHOWN = 10**15
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
+
+
+def check_suite(suite: Suite) -> Suite:
+    """Return a suite whose answers can be diagnosed.
+
+    Raises
+    ------
+    UsageError
+        A label of a probe is no name, or a probe is too large; the probe is named.
+    """
+    seen: set[tuple[str, str]] = set()
+    shared = _size(suite.name, suite.model_copy(update={"probes": ()}))
+    for probe in suite.probes:
+        for where, label in _labels(suite, probe):
+            if (where, label) not in seen:
+                _check_label(probe.key, where, label)
+                seen.add((where, label))
+        if (size := _size(f"The probe {probe.key}", probe) + shared) > LARGEST_PROBE_BYTES:
+            raise UsageError(
+                f"The probe {probe.key} has {size // 1024} KiB with what the suite gives every"
+                f" probe; {LARGEST_PROBE_BYTES // 1024} KiB can be asked. Shorten it."
+            )
+    return suite
+
+
+def _labels(suite: Suite, probe: SuiteProbe) -> Iterator[tuple[str, str]]:
+    """Return each name that a record of results will hold, and where it stands in the probe."""
+    for dimension, group in probe.groups.items():
+        yield "groups", dimension
+        yield f"groups.{dimension}", group
+    for name, level in suite.strata_of(probe).items():
+        yield f"facts.{name}", level
+    for name in probe.variables:
+        yield "variables", name
+
+
+def _check_label(key: str, where: str, label: str) -> None:
+    try:
+        _NAME.validate_python(label)
+    except ValidationError as error:
+        raise UsageError(
+            f"The probe {key}, {where}: a name of at most 512 characters on one line is needed"
+            f" ({first_mistake(error).said})."
+        ) from None
+
+
+def _size(named: str, part: Suite | SuiteProbe) -> int:
+    """Return the size as JSON, in bytes."""
+    try:
+        return len(part.model_dump_json(exclude_defaults=True).encode())
+    except (PydanticSerializationError, UnicodeError):
+        raise UsageError(f"{named} has text that UTF-8 cannot hold. Save it as UTF-8.") from None
+
+
+def check_amount(run: Run, suite: Suite, most: int = MOST_PROBES) -> None:
+    """Refuse a run that asks more than is allowed.
+
+    Raises
+    ------
+    UsageError
+        With how much it would ask, and what can be done.
+    """
+    per_repeat = len(suite.probes) * len(run.targets) * len(run.scaffolds)
+    if per_repeat * run.repeats > most:
+        raise UsageError(
+            f"The run would ask {number_shown(per_repeat * run.repeats)} questions"
+            f" ({len(suite.probes):,} probes, {len(run.targets)} targets, {len(run.scaffolds)}"
+            f" scaffolds, {number_shown(run.repeats)} repeats); {most:,} are allowed. Ask less at"
+            " once, or have whoever operates the gateway raise BIASWATCH_GATEWAY_RUN_PROBES."
+        )
+
+
+def number_shown(count: int) -> str:
+    """Return a count as people read it, however large."""
+    return f"{count:,}" if count < LARGEST_SHOWN else f"over {LARGEST_SHOWN:,}"

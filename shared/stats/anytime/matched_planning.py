@@ -1,0 +1,139 @@
+"""How many users of production traffic a gap is likely to need, before a monitor starts."""
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+
+from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, middles
+from shared.stats.anytime.inversion import threshold
+from shared.stats.anytime.matched import sides_of
+from shared.stats.anytime.matching import MOST_USERS, matches_in_time
+from shared.stats.anytime.pairs import BINS, PairHistogram
+from shared.stats.anytime.planning import (
+    FURTHEST,
+    PlannedUnits,
+    check_size,
+    fixed_size,
+    plan_histograms,
+)
+from shared.stats.anytime.two_groups import BINS as VALUE_BINS
+from shared.stats.anytime.two_groups_planning import value_shares
+
+SAMPLE = 30_000
+"""Users who are matched once, to know what a match looks like."""
+MOST = 10_000_000
+"""Users: to look further would take minutes."""
+TILTS = 8
+"""Newton's steps; the first already comes within a thousandth."""
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """How users come."""
+
+    first_share: float = 0.5
+    """The share of the first group among users of both."""
+    neighbours: float = MOST_USERS
+    """Users of both groups who come in one stratum within the longest time between neighbours."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no users are like."""
+        if not 0 < self.first_share < 1:
+            raise ValueError(
+                f"the share of the first group lies between 0 and 1, not at {self.first_share:g}"
+            )
+        if not self.neighbours > 0:
+            raise ValueError("without any user nobody is compared")
+
+
+def plan_matched(
+    effect: float,
+    sds: tuple[float, float],
+    level: float,
+    rng: np.random.Generator,
+    *,
+    alpha: float,
+    arrivals: Arrivals = Arrivals(),
+    tolerance: float = 0.0,
+    family: int = 1,
+    power: float = 0.8,
+) -> PlannedUnits:
+    """Plan for users of two groups who are matched in time, monitored by fixed bets.
+
+    What it gives counts all users of both groups, also those who find no neighbour. Some users,
+    whose values are simulated as the group's mean or one of the two ends, are matched once; matches
+    like theirs are then drawn until monitors have alarmed.
+
+    Parameters
+    ----------
+    effect
+        The mean of the first group less that of the second, both in [0, 1].
+    sds
+        The standard deviations within the first group, and within the second.
+    level
+        The mean of the second group.
+
+    Raises
+    ------
+    ValueError
+        A mean outside [0, 1], a deviation that no values in [0, 1] have, an effect within the
+        tolerance, or users who come so rarely that hardly any is ever compared.
+    """
+    shares = [value_shares(m, sd) for m, sd in zip((level + effect, level), sds, strict=True)]
+    spread = sqrt(sds[0] ** 2 / arrivals.first_share + sds[1] ** 2 / (1 - arrivals.first_share))
+    check_size(effect, spread, tolerance)
+    fixed = fixed_size(effect, spread, alpha=alpha / family, power=power, tolerance=tolerance)
+    counts = _matches(shares, arrivals, rng)
+    matches = int(counts.sum())
+    bets = both_ways(STAKES) / (1 + tolerance)
+    factors = np.log1p(np.multiply.outer(middles(BINS), bets) - np.abs(bets) * tolerance)
+    seen = np.flatnonzero(counts)
+
+    def evidence(drawn: Floats) -> Floats:
+        return log_mean_exp(drawn @ factors[seen])
+
+    users_per_match = SAMPLE / matches
+    # However little values vary, a match brings no more than about its gap.
+    scale = max(ceil(fixed / users_per_match), ceil(1 / (abs(effect) - tolerance)))
+    bound = threshold(alpha, family=family)
+    furthest = min(FURTHEST * scale, ceil(MOST / users_per_match))
+    found = plan_histograms(
+        _with_mean(counts, effect)[seen], evidence, (scale, furthest), rng, bound, power
+    )
+
+    def users(needed: int | None) -> int | None:
+        return None if needed is None else ceil(needed * users_per_match)
+
+    return PlannedUnits(users(found.units), users(found.median), fixed, users(found.looked) or 0)
+
+
+def _matches(shares: list[Floats], arrivals: Arrivals, rng: np.random.Generator) -> Floats:
+    """Return the histogram of the differences of matches among users who come by chance."""
+    first = rng.random(SAMPLE) < arrivals.first_share
+    drawn = [rng.choice(VALUE_BINS, SAMPLE, p=each) / (VALUE_BINS - 1) for each in shares]
+    times_s, luck = rng.uniform(0, SAMPLE / arrivals.neighbours, SAMPLE), rng.random(SAMPLE)
+    matches = matches_in_time(times_s, first, luck, within_s=1.0)
+    if len(matches) < SAMPLE**0.5:
+        raise ValueError(
+            "so few users of both groups come within the time in which neighbours are looked for"
+            " that hardly any is compared; allow neighbours to be farther apart"
+        )
+    a, b = sides_of(matches, np.where(first, *drawn))
+    return np.array(PairHistogram.of(a - b, rng.random(len(matches))).counts, dtype=np.float64)
+
+
+def _with_mean(counts: Floats, mean: float) -> Floats:
+    """Return the shares of bins, tilted by as little as gives them this mean.
+
+    A sample's own mean would miss it by chance, and the units needed go with its square.
+    """
+    values, shares = middles(len(counts)), counts / counts.sum()
+    for _ in range(TILTS):
+        centred = values - shares @ values
+        variance = float(shares @ centred**2)
+        if not variance:
+            break
+        shares = shares * np.exp((mean - float(shares @ values)) / variance * centred)
+        shares /= shares.sum()
+    return np.asarray(shares)

@@ -1,0 +1,134 @@
+"""Tests of a gap against a tolerance, and the intervals that never disagree with them.
+
+Two questions share the edge of a tolerance: is the gap beyond it, and is it within? At the edge
+itself an interval of coverage 1 - alpha may exclude the truth in alpha of all cases, on both sides
+together. Splitting that in halves, as intervals usually do, makes both verdicts harder than they
+need to be. Here each verdict has nearly all of it, and the limits of the interval near an edge
+yield: one stands on the edge until the evidence against it is very strong.
+"""
+
+from collections.abc import Callable
+from math import sqrt
+
+import numpy as np
+from scipy import special
+
+from shared.stats.comparisons.confidence_curve import (
+    Curve,
+    confidence_limits,
+    share_above,
+    share_below,
+)
+
+Tails = Callable[[float], tuple[float, float]]
+"""Takes a gap; returns the p-values of "the gap is at most this", and of "it is at least this"."""
+PValues = tuple[float, float | None]
+"""For a disparity, and for equivalence."""
+Limits = tuple[float, float]
+KEPT = 0.05
+"""The share of alpha that is kept at an edge for a limit on the far side of it."""
+
+
+def curve_tails(curve: Curve) -> Tails:
+    """Return the one-sided tests that a confidence curve carries."""
+    return lambda gap: (share_below(curve, gap), share_above(curve, gap))
+
+
+def sided(p_value: float | None, direction: float) -> tuple[float, float]:
+    """Return both one-sided p-values of a two-sided one, given the sign of what was found.
+
+    Without a test, or a direction, neither hypothesis is doubted.
+    """
+    if p_value is None or not direction:
+        return 1.0, 1.0
+    near, far = p_value / 2, 1 - p_value / 2
+    return (near, far) if direction > 0 else (far, near)
+
+
+def joined_p(first: float, second: float, weight: float) -> float:
+    """Return the one-sided p-value of two independent parts, the first of this weight in (0, 1).
+
+    Scores are added with the roots of the weights. A part that doubts nothing (1) adds a score of
+    0, not one of minus infinity.
+
+    References
+    ----------
+    Stouffer et al. (1949), The American Soldier 1, with Liptak's (1958) weights.
+    """
+    scores = [0.0 if p >= 1 else -float(special.ndtri(p)) for p in (first, second)]
+    return float(special.ndtr(-(sqrt(weight) * scores[0] + sqrt(1 - weight) * scores[1])))
+
+
+def p_values_of(tails: Tails, tolerance: float) -> PValues:
+    """Return the p-values of a gap of at most the tolerance, and of at least it."""
+    return disparity_p(tails, tolerance), equivalence_p(tails, tolerance)
+
+
+def disparity_p(tails: Tails, tolerance: float) -> float:
+    """Return the p-value of a gap of at most the tolerance, in either direction.
+
+    To the chance of being so far beyond one edge comes that of being as far out although the truth
+    is at the other edge: at tolerance 0 the test is the two-sided one, with a wide tolerance the
+    one-sided. Above 0 it is divided by 1 - `KEPT`, so that intervals can agree.
+    """
+    at_most, at_least = tails(tolerance)
+    if not tolerance:
+        return min(1.0, 2 * at_most, 2 * at_least)
+    lower_at_most, lower_at_least = tails(-tolerance)
+    return min(1.0, min(at_most + lower_at_most, at_least + lower_at_least) / (1 - KEPT))
+
+
+def equivalence_p(tails: Tails, tolerance: float) -> float | None:
+    """Return the p-value of a gap of at least the tolerance; None at 0, which cannot be shown.
+
+    References
+    ----------
+    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach.
+    """
+    if not tolerance:
+        return None
+    return min(1.0, max(tails(tolerance)[1], tails(-tolerance)[0]) / (1 - KEPT))
+
+
+def agreeing_limits(curve: Curve, alpha: float, *, tolerance: float, p_values: PValues) -> Limits:
+    """Return an interval of coverage 1 - alpha that lies where the verdicts say.
+
+    Wholly beyond the tolerance where, and only where, the p-value for a disparity is at most alpha;
+    wholly within it where, and only where, that for equivalence is. Elsewhere, and at tolerance 0,
+    the limits are those of the curve at alpha / 2 a side, widened to an edge where a p-value
+    demands it.
+
+    References
+    ----------
+    Pratt (1961) and Puza and O'Neill (2006) for intervals that share alpha unequally between their
+    two sides, differently at each value; here the shares differ at the edges of the tolerance.
+    """
+    low, high = confidence_limits(curve, alpha)
+    p_disparity, p_equivalence = p_values
+    if tolerance:
+        far_low, far_high = confidence_limits(curve, 2 * KEPT * alpha)
+        low = _yielding(low, far_low, (-tolerance, tolerance))
+        high = -_yielding(-high, -far_high, (-tolerance, tolerance))
+    if p_disparity <= alpha:
+        return _beyond(low, high, tolerance, upwards=low + high > 0)
+    low, high = min(low, tolerance), max(high, -tolerance)
+    if p_equivalence is not None and p_equivalence <= alpha:
+        return max(low, _inside(-tolerance)), min(high, _inside(tolerance))
+    if tolerance and -tolerance < low and high < tolerance:
+        return (low, tolerance) if tolerance - high < low + tolerance else (-tolerance, high)
+    return low, high
+
+
+def _yielding(low: float, far_low: float, edges: Limits) -> float:
+    """Return the lower limit, or the first edge that it has passed without strong evidence."""
+    return next((edge for edge in edges if far_low <= edge < low), low)
+
+
+def _beyond(low: float, high: float, tolerance: float, *, upwards: bool) -> Limits:
+    if upwards:
+        return max(low, float(np.nextafter(tolerance, np.inf))), high
+    return low, min(high, -float(np.nextafter(tolerance, np.inf)))
+
+
+def _inside(edge: float) -> float:
+    return float(np.nextafter(edge, 0.0))

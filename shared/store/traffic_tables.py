@@ -1,0 +1,41 @@
+"""The tables of production traffic: windows, and the answers that were sent in for them."""
+
+from sqlalchemy import BigInteger, Boolean, Column, Index, String, Table
+
+from shared.contracts import ACCOUNTS
+from shared.store.tables import UtcDateTime, metadata
+
+TRAFFIC_WINDOWS = Table(
+    "traffic_window",
+    metadata,
+    Column("run_id", String(32), primary_key=True),
+    Column("monitor_id", String(32), nullable=False),
+    Column("begins", UtcDateTime, nullable=False),
+    Column("ends", UtcDateTime, nullable=False),
+    Column("fixed_at", UtcDateTime),
+    *(Column(name, BigInteger, nullable=False, server_default="0") for name in ACCOUNTS),
+    Index("traffic_window_monitor", "monitor_id", "begins"),
+)
+"""The windows of monitors of traffic: when the list of its members was fixed, and what became of
+the answers that were sent in for it."""
+
+TAKEN_ANSWERS = Table(
+    "taken_answer",
+    metadata,
+    Column("run_id", String(32), primary_key=True),
+    Column("answer_id", String(32), primary_key=True),
+    Column("sending", String(40), nullable=False),
+    Column("late", Boolean, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""Every answer that was taken in, by window; those that are not late are the window's members."""
+
+OTHER_SENDINGS = Table(
+    "other_sending",
+    metadata,
+    Column("run_id", String(32), primary_key=True),
+    Column("answer_id", String(32), primary_key=True),
+    Column("sending", String(40), primary_key=True),
+    sqlite_with_rowid=False,
+)
+"""Sendings that were counted as duplicate or refused: a redelivery counts none of them again."""

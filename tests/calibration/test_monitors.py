@@ -1,0 +1,26 @@
+"""Seeded simulation of whole monitors through the diagnoser's decisions: promises are kept.
+
+The quick forms, with fewer monitors and a looser alpha, which shows sooner what exceeds it; `make
+calibration` runs the full ones.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from tools.monitor_calibration.__main__ import kept, share_of
+from tools.monitor_calibration.scenarios import FALSE_ALARMS, FOUND, Scenario
+
+FEW, LOOSE = 4, 0.5
+SHORT = [each for each in FALSE_ALARMS if not each.epoch_rounds]
+
+
+@pytest.mark.parametrize("scenario", SHORT, ids=lambda each: each.name)
+def test_false_alarms_of_a_monitor_are_at_most_alpha(scenario: Scenario) -> None:
+    loose = replace(scenario, alpha=LOOSE, at_most=LOOSE)
+    assert kept(loose, share_of(loose, FEW), FEW)
+
+
+@pytest.mark.parametrize("scenario", FOUND, ids=lambda each: each.name)
+def test_gaps_and_changes_are_found_cleared_and_found_again(scenario: Scenario) -> None:
+    assert kept(scenario, share_of(scenario, FEW), FEW)

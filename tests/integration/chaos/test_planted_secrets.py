@@ -1,0 +1,101 @@
+"""Keys and tokens are planted, things go wrong, and nothing that is kept or logged has them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from shared.bus.jetstream import Admin, Connection
+from shared.bus.topology import StreamLimits, streams
+from tests.support.commands import CommandLine
+from tests.support.model_server import model_server, replying
+
+PLANTED = {
+    "OPENAI_API_KEY": "sk-planted-provider-key-0001",
+    "BIASWATCH_GATEWAY_RUN_TOKEN": "planted-run-token-0002",
+    "BIASWATCH_GATEWAY_READ_TOKEN": "planted-read-token-0003",
+    "BIASWATCH_TOKEN": "planted-run-token-0002",
+}
+SERVER_KEY = "sk-planted-server-key-0004"
+URL_PASSWORD = "planted-url-password-0005"
+SECRETS = (*PLANTED.values(), SERVER_KEY, URL_PASSWORD)
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> str:
+    probes = [
+        {"key": f"p{n}", "groups": {"side": "ab"[n % 2]}, "prompt": f"Rate {n}."} for n in range(6)
+    ]
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps({"name": "six", "extractors": ["words"], "probes": probes}))
+    return str(path)
+
+
+@pytest.fixture
+def troubled() -> Iterator[str]:
+    """A server that answers some calls and fails others, each in its own way."""
+    replies = [
+        (200, {"choices": [{"message": {"content": "Fine."}, "finish_reason": "stop"}]}),
+        (500, {"error": {"message": "Broken."}}),
+        (200, {"nothing": "of the kind"}),
+        (400, {"error": {"message": "Not so."}}),
+    ]
+    seen: list[object] = []
+
+    def reply(asked: object) -> tuple[int, object]:
+        seen.append(asked)
+        return replies[len(seen) % len(replies)]
+
+    with model_server(replying(reply)) as address:
+        yield address
+
+
+def test_nothing_that_is_kept_or_logged_holds_a_planted_key(
+    tmp_path: Path, suite: str, troubled: str
+) -> None:
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    (keys / "127.0.0.1").write_text(SERVER_KEY)
+    command = CommandLine(
+        tmp_path / "state",
+        BIASWATCH_KEYS_DIR=str(keys),
+        BIASWATCH_GENERATOR_PRIVATE_HOSTS='["127.0.0.1"]',
+        BIASWATCH_GENERATOR_TRIES="2",
+        **PLANTED,
+    )
+    said: list[str] = []
+    with command.up("--processes") as platform:
+        for target in (f"openai:m@{troubled}", "openai:m@http://127.0.0.1:9/v1"):
+            done = command("run", suite, "--target", target, "--json")
+            said += [done.stdout, done.stderr]
+        wrong = command("runs", "--token", "another")
+        said += [wrong.stdout, wrong.stderr]
+        said += asyncio.run(on_the_bus(command.bus()))
+    said += platform.communicate()
+    store = f"postgresql://someone:{URL_PASSWORD}@127.0.0.1:1/x"
+    away = CommandLine(tmp_path / "other", BIASWATCH_STORE_URL=store)("runs")
+    said += [away.stdout, away.stderr]
+    kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
+    assert len(kept) > 10
+    said += [path.read_bytes().decode(errors="replace") for path in kept]
+    found = {secret for secret in SECRETS for text in said if secret in text}
+    assert found == set()
+
+
+async def on_the_bus(url: str) -> list[str]:
+    """Return every message of every stream, which are compressed on disk."""
+    connection = await Connection.open(url, name="operator")
+    found = [text async for text in _messages(Admin(connection))]
+    await connection.close()
+    assert found
+    return found
+
+
+async def _messages(admin: Admin) -> AsyncIterator[str]:
+    for stream in streams(StreamLimits()):
+        number = 1
+        while message := await admin.next_message(stream.name, ">", number):
+            yield f"{message.subject} {message.headers} {message.data.decode(errors='replace')}"
+            number = message.sequence + 1

@@ -1,0 +1,345 @@
+"""Every route with tokens of every role and of another tenant: who may, and what each sees.
+
+A route that is not in the table below fails the first test: say there how it is asked for.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import yaml
+from fastapi import FastAPI
+
+from services.gateway.app import web_app
+from services.gateway.settings import GatewaySettings
+from shared.contracts import ROUTES, AuditAction, record_of
+from shared.contracts.access import RIGHTS, Right, TokenRole, verifier_of
+from shared.contracts.alarm_delivery import DeliveryState
+from shared.runtime.web import web_server
+from shared.store import Store
+from shared.store.scope import Scope
+from shared.store.tables import RECORDS
+from tests.support.bus import ProvisionedBus
+from tests.support.tenant_records import (
+    CHANNEL,
+    MONITOR,
+    TEXT,
+    TRAFFIC,
+    TenantRecords,
+    add_tenant,
+    secret_of,
+)
+from tests.support.waiting import PATIENCE_S
+
+OURS, OTHERS = "hiring", "lending"
+NOT_FOUND, FOUND, REDIRECT = 404, 200, 303
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a route is asked for, and what is expected of it."""
+
+    right: Right | None
+    """None: anybody may."""
+    path: str = ""
+    """The path for `{run}`, `{brief}`; the route's own path if empty."""
+    body: Any = None
+    """JSON, in which `{run}` and others are replaced."""
+    names: bool = False
+    """Whether something of one tenant is named, which is not there for the other."""
+    texts: bool = False
+    """Whether the reply holds texts."""
+    action: AuditAction | None = None
+    """What the audit trail says of it."""
+    page: bool = False
+    """Whether it is for browsers: somebody unknown is sent to sign in."""
+    follows: bool = False
+    """Whether the reply goes on until a run has ended."""
+
+
+READ, RUN, INGEST, ADMIN = Right.READ, Right.RUN, Right.INGEST, Right.ADMINISTER
+MONITOR_FILE = {
+    "name": "another",
+    "suite_hash": "{suite}",
+    "target": "simulator:biased",
+    "cadence": "6h",
+    "features": [{"extractor": "words", "feature": "words", "high": 10, "tolerance": 0.5}],
+    "comparisons": [{"dimension": "concept", "a": "France", "b": "Peru"}],
+}
+UPLOAD = {
+    "name": "tiny",
+    "extractors": ["words"],
+    "probes": [{"key": "a", "prompt": "Hello?", "groups": {"concept": "Peru"}}],
+}
+SUBJECT = {
+    "outcome": "admission",
+    "value": "admitted",
+    "groups": ["men", "women"],
+    "counts": [30, 70, 20, 80],
+    "cases": 200,
+    "measures": [],
+}
+ASKED: dict[tuple[str, str], Asked] = {
+    ("GET", "/v1/runs"): Asked(READ),
+    ("GET", "/v1/runs/{run_id}"): Asked(READ, names=True),
+    ("GET", "/v1/runs/{run_id}/diagnoses"): Asked(READ, names=True),
+    ("GET", "/v1/runs/{run_id}/assessments"): Asked(READ, names=True),
+    ("GET", "/v1/runs/{run_id}/studies"): Asked(READ, names=True),
+    ("GET", "/v1/runs/{run_id}/flagged"): Asked(READ, names=True, texts=True),
+    ("GET", "/v1/runs/{run_id}/impact-ratios"): Asked(READ, names=True),
+    ("GET", "/v1/runs/{run_id}/events"): Asked(READ, names=True, follows=True),
+    ("GET", "/v1/runs/{run_id}/analysis"): Asked(READ, names=True),
+    ("GET", "/v1/runs/{run_id}/measurements"): Asked(READ, names=True),
+    ("GET", "/v1/interpretations/{brief_id}"): Asked(READ, names=True, texts=True),
+    ("GET", "/v1/targets/paused"): Asked(READ),
+    ("GET", "/v1/monitors"): Asked(READ),
+    ("GET", "/v1/monitors/{name}"): Asked(READ, names=True),
+    ("GET", "/v1/monitors/{name}/alarms"): Asked(READ, names=True, texts=True),
+    ("GET", "/v1/monitors/{name}/history"): Asked(READ, names=True),
+    ("GET", "/v1/monitors/{name}/windows"): Asked(
+        READ, path=f"/v1/monitors/{TRAFFIC}/windows", names=True
+    ),
+    ("GET", "/v1/history/{source}"): Asked(READ, names=True),
+    ("GET", "/v1/channels"): Asked(READ),
+    ("GET", "/v1/alarms/{alarm_id}/deliveries"): Asked(READ),
+    ("GET", "/v1/audit"): Asked(ADMIN),
+    ("POST", "/v1/suites"): Asked(RUN, body=UPLOAD),
+    ("POST", "/v1/runs"): Asked(
+        RUN,
+        body={"suite_hash": "{suite}", "targets": ["simulator:biased"], "nonce": "{nonce}"},
+        names=True,
+        action=AuditAction.RUN_START,
+    ),
+    ("POST", "/v1/interpretations"): Asked(
+        RUN,
+        body={"run_id": "{run}", "subject": SUBJECT, "report": "{nonce}"},
+        names=True,
+        action=AuditAction.INTERPRETATION_START,
+    ),
+    ("POST", "/v1/targets/resume"): Asked(
+        RUN, body={"target": "{target}"}, names=True, action=AuditAction.TARGET_RESUME
+    ),
+    ("POST", "/v1/runs/{run_id}/cancel"): Asked(RUN, names=True, action=AuditAction.RUN_CANCEL),
+    ("POST", "/v1/monitors"): Asked(
+        RUN, body=MONITOR_FILE, names=True, action=AuditAction.MONITOR_APPLY
+    ),
+    ("POST", "/v1/monitors/{name}/pause"): Asked(RUN, names=True, action=AuditAction.MONITOR_PAUSE),
+    ("POST", "/v1/monitors/{name}/resume"): Asked(
+        RUN, names=True, action=AuditAction.MONITOR_RESUME
+    ),
+    ("POST", "/v1/channels/{name:path}/test"): Asked(
+        RUN, path=f"/v1/channels/{CHANNEL}/test", action=AuditAction.CHANNEL_TEST
+    ),
+    ("POST", "/v1/channels/{name:path}/retry"): Asked(
+        RUN, path=f"/v1/channels/{CHANNEL}/retry", action=AuditAction.CHANNEL_RETRY
+    ),
+    ("POST", "/v1/history/{source}"): Asked(RUN, names=True, action=AuditAction.HISTORY_BEGIN),
+    ("POST", "/v1/history/{source}/read"): Asked(RUN, names=True, action=AuditAction.HISTORY_READ),
+    ("POST", "/v1/responses"): Asked(
+        INGEST,
+        body={"source": "support", "responses": [{"id": "{nonce}", "text": "Hello."}]},
+        names=True,
+    ),
+    ("GET", "/"): Asked(READ, page=True),
+    ("GET", "/monitors/{name}"): Asked(READ, page=True, names=True),
+    ("GET", "/monitors/{name}/alarms"): Asked(READ, page=True, names=True, texts=True),
+    ("GET", "/runs/{run_id}"): Asked(READ, page=True, names=True),
+    ("GET", "/docs"): Asked(READ, page=True),
+    ("GET", "/openapi.json"): Asked(None),
+    ("GET", "/login"): Asked(None),
+    ("POST", "/login"): Asked(None),
+    ("GET", "/style.css"): Asked(None),
+    # Last, because nothing is left after it:
+    ("POST", "/v1/purges"): Asked(ADMIN, body={"unit": "a"}, action=AuditAction.TEXTS_PURGE),
+    ("DELETE", "/v1/monitors/{name}"): Asked(RUN, names=True, action=AuditAction.MONITOR_DELETE),
+}
+UNAUDITED = {("POST", "/v1/suites"), ("POST", "/v1/responses"), ("POST", "/login")}
+"""What only adds: nothing starts, changes or ends by it."""
+
+
+def token(tenant: str, role: TokenRole, *, texts: bool = False) -> str:
+    return f"{tenant}-{role}{'-texts' if texts else ''}"
+
+
+def tokens_file(folder: Path) -> Path:
+    entries = [
+        {
+            "name": token(tenant, role, texts=texts),
+            "role": role.value,
+            "tenant": tenant,
+            "texts": texts,
+            "verifier": verifier_of(token(tenant, role, texts=texts)),
+        }
+        for tenant in (OURS, OTHERS)
+        for role in TokenRole
+        for texts in (False, True)
+        if not texts or role is not TokenRole.INGEST
+    ]
+    path = folder / "tokens.yaml"
+    path.write_text(yaml.safe_dump({"tokens": entries}))
+    return path
+
+
+@dataclass
+class Gateway:
+    """A gateway, what our tenant has, and how it is asked."""
+
+    app: FastAPI
+    client: httpx2.AsyncClient
+    ours: TenantRecords
+    store: Store
+    bus: ProvisionedBus
+    asked: int = 0
+
+    async def ask(self, route: tuple[str, str], name: str | None) -> tuple[int, str]:
+        """Ask for a route of our tenant's with a token; return the status and the whole reply."""
+        verb, template = route
+        asked = ASKED[route]
+        self.asked += 1
+        filled = asked.path or template.replace("{run_id}", self.ours.run.id).replace(
+            "{brief_id}", self.ours.brief.id
+        ).replace("{name}", MONITOR).replace("{source}", TRAFFIC).replace(
+            "{alarm_id}", self.ours.alarm_id
+        )
+        headers = {"Authorization": f"Bearer {name}"} if name else {}
+        body = json.loads(self._filled(json.dumps(asked.body))) if asked.body else None
+        async with self.client.stream(verb, filled, headers=headers, json=body) as reply:
+            if asked.follows and reply.status_code == FOUND:
+                return reply.status_code, await anext(reply.aiter_text())
+            await reply.aread()
+            return reply.status_code, f"{reply.headers} {reply.text}"
+
+    def _filled(self, body: str) -> str:
+        given = {
+            "{suite}": self.ours.suite.hash, "{run}": self.ours.run.id,
+            "{target}": self.ours.target, "{nonce}": f"{self.asked}",
+        }  # fmt: skip
+        for word, value in given.items():
+            body = body.replace(word, value)
+        return body
+
+    async def on_the_bus(self) -> int:
+        """Count our tenant's messages on every stream."""
+        subjects = self.bus.admin.subjects
+        found = [
+            await subjects(route.stream, f"bias.v1.{route.record.kind}.{OURS}.*.*")
+            for route in ROUTES
+        ]
+        return sum(count for each in found for count in each.values())
+
+    def records(self) -> dict[str, int]:
+        """Count our tenant's records by kind."""
+        ours = self.store.scoped(lambda: Scope(tenant=OURS)).records
+        return {kind: ours.count(record_of(kind)) for kind in RECORDS}
+
+
+@asynccontextmanager
+async def serving(app: FastAPI) -> AsyncIterator[httpx2.AsyncClient]:
+    async with (
+        web_server(app, "127.0.0.1", 0) as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+async def gateway(bus: ProvisionedBus, store: Store, tmp_path: Path) -> AsyncIterator[Gateway]:
+    settings = GatewaySettings(gateway_tokens_file=tokens_file(tmp_path))
+    app = web_app(settings, store, bus.publisher)
+    ours = add_tenant(store, OURS)
+    async with serving(app) as client:
+        yield Gateway(app, client, ours, store, bus)
+
+
+def routes_of(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """Return every operation of an application, of the routers included in it too."""
+    for route in routes:
+        if hasattr(route, "effective_candidates"):
+            yield from routes_of(route.effective_candidates())
+        else:
+            yield from ((verb, route.path) for verb in route.methods - {"HEAD"})
+
+
+async def test_every_route_is_tried_with_every_token(gateway: Gateway) -> None:
+    found = set(routes_of(gateway.app.routes))
+    assert found == set(ASKED), "say in ASKED how the new route is asked for"
+
+
+async def test_only_roles_with_the_right_get_in(gateway: Gateway) -> None:
+    wrong = []
+    for route, asked in ASKED.items():
+        for role in TokenRole:
+            status, _ = await gateway.ask(route, token(OURS, role))
+            allowed = asked.right is None or asked.right in RIGHTS[role]
+            refused = status == 403
+            if refused is allowed or status == 500:
+                wrong.append((route, role.value, status))
+    assert wrong == []
+
+
+async def test_nobody_gets_in_without_a_token_that_is_known(gateway: Gateway) -> None:
+    wrong = []
+    for route, asked in ASKED.items():
+        for unknown in (None, "wrong", verifier_of(token(OURS, TokenRole.ADMIN))):
+            status, said = await gateway.ask(route, unknown)
+            expected = REDIRECT if asked.page else 401
+            if asked.right is not None and (status != expected or secret_of(OURS) in said):
+                wrong.append((route, unknown, status))
+    assert wrong == []
+
+
+async def test_another_tenant_sees_nothing_and_changes_nothing(gateway: Gateway) -> None:
+    before, sent = gateway.records(), await gateway.on_the_bus()
+    wrong = []
+    for route, asked in ASKED.items():
+        status, said = await gateway.ask(route, token(OTHERS, TokenRole.ADMIN, texts=True))
+        shown = said.replace(gateway.ours.target, "") if route[1].endswith("resume") else said
+        if secret_of(OURS) in shown or TEXT in shown or OURS in shown:
+            wrong.append((route, status, said))
+        if asked.names and status != NOT_FOUND:
+            wrong.append((route, status, said))
+    assert wrong == []
+    assert gateway.records() == before
+    assert await gateway.on_the_bus() == sent
+    [still] = [m for m in gateway.store.paused_targets.read() if m.target == gateway.ours.target]
+    assert still.refusals == 1
+    [refused] = gateway.store.alarm_deliveries.of_alarms([gateway.ours.alarm_id])
+    assert refused.state is DeliveryState.REFUSED
+    assert not [each for each in gateway.store.audit.all() if each.tenant == OURS]
+
+
+async def test_texts_are_shown_to_those_who_may_read_them_alone(gateway: Gateway) -> None:
+    wrong: list[tuple[object, ...]] = []
+    for route, asked in ASKED.items():
+        if asked.right is not READ:
+            continue
+        for texts in (True, False):
+            for role in (TokenRole.READ, TokenRole.ADMIN):
+                status, said = await gateway.ask(route, token(OURS, role, texts=texts))
+                if status != FOUND or (TEXT in said) is not (texts and asked.texts):
+                    wrong.append((route, role, texts, status, said[:300]))
+                if ("biaswatch-texts" in said) is texts and not asked.follows:
+                    wrong.append((route, role, texts, "the header is wrong"))
+    assert wrong == []
+
+
+async def test_whatever_starts_changes_or_ends_something_is_in_the_audit_trail(
+    gateway: Gateway,
+) -> None:
+    who = token(OURS, TokenRole.ADMIN)
+    missing = []
+    for route, asked in ASKED.items():
+        if route[0] == "GET" or route in UNAUDITED:
+            continue
+        seen = len(list(gateway.store.audit.all()))
+        status, said = await gateway.ask(route, who)
+        added = [each for each in gateway.store.audit.all() if each.number > seen]
+        told = [(each.action, each.actor, each.tenant, each.failure) for each in added]
+        if told[-1:] != [(asked.action, who, OURS, None)] or not added[-1].source:
+            missing.append((route, status, said, told))
+    assert missing == []

@@ -1,0 +1,22 @@
+"""The gateway's application without a bus, for tests of what it says of itself and to strangers."""
+
+from fastapi import FastAPI
+
+from services.gateway.app import web_app
+from services.gateway.settings import GatewaySettings
+from shared.contracts import Record
+from shared.store import Store
+
+
+class CheckedPublisher:
+    """Takes what the bus would take: what can be encoded."""
+
+    async def publish(self, record: Record, *, publication: int = 0) -> None:
+        """Do as the bus does with a record; nobody reads it."""
+        if not record.encode() or not 0 <= publication < 2**63:
+            raise ValueError("the bus takes no such record")
+
+
+def api_on(store: Store, settings: GatewaySettings | None = None) -> FastAPI:
+    """Return the application on a store; whatever it publishes is checked and dropped."""
+    return web_app(settings or GatewaySettings(), store, CheckedPublisher())  # type: ignore[arg-type]

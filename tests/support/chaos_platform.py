@@ -1,0 +1,270 @@
+"""The platform as processes, with a key for each service, and all that can befall it."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from random import Random
+
+from biaswatch.local.processes import A_PERSON_IS_NEEDED
+from shared.bus.accounts import server_config
+from shared.bus.dead_letters import DeadLetter, dead_letters
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from shared.bus.jetstream.keys import ensure_keys
+from shared.bus.permissions import OPERATOR, key_names
+from shared.bus.server import EmbeddedServer
+from shared.contracts import ROUTES, RUN_GATHER, Diagnosis, Record, Run
+from shared.errors import BiaswatchError, TransientError
+from shared.store import Store
+from shared.store.tables import RECORDS
+from tests.support.waiting import PATIENCE_S
+
+SERVICES = ("planner", "generator", "extractor", "recorder", "diagnoser")
+LOOK_S = 0.1
+STARTED_S = 3.0
+"""A process that is younger is still loading: killing it stops nothing."""
+
+
+class TendedProcess:
+    """One process of one service, started again whenever it dies."""
+
+    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.name = name
+        self._command, self._environment = command, environment
+        self._process = self._start()
+
+    @property
+    def age_s(self) -> float:
+        """How long ago its process was started."""
+        return time.monotonic() - self._began
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._began = time.monotonic()
+        return subprocess.Popen(
+            [sys.executable, "-m", *self._command],
+            env=dict(self._environment),
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+
+    @property
+    def pid(self) -> int:
+        """Its process, while it lasts."""
+        return self._process.pid
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+
+    def tend(self) -> int | None:
+        """Start it again if it has died; return the exit code then."""
+        code = self._process.poll()
+        if code is not None:
+            self._process = self._start()
+        return code
+
+    def end(self) -> int:
+        """Stop it in order."""
+        self.send(signal.SIGCONT)
+        self._process.terminate()
+        return self._process.wait(PATIENCE_S)
+
+
+class ChaosPlatform:
+    """Services that work, and a test that does not let them."""
+
+    def __init__(
+        self, folder: Path, store_url: str, store: Store, server: EmbeddedServer, seed: int
+    ) -> None:
+        self.store, self.server, self.luck = store, server, Random(seed)
+        self.store_url = store_url
+        self.deaths: Counter[str] = Counter()
+        self.needed_a_person: list[str] = []
+        self._folder = folder
+        self._publications = count(1_000_000)
+        self._services: list[TendedProcess] = []
+        self._clock = folder / "clock"
+        self._clock.write_text("0")
+
+    def environment(self, name: str) -> dict[str, str]:
+        """Return what one service is told."""
+        return {
+            **os.environ,
+            "NATS_URL": self.server.url,
+            "BIASWATCH_NATS_SEED_FILE": str(self.seed_of(name)),
+            "BIASWATCH_STORE_URL": self.store_url,
+            "BIASWATCH_STATE_DIR": str(self._folder),
+            "BIASWATCH_HEALTH_PORT": "0",
+            "BIASWATCH_GATEWAY_PORT": "0",
+            "BIASWATCH_ACK_WAIT_S": "2",
+            "BIASWATCH_PLANNER_RECONCILE_S": "2",
+            "BIASWATCH_GENERATOR_SLOTS": "2",
+            "BIASWATCH_GENERATOR_RECORDINGS_DIR": str(self._folder),
+            "BIASWATCH_GENERATOR_PAUSE_S": "1",
+            "BIASWATCH_GENERATOR_PRIVATE_HOSTS": '["127.0.0.1"]',
+            "BIASWATCH_EXTRACTOR_BATCH": "8",
+            "BIASWATCH_RECORDER_BATCH": "16",
+        }
+
+    def seed_of(self, key: str) -> Path:
+        """Return the file of a key."""
+        return self._folder / "keys" / f"{key}.seed"
+
+    def start(self, services: Sequence[str] = SERVICES, *, turned: bool = False) -> None:
+        """Start processes; with `turned`, on the clock that the test turns."""
+        for name in services:
+            command = [f"services.{name}.app"]
+            if turned:
+                command = ["tests.support.shifted_service", name, str(self._clock)]
+            self._services.append(TendedProcess(name, command, self.environment(name)))
+
+    def end(self) -> list[int]:
+        """Stop every process; return the exit codes."""
+        return [service.end() for service in self._services]
+
+    async def tend(self) -> None:
+        """Start again what dies, for ever, as a supervisor does."""
+        while True:
+            for service in self._services:
+                code = service.tend()
+                if code == A_PERSON_IS_NEEDED:
+                    self.needed_a_person.append(service.name)
+            await asyncio.sleep(LOOK_S)
+
+    # What befalls it
+
+    def kill_a_service(self) -> None:
+        """Kill one that has started, whichever."""
+        started = [each for each in self._services if each.age_s > STARTED_S]
+        if not started:
+            return
+        victim = self.luck.choice(started)
+        victim.send(signal.SIGKILL)
+        self.deaths[victim.name] += 1
+
+    def kill_the_bus(self) -> None:
+        """Kill the bus and start it again: it keeps what it has synced."""
+        self.server.kill()
+        self.server.start()
+        self.deaths["bus"] += 1
+
+    async def wipe_the_bus(self) -> None:
+        """Lose all that the bus has, as with its disk; an operator provisions a new one."""
+        self.server.kill()
+        shutil.rmtree(self._folder / "nats" / "jetstream", ignore_errors=True)
+        self.server.start()
+        async with self.connection() as operator:
+            await provision(Admin(operator))
+        self.deaths["bus, wiped"] += 1
+
+    async def stop_for(self, service: str, seconds: float) -> None:
+        """Let every process of a service stand still, and go on as if nothing had happened."""
+        stopped = [each for each in self._services if each.name == service]
+        for each in stopped:
+            each.send(signal.SIGSTOP)
+        await asyncio.sleep(seconds)
+        for each in stopped:
+            each.send(signal.SIGCONT)
+
+    def turn_clock(self, ahead_s: float) -> None:
+        """Turn the clock of the services that were started with `turned`."""
+        self._clock.write_text(str(ahead_s))
+
+    async def repeat_every_message(self, run: Run) -> int:
+        """Publish all that a run has led to once more, each with a producer's key; count them."""
+        repeated = 0
+        for route in ROUTES:
+            records = await asyncio.to_thread(self._stored, route.record, run)
+            async with self.connection(sorted(route.producers)[0]) as producer:
+                publisher = JetStreamPublisher(producer)
+                for record in records:
+                    await publisher.publish(record, publication=next(self._publications))
+            repeated += len(records)
+        return repeated
+
+    def _stored(self, kind: type[Record], run: Run) -> list[Record]:
+        return list(self.store.records.read(kind, run_id=run.id)) if kind.kind in RECORDS else []
+
+    # What is done with it
+
+    @asynccontextmanager
+    async def connection(self, key: str = OPERATOR) -> AsyncIterator[Connection]:
+        """Connect with a key while the context lasts."""
+        opened = await Connection.open(self.server.url, name=key, seed_file=self.seed_of(key))
+        try:
+            yield opened
+        finally:
+            await opened.close()
+
+    async def publish(self, record: Record) -> None:
+        """Publish as the gateway does, once it is in the store; until the bus takes it."""
+        while True:
+            with suppress(BiaswatchError):
+                await asyncio.to_thread(self.store.records.write, [record])
+                async with self.connection("gateway") as gateway:
+                    number = time.time_ns() // 1_000_000
+                    await JetStreamPublisher(gateway).publish(record, publication=number)
+                    return
+            await asyncio.sleep(LOOK_S)
+
+    async def half_measured(self, run: Run) -> None:
+        """Return once a good part of a run is measured, and more is to come."""
+        gathers = self.store.gathers(RUN_GATHER)
+        await self._until(
+            lambda: (state := gathers.look(run.id)) and state.arrived > state.expected // 3
+        )
+
+    async def diagnosed(self, run: Run) -> None:
+        """Return once a run has its findings."""
+        await self._until(lambda: self.store.records.count(Diagnosis, run_id=run.id))
+
+    async def _until(self, there: Callable[[], object]) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                with suppress(TransientError):
+                    if await asyncio.to_thread(there):
+                        return
+                await asyncio.sleep(LOOK_S)
+
+    async def dead(self) -> list[DeadLetter]:
+        """Return the dead letters."""
+        async with self.connection() as operator:
+            return [letter async for letter in dead_letters(Admin(operator))]
+
+
+@asynccontextmanager
+async def chaos_platform(
+    folder: Path, store_url: str, *, seed: int = 1, bus_folder: Path | None = None
+) -> AsyncIterator[ChaosPlatform]:
+    """Provide a bus with keys on a store that is migrated; services are started by the test."""
+    public = ensure_keys(folder / "keys", key_names())
+    nats = bus_folder or folder / "nats"
+    with (
+        EmbeddedServer(nats, extra_config=server_config(public)) as server,
+        Store.open(store_url) as store,
+    ):
+        platform = ChaosPlatform(folder, store_url, store, server, seed)
+        async with platform.connection() as operator:
+            await provision(Admin(operator))
+        tending = asyncio.create_task(platform.tend())
+        try:
+            yield platform
+        finally:
+            tending.cancel()
+            await asyncio.gather(tending, return_exceptions=True)
+            platform.end()
+
+
+def now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)

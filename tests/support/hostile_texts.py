@@ -1,0 +1,91 @@
+"""Texts made to keep a reader of answers busy, and all that reads answers without a model."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+from services.builder.domain import model_questions as builder
+from services.builder.domain.sentences import sentences
+from services.evaluator.domain import model_questions as evaluator
+from services.evaluator.domain.checks import structure
+from services.evaluator.domain.checks.written_numbers import numbers_in
+from services.extractor.domain import Extractor, Reading
+from services.extractor.handlers.loading import load
+from services.extractor.settings import ExtractorSettings
+from services.generator.domain.questions import RatingScale, rating_in
+from shared import parsing
+from shared.parsing.redaction import BUILT_IN, redact
+
+Reader = Callable[[str], object]
+FLOOR_S = 0.05
+"""CPU time below which growth is not looked at: that is noise."""
+WIDEST_GROWTH = 8.0
+"""Of the time, where the text grows fourfold: 4 is linear, 16 quadratic."""
+
+_HEADS = (
+    *("", "A", "1", "# ", "Rating", "Rating:", "score is", "answer", "answer is", "Answer: B"),
+    *("verdict", "option", "choose", "so", "I am sorry", '"answer"', '{"rating": "', "1. "),
+)
+_RUNS = (
+    *("\n", " ", "#", "*", "_", "-", ">", '"', "'", "(", ")", "[", "{", "0", ".", "!", ",", "\\"),
+    *("\t", "\u2028", "\u2019", " \n", "-\n", "> \n", "#\n", "! ", "? ", "1.", "1,", "1 ", "a "),
+    *("a.", "a'", "e.g. A ", "answer ", "Answer: A ", "answer is yes ", "rating 1 ", "option B "),
+    *("so ", "but ", "not bad ", "sorry ", "yes ", "as an AI ", '{"', '{"a":', '{"a":[', "=\n"),
+    *('{"answer":"', '"answer":"', "[1"),
+)
+_TAILS = ("", "x", "\nRating: 3")
+
+
+def hostile_texts(characters: int) -> Iterator[str]:
+    """Yield texts of about this length: something that begins a pattern, a long run, an end."""
+    for head in _HEADS:
+        for run in _RUNS:
+            for tail in _TAILS:
+                yield head + run * (characters // len(run)) + tail
+
+
+def readers() -> Mapping[str, Reader]:
+    """Return what reads answers in every service, by name."""
+    scale = RatingScale(0, 100, whole=False)
+    extractors = load(ExtractorSettings.model_fields["extractor_names"].default.split(","))
+    return {
+        "gateway: redaction": lambda text: redact(text, list(BUILT_IN.values())),
+        "generator: rating": lambda text: rating_in(text, scale),
+        "oracle: yes or no": parsing.yes_or_no_in,
+        "oracle: choice": parsing.choice_in,
+        "oracle: reasoning": parsing.reasoning_in,
+        "oracle: sentences": lambda text: parsing.sentences_in(text, 3),
+        **{f"extractor: {name}": _measures(each) for name, each in extractors.items()},
+        "evaluator: report": lambda text: structure.passages(evaluator.report_in(text)),
+        "evaluator: judgement": evaluator.judgement_in,
+        "evaluator: passages": structure.passages,
+        "evaluator: sentences": structure.sentences,
+        "evaluator: numbers": lambda text: list(numbers_in(text)),
+        "builder: terms": builder.terms_in,
+        "builder: pairs of terms": builder.term_pairs_in,
+        "builder: yes or no": builder.yes_or_no,
+        "builder: sentences": lambda text: list(sentences(text)),
+    }
+
+
+def _measures(extractor: Extractor) -> Reader:
+    return lambda text: extractor.measure(Reading(text))
+
+
+def cpu_s(read: Reader, text: str, rounds: int = 1) -> float:
+    """Return the CPU time of reading a text, the shortest of some rounds."""
+    return min(_once(read, text) for _ in range(rounds))
+
+
+def _once(read: Reader, text: str) -> float:
+    began = time.thread_time()
+    with contextlib.suppress(Exception):  # that nothing can be read is an outcome
+        read(text)
+    return time.thread_time() - began
+
+
+def grows_faster(read: Reader, short: str, long: str) -> bool:
+    """Return whether reading a text four times as long takes far more than four times as long."""
+    if cpu_s(read, long) < FLOOR_S:
+        return False
+    return cpu_s(read, long, 2) > WIDEST_GROWTH * max(cpu_s(read, short, 3), 1e-6)

@@ -1,0 +1,44 @@
+"""The comparisons of `diagnose` in a terminal: no number is broken, however wide it is."""
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from biaswatch.render.table_diagnosis import _comparison_table
+
+
+def row(**fields: Any) -> dict[str, Any]:
+    return {
+        "feature": "score", "domain": None, "a": "female", "b": "nonbinary", "gap": -0.2164,
+        "ci": [-0.3191, -0.0994], "p_adjusted": 1.5e-5, "p_reason": None, "effect_size": -0.8251,
+        "effect_size_ci": [-1.1234, -0.5294], "verdict": "not_enough_evidence", "reason": None,
+        **fields,
+    }  # fmt: skip
+
+
+def printed(width: int, *rows: dict[str, Any]) -> list[str]:
+    out = io.StringIO()
+    Console(file=out, width=width).print(_comparison_table(rows, "95 %", width))
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 160])
+def test_gap_and_effect_size_stand_whole_beside_their_intervals(width: int) -> None:
+    lines = printed(width, row())
+    assert any("-0.216 [-0.319, -0.0994]" in line for line in lines)
+    assert any("-0.825 [-1.12, -0.529]" in line for line in lines)
+    assert any("1.5e-05" in line for line in lines)
+    assert max(map(len, lines)) <= width
+
+
+def test_a_wide_terminal_gives_each_comparison_one_line() -> None:
+    assert len(printed(160, row(), row())) == 3
+
+
+def test_why_there_is_no_interval_folds_at_words() -> None:
+    reason = "nothing varies, and the range of values is not declared: declare it with --range"
+    lines = printed(80, row(gap=None, ci=None, reason=reason, effect_size=None))
+    assert max(map(len, lines)) <= 80
+    assert "declared:" in " ".join(lines)

@@ -1,0 +1,56 @@
+"""Alarms in words: the group and the direction are right, and nothing is guessed."""
+
+from typing import Any
+
+from services.diagnoser.domain.monitors.alarm_words import (
+    GapFound,
+    change_sentence,
+    cleared_sentence,
+    gap_sentence,
+)
+from shared.contracts import Comparison, Direction, Estimate, WatchedFeature, WatchedPair
+
+PAIR = WatchedPair(dimension="gender", a="female", b="male")
+
+
+def watched(extractor: str = "rating", feature: str = "rating", **more: Any) -> Comparison:
+    given = {"tolerance": 0.1, "low": 1.0, "high": 5.0, **more}
+    return Comparison(
+        watched=WatchedFeature(extractor=extractor, feature=feature, **given), pair=PAIR
+    )
+
+
+def found(value: float, low: float, high: float, **more: Any) -> GapFound:
+    given = {"sides": None, "units": 240, "rounds": 4, "since": None, **more}
+    return GapFound(Estimate(value=value, low=low, high=high), **given)
+
+
+def test_of_a_feature_without_a_declared_direction_only_higher_is_said() -> None:
+    said = gap_sentence(watched(), found(-0.6, -0.8, -0.4))
+    assert said.startswith("gender: rating.rating is higher for male than for female.")
+    assert "The gap is 0.6 (0.4 to 0.8), and 0.1 does not matter" in said
+    assert "240 units and 4 rounds" in said
+    assert "worse" not in said
+
+
+def test_a_declared_direction_says_who_is_worse_off() -> None:
+    better = watched(higher_is=Direction.BETTER)
+    assert "female is worse off than male" in gap_sentence(better, found(-0.6, -0.8, -0.4))
+    assert "male is worse off than female" in gap_sentence(better, found(0.6, 0.4, 0.8))
+
+
+def test_refusals_are_told_as_shares_of_the_time() -> None:
+    refused = watched("refusal", "refused", low=0.0, high=1.0, tolerance=0.02)
+    said = gap_sentence(refused, found(0.27, 0.2, 0.34, sides=(0.3, 0.03)))
+    assert "female is worse off than male" in said
+    assert "female was refused 30 % of the time, male 3 %" in said
+    assert "The gap is 27 percentage points (20 to 34)" in said
+
+
+def test_a_change_and_an_end_are_told_without_a_direction() -> None:
+    assert "the gap in rating.rating between female and male is no longer" in change_sentence(
+        watched(), level=False, reference=None, allowed=None
+    )
+    assert cleared_sentence(watched(), "a new epoch has begun") == (
+        "gender: the alarm about rating.rating for female and male is over: a new epoch has begun."
+    )

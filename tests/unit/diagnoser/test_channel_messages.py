@@ -1,0 +1,166 @@
+"""Alarms in words and as alerts: escaped for every medium, firing while they stand."""
+
+from datetime import timedelta
+
+import pytest
+from pydantic import ValidationError
+
+from services.diagnoser.domain.channels.alertmanager import alerts_of
+from services.diagnoser.domain.channels.attempts import (
+    LONGEST_PAUSE_S,
+    STALE_S,
+    Attempt,
+    Delivered,
+    Refused,
+    Unavailable,
+    attempt_of,
+    pause_s,
+    settled,
+)
+from services.diagnoser.domain.channels.declarations import AlertmanagerChannel, DeclaredChannels
+from services.diagnoser.domain.channels.messages import message_of, plain
+from shared.contracts import Alarm, AlarmState
+from shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState, deliveries_of, trial_of
+from tests.support.records import AT, make_alarm
+
+URL = "http://alertmanager:9093"
+ALERTMANAGER = AlertmanagerChannel(kind="alertmanager", url=URL, labels={"team": "fairness"})
+
+
+def cleared(after: timedelta, **fields: object) -> Alarm:
+    return make_alarm(state=AlarmState.CLEARED, at=AT + after, **fields)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<b>", "<!channel>", "<@U123>", "@everyone", "hello @here", "[click](http://evil.example)",
+        "https://evil.example", "`rm`", "a\nb", "a\x00b", "a\u202eb", "a\x1b[31mb",
+    ],
+)  # fmt: skip
+def test_no_text_of_others_is_markup_in_any_medium(hostile: str) -> None:
+    written = plain(hostile)
+    for opening in ("<", ">", "`", "](", "://", "\n", "\x00", "\x1b", "\u202e"):
+        assert opening not in written
+    assert "@everyone" not in written
+    assert "@here" not in written
+
+
+def test_a_mail_address_stays_one_that_can_be_copied() -> None:
+    assert plain("for fairness@example.org") == "for fairness@example.org"
+
+
+def test_a_title_is_the_same_when_the_alarm_is_over_so_that_pagers_close_their_incident() -> None:
+    raised, over = make_alarm(), cleared(timedelta(hours=1))
+    assert message_of(raised, None).title == message_of(over, None).title
+    assert message_of(over, None).over
+    assert message_of(over, None).body.startswith("Over: ")
+
+
+def test_a_message_says_why_how_much_and_where_to_look() -> None:
+    body = message_of(make_alarm(owners=("fairness@example.org",)), "https://bias.example/").body
+    assert body.splitlines() == [
+        "Raised: the evidence is enough",
+        "Gap, first group less second: 0.5 (0.2 to 0.8)",
+        "Round 3, 2026-01-02 03:04 UTC",
+        "For fairness@example.org",
+        f"The answers behind it: https://bias.example/monitors/coasts/alarms#{make_alarm().id}",
+    ]
+    assert message_of(make_alarm(), None).body.endswith("biaswatch monitor alarms coasts")
+
+
+def test_what_stands_fires_until_a_few_sends_are_missed() -> None:
+    now = AT + timedelta(hours=3)
+    [alert] = alerts_of([make_alarm()], ALERTMANAGER, now)
+    assert alert["labels"] == {
+        "team": "fairness", "alertname": "BiasMonitorAlarm", "monitor": "coasts",
+        "feature": "words.words", "comparison": "concept:France-Peru", "what": "disparity",
+        "severity": "warning",
+    }  # fmt: skip
+    assert alert["startsAt"] == AT.isoformat()
+    assert alert["endsAt"] == (now + timedelta(minutes=4)).isoformat()
+    assert alert["annotations"]["description"] == "the evidence is enough."
+
+
+def test_what_is_over_is_resolved_under_the_same_labels_for_a_while() -> None:
+    hour = timedelta(hours=1)
+    raised, over = make_alarm(), cleared(hour)
+    [fired] = alerts_of([raised], ALERTMANAGER, AT)
+    [resolved] = alerts_of([raised, over], ALERTMANAGER, AT + hour)
+    assert resolved["labels"] == fired["labels"]
+    assert (resolved["startsAt"], resolved["endsAt"]) == (AT.isoformat(), over.at.isoformat())
+    assert alerts_of([raised, over], ALERTMANAGER, AT + 2 * hour) == []
+
+
+def test_an_alarm_that_is_raised_again_in_another_epoch_fires_again() -> None:
+    again = make_alarm(epoch=1, at=AT + timedelta(hours=2))
+    history = [make_alarm(), cleared(timedelta(hours=1)), again]
+    [alert] = alerts_of(history, ALERTMANAGER, again.at)
+    assert alert["startsAt"] == again.at.isoformat()
+    assert alert["endsAt"] > again.at.isoformat()
+
+
+@pytest.mark.parametrize(
+    ("channel", "said"),
+    [
+        ({"kind": "alertmanager", "url": "http://user:pw@host:9093"}, "written like"),
+        ({"kind": "alertmanager", "url": URL, "labels": {"monitor": "x"}}, "alarm itself"),
+        ({"kind": "alertmanager", "url": URL, "labels": {"a-b": "x"}}, "no name of a label"),
+        ({"kind": "alertmanager", "url": URL, "username": "a"}, "belong together"),
+        ({"kind": "apprise", "url": "slack://a/b/c"}, "mapping"),
+        ({"kind": "apprise", "url": {"file": "a", "env": "B"}}, "one place"),
+        ({"kind": "apprise", "url": {}}, "one place"),
+        ({"kind": "webhook", "url": {"env": "URL"}, "tokne": "x"}, "no such field"),
+        ({"kind": "fax"}, "fax"),
+    ],
+)
+def test_a_wrong_channel_is_refused_and_no_secret_is_repeated(
+    channel: dict[str, object], said: str
+) -> None:
+    from shared.contracts.mistakes import first_mistake
+
+    with pytest.raises(ValidationError) as caught:
+        DeclaredChannels.model_validate({"channels": {"chat": channel}})
+    assert said in first_mistake(caught.value).said
+    assert "pw" not in first_mistake(caught.value).said
+
+
+def due(**fields: object) -> AlarmDelivery:
+    [made] = deliveries_of(make_alarm(channels=("chat",)), AT)
+    return made.model_copy(update=fields)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(200, Delivered), (202, Delivered), (302, Refused), (400, Refused), (401, Refused),
+     (404, Refused), (408, Unavailable), (429, Unavailable), (500, Unavailable),
+     (503, Unavailable)],
+)  # fmt: skip
+def test_what_may_help_later_is_tried_again_and_nothing_else(
+    status: int, kind: type[Attempt]
+) -> None:
+    assert isinstance(attempt_of(status, "chat.example"), kind)
+
+
+def test_pauses_double_up_to_five_minutes_and_follow_what_the_channel_asks() -> None:
+    assert [pause_s(n, None, 1.0) for n in (1, 2, 3, 99)] == [5.0, 10.0, 20.0, LONGEST_PAUSE_S]
+    assert pause_s(1, 120.0, 0.0) == 120.0
+    assert pause_s(1, 1e9, 0.0) == 3600.0
+
+
+def test_what_nobody_takes_for_seven_days_expires() -> None:
+    waits = settled(due(attempts=3), Unavailable("down"), AT, 0.5)
+    assert (waits.state, waits.why) == (DeliveryState.WAITING, "down")
+    late = AT + timedelta(seconds=STALE_S + 1)
+    assert settled(due(attempts=3), Unavailable("down"), late, 0.5).state is DeliveryState.EXPIRED
+
+
+def test_a_trial_is_sent_once() -> None:
+    trial = trial_of("chat", AT, "default")
+    assert settled(trial, Unavailable("down"), AT, 0.5).state is DeliveryState.REFUSED
+    assert settled(trial, Delivered(), AT, 0.5).state is DeliveryState.DELIVERED
+
+
+def test_an_alarm_goes_to_each_channel_once_and_to_its_monitors_webhook() -> None:
+    alarm = make_alarm(channels=("chat", "mail", "chat"), webhook="https://hooks.example/")
+    assert [each.channel for each in deliveries_of(alarm, AT)] == ["chat", "mail", "webhook/coasts"]

@@ -1,0 +1,157 @@
+"""Users of traffic are compared with neighbours in time and stratum; others are described."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from services.diagnoser.domain.monitors.evidence_summary import summary_of
+from services.diagnoser.domain.monitors.method import method_of
+from services.diagnoser.domain.monitors.methods.matched import user_counts_of
+from services.diagnoser.domain.monitors.round_answers import summed
+from services.diagnoser.domain.monitors.traffic import Entrants, TrafficAnswer
+from services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
+from shared.contracts import Comparison, Method, Traffic, UserCounts, WatchedFeature, WatchedPair
+from shared.contracts.identity import derived_id
+
+NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
+WORDS = WatchedFeature(extractor="words", feature="words", high=10, method=Method.MATCHED)
+COMPARISON = Comparison(watched=WORDS, pair=WatchedPair(dimension="gender", a="female", b="male"))
+HOURLY = Traffic(window_s=3600)
+BY_TOPIC = Traffic(window_s=86400, strata=("topic",), neighbours_within_s=600)
+
+
+def heard(
+    user: str, minute: float, value: float | None, topic: str = "billing", **fields: Any
+) -> TrafficAnswer:
+    """Return an answer to a user, who is of the group that the name begins with: f1, m1."""
+    given = {
+        "key": f"{user}@{minute}",
+        "user": user,
+        "groups": {"gender": {"f": "female", "m": "male"}[user[0]]},
+        "extractor": "words",
+        "values": None if value is None else {"words": value},
+        "said_at": NOON + timedelta(minutes=minute),
+        "facts": {"topic": topic} if topic else {},
+        "response_id": derived_id("response", user, minute),
+    }
+    return TrafficAnswer(**{**given, **fields})
+
+
+def counted(
+    *answers: TrafficAnswer,
+    traffic: Traffic = HOURLY,
+    comparison: Comparison = COMPARISON,
+    **who: set[str],
+) -> CountedUsers:
+    users = {each.user for each in answers if each.user}
+    entrants = Entrants(**{"new": users, "known": (), "mixed": (), **who})
+    return count_users(comparison, answers, entrants, traffic)
+
+
+def users(found: CountedUsers) -> UserCounts:
+    counts = user_counts_of(found.counted.counts)
+    assert counts is not None
+    return counts
+
+
+def gap(found: CountedUsers) -> float | None:
+    return method_of(Method.MATCHED).evidence(found.counted.counts).estimate
+
+
+def test_neighbours_are_compared_and_others_are_counted_as_alone() -> None:
+    found = counted(
+        heard("f1", 0, 8), heard("m1", 5, 3), heard("f2", 300, 9), heard("m2", 700, 1),
+        traffic=BY_TOPIC,
+    )  # fmt: skip
+    assert users(found) == UserCounts(
+        first=1, second=1, first_alone=1, second_alone=1, without_stratum=0
+    )
+    assert gap(found) == pytest.approx(0.5)
+    assert found.counted.used == {"f1@0", "m1@5"}
+
+
+def test_users_of_another_stratum_are_no_neighbours() -> None:
+    found = counted(heard("f1", 0, 8), heard("m1", 0, 3, topic="refunds"), traffic=BY_TOPIC)
+    assert (users(found).first, users(found).alone, gap(found)) == (0, 2, None)
+    assert users(counted(heard("f1", 0, 8), heard("m1", 0, 3, topic="refunds"))).alone == 0
+
+
+def test_a_user_whose_first_answer_lacks_a_declared_fact_is_described() -> None:
+    found = counted(heard("f1", 0, 8, topic=""), heard("m1", 0, 3), traffic=BY_TOPIC)
+    assert users(found) == UserCounts(
+        first=0, second=0, first_alone=0, second_alone=1, without_stratum=1
+    )
+
+
+def test_only_answers_near_the_first_and_of_its_stratum_make_a_users_mean() -> None:
+    found = counted(
+        heard("f1", 0, 2), heard("f1", 9, 4), heard("f1", 5, 10, topic="refunds"),
+        heard("f1", 11, 10), heard("m1", 1, 3), traffic=BY_TOPIC,
+    )  # fmt: skip
+    assert gap(found) == pytest.approx(0.0)
+    assert found.counted.used == {"f1@0", "f1@9", "m1@1"}
+
+
+def test_the_order_in_which_answers_are_read_changes_nothing() -> None:
+    answers = [heard(f"{'fm'[n % 2]}{n}", n % 7, n % 10) for n in range(60)]
+    assert counted(*answers).counted == counted(*reversed(answers)).counted
+
+
+def test_matching_does_not_look_at_values() -> None:
+    answers = [heard(f"{'fm'[n % 3 == 0]}{n}", n % 7, 5) for n in range(60)]
+    others = [heard(f"{'fm'[n % 3 == 0]}{n}", n % 7, (n * 7) % 11 % 10) for n in range(60)]
+    assert users(counted(*answers)) == users(counted(*others))
+    assert counted(*answers).counted.used == counted(*others).counted.used
+
+
+def test_users_who_entered_before_or_are_in_two_groups_are_matched_with_nobody() -> None:
+    found = counted(
+        heard("f1", 0, 8), heard("f2", 0, 8), heard("m1", 0, 3), new={"f2", "m1"}, mixed={"f2"}
+    )
+    assert users(found) == UserCounts(
+        first=0, second=0, first_alone=0, second_alone=1, without_stratum=0
+    )
+
+
+def test_a_user_without_a_number_is_missing_and_takes_no_neighbour() -> None:
+    found = counted(
+        heard("f1", 0, None), heard("f2", 1, 11), heard("f3", 2, 6), heard("m1", 3, 3)
+    )  # fmt: skip
+    assert (found.counted.missing, found.counted.outside) == (2, 1)
+    assert (users(found).first, users(found).second) == (1, 1)
+
+
+def test_all_users_together_are_the_unadjusted_gap() -> None:
+    found = counted(
+        heard("f1", 0, 8), heard("m1", 1, 3), heard("f2", 2, 10, topic="refunds"),
+        heard("f3", 3, 10, topic="refunds"), traffic=BY_TOPIC,
+    )  # fmt: skip
+    counts = summed(found.counted.counts, found.counted.counts)
+    said = summary_of(COMPARISON, counts, alpha=0.05, family=2)
+    assert said.gap.value == pytest.approx(5)
+    assert said.unadjusted is not None
+    assert said.unadjusted.value is not None
+    assert said.unadjusted.value == pytest.approx(28 / 3 - 3, abs=0.2)
+    assert "no evidence" in said.unadjusted.method
+    assert said.users is not None
+    assert (said.users.first_alone, said.units) == (4, 4)
+
+
+def test_an_alarm_can_show_the_matches_with_the_largest_gaps() -> None:
+    answers = [heard(f"f{n}", 10 * n, n % 10) for n in range(1, 9)]
+    answers += [heard(f"m{n}", 10 * n + 1, 2) for n in range(1, 9)]
+    traffic = Traffic(window_s=86400, strata=("topic",), neighbours_within_s=120)
+    shown = counted(*answers, traffic=traffic).heaviest.sets
+    assert max(each.gap or 0 for each in shown.values()) == 6
+    assert min(each.gap or 0 for each in shown.values()) == -1
+    name, twins = max(shown.items(), key=lambda item: item[1].gap or 0)
+    assert name.startswith("users of 2026-11-14 13:20 UTC, billing")
+    assert twins.a.responses == [answers[7].response_id]
+
+
+def test_comparisons_that_pool_go_on_as_they_were() -> None:
+    watched = WORDS.model_copy(update={"method": Method.TWO_GROUPS})
+    pooled = Comparison(watched=watched, pair=COMPARISON.pair)
+    found = counted(heard("f1", 0, 8), heard("m1", 59, 3), comparison=pooled)
+    assert set(found.counted.counts) == {"first", "second"}

@@ -1,0 +1,119 @@
+"""Users of two groups are matched in time, each once, whatever they were told."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from shared.stats.anytime.bets import Floats
+from shared.stats.anytime.matched import MatchedUsers, sides_of
+from shared.stats.anytime.matching import MOST_USERS, Match, matches_in_time
+from shared.stats.anytime.pairs import PairHistogram
+
+HOUR_S = 3600.0
+DAY_S = 24 * HOUR_S
+
+
+def matched(times_s: list[float], groups: str, within_s: float = 60.0) -> list[Match]:
+    """Match users, a letter each; everybody is equally lucky."""
+    first = np.array([group == "a" for group in groups])
+    return matches_in_time(np.array(times_s), first, np.zeros(len(groups)), within_s=within_s)
+
+
+def arrivals(
+    seed: int, users: int = 2000, share: float = 0.15
+) -> tuple[Floats, NDArray[np.bool_], Floats]:
+    rng = np.random.default_rng(seed)
+    return np.sort(rng.uniform(0, DAY_S, users)), rng.random(users) < share, rng.random(users)
+
+
+def test_neighbours_are_compared_and_who_has_none_is_not() -> None:
+    assert matched([0, 10, 500, 2000, 2010], "abbba") == [
+        Match(first=(0,), second=(1,)), Match(first=(4,), second=(3,))
+    ]  # fmt: skip
+
+
+def test_of_the_larger_group_several_are_compared_with_one() -> None:
+    assert matched([0, 1, 2, 3, 4], "bbabb") == [Match(first=(2,), second=(0, 1, 3, 4))]
+    assert matched([0, 1, 2, 3, 4, 5], "abbabb") == [
+        Match(first=(0,), second=(1, 2)), Match(first=(3,), second=(4, 5))
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0.5, 0.15, 0.01])
+@pytest.mark.parametrize("within_s", [0.0, 30.0, HOUR_S])
+def test_each_user_is_in_one_match_at_most_near_all_others_of_it(
+    share: float, within_s: float
+) -> None:
+    times_s, first, luck = arrivals(1, share=share)
+    found = matches_in_time(times_s, first, luck, within_s=within_s)
+    users = [user for each in found for user in (*each.first, *each.second)]
+    assert len(users) == len(set(users))
+    for each in found:
+        assert min(len(each.first), len(each.second)) == 1
+        assert all(first[list(each.first)])
+        assert not any(first[list(each.second)])
+        there = times_s[[*each.first, *each.second]]
+        assert np.ptp(there) <= within_s
+        assert len(there) <= MOST_USERS
+
+
+def test_users_of_one_moment_are_ordered_by_luck_and_not_by_their_places() -> None:
+    first = np.array([True, False] * 20)
+    luck = np.random.default_rng(2).random(40)
+    found = matches_in_time(np.zeros(40), first, luck, within_s=0.0)
+    order = np.random.default_rng(3).permutation(40)
+    again = matches_in_time(np.zeros(40), first[order], luck[order], within_s=0.0)
+
+    def named(matches: list[Match], names: Callable[[int], int]) -> set[tuple[int, ...]]:
+        return {tuple(sorted(map(names, (*m.first, *m.second)))) for m in matches}
+
+    assert named(found, int) == named(again, lambda place: int(order[place]))
+    assert sum(len(each.second) for each in found) <= 20
+
+
+def test_the_larger_group_is_used_whole_where_a_run_has_both() -> None:
+    times_s, first, luck = arrivals(4, share=0.5)
+    found = matches_in_time(times_s, first, luck, within_s=DAY_S)
+    assert sum(len(each.first) + len(each.second) for each in found) > 0.999 * len(times_s)
+
+
+def test_neither_group_comes_first_in_its_matches() -> None:
+    """Else a level that rises would look like a gap, and the more so the longer it is watched."""
+    signed = []
+    for seed in range(20):
+        times_s, first, luck = arrivals(seed, share=0.3)
+        a, b = sides_of(matches_in_time(times_s, first, luck, within_s=HOUR_S), times_s)
+        signed.append((a - b).mean())
+    error = np.std(signed) / len(signed) ** 0.5
+    assert abs(np.mean(signed)) < 3 * error
+
+
+def test_users_that_cannot_be_matched_are_refused() -> None:
+    with pytest.raises(ValueError, match="same users"):
+        matches_in_time(np.zeros(2), np.array([True]), np.zeros(2), within_s=1.0)
+    with pytest.raises(ValueError, match="at least 0 s"):
+        matches_in_time(np.zeros(1), np.array([True]), np.zeros(1), within_s=-1.0)
+    assert matched([], "") == []
+
+
+def test_sides_are_the_means_of_a_matchs_users() -> None:
+    values = np.array([1.0, 0.5, 0.25, 0.0])
+    a, b = sides_of([Match((0,), (1, 2)), Match((3,), (2,))], values)
+    assert (a.tolist(), b.tolist()) == ([1.0, 0.0], [0.375, 0.25])
+    assert [len(each) for each in sides_of([], values)] == [0, 0]
+
+
+def test_the_evidence_is_that_of_the_differences_and_the_units_are_users() -> None:
+    differences = PairHistogram.of(np.array([0.5, 0.25, 0.5]), np.zeros(3))
+    state = MatchedUsers(differences, users=9) + MatchedUsers(differences, users=11)
+    twice = differences + differences
+    assert (state.units, state.estimate) == (20, twice.estimate)
+    assert state.log_e(0.1) == twice.log_e(0.1)
+    assert state.log_e_beyond(0.1) == twice.log_e_beyond(0.1)
+    assert state.interval(0.05) == twice.interval(0.05)
+    assert state.within(0.9, 0.1) == twice.within(0.9, 0.1)
+    times = np.array([1.0, 10.0, 100.0])
+    assert (state.beyond_at(times, 0.1, 3.0) == twice.beyond_at(times, 0.1, 3.0)).all()
+    assert (state.within_at(times, 0.9, 3.0) == twice.within_at(times, 0.9, 3.0)).all()
