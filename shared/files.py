@@ -1,7 +1,7 @@
 """Files that people write, as text, YAML or JSON lines; a mistake is a sentence with its place."""
 
 import json
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,9 +10,16 @@ from pydantic import BaseModel, ValidationError
 
 from shared.contracts.mistakes import first_mistake
 from shared.errors import BiaswatchError, UsageError
+from shared.parsing.nesting import MOST_LEVELS, is_too_deep
+from shared.parsing.yaml_values import parse_yaml
 
 Model = TypeVar("Model", bound=BaseModel)
 Refusal = type[BiaswatchError]
+
+MIB = 1024 * 1024
+LARGEST_TEXT_BYTES = 512 * MIB
+LARGEST_LINE_BYTES = 16 * MIB
+"""Of JSON lines; a record of the bus holds half a MiB."""
 
 
 def read_text(
@@ -25,11 +32,17 @@ def read_text(
     """
     try:
         with path.open(encoding="utf-8-sig", newline=newline) as file:
-            return file.read()
+            text = file.read(LARGEST_TEXT_BYTES + 1)
     except OSError as error:
         why = error.strerror
     except UnicodeDecodeError:
         why = "it is not text in UTF-8"
+    except ValueError:  # a name with NUL
+        why = "there is no such file"
+    else:
+        if len(text) <= LARGEST_TEXT_BYTES:
+            return text
+        why = f"it holds more than {LARGEST_TEXT_BYTES // MIB} MiB"
     raise refusal(f"The {what} {path} cannot be read ({why}).")
 
 
@@ -74,11 +87,13 @@ def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
     """
     try:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
-            yield from _values(file, path)
+            yield from _values(iter(lambda: file.readline(LARGEST_LINE_BYTES + 1), ""), path)
     except OSError as error:
         why = error.strerror
     except UnicodeDecodeError:
         why = "it is not text in UTF-8"
+    except ValueError:  # a name with NUL
+        why = "there is no such file"
     else:
         return
     raise UsageError(f"The {what} {path} cannot be read ({why}).")
@@ -89,10 +104,20 @@ def _values(lines: Iterable[str], path: Path) -> Iterator[tuple[str, Any]]:
         if not line.strip():
             continue
         place = f"{path}, line {number}"
-        try:
-            yield place, json.loads(line)
-        except (ValueError, RecursionError):
-            raise UsageError(f"{place}: this is not JSON.") from None
+        if len(line) > LARGEST_LINE_BYTES:
+            most = LARGEST_LINE_BYTES // MIB
+            raise UsageError(f"{place}: a line holds at most {most} MiB.")
+        yield place, _value(line, place)
+
+
+def _value(line: str, place: str) -> Any:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        raise UsageError(f"{place}: this is not JSON.") from None
+    if is_too_deep(value):
+        raise UsageError(f"{place}: this is nested more than {MOST_LEVELS} levels deep.")
+    return value
 
 
 def checked(
@@ -110,30 +135,3 @@ def sentence(error: ValidationError, place: object) -> str:
     mistake = first_mistake(error)
     field = f", {mistake.field}" if mistake.field else ""
     return f"{place}{field}: {mistake.said}."
-
-
-class DuplicateKeyError(yaml.MarkedYAMLError):
-    """A mapping names a field twice."""
-
-
-class _Strict(yaml.SafeLoader):
-    """Refuse a field that is given twice, where the plain loader takes the later one."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                if key.value in seen:
-                    raise DuplicateKeyError(
-                        problem=f"{key.value!r} is given twice", problem_mark=key.start_mark
-                    )
-                seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
-def parse_yaml(text: str) -> Any:
-    """Return what YAML says; raise YAMLError where it is broken or names a field twice."""
-    try:
-        return yaml.load(text, Loader=_Strict)  # noqa: S506 - a SafeLoader
-    except RecursionError:
-        raise yaml.YAMLError("it is nested too deeply") from None

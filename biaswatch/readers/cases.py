@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biaswatch.readers.tables import frame_of
+from biaswatch.readers.table_files import frame_of
 from shared.errors import UsageError
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.tables.logistic import adjusted_odds_ratio

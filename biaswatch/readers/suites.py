@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from shared.contracts.suite_limits import check_suite
 from shared.errors import UsageError
 from shared.files import json_lines, read_text, yaml_mapping
 
+MOST_COLUMNS = 1_000
+MOST_CELLS = 5_000_000
 PACKAGE = Path(biaswatch.__file__).parent
 # A wheel holds the shipped suites inside the package, a checkout beside it.
 SHIPPED = next(path for path in (PACKAGE / "suites", PACKAGE.parent / "suites") if path.is_dir())
@@ -123,9 +126,15 @@ def read_probes(file: Path) -> list[Probe]:
 def _csv(file: Path) -> list[Probe]:
     reader = csv.DictReader(StringIO(read_text(file, "probes", newline=""), newline=""))
     try:
-        rows = list(reader)
+        columns = len(reader.fieldnames or ())
+        rows = list(islice(reader, MOST_CELLS // max(columns, 1) + 1))
     except csv.Error as error:
         raise UsageError(f"{file}, line {reader.line_num}: this is not CSV ({error}).") from None
+    if columns > MOST_COLUMNS or len(rows) * columns > MOST_CELLS:
+        raise UsageError(
+            f"{file} has more than {MOST_COLUMNS:,} columns or {MOST_CELLS:,} cells: more than a"
+            " suite can have. Split it into several suites."
+        )
     for number, row in enumerate(rows, start=1):
         if None in row or None in row.values():
             raise UsageError(f"{file}, row {number}: it has not as many cells as the first line.")
@@ -134,18 +143,15 @@ def _csv(file: Path) -> list[Probe]:
 
 def _parquet(file: Path) -> list[Probe]:
     try:
-        import pyarrow
-        import pyarrow.parquet as parquet
+        from biaswatch.readers.parquet_files import read_parquet
     except ImportError:
         raise UsageError(
             "Probes in Parquet need pyarrow: install biaswatch with the extra `tables`."
         ) from None
     try:
-        rows = parquet.read_table(file).to_pylist()
+        rows = read_parquet(file, MOST_COLUMNS, MOST_CELLS).to_pylist()
     except OSError as error:
         raise UsageError(f"The probes {file} cannot be read ({error.strerror}).") from None
-    except pyarrow.ArrowException as error:
-        raise UsageError(f"{file}: this is not Parquet ({error}).") from None
     return [_probe(row, number) for number, row in enumerate(rows, start=1)]
 
 

@@ -8,15 +8,11 @@ import numpy as np
 import pandas as pd
 
 from biaswatch.readers.repeated_rows import repeats_warning
+from biaswatch.readers.table_files import frame_of
 from services.diagnoser.domain.findings.observations import Floats, Observations
 from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import Bounds
 
-READERS = {
-    ".csv": lambda path: _csv(path),
-    ".parquet": pd.read_parquet,
-    ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False, convert_dates=False),
-}
 MISSING_WORDS = {"", "nan", "na", "n/a", "null", "none"}
 LARGEST = 1e150
 
@@ -83,35 +79,6 @@ def _unnamed_unit(frame: pd.DataFrame, columns: TableColumns, seen: Observations
         values=seen.values[:, 0],
     )
     return [] if warning is None else [warning]
-
-
-def frame_of(path: Path) -> pd.DataFrame:
-    """Read a table; its ending says what it is."""
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise UsageError(f"{path} is none of {', '.join(READERS)}; its ending says what it is.")
-    try:
-        return reader(path)  # type: ignore[no-any-return, operator]
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {path}.") from None
-    except MemoryError:
-        raise UsageError(f"{path} does not fit into memory. Split it by domain.") from None
-    except (OSError, ValueError) as error:  # pandas and pyarrow raise many kinds of ValueError
-        first = (
-            str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else "no reason"
-        )
-        raise UsageError(f"{path} cannot be read as {path.suffix[1:]}: {first}.") from None
-
-
-def _csv(path: Path) -> pd.DataFrame:
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
-    if not isinstance(frame.index, pd.RangeIndex):
-        # pandas takes the first cells of such rows for names, and every other for its neighbour.
-        raise UsageError(
-            f"{path}: rows have more cells than the first line has names. Name every column, or"
-            " take away the comma at the end of the rows."
-        )
-    return frame
 
 
 def _numbers(path: Path, frame: pd.DataFrame, name: str) -> Floats:

@@ -45,6 +45,7 @@ from shared.bus.stage import Stage
 from shared.contracts import Brief, Cancellation, Exchange, Monitor, Response, Run
 from shared.errors import ConfigurationError, TransientError
 from shared.runtime.auditing import AuditWriter
+from shared.runtime.limited_protocol import ConnectionLimits
 from shared.runtime.process import serve
 from shared.runtime.service import Service, StageHost
 from shared.runtime.web import web_server
@@ -109,7 +110,7 @@ def web_app(
     app.include_router(page_routes(runs, monitors, tokens, now))
     add_error_handlers(app)
     describe(app)
-    app.add_middleware(BodyLimits)
+    app.add_middleware(BodyLimits, body_s=settings.gateway_body_s)
     app.add_middleware(PlainAddresses)
     if not known.needed:
         app.add_middleware(LocalhostOnly)
@@ -167,7 +168,9 @@ def build(settings: GatewaySettings) -> Service:
 
     async def listen(publisher: Publisher) -> None:
         app = web_app(settings, store, publisher, backlog.size)
-        async with web_server(app, settings.gateway_host, settings.gateway_port):
+        where = settings.gateway_host, settings.gateway_port
+        limits = ConnectionLimits(header_s=settings.gateway_header_s)
+        async with web_server(app, *where, limits):
             await asyncio.Event().wait()
 
     stages = [ingestion_stage(store, settings)]

@@ -1,5 +1,6 @@
-"""What every request passes first: who sends it, a limit on its body, where it may come from."""
+"""What every request passes first: who sends it, limits on its body, where it may come from."""
 
+import asyncio
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
@@ -27,8 +28,10 @@ TOO_LARGE = f"That is too much at once: more than {MAX_BYTES >> 20} MiB. Send it
 TOO_LARGE_ANONYMOUS = (
     "That is too much from somebody unknown. Set BIASWATCH_TOKEN to a token of this gateway."
 )
-
-
+TOO_SLOW = (
+    "The body did not come within the time that its size allows. Send it at once, or have whoever"
+    " operates the gateway raise BIASWATCH_GATEWAY_BODY_S."
+)
 TEXTS_HEADER = (b"biaswatch-texts", b"withheld")
 """Tells a caller that what it does not see may be there."""
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -92,29 +95,43 @@ def _made_by_another_site(scope: Scope, headers: Headers) -> bool:
     return foreign or headers.get("sec-fetch-site") in {"cross-site", "same-site"}
 
 
-class BodyLimits:
-    """Refuses a body that is too large, before all of it is in memory."""
+SLOWEST_BYTES_PER_S = 64 * 1024
+"""What a large body is given time for, besides what every body has."""
 
-    def __init__(self, app: ASGIApp) -> None:
+
+class BodyLimits:
+    """Refuses a body that is too large before all of it is in memory, and one that never ends."""
+
+    def __init__(self, app: ASGIApp, body_s: float) -> None:
         self._app = app
+        self._body_s = body_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, counting the bytes of its body."""
+        """Pass the request on, counting the bytes of its body and the time that it takes."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         known = (caller := current_caller()) is not None and not caller.by_session
-        left = MAX_BYTES if known else MAX_ANONYMOUS_BYTES
+        most = MAX_BYTES if known else MAX_ANONYMOUS_BYTES
+        began, size, whole = asyncio.get_running_loop().time(), 0, False
 
-        async def counted() -> Message:
-            nonlocal left
-            message = await receive()
-            left -= len(message.get("body", b""))
-            if left < 0:
+        async def bounded() -> Message:
+            nonlocal size, whole
+            if whole:  # what follows is that the client leaves, which may take as long as it likes
+                return await receive()
+            until = began + self._body_s + size / SLOWEST_BYTES_PER_S
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, TOO_SLOW) from None
+            size += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
+            if size > most:
                 raise HTTPException(413, TOO_LARGE if known else TOO_LARGE_ANONYMOUS)
             return message
 
-        await self._app(scope, counted, send)
+        await self._app(scope, bounded, send)
 
 
 LOCALHOST = {"127.0.0.1", "localhost", "::1"}

@@ -31,6 +31,10 @@ class GatewaySettings(Settings):
     """The file that names what is replaced in production answers before anything is stored."""
     gateway_extractor_age_s: float = Field(default=60, gt=0)
     """How long after its last announcement an extractor still counts as running."""
+    gateway_header_s: float = Field(default=20, gt=0)
+    """How long a client may take for the head of a request before its connection is closed."""
+    gateway_body_s: float = Field(default=60, gt=0)
+    """How long a request's body may take, beside a second for every 64 KiB of it."""
     gateway_run_probes: int = Field(default=MOST_PROBES, ge=1)
     """How many questions one run, or one round of a monitor, may ask: probes x targets x scaffolds
     x repeats; the planner needs about 2 KB of memory for each."""

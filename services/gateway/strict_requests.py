@@ -10,6 +10,8 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from shared.parsing.nesting import is_too_deep
+
 LONGEST_NUMBER = 30
 """Digits; a longer whole number is none that anybody means."""
 
@@ -50,14 +52,17 @@ def strict_json(body: bytes) -> Any:
     try:
         read = json.loads(body, parse_constant=_no_constant, parse_int=_whole, parse_float=_finite)
     except RecursionError:
-        raise HTTPException(422, "The body is nested too deeply.") from None
+        raise HTTPException(422, TOO_DEEP) from None
     except UnicodeDecodeError:
         raise HTTPException(422, "The body is not UTF-8.") from None
+    if is_too_deep(read):
+        raise HTTPException(422, TOO_DEEP)
     if rb"\u" in body and (where := next(_unencodable(read), None)) is not None:
         raise HTTPException(422, f"{where or 'The body'}: {HALF}.")
     return read
 
 
+TOO_DEEP = "The body is nested too deeply."
 HALF = "this has half of a surrogate pair, which UTF-8 cannot hold"
 
 

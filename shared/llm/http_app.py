@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from shared.contracts import Target
 from shared.contracts.providers.http import Application
 from shared.errors import UsageError
-from shared.files import checked, parse_yaml, read_text
+from shared.files import checked, read_text
 from shared.llm.bounded_replies import ACCEPTED, accepted_call, bounded_body
 from shared.llm.port import (
     HOST_KEY_SOURCE,
@@ -30,6 +30,7 @@ from shared.llm.port import (
 )
 from shared.llm.reply_values import json_of, storable
 from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
+from shared.parsing.yaml_values import parse_yaml
 
 MESSAGES, PROMPT, SYSTEM, REPEAT = "{messages}", "{prompt}", "{system}", "{repeat}"
 

@@ -4,16 +4,22 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from shared.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from shared.runtime.limited_protocol import ConnectionLimits
 
 GRACE_S = 2
 """How long open responses may take to end; clients that follow a run would never close theirs."""
 
 
 @asynccontextmanager
-async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
+async def web_server(
+    app: Any, host: str, port: int, limits: "ConnectionLimits | None" = None
+) -> AsyncIterator[int]:
     """Serve an application while the context lasts; yield its port.
 
     Raises
@@ -23,10 +29,13 @@ async def web_server(app: Any, host: str, port: int) -> AsyncIterator[int]:
     """
     import uvicorn
 
+    from shared.runtime.limited_protocol import ConnectionLimits, LimitedProtocol
+
     listening = _listen(host, port)
     listening.listen()  # a client that connects before the server has started waits
     config = uvicorn.Config(
         app,
+        http=partial(LimitedProtocol, limits=limits or ConnectionLimits()),  # type: ignore[arg-type]
         log_config=None,
         access_log=False,
         lifespan="off",

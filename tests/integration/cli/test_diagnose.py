@@ -224,8 +224,8 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
             ["t.csv", "--group", "g", "--feature", "x", "--compare", "pair"],
             "'--compare': 'pair' is",
         ),
-        (["bad.parquet", "--group", "g", "--feature", "x"], "cannot be read as parquet"),
-        (["bad.jsonl", "--group", "g", "--feature", "x"], "cannot be read as jsonl"),
+        (["bad.parquet", "--group", "g", "--feature", "x"], "this is not Parquet"),
+        (["bad.jsonl", "--group", "g", "--feature", "x"], "line 1: this is not JSON"),
         (["empty.csv", "--group", "g", "--feature", "x"], "has no rows"),
         (
             ["long.csv", "--group", "g", "--feature", "x"],

@@ -1,0 +1,104 @@
+"""Parquet files of any origin, read within bounds: a small file may unfold to more than memory."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.compute
+import pyarrow.parquet
+
+from shared.errors import UsageError
+
+MOST_BYTES = 1024**3
+"""Of all values, unfolded: one long text that a column repeats counts each time."""
+ROWS_AT_ONCE = 65_536
+
+
+def read_parquet(path: Path, most_columns: int, most_cells: int) -> pyarrow.Table:
+    """Return the flat columns of a file; lists and structures are in none of our tables.
+
+    Raises
+    ------
+    UsageError
+        It is no Parquet, or holds more than these bounds allow.
+    OSError
+        It cannot be opened.
+    """
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            _check(path, file, most_columns, most_cells)
+        names = _flat(file)
+        texts = [name for name in names if _is_text(file.schema_arrow.field(name).type)]
+        # Texts stay folded until it is known how long they are together.
+        with pyarrow.parquet.ParquetFile(path, read_dictionary=texts) as folded:
+            parts = [_unfolded(part) for part in list(_parts(path, folded, names))]
+    except pyarrow.ArrowException as error:
+        first = (str(error).splitlines() or [""])[0].rstrip(".")[:200]
+        raise UsageError(f"{path}: this is not Parquet, or it is broken ({first}).") from None
+    if not parts:
+        empty = pyarrow.schema([file.schema_arrow.field(name) for name in names])
+        return empty.empty_table()
+    return pyarrow.Table.from_batches(parts)
+
+
+def _check(path: Path, file: Any, most_columns: int, most_cells: int) -> None:
+    said = file.metadata
+    if said.num_columns > most_columns:
+        raise UsageError(f"{path} has more than {most_columns:,} columns. Leave some out.")
+    chunks = [
+        said.row_group(group).column(column)
+        for group in range(said.num_row_groups)
+        for column in range(said.num_columns)
+    ]
+    cells = max(said.num_rows * said.num_columns, sum(each.num_values for each in chunks))
+    if cells > most_cells:
+        raise UsageError(
+            f"{path} has {cells:,} cells, and a table at most {most_cells:,}. Leave out columns"
+            " that are not needed, or split it by domain."
+        )
+    _check_bytes(path, sum(each.total_uncompressed_size for each in chunks))
+
+
+def _check_bytes(path: Path, size: int) -> None:
+    if size > MOST_BYTES:
+        raise UsageError(
+            f"{path} unfolds to more than {MOST_BYTES // 1024**2} MiB. Leave out columns of long"
+            " texts, or split it by domain."
+        )
+
+
+def _flat(file: Any) -> list[str]:
+    kinds = pyarrow.types
+    return [field.name for field in file.schema_arrow if not kinds.is_nested(field.type)]
+
+
+def _is_text(kind: Any) -> bool:
+    kinds = pyarrow.types
+    tests = (kinds.is_string, kinds.is_large_string, kinds.is_binary, kinds.is_large_binary)
+    return any(test(kind) for test in tests)
+
+
+def _parts(path: Path, file: Any, names: list[str]) -> Iterator[pyarrow.RecordBatch]:
+    size = 0
+    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=names):
+        size += sum(_bytes_of(column) for column in batch.columns)
+        _check_bytes(path, size)
+        yield batch
+
+
+def _bytes_of(column: Any) -> int:
+    """Return how many bytes a column takes without its dictionary."""
+    if not pyarrow.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pyarrow.compute.binary_length(column.dictionary)
+    total = pyarrow.compute.sum(lengths.cast("int64").take(column.indices)).as_py()
+    return int(total or 0)
+
+
+def _unfolded(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
+    columns = [
+        each.dictionary_decode() if pyarrow.types.is_dictionary(each.type) else each
+        for each in batch.columns
+    ]
+    return pyarrow.RecordBatch.from_arrays(columns, names=batch.schema.names)

@@ -1,0 +1,91 @@
+"""YAML and JSON lines that nest, repeat or go on without end are refused with a sentence."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from shared import files
+from shared.errors import UsageError
+from shared.files import json_lines, json_lines_of_file, read_text, yaml_mapping
+from shared.parsing import yaml_values
+from shared.parsing.nesting import MOST_LEVELS, is_too_deep
+from shared.parsing.yaml_values import parse_yaml
+
+LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)
+)
+MERGES = "a0: &a0 {x: 1}\n" + "".join(
+    f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}\n" for n in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (LAUGHS, "more than 1,000,000 values"),
+        (MERGES, "more than 1,000,000 values"),
+        ("a: " + "[" * 100_000, "nested too deeply"),
+        ("a: " + "{b: " * 5_000, "nested too deeply"),
+        ("a:\n" + "".join(" " * n + "- \n" for n in range(1, 300)), "nested too deeply"),
+        ("a: &a [*a]", "a part of"),
+        ("a: &a {b: *a}", "a part of"),
+        ("a: " + "1:" * 400_000 + "1", "put it in quotes"),
+        ("a: 1" + "0" * 5_000, "put it in quotes"),
+        ("a: 2026-13-45", "put it in quotes"),
+        ("a: !!timestamp x", "put it in quotes"),
+        ("a: !!python/object:os.system x", "could not determine a constructor"),
+        ("? [a]\n: b", "found unhashable key"),
+    ],
+)
+def test_yaml_without_end_or_sense_is_refused_with_a_sentence(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as refused:
+        yaml_mapping(text, Path("plan.yaml"), "a plan is a mapping")
+    assert str(refused.value).startswith("plan.yaml")
+
+
+def test_yaml_that_people_write_is_read_with_its_aliases_and_merges() -> None:
+    text = "base: &base {a: 1, b: [x, y]}\nother: {<<: *base, c: 1:30}\nagain: [*base, *base]\n"
+    assert parse_yaml(text) == yaml.safe_load(text)
+
+
+def test_yaml_has_a_bound_on_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_values, "MOST_CHARACTERS", 10)
+    with pytest.raises(yaml.YAMLError, match=r"put many probes into a \.jsonl file"):
+        parse_yaml("a: " + "x" * 20)
+
+
+def test_what_lies_deeper_than_anybody_writes_is_told_apart() -> None:
+    def nested(levels: int) -> object:
+        value: object = 1
+        for _ in range(levels):
+            value = {"a": [value]} if levels % 2 else [value]
+        return value
+
+    assert not is_too_deep(nested(MOST_LEVELS))
+    assert is_too_deep(nested(MOST_LEVELS + 2))
+    assert not is_too_deep("text")
+
+
+@pytest.mark.parametrize("depth", [101, 900, 100_000])
+def test_a_line_of_nested_json_is_refused_with_its_place(depth: int) -> None:
+    with pytest.raises(UsageError, match=r"rows\.jsonl, line 2: this is"):
+        list(json_lines("1\n" + "[" * depth + "]" * depth, Path("rows.jsonl")))
+
+
+def test_a_file_or_line_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LARGEST_TEXT_BYTES", 1024)
+    monkeypatch.setattr(files, "LARGEST_LINE_BYTES", 100)
+    path = tmp_path / "long.jsonl"
+    path.write_text('"' + "x" * 5_000 + '"')
+    with pytest.raises(UsageError, match="it holds more than"):
+        read_text(path, "suite")
+    with pytest.raises(UsageError, match="line 1: a line holds at most"):
+        list(json_lines_of_file(path, "answers"))
+
+
+def test_a_name_that_no_file_can_have_is_a_sentence() -> None:
+    with pytest.raises(UsageError, match="there is no such file"):
+        read_text(Path("a\0b"), "suite")
