@@ -14,7 +14,8 @@ from services.gateway.callers import scope_of_caller
 from services.gateway.channels.commands import ChannelCommands
 from services.gateway.channels.queries import ChannelQueries
 from services.gateway.channels.routes import channel_routes
-from services.gateway.dashboard.routes import page_routes
+from services.gateway.dashboard.answer_queries import AnswerQueries
+from services.gateway.dashboard.routes import PageSources, page_routes
 from services.gateway.error_responses import RESPONSES, add_error_handlers
 from services.gateway.middleware import BodyLimits, CallerIdentity, LocalhostOnly
 from services.gateway.monitors.commands import MonitorCommands
@@ -107,7 +108,8 @@ def web_app(
     histories = HistoryCommands(store, monitors, now=now)
     app.include_router(history_routes(histories, send, tokens, audit))
     app.include_router(administration_routes(store, tokens, audit, now))
-    app.include_router(page_routes(runs, monitors, tokens, now))
+    sources = PageSources(runs, monitors, AnswerQueries(store))
+    app.include_router(page_routes(sources, tokens, now))
     add_error_handlers(app)
     describe(app)
     app.add_middleware(BodyLimits, body_s=settings.gateway_body_s)

@@ -68,6 +68,7 @@ from shared.contracts.exchange import Exchange
 from shared.contracts.expansion import (
     asked_of,
     expected_of,
+    probe_of,
     probes_of,
     shuffled_sets,
     verdicts_expected,

@@ -9,6 +9,7 @@ from shared.contracts.probe import Probe
 from shared.contracts.routes import features_id_of
 from shared.contracts.run import Run
 from shared.contracts.suite import Suite, SuiteProbe
+from shared.contracts.target import Target
 
 
 def probes_of(run: Run, suite: Suite, at: datetime, *, first: int = 0) -> Iterator[Probe]:
@@ -16,29 +17,41 @@ def probes_of(run: Run, suite: Suite, at: datetime, *, first: int = 0) -> Iterat
 
     Each question is put to each target under each scaffold, repeat after repeat.
     """
-    measure = tuple(pin.name for pin in run.extractors)
     asked = asked_of(run, suite)
     every = product(range(run.repeats), run.targets, run.scaffolds, asked)
     for repeat, target, scaffold, item in islice(every, first, None):
-        yield Probe(
-            tenant=run.tenant,
-            purpose=run.purpose,
-            at=at,
-            run_id=run.id,
-            key=item.key,
-            target=target,
-            scaffold=scaffold,
-            repeat=repeat,
-            messages=item.said,
-            variables={**suite.variables, **item.variables} if item.variables else {},
-            groups=item.groups,
-            set_id=item.set,
-            unit_id=item.unit_id,
-            baseline=item.baseline,
-            expected=item.expected,
-            facts=item.facts,
-            measure=measure,
-        )
+        yield probe_of(run, suite, item, target, scaffold, repeat, at)
+
+
+def probe_of(
+    run: Run,
+    suite: Suite,
+    item: SuiteProbe,
+    target: Target,
+    scaffold: str,
+    repeat: int,
+    at: datetime,
+) -> Probe:
+    """Return the probe that puts one question of a suite to one target of a run."""
+    return Probe(
+        tenant=run.tenant,
+        purpose=run.purpose,
+        at=at,
+        run_id=run.id,
+        key=item.key,
+        target=target,
+        scaffold=scaffold,
+        repeat=repeat,
+        messages=item.said,
+        variables={**suite.variables, **item.variables} if item.variables else {},
+        groups=item.groups,
+        set_id=item.set,
+        unit_id=item.unit_id,
+        baseline=item.baseline,
+        expected=item.expected,
+        facts=item.facts,
+        measure=tuple(pin.name for pin in run.extractors),
+    )
 
 
 def asked_of(run: Run, suite: Suite) -> tuple[SuiteProbe, ...]:

@@ -152,6 +152,22 @@ class Records:
             mine = (table.c.id.in_(some), *self._mine(table))
             yield from self._read(kind, select(table).where(*mine))
 
+    def by_key(self, kind: type[R], key: str, values: Iterable[str], **equal: str) -> Iterator[R]:
+        """Return the records whose column `key` has one of these values, by their ids."""
+        table = RECORDS[kind.kind]
+        beside = [table.c[name] == value for name, value in equal.items()]
+        for some in chunks(values):
+            mine = (table.c[key].in_(some), *beside, *self._mine(table))
+            yield from self._read(kind, select(table).where(*mine))
+
+    def ids_of_run(self, kind: type[Record], run_id: str, *, after: str, most: int) -> list[str]:
+        """Return at most so many ids of a run's records that come after an id, in their order."""
+        table = RECORDS[kind.kind]
+        query = select(table.c.id).where(table.c.run_id == run_id, table.c.id > after)
+        query = query.where(*self._mine(table, run_id)).order_by(table.c.id).limit(most)
+        with read_transaction(self._engine) as connection:
+            return list(connection.scalars(query))
+
     def _mine(self, table: Table, run_id: str | None = None) -> list[ColumnElement[bool]]:
         """Return what keeps other tenants' rows out.
 

@@ -38,6 +38,11 @@ def words(name: str | Verdict) -> str:
     return str(name).replace("_", " ")
 
 
+def choice_words(option: str) -> str:
+    """Return an option of a filter as people read it: `country=Peru` is `country: Peru`."""
+    return option.replace("=", ": ", 1).replace("_", " ")
+
+
 def ago(at: datetime | None, now: datetime) -> str:
     """Return how long ago something was."""
     return UNDEFINED if at is None else f"{_duration(now - at)} ago"
@@ -88,7 +93,18 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     for use in (
-        *(number, p_value, p_equals, words, ago, due, breakable, moment, capitalize_first),
+        *(
+            number,
+            p_value,
+            p_equals,
+            words,
+            choice_words,
+            ago,
+            due,
+            breakable,
+            moment,
+            capitalize_first,
+        ),
         by_rank,
     ):
         made.filters[use.__name__] = use

@@ -10,6 +10,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
 from services.gateway.auth import PAGE_HEADERS, Tokens, local_path
+from services.gateway.dashboard.answer_queries import AnswerQueries
+from services.gateway.dashboard.answer_routes import answer_routes
 from services.gateway.dashboard.charts import (
     MAX_GAPS,
     Whisker,
@@ -31,12 +33,20 @@ MAX_CHARTS = 12
 MAX_WINDOWS = 24
 
 
-def page_routes(
-    runs: RunQueries, monitors: MonitorQueries, tokens: Tokens, now: Callable[[], datetime]
-) -> APIRouter:
+@dataclass(frozen=True)
+class PageSources:
+    """What the pages read."""
+
+    runs: RunQueries
+    monitors: MonitorQueries
+    answers: AnswerQueries
+
+
+def page_routes(sources: PageSources, tokens: Tokens, now: Callable[[], datetime]) -> APIRouter:
     """Return the pages, their style sheet and the login."""
     router = APIRouter(include_in_schema=False)
-    router.include_router(_view_routes(runs, monitors, tokens, now))
+    router.include_router(_view_routes(sources.runs, sources.monitors, tokens, now))
+    router.include_router(answer_routes(sources.answers, sources.runs, tokens))
 
     @router.get("/style.css")
     async def show_style_sheet() -> Response:

@@ -1,0 +1,169 @@
+"""Reads a run's answers page by page, so that no page costs more for a larger run."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+
+from services.gateway.dashboard.answer_filters import AnswerFilter, FilterChoices, group_names
+from services.gateway.dashboard.answer_views import AnswerView, answer_view
+from shared.contracts import (
+    Features,
+    Probe,
+    Response,
+    Run,
+    Suite,
+    SuiteProbe,
+    Target,
+    asked_of,
+    probe_of,
+    response_id_of,
+)
+from shared.errors import NotFoundError
+from shared.store import Store
+
+ON_A_PAGE = 20
+AT_ONCE = 100
+MOST_LOOKED_THROUGH = 600
+"""Answers that one page looks through for those that fit; the next page goes on from there."""
+
+NarrowedPlan = tuple[range, list[Target], list[str], Sequence[SuiteProbe]]
+"""Repeats, targets, scaffolds, questions."""
+Found = tuple[Probe, Response | None, list[Features]]
+
+
+@dataclass(frozen=True)
+class AnswerPage:
+    """Answers that fit, and where to go on."""
+
+    answers: tuple[AnswerView, ...]
+    looked_through: int
+    planned: int
+    """How many answers fit by group, set, target and scaffold."""
+    after: str | None
+    """Where the next page begins; None at the end."""
+
+
+class AnswerQueries:
+    """Reads answers; it blocks, so call it in a thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def planned(self, run_id: str) -> tuple[Run, Suite | None]:
+        """Return a run and its suite; a window of traffic has none.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such run.
+        """
+        run = next(self._store.records.get(Run, [run_id]), None)
+        if run is None:
+            raise NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
+        return run, self._store.suites.get(run.suite_hash)
+
+    def choices(self, run: Run, suite: Suite | None, reasons: Sequence[str]) -> FilterChoices:
+        """Return what a run's answers can be filtered by."""
+        known = {(each.name, each.version): each for each in self._store.extractors.ever()}
+        pinned = [known.get((pin.name, pin.version)) for pin in run.extractors]
+        measured = [each for each in pinned if each] or list(known.values() if not suite else ())
+        probes = suite.probes if suite else ()
+        return FilterChoices(
+            groups=tuple(sorted({name for each in probes for name in group_names(each.groups)})),
+            targets=tuple(target.name for target in run.targets),
+            scaffolds=run.scaffolds,
+            features=tuple(f"{each.name}.{name}" for each in measured for name in each.features),
+            reasons=tuple(sorted(reasons)),
+        )
+
+    def page(self, run: Run, suite: Suite | None, wanted: AnswerFilter) -> AnswerPage:
+        """Return the next answers that fit."""
+        if suite is None:
+            return self._of_window(run, wanted)
+        items = [each for each in asked_of(run, suite) if wanted.fits_groups(each)]
+        plan = _narrowed(run, wanted, items)
+        planned = run.repeats * len(plan[1]) * len(plan[2]) * len(items)
+        first = int(wanted.after) if wanted.after.isdecimal() else 0
+        every = islice(product(*plan), first, first + MOST_LOOKED_THROUGH)
+        shown: list[AnswerView] = []
+        looked, step = first, AT_ONCE if wanted.q or wanted.needs_measurements else ON_A_PAGE
+        while len(shown) < ON_A_PAGE and (some := list(islice(every, step))):
+            probes = [probe_of(run, suite, i, t, s, r, run.at) for r, t, s, i in some]
+            for each in self._fitting(probes, wanted):
+                looked += 1
+                if each is not None:
+                    shown.append(answer_view(*each))
+                if len(shown) == ON_A_PAGE:
+                    break
+        after = str(looked) if looked < planned else None
+        return AnswerPage(tuple(shown), looked - first, planned, after)
+
+    def twins(self, run: Run, suite: Suite | None, wanted: AnswerFilter) -> list[AnswerView]:
+        """Return the answers to all twins of a set, for one target and scaffold."""
+        if suite is None:
+            return []
+        items = [each for each in asked_of(run, suite) if each.set == wanted.set]
+        plan = _narrowed(run, wanted, items)
+        probes = [probe_of(run, suite, i, t, s, r, run.at) for r, t, s, i in product(*plan)]
+        everything = AnswerFilter()
+        return [answer_view(*each) for each in self._fitting(probes, everything) if each]
+
+    def _of_window(self, run: Run, wanted: AnswerFilter) -> AnswerPage:
+        """Return answers of production traffic, in the order of their ids."""
+        planned = self._store.records.count(Response, run_id=run.id)
+        shown: list[AnswerView] = []
+        after, looked = wanted.after, 0
+        while looked < MOST_LOOKED_THROUGH and len(shown) < ON_A_PAGE:
+            ids = self._store.records.ids_of_run(Response, run.id, after=after, most=AT_ONCE)
+            stored = {each.id: each for each in self._store.records.get(Response, ids)}
+            measured = self._measured(ids)
+            for id_ in ids:
+                looked, after = looked + 1, id_
+                one = stored[id_]
+                if (
+                    wanted.fits_probe(one.probe)
+                    and wanted.fits_measurements(one, measured.get(id_, []))
+                    and wanted.fits_texts(one)
+                ):
+                    shown.append(answer_view(one.probe, one, measured.get(id_, [])))
+                if len(shown) == ON_A_PAGE:
+                    break
+            if len(ids) < AT_ONCE and len(shown) < ON_A_PAGE:
+                return AnswerPage(tuple(shown), looked, planned, None)
+        return AnswerPage(tuple(shown), looked, planned, after)
+
+    def _fitting(self, probes: Sequence[Probe], wanted: AnswerFilter) -> Iterator[Found | None]:
+        """Return for each probe its answer and measurements, or None where they do not fit.
+
+        What is cheap to read decides first: numbers, then texts.
+        """
+        ids = {each.id: response_id_of(each) for each in probes}
+        kept = dict(ids)
+        if wanted.needs_measurements and not wanted.missing:
+            chosen = self._measured(ids.values(), extractor=wanted.extractor)
+            kept = {
+                probe: id_
+                for probe, id_ in ids.items()
+                if wanted.fits_measurements(None, chosen.get(id_, []))
+            }
+        stored = {each.id: each for each in self._store.records.get(Response, kept.values())}
+        kept = {p: id_ for p, id_ in kept.items() if wanted.fits_texts(stored.get(id_))}
+        measured = self._measured(kept.values())
+        for probe in probes:
+            response = stored.get(ids[probe.id])
+            found = measured.get(ids[probe.id], [])
+            fits = probe.id in kept and wanted.fits_measurements(response, found)
+            yield (probe, response, found) if fits else None
+
+    def _measured(self, response_ids: Iterable[str], **equal: str) -> dict[str, list[Features]]:
+        found: dict[str, list[Features]] = {}
+        for each in self._store.records.by_key(Features, "response_id", response_ids, **equal):
+            found.setdefault(each.response_id, []).append(each)
+        return found
+
+
+def _narrowed(run: Run, wanted: AnswerFilter, items: Sequence[SuiteProbe]) -> NarrowedPlan:
+    """Return what of a run's plan the filter leaves."""
+    targets = [each for each in run.targets if wanted.target in ("", each.name)]
+    scaffolds = [each for each in run.scaffolds if wanted.scaffold in ("", each)]
+    return range(run.repeats), targets, scaffolds, items

@@ -1,0 +1,116 @@
+"""The routes of a run's answers: a page to search, a set's twins side by side, a file."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import HTMLResponse, StreamingResponse
+
+from services.gateway.auth import PAGE_HEADERS, Tokens
+from services.gateway.callers import Caller
+from services.gateway.dashboard.answer_filters import ANY_REASON, AnswerFilter
+from services.gateway.dashboard.answer_queries import AnswerQueries
+from services.gateway.dashboard.answer_tables import (
+    FILE_TITLES,
+    file_rows,
+    groups_of,
+    label_of,
+    readings_table,
+    side_by_side,
+)
+from services.gateway.dashboard.page_tables import csv_text
+from services.gateway.dashboard.rendering import page
+from services.gateway.runs.queries import RunQueries
+from shared.contracts import Run, Suite
+from shared.runtime.blocking import in_thread
+
+
+def answer_routes(answers: AnswerQueries, runs: RunQueries, tokens: Tokens) -> APIRouter:
+    """Return the pages of answers."""
+    router = APIRouter()
+
+    @router.get("/runs/{run_id}/answers")
+    def show_answers(
+        run_id: str,
+        wanted: Annotated[AnswerFilter, Query()],
+        caller: Annotated[Caller, Depends(tokens.signed_in)],
+    ) -> HTMLResponse:
+        run, suite = answers.planned(run_id)
+        wanted = _allowed(wanted, caller)
+        return page(
+            "answers.html",
+            run=run,
+            planned=suite is not None,
+            wanted=wanted,
+            texts=caller.texts,
+            found=answers.page(run, suite, wanted),
+            choices=answers.choices(run, suite, _reasons(runs, run_id)),
+        )
+
+    @router.get("/runs/{run_id}/twins")
+    def show_twins(
+        run_id: str,
+        wanted: Annotated[AnswerFilter, Query()],
+        caller: Annotated[Caller, Depends(tokens.signed_in)],
+        a: str = "",
+        b: str = "",
+    ) -> HTMLResponse:
+        run, suite = answers.planned(run_id)
+        first = {"target": wanted.target or run.targets[0].name}
+        wanted = wanted.model_copy(
+            update={**first, "scaffold": wanted.scaffold or run.scaffolds[0]}
+        )
+        twins = answers.twins(run, suite, wanted)
+        return page(
+            "twins.html",
+            run=run,
+            wanted=wanted,
+            texts=caller.texts,
+            pair=side_by_side(twins, a, b, texts=caller.texts),
+            labels=[(label_of(each), groups_of(each)) for each in twins],
+            readings=readings_table(twins),
+        )
+
+    @router.get("/runs/{run_id}/answers.csv")
+    async def download_answers(
+        run_id: str,
+        wanted: Annotated[AnswerFilter, Query()],
+        caller: Annotated[Caller, Depends(tokens.signed_in)],
+    ) -> StreamingResponse:
+        run, suite = await in_thread(answers.planned, run_id)
+        lines = _lines(answers, run, suite, _allowed(wanted, caller))
+        return StreamingResponse(
+            lines,
+            media_type="text/csv; charset=utf-8",
+            headers={**PAGE_HEADERS, "Content-Disposition": "attachment; filename=answers.csv"},
+        )
+
+    return router
+
+
+def _allowed(wanted: AnswerFilter, caller: Caller) -> AnswerFilter:
+    """Return the filter without words: who may not read texts must not find out by asking."""
+    return wanted if caller.texts else wanted.model_copy(update={"q": ""})
+
+
+def _reasons(runs: RunQueries, run_id: str) -> list[str]:
+    """Return why answers of a run are missing, as its findings say."""
+    found = {
+        reason
+        for each in runs.diagnoses(run_id)
+        for group in each.groups
+        for reason in group.missing_reasons
+    }
+    return [ANY_REASON, *sorted(found - {ANY_REASON})]
+
+
+def _lines(
+    answers: AnswerQueries, run: Run, suite: Suite | None, wanted: AnswerFilter
+) -> Iterator[str]:
+    """Return the file in parts, so that no run has to fit into memory."""
+    yield csv_text(FILE_TITLES, [])
+    after: str | None = ""
+    while after is not None:
+        found = answers.page(run, suite, wanted.model_copy(update={"after": after}))
+        yield csv_text([], file_rows(found.answers))
+        after = found.after
