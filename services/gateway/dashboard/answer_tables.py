@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from services.gateway.dashboard.answer_views import AnswerView, TextPart, differences
+from services.gateway.dashboard.answer_views import AnswerView, MarkedText, differences
 from services.gateway.dashboard.page_tables import PageColumn, PageTable, number_cell, words_cell
 
 FILE_TITLES = (
@@ -18,7 +18,7 @@ class TwinSide:
 
     label: str
     answer: AnswerView
-    parts: tuple[list[TextPart], list[TextPart]] | None
+    parts: tuple[list[MarkedText], list[MarkedText]] | None
     """Question and answer, in parts; None without texts."""
 
 

@@ -84,26 +84,26 @@ def readings_of(measured: Iterable[Features]) -> list[AnswerReading]:
 
 
 @dataclass(frozen=True)
-class TextPart:
+class MarkedText:
     """A stretch of a text, and whether the other text has it too."""
 
     text: str
     differs: bool
 
 
-def differences(a: str, b: str) -> tuple[list[TextPart], list[TextPart]]:
+def differences(a: str, b: str) -> tuple[list[MarkedText], list[MarkedText]]:
     """Return both texts in parts that tell where they differ, word by word."""
     one, two = WORDS.findall(a), WORDS.findall(b)
     if max(len(one), len(two)) > MOST_WORDS:
-        return [TextPart(a, differs=False)], [TextPart(b, differs=False)]
-    found: tuple[list[TextPart], list[TextPart]] = [], []
+        return [MarkedText(a, differs=False)], [MarkedText(b, differs=False)]
+    found: tuple[list[MarkedText], list[MarkedText]] = [], []
     for kind, a_from, a_to, b_from, b_to in SequenceMatcher(None, one, two, False).get_opcodes():
         for parts, words, begin, end in (
             (found[0], one, a_from, a_to),
             (found[1], two, b_from, b_to),
         ):
             if begin < end:
-                parts.append(TextPart("".join(words[begin:end]), differs=kind != "equal"))
+                parts.append(MarkedText("".join(words[begin:end]), differs=kind != "equal"))
     return found
 
 
