@@ -156,6 +156,12 @@ REDACTIONS = Counter(
     "What was replaced in production answers at intake, by what stands there instead.",
     ["pattern"],
 )
+OTLP_SIGNALS = Counter(
+    "biaswatch_otlp_signals_total",
+    "Spans and log events that were sent over OTLP, by what became of them: answer, part of an"
+    " answer, no text in it, not of an answer, refused.",
+    ["outcome"],
+)
 TOKENS_FILE_WRONG = Gauge(
     "biaswatch_tokens_file_wrong",
     "1 while the tokens file cannot be read or understood, and the tokens before it stay.",

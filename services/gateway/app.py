@@ -22,6 +22,9 @@ from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.routes import monitor_routes
 from services.gateway.openapi import describe
+from services.gateway.otlp.intake import JoinedAnswers, SignalIntake
+from services.gateway.otlp.mapping_file import mapping_of
+from services.gateway.otlp.routes import joining, otlp_routes
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.impact_queries import ImpactQueries
 from services.gateway.runs.measurement_queries import MeasurementQueries
@@ -105,6 +108,8 @@ def web_app(
     asked = ChannelCommands(store, channels, now)
     app.include_router(channel_routes(asked, channels, tokens, audit))
     app.include_router(ingestion_routes(ingestion, publisher.publish, waiting, tokens))
+    signals = signal_intake(store, settings)
+    app.include_router(otlp_routes(signals, publisher.publish, waiting, tokens))
     histories = HistoryCommands(store, monitors, now=now)
     app.include_router(history_routes(histories, send, tokens, audit))
     app.include_router(administration_routes(store, tokens, audit, now))
@@ -125,6 +130,20 @@ def ingestion_stage(store: Store, settings: GatewaySettings) -> Stage[Exchange]:
     redaction = redaction_of(settings.gateway_redaction_file)
     handle = ExchangeIngestion(store, now=now, redaction=redaction)
     return Stage("gateway", Exchange, handle, slots=1, batch=INGESTED_AT_ONCE)
+
+
+def signal_intake(store: Store, settings: GatewaySettings) -> SignalIntake:
+    """Return what takes spans and log events in.
+
+    Raises
+    ------
+    ConfigurationError
+        The mapping file or the redaction file is wrong.
+    """
+    redaction = redaction_of(settings.gateway_redaction_file)
+    mapping = mapping_of(settings.gateway_mapping_file)
+    ingestion = ExchangeIngestion(store, now=now, redaction=redaction)
+    return SignalIntake(store, ingestion, mapping, redaction, now=now)
 
 
 class AnswerBacklog:
@@ -175,13 +194,19 @@ def build(settings: GatewaySettings) -> Service:
         async with web_server(app, *where, limits):
             await asyncio.Event().wait()
 
+    joined = JoinedAnswers(store, lambda scoped: signal_intake(scoped, settings), now=now)
+    join = joining(joined, store)
+
+    async def join_answers(publisher: Publisher) -> None:
+        await join(publisher.publish)
+
     stages = [ingestion_stage(store, settings)]
     # Without the bus it still shows what is there, and says why nothing new can be started.
     return Service(
         "gateway",
         settings,
         stages=stages,
-        jobs=[listen],
+        jobs=[listen, join_answers],
         supervisors=[backlog.follow],
         close=[store.close],
         ready_without_bus=True,

@@ -29,6 +29,8 @@ class GatewaySettings(Settings):
     """Allows sending production answers, and nothing else, in the tenant `default`."""
     gateway_redaction_file: Path | None = None
     """The file that names what is replaced in production answers before anything is stored."""
+    gateway_mapping_file: Path | None = None
+    """The file that says which attributes of spans name the unit, the groups and the strata."""
     gateway_extractor_age_s: float = Field(default=60, gt=0)
     """How long after its last announcement an extractor still counts as running."""
     gateway_header_s: float = Field(default=20, gt=0)

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, text
 
 from shared.errors import BiaswatchError, ConfigurationError
 from shared.store.alarm_deliveries import AlarmDeliveries, Channels
+from shared.store.answer_parts import AnswerParts
 from shared.store.audit import AuditTrail
 from shared.store.calls import Calls
 from shared.store.engine import READS, engine_of, explain_open_errors
@@ -111,6 +112,7 @@ class Store:
         self.schedule = Schedule(engine)
         self.enrolled_units = EnrolledUnits(engine)
         self.window_answers = WindowAnswers(engine)
+        self.answer_parts = AnswerParts(engine)
         self.alarm_deliveries = AlarmDeliveries(engine, scope)
         self.channels = Channels(engine)
 

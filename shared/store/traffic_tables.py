@@ -1,6 +1,6 @@
 """The tables of production traffic: windows, and the answers that were sent in for them."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, String, Table
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, String, Table, Text
 
 from shared.contracts import ACCOUNTS
 from shared.store.tables import UtcDateTime, metadata
@@ -39,3 +39,18 @@ OTHER_SENDINGS = Table(
     sqlite_with_rowid=False,
 )
 """Sendings that were counted as duplicate or refused: a redelivery counts none of them again."""
+
+ANSWER_PARTS = Table(
+    "answer_part",
+    metadata,
+    Column("tenant", String(96), primary_key=True),
+    Column("source", String(96), primary_key=True),
+    Column("key", String(512), primary_key=True),
+    Column("part", String(32), primary_key=True),
+    Column("at", UtcDateTime, nullable=False),
+    Column("spans", Integer, nullable=False),
+    Column("answers", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("answer_part_at", "at"),
+)
+"""What single spans and log events tell of answers, for the minute in which the rest may come."""

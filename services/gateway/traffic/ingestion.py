@@ -2,9 +2,11 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
 
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.traffic.requests import (
@@ -13,6 +15,7 @@ from services.gateway.traffic.requests import (
     LiveSystem,
     Redaction,
     SentBatch,
+    SentResponse,
     check_exchange,
     exchange_of,
     redacted_exchange,
@@ -31,6 +34,7 @@ from shared.contracts import (
     taken_late,
     window_at,
 )
+from shared.contracts.mistakes import first_mistake
 from shared.errors import NotFoundError, PoisonError, UsageError
 from shared.parsing.redaction import RedactedText
 from shared.store import Store
@@ -106,10 +110,41 @@ class ExchangeIngestion:
                     tenant=tenant,
                 )
             except ValueError as error:
-                self._refuse(sent, watchers, now)
+                self._refuse([each.at or now for each in sent.responses], watchers, now)
                 raise UsageError(f"The response {each.id!r}: {error}.") from None
             found.append(self._redacted(exchange))
         return found
+
+    def exchanges_one_by_one(
+        self, source: str, answers: Sequence[Mapping[str, Any]]
+    ) -> tuple[list[Exchange], list[str]]:
+        """Return the records of at most `MAX_BATCH` answers, and why others are refused.
+
+        Raises
+        ------
+        NotFoundError
+            No active monitor watches the system.
+        """
+        tenant, now, batch = self._store.tenant, self._now(), self._draw() * (MAX_BATCH + 1)
+        watchers = self._watchers((tenant, source), history=False)
+        if not any(each.takes for each in watchers):
+            raise NotFoundError(f"{_unwatched_system('active monitor', source)}.")
+        found, wrong, moments = [], [], []
+        for number, fields in enumerate(answers):
+            try:
+                sent = SentResponse.model_validate(fields)
+                exchange = exchange_of(source, sent, now, sending=batch + number, tenant=tenant)
+            except ValidationError as error:
+                wrong.append(first_mistake(error).in_words("the answer"))
+            except ValueError as error:
+                wrong.append(f"{error}")
+            else:
+                found.append(self._redacted(exchange))
+                continue
+            said_at = fields.get("at")
+            moments.append(said_at if isinstance(said_at, datetime) else now)
+        self._refuse(moments, watchers, now)
+        return found, wrong
 
     def late(self, exchanges: Sequence[Exchange]) -> dict[str, int]:
         """Count, by monitor, the answers of one live system that come too late for their windows.
@@ -183,9 +218,12 @@ class ExchangeIngestion:
                 )
             raise PoisonError(f"The exchange {exchange.key!r}: {error}.") from None
 
-    def _refuse(self, sent: SentBatch, watchers: Iterable[Watcher], now: datetime) -> None:
-        """Account for a batch that is refused whole; what has no possible moment came now."""
-        moments = [each.at or now for each in sent.responses]
+    def _refuse(
+        self, moments: Sequence[datetime], watchers: Iterable[Watcher], now: datetime
+    ) -> None:
+        """Account for answers that are refused; what has no possible moment came now."""
+        if not moments:
+            return
         self._store.window_answers.count_refused(
             Counter(
                 traffic_window(monitor, traffic, min(moment, now))
@@ -214,4 +252,8 @@ def _unwatched(who: str, sent: SentBatch | Exchange) -> str:
             f"No {who} reads the past of {source}. Begin with `biaswatch ingest {source} FILE"
             f" --history`, or POST /v1/history/{source}"
         )
+    return _unwatched_system(who, source)
+
+
+def _unwatched_system(who: str, source: str) -> str:
     return f"No {who} watches the traffic {source}. Apply one with the target traffic:{source}"

@@ -57,7 +57,7 @@ def ingestion_routes(
     @router.post("/responses", status_code=202)
     async def take_responses(sent: SentBatch, request: Request) -> AcceptedBatch:
         """Accept a batch; all of it is on the bus when this answers. It may be sent again."""
-        _refuse_when_behind(waiting(), history=sent.history)
+        refuse_when_behind(waiting(), history=sent.history)
         async with slots:
             # Who does not wait any more sends it again. To take both would double the work of a
             # gateway that is behind, for nothing but duplicates.
@@ -77,7 +77,8 @@ def ingestion_routes(
     return router
 
 
-def _refuse_when_behind(waiting: WaitingAnswers, *, history: bool) -> None:
+def refuse_when_behind(waiting: WaitingAnswers, *, history: bool) -> None:
+    """Raise TransientError while too many answers wait for more to be taken in."""
     behind = waiting.queued
     if behind <= MOST_QUEUED:
         behind = waiting.unread if history and waiting.unread > MOST_BEHIND else 0

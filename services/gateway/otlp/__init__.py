@@ -1,0 +1,1 @@
+"""OTLP over HTTP: spans and log events of instrumented applications become production answers."""

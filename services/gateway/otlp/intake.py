@@ -1,0 +1,194 @@
+"""Signals become exchanges: at once where one tells all, else when the rest has come."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from services.gateway.otlp.wire import ExportResult
+from services.gateway.traffic.ingestion import ExchangeIngestion
+from services.gateway.traffic.requests import MAX_BATCH, Redaction
+from shared.contracts import Exchange
+from shared.contracts.identity import pseudonym_of
+from shared.conventions.answers import AnswerPart, joined, part_of, sent_fields
+from shared.conventions.mapping import MappingFile
+from shared.conventions.signals import Signal
+from shared.errors import NotFoundError
+from shared.store import Store
+from shared.store.answer_parts import Operation, WaitingPart
+from shared.store.scope import Scope
+from shared.telemetry import OTLP_SIGNALS, log
+
+QUIET = timedelta(seconds=2)
+"""How long nothing more has to come of a complete operation: its events may be in two batches."""
+PATIENCE = timedelta(seconds=60)
+"""How long a span waits for its log events, and they for it."""
+NO_SOURCE = "nothing names the live system: set the attribute service.name, or map `source`"
+_PART = TypeAdapter(AnswerPart)
+
+
+@dataclass
+class TakenSignals:
+    """What a request brought."""
+
+    exchanges: list[Exchange] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """Why, for each answer that is not taken."""
+
+    @property
+    def result(self) -> ExportResult:
+        """Return what its sender is told."""
+        reasons = list(dict.fromkeys(self.refused))
+        more = f" (and {len(reasons) - 1} more reasons)" if len(reasons) > 1 else ""
+        return ExportResult(len(self.refused), f"{reasons[0]}{more}" if reasons else "")
+
+
+class SignalIntake:
+    """Takes in the signals of requests; it reads and writes the store, so it runs in a thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        ingestion: ExchangeIngestion,
+        mapping: MappingFile,
+        redaction: Redaction,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._ingestion = ingestion
+        self._mapping = mapping
+        self._redaction = redaction
+        self._now = now
+        self._silent: set[str] = set()
+        """Sources of which it was said that their spans have no texts."""
+
+    def take(self, signals: Iterable[Signal]) -> TakenSignals:
+        """Return the exchanges of a request; parts of answers are kept until the rest comes."""
+        whole: dict[str, list[AnswerPart]] = defaultdict(list)
+        waiting = []
+        for signal in signals:
+            part = part_of(signal, self._mapping)
+            if part is None:
+                OTLP_SIGNALS.labels("not of an answer").inc()
+            elif part.waits and part.source:
+                waiting.append(part)
+            elif part.whole:
+                whole[part.source].append(part)
+            else:
+                self.note_silence(part.source)
+        OTLP_SIGNALS.labels("part of an answer").inc(len(waiting))
+        self._store.answer_parts.keep([self._kept(each) for each in waiting])
+        return self.exchanges_of(whole)
+
+    def exchanges_of(self, whole: Mapping[str, Sequence[AnswerPart]]) -> TakenSignals:
+        """Return the exchanges of answers by their live systems."""
+        taken = TakenSignals()
+        for source, every in whole.items():
+            if not source:
+                taken.refused += [NO_SOURCE] * len(every)
+                continue
+            share = self._mapping.of(source)
+            parts = [each for each in every if share.takes(each.unit or each.key)]
+            for start in range(0, len(parts), MAX_BATCH):
+                some = parts[start : start + MAX_BATCH]
+                try:
+                    found, wrong = self._ingestion.exchanges_one_by_one(
+                        source, [sent_fields(each) for each in some]
+                    )
+                except NotFoundError as error:
+                    found, wrong = [], [str(error)] * len(some)
+                taken.exchanges += found
+                taken.refused += wrong
+        OTLP_SIGNALS.labels("answer").inc(len(taken.exchanges))
+        OTLP_SIGNALS.labels("refused").inc(len(taken.refused))
+        return taken
+
+    def note_silence(self, source: str) -> None:
+        """Count an operation without any text; say once a source why there is none."""
+        OTLP_SIGNALS.labels("no text in it").inc()
+        if source not in self._silent:
+            self._silent.add(source)
+            log("gateway").warning(
+                "spans without texts are no answers: switch on the capture of message content",
+                source=source,
+            )
+
+    def _kept(self, part: AnswerPart) -> WaitingPart:
+        """Return a part as the store keeps it: without what the redaction finds."""
+        content = part.content
+        found = replace(
+            part,
+            unit=self._named(part.unit),
+            content=replace(
+                content,
+                asked=tuple(
+                    each.model_copy(update={"content": self._redaction(each.content).text})
+                    for each in content.asked
+                ),
+                text=None if content.text is None else self._redaction(content.text).text,
+            ),
+        )
+        body = _PART.dump_json(found, exclude_defaults=True)
+        digest = hashlib.sha256(_PART.dump_json(part)).hexdigest()[:32]
+        return WaitingPart(
+            self._store.tenant, part.source, part.key[:512], digest, self._now(),
+            part.is_span, content.answered, body.decode(),
+        )  # fmt: skip
+
+    def _named(self, unit: str | None) -> str | None:
+        redacted = unit is not None and self._redaction(unit).counts
+        return pseudonym_of(unit) if unit is not None and redacted else unit
+
+
+class JoinedAnswers:
+    """Joins what was kept; runs beside the routes, for all tenants."""
+
+    def __init__(
+        self, store: Store, intake: Callable[[Store], SignalIntake], *, now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._intake = intake
+        self._intakes: dict[str, SignalIntake] = {}
+        self._now = now
+
+    def ended(self) -> tuple[list[Exchange], list[Operation]]:
+        """Return the exchanges of operations that need no longer be waited for, and all of those.
+
+        The caller removes them once the bus has the exchanges: a death in between sends them again,
+        as the same sending.
+        """
+        now = self._now()
+        found = self._store.answer_parts.settled(now - QUIET, now - PATIENCE)
+        whole: dict[str, dict[str, list[AnswerPart]]] = defaultdict(lambda: defaultdict(list))
+        for parts in found:
+            tenant, source, _ = parts[0].operation
+            answer = joined([_PART.validate_json(each.body) for each in parts])
+            if answer.content.answered:
+                whole[tenant][source].append(answer)
+            elif any(each.is_span for each in parts):
+                self._of(tenant).note_silence(source)
+        exchanges = []
+        for tenant, by_source in whole.items():
+            taken = self._of(tenant).exchanges_of(by_source)
+            exchanges += [_numbered(each) for each in taken.exchanges]
+            for why in dict.fromkeys(taken.refused):
+                log("gateway").warning("answers of OTLP are refused", tenant=tenant, why=why)
+        return exchanges, [parts[0].operation for parts in found]
+
+    def _of(self, tenant: str) -> SignalIntake:
+        if tenant not in self._intakes:
+            scope = Scope(tenant=tenant)
+            self._intakes[tenant] = self._intake(self._store.scoped(lambda: scope))
+        return self._intakes[tenant]
+
+
+def _numbered(exchange: Exchange) -> Exchange:
+    """Return an exchange whose sending follows from its answer: a second joining is no other."""
+    words: Any = (exchange.key, exchange.said_at.isoformat())
+    digest = hashlib.sha256("\n".join(words).encode()).digest()
+    return exchange.model_copy(update={"sending": int.from_bytes(digest[:6])})

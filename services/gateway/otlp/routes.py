@@ -1,0 +1,133 @@
+"""The routes of OTLP over HTTP, and the job that joins what came apart."""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from services.gateway.auth import Tokens
+from services.gateway.otlp.intake import JoinedAnswers, SignalIntake, TakenSignals
+from services.gateway.otlp.wire import (
+    JSON,
+    LOGS,
+    MOST_BYTES,
+    PROTOBUF,
+    TRACES,
+    UnreadableRequestError,
+    error_body,
+    format_of,
+    response_body,
+    signals_of,
+    unpacked,
+)
+from services.gateway.traffic.routes import SendExchange, Waiting, refuse_when_behind
+from shared.contracts import Exchange
+from shared.errors import BackPressureError, TransientError
+from shared.runtime.blocking import in_thread
+from shared.store import Store
+from shared.telemetry import log
+
+AT_ONCE = 2
+COME_AGAIN_S = 5
+JOIN_EVERY_S = 1.0
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            PROTOBUF: {"schema": {"type": "string", "contentMediaType": PROTOBUF}},
+            JSON: {"schema": {"type": "object"}},
+        },
+    }
+}
+"""For OpenAPI: the protocol's own documents describe the rest."""
+
+
+def otlp_routes(
+    intake: SignalIntake, send: SendExchange, waiting: Waiting, tokens: Tokens
+) -> APIRouter:
+    """Return the routes that OTLP's exporters know."""
+    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_ingest)])
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def take(request: Request, kind: str) -> Response:
+        format_ = JSON
+        try:
+            format_ = format_of(request.headers.get("content-type", ""))
+            refuse_when_behind(waiting(), history=False)
+            body = await _body(request)
+            async with slots:
+                taken = await in_thread(
+                    _taken, intake, body, request.headers.get("content-encoding", ""), format_, kind
+                )
+                await publish(taken.exchanges, send)
+            return _response(200, response_body(taken.result, format_, kind), format_)
+        except UnreadableRequestError as error:
+            return _response(error.status, error_body(str(error), format_), format_)
+        except TransientError as error:
+            status = 429 if isinstance(error, BackPressureError) else 503
+            reply = _response(status, error_body(str(error), format_), format_)
+            reply.headers["Retry-After"] = str(math.ceil(error.retry_after_s or COME_AGAIN_S))
+            return reply
+
+    responses: dict[int | str, dict[str, Any]] = {
+        200: {"description": "Taken; `partial_success` counts what was refused, and says why."},
+        400: {"description": "The body breaks the protocol."},
+        415: {"description": "Neither protobuf nor JSON, or packed by something else than gzip."},
+    }
+
+    @router.post("/traces", openapi_extra=BODY, responses=responses)
+    async def take_traces(request: Request) -> Response:
+        """Take in spans (OTLP over HTTP); those of a model's calls become production answers."""
+        return await take(request, TRACES)
+
+    @router.post("/logs", openapi_extra=BODY, responses=responses)
+    async def take_logs(request: Request) -> Response:
+        """Take in log events (OTLP over HTTP); those with messages are joined with their spans."""
+        return await take(request, LOGS)
+
+    return router
+
+
+def _taken(
+    intake: SignalIntake, body: bytes, encoding: str, format_: str, kind: str
+) -> TakenSignals:
+    return intake.take(signals_of(unpacked(body, encoding), format_, kind))
+
+
+async def _body(request: Request) -> bytes:
+    """Return the body of a request, unless it is too large."""
+    found = bytearray()
+    async for chunk in request.stream():
+        found += chunk
+        if len(found) > MOST_BYTES:
+            raise UnreadableRequestError(
+                413, f"The body has more than {MOST_BYTES >> 20} MiB. Send smaller batches."
+            )
+    return bytes(found)
+
+
+def _response(status: int, body: bytes, format_: str) -> Response:
+    return Response(body, status, media_type=format_)
+
+
+async def publish(exchanges: list[Exchange], send: SendExchange) -> None:
+    """Put exchanges on the bus, each sending as a publication of its own."""
+    await asyncio.gather(*(send(each, publication=each.sending or 0) for each in exchanges))
+
+
+def joining(joined: JoinedAnswers, store: Store) -> Callable[[SendExchange], Awaitable[None]]:
+    """Return the job that sends on what was joined, for ever."""
+
+    async def join(send: SendExchange) -> None:
+        while True:
+            try:
+                exchanges, operations = await in_thread(joined.ended)
+                await publish(exchanges, send)
+                await in_thread(store.answer_parts.remove, operations)
+            except TransientError as error:
+                log("gateway").warning("answers of OTLP wait to be joined", why=str(error))
+            await asyncio.sleep(JOIN_EVERY_S)
+
+    return join

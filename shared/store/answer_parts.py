@@ -1,0 +1,101 @@
+"""Parts of answers that wait for the rest: a span for its log events, or events for their span."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Column, Engine, and_, delete, func, or_, select, tuple_
+
+from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.traffic_tables import ANSWER_PARTS
+
+MOST_READ = 2000
+AT_ONCE = 200
+Operation = tuple[str, str, str]
+"""Tenant, live system, and what names the operation."""
+
+
+@dataclass(frozen=True)
+class WaitingPart:
+    """What one signal tells of an answer, as JSON."""
+
+    tenant: str
+    source: str
+    key: str
+    part: str
+    """A digest of the signal: one that is sent again is the same."""
+    at: datetime
+    """When it was taken in."""
+    is_span: bool
+    answered: bool
+    """Whether it says what became of the question."""
+    body: str
+
+    @property
+    def operation(self) -> Operation:
+        """Return what its parts have in common."""
+        return self.tenant, self.source, self.key
+
+
+class AnswerParts:
+    """Keeps parts until the operation they belong to is complete; calls block."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def keep(self, parts: Iterable[WaitingPart]) -> int:
+        """Keep parts; return how many were not there already."""
+        rows = [
+            {"tenant": each.tenant, "source": each.source, "key": each.key, "part": each.part,
+             "at": each.at, "spans": int(each.is_span), "answers": int(each.answered),
+             "body": each.body}
+            for each in parts
+        ]  # fmt: skip
+        if not rows:
+            return 0
+        with write_transaction(self._engine) as connection:
+            return len(insert_new(connection, ANSWER_PARTS, rows))
+
+    def settled(self, quiet_since: datetime, deadline: datetime) -> list[list[WaitingPart]]:
+        """Return the parts of operations that are complete, or were waited for long enough.
+
+        Complete is an operation of which there are a span and an answer, and nothing has come of it
+        since `quiet_since`; of any other, nothing has come since the `deadline`.
+        """
+        columns, operation = ANSWER_PARTS.c, _operation()
+        last = func.max(columns.at)
+        complete = and_(func.sum(columns.spans) > 0, func.sum(columns.answers) > 0)
+        ended = (
+            select(*operation)
+            .group_by(*operation)
+            .having(or_(last < deadline, and_(complete, last < quiet_since)))
+            .order_by(func.min(columns.at))
+            .limit(MOST_READ)
+            .subquery()
+        )
+        same = and_(*(ended.c[each.name] == each for each in operation))
+        found: dict[Operation, list[WaitingPart]] = {}
+        with read_transaction(self._engine) as connection:
+            wanted = select(ANSWER_PARTS).join(ended, same).order_by(columns.at)
+            for row in connection.execute(wanted):
+                part = WaitingPart(
+                    row.tenant, row.source, row.key, row.part, row.at,
+                    bool(row.spans), bool(row.answers), row.body,
+                )  # fmt: skip
+                found.setdefault(part.operation, []).append(part)
+        return list(found.values())
+
+    def remove(self, operations: Sequence[Operation]) -> None:
+        """Remove all parts of operations."""
+        if not operations:
+            return
+        with write_transaction(self._engine) as connection:
+            for start in range(0, len(operations), AT_ONCE):
+                some = operations[start : start + AT_ONCE]
+                which = tuple_(*_operation()).in_(some)
+                connection.execute(delete(ANSWER_PARTS).where(which))
+
+
+def _operation() -> tuple[Column[str], ...]:
+    columns = ANSWER_PARTS.c
+    return columns.tenant, columns.source, columns.key

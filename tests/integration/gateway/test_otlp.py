@@ -1,0 +1,273 @@
+"""OTLP over HTTP on a real bus: one exchange a call, in the protocol's own words and codes."""
+
+import gzip
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from google.rpc.status_pb2 import Status
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from pydantic import SecretStr
+
+from services.gateway.app import signal_intake, web_app
+from services.gateway.otlp import wire
+from services.gateway.otlp.intake import PATIENCE, QUIET, JoinedAnswers
+from services.gateway.otlp.routes import publish
+from services.gateway.settings import GatewaySettings
+from services.gateway.traffic.ingestion import ExchangeIngestion
+from services.gateway.traffic.routes import MOST_QUEUED, WaitingAnswers
+from shared.bus.stage import Stage
+from shared.contracts import Exchange, ExtractorStatus, MonitorState, Response
+from shared.conventions.signals import Signal
+from shared.runtime.web import web_server
+from shared.store import Store, migrate
+from tests.support.bus import ProvisionedBus, ReceivedRecords
+from tests.support.otlp import json_of, make_event, make_span, protobuf_of
+from tests.support.records import make_traffic_monitor
+from tests.support.waiting import PATIENCE_S
+
+PROTOBUF = {"Content-Type": "application/x-protobuf"}
+SENDER, READER = ({"Authorization": f"Bearer {name}"} for name in ("sender", "reader"))
+NO_CONTENT = {"gen_ai.input.messages": None, "gen_ai.output.messages": None}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        store.extractors.announce(ExtractorStatus("words", "1", ("words",), datetime.now(UTC)))
+        store.records.write([make_traffic_monitor()])
+        yield store
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> GatewaySettings:
+    (tmp_path / "redaction.yaml").write_text("built_in: [email]")
+    return GatewaySettings(
+        gateway_read_token=SecretStr("reader"),
+        gateway_ingest_token=SecretStr("sender"),
+        gateway_redaction_file=tmp_path / "redaction.yaml",
+    )
+
+
+@pytest.fixture
+def waiting() -> list[WaitingAnswers]:
+    return [WaitingAnswers()]
+
+
+@pytest.fixture
+async def api(
+    bus: ProvisionedBus, store: Store, settings: GatewaySettings, waiting: list[WaitingAnswers]
+) -> AsyncIterator[httpx2.AsyncClient]:
+    app = web_app(settings, store, bus.publisher, lambda: waiting[0])
+    async with (
+        web_server(app, "127.0.0.1", 0) as port,
+        httpx2.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S, headers=SENDER
+        ) as client,
+    ):
+        yield client
+
+
+def now_ns() -> int:
+    return int(datetime.now(UTC).timestamp() * 1e9)
+
+
+async def send(
+    api: httpx2.AsyncClient, *signals: Signal, where: str = "traces", **headers: str
+) -> httpx2.Response:
+    body = protobuf_of(signals)
+    return await api.post(f"/v1/{where}", content=body, headers={**PROTOBUF, **headers})
+
+
+async def responses_of(bus: ProvisionedBus, store: Store) -> int:
+    ingest = ExchangeIngestion(store, now=lambda: datetime.now(UTC))
+    stage = Stage("gateway", Exchange, ingest, slots=1, batch=64)
+    bus.work(stage)
+    await bus.settled(stage)
+    return await bus.count(Response)
+
+
+async def test_spans_become_exchanges_and_the_response_is_protobuf(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
+) -> None:
+    spans = [make_span(n, at_ns=now_ns()) for n in range(20)]
+    other = make_span(99, at_ns=now_ns(), attributes={"gen_ai.operation.name": "execute_tool"})
+    reply = await send(api, *spans, other)
+    assert reply.status_code == 200, reply.text
+    assert reply.headers["content-type"] == "application/x-protobuf"
+    assert not ExportTraceServiceResponse.FromString(reply.content).HasField("partial_success")
+    assert await responses_of(bus, store) == 20
+
+
+async def test_json_and_gzip_are_taken_as_well(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
+) -> None:
+    reply = await api.post("/v1/traces", json=json_of([make_span(1, at_ns=now_ns())]))
+    assert (reply.status_code, reply.json()) == (200, {})
+    packed = gzip.compress(protobuf_of([make_span(2, at_ns=now_ns())]))
+    headers = {**PROTOBUF, "Content-Encoding": "gzip"}
+    assert (await api.post("/v1/traces", content=packed, headers=headers)).status_code == 200
+    assert await responses_of(bus, store) == 2
+
+
+async def test_a_repeated_span_counts_once_and_is_accounted_as_a_duplicate(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
+) -> None:
+    span = make_span(1, at_ns=now_ns())
+    for _ in range(3):
+        assert (await send(api, span, span)).status_code == 200
+    assert await responses_of(bus, store) == 1
+    monitor = make_traffic_monitor()
+    counted = store.window_answers.accounts(monitor.monitor_id)
+    assert (counted.sent, counted.duplicate) == (6, 5)
+
+
+async def test_what_is_wrong_is_refused_alone_and_counted(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
+) -> None:
+    future = make_span(1, at_ns=now_ns() + int(3600e9))
+    unwatched = make_span(2, at_ns=now_ns(), resource={"service.name": "billing"})
+    reply = await send(api, make_span(0, at_ns=now_ns()), future, unwatched)
+    partial = ExportTraceServiceResponse.FromString(reply.content).partial_success
+    assert (reply.status_code, partial.rejected_spans) == (200, 2)
+    assert "lies in the future" in partial.error_message
+    assert await responses_of(bus, store) == 1
+    counted = store.window_answers.accounts(make_traffic_monitor().monitor_id)
+    assert (counted.sent, counted.refused) == (2, 1)
+
+
+async def test_spans_without_texts_are_no_answers_and_nothing_is_refused(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
+) -> None:
+    fields: dict[str, Any] = {"openinference.span.kind": "LLM"}
+    silent = Signal("c" * 32, "d" * 16, "x", now_ns(), fields, {"service.name": "support"})
+    reply = await send(api, silent)
+    assert (reply.status_code, reply.content) == (200, b"")
+    assert await responses_of(bus, store) == 0
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status"),
+    [
+        ({"Content-Type": "text/plain"}, b"x", 415),
+        ({**PROTOBUF, "Content-Encoding": "br"}, b"x", 415),
+        ({**PROTOBUF, "Content-Encoding": "gzip"}, b"x", 400),
+        (PROTOBUF, b"\xff\xff\xff", 400),
+        ({"Content-Type": "application/json"}, b"[]", 400),
+        ({"Content-Type": "application/json"}, b'{"resourceSpans": [3]}', 400),
+    ],
+)
+async def test_what_breaks_the_protocol_is_refused_for_good(
+    api: httpx2.AsyncClient, headers: dict[str, str], body: bytes, status: int
+) -> None:
+    reply = await api.post("/v1/traces", content=body, headers=headers)
+    assert reply.status_code == status
+    if headers == PROTOBUF:
+        assert "OTLP's protobuf" in Status.FromString(reply.content).message
+
+
+async def test_a_bomb_is_refused_at_its_bound(
+    api: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MOST_BYTES", 1 << 20)
+    bomb = gzip.compress(bytes(8 << 20))
+    headers = {**PROTOBUF, "Content-Encoding": "gzip"}
+    reply = await api.post("/v1/traces", content=bomb, headers=headers)
+    assert reply.status_code == 413
+
+
+async def test_a_gateway_that_is_behind_says_when_to_come_again(
+    api: httpx2.AsyncClient, waiting: list[WaitingAnswers]
+) -> None:
+    waiting[0] = WaitingAnswers(queued=MOST_QUEUED + 1)
+    reply = await send(api, make_span(0, at_ns=now_ns()))
+    assert (reply.status_code, reply.headers["retry-after"]) == (503, "5")
+    assert "not handled yet" in Status.FromString(reply.content).message
+
+
+@pytest.mark.parametrize("where", ["traces", "logs"])
+async def test_only_who_may_send_answers_may_send_signals(
+    api: httpx2.AsyncClient, where: str
+) -> None:
+    assert (await send(api, where=where)).status_code == 200
+    assert (await send(api, where=where, **READER)).status_code == 403
+    assert (await send(api, where=where, Authorization="Bearer no")).status_code == 401
+
+
+@pytest.fixture
+def join(
+    bus: ProvisionedBus, store: Store, settings: GatewaySettings
+) -> Callable[[timedelta], Any]:
+    async def joined(later: timedelta) -> int:
+        """Do what the gateway's job does, so much later."""
+        answers = JoinedAnswers(
+            store, lambda scoped: signal_intake(scoped, settings),
+            now=lambda: datetime.now(UTC) + later,
+        )  # fmt: skip
+        exchanges, operations = answers.ended()
+        await publish(exchanges, bus.publisher.publish)
+        store.answer_parts.remove(operations)
+        return len(exchanges)
+
+    return joined
+
+
+@pytest.mark.parametrize("spans_first", [True, False])
+async def test_a_span_and_its_log_events_in_several_batches_are_one_exchange(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store, join: Any, spans_first: bool
+) -> None:
+    span = make_span(1, at_ns=now_ns(), attributes=NO_CONTENT)
+    asked = make_event(1, "gen_ai.user.message", {"content": "I am eva@example.org."}, 1)
+    said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "Hello."}}, 2)
+    batches = [("traces", span), ("logs", said), ("logs", asked), ("logs", said), ("traces", span)]
+    for where, signal in batches if spans_first else reversed(batches):
+        assert (await send(api, signal, where=where)).status_code == 200
+    assert await join(timedelta()) == 0  # more may come
+    assert await join(QUIET) == 1
+    assert await join(PATIENCE) == 0
+    taken = ReceivedRecords()
+    bus.work(Stage("gateway", Exchange, taken.handle))
+    await taken.wait_for(1)
+    (exchange,) = taken.records
+    assert [each.content for each in exchange.asked] == ["I am [email]."]
+    assert (exchange.text, exchange.unit_id) == ("Hello.", "u-1")
+    assert exchange.groups == {"gender": "female"}
+
+
+async def test_events_whose_span_never_comes_are_an_answer_without_a_user(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store, join: Any
+) -> None:
+    said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
+    await send(api, said, where="logs")
+    await send(api, make_span(2, at_ns=now_ns(), attributes=NO_CONTENT))  # capture is off
+    assert await join(QUIET) == 0
+    assert await join(PATIENCE) == 1
+    assert await responses_of(bus, store) == 1
+
+
+async def test_a_second_joining_before_the_removal_is_the_same_sending(
+    api: httpx2.AsyncClient, store: Store, settings: GatewaySettings
+) -> None:
+    await send(api, make_span(1, at_ns=now_ns(), attributes=NO_CONTENT))
+    said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
+    await send(api, said, where="logs")
+    later = datetime.now(UTC) + PATIENCE
+    answers = JoinedAnswers(store, lambda each: signal_intake(each, settings), now=lambda: later)
+    (first,), _ = answers.ended()
+    (again,), _ = answers.ended()
+    assert (first.id, first.sending) == (again.id, again.sending)
+
+
+async def test_a_paused_monitor_takes_no_signals(api: httpx2.AsyncClient, store: Store) -> None:
+    monitor = make_traffic_monitor()
+    moment = {"moment_ms": monitor.moment_ms + 1, "state": MonitorState.PAUSED}
+    store.records.write([monitor.model_copy(update=moment)])
+    reply = await send(api, make_span(0, at_ns=now_ns()))
+    partial = ExportTraceServiceResponse.FromString(reply.content).partial_success
+    assert partial.rejected_spans == 1
+    assert "No active monitor watches the traffic support" in partial.error_message
