@@ -93,8 +93,8 @@ def json_of(signals: Sequence[Signal]) -> dict[str, Any]:
     """Return the same request in OTLP's JSON, with ids in hexadecimal digits."""
     found: dict[str, Any] = {"resourceSpans": [], "resourceLogs": []}
     for each in signals:
-        holder = {"resource": {"attributes": _json_pairs(each.resource)}}
-        ids = {"traceId": each.trace_id, "spanId": each.span_id}
+        holder: dict[str, Any] = {"resource": {"attributes": _json_pairs(each.resource)}}
+        ids: dict[str, Any] = {"traceId": each.trace_id, "spanId": each.span_id}
         attributes = {"attributes": _json_pairs(each.attributes)}
         if each.is_span:
             status = {"code": 2} if each.error else {}
