@@ -45,6 +45,18 @@ Judges = Annotated[
 Writer = Annotated[str, typer.Option("--target", help="Who writes the report.")]
 Repeats = Annotated[int, typer.Option(min=1, help="How often each judge grades each dimension.")]
 Profile = Annotated[str, typer.Option(help="general, criminal_justice, or one of your own.")]
+Controls = Annotated[
+    bool,
+    typer.Option(
+        "--controls/--no-controls", help="Have judges grade texts whose grade is known, too."
+    ),
+]
+CountFailed = Annotated[
+    bool,
+    typer.Option(
+        "--count-failed-judges", help="Count the votes of judges that grade those wrongly."
+    ),
+]
 Context = Annotated[
     Path | None, typer.Option(help="A folder of Markdown files for the writer to lean on.")
 ]
@@ -66,6 +78,14 @@ def interpret(
     report: Annotated[
         Path | None, typer.Option(help="A report that is written already, to be graded.")
     ] = None,
+    controls: Controls = True,
+    control_repeats: Annotated[
+        int, typer.Option(min=1, help="How often judges grade each text whose grade is known.")
+    ] = 1,
+    count_failed_judges: CountFailed = False,
+    max_calls: Annotated[
+        int | None, typer.Option(min=1, help="Do not begin if it takes more calls to models.")
+    ] = None,
     new: Annotated[bool, typer.Option("--new", help="Ask everything afresh.")] = False,
     server: Server = None,
     token: Token = None,
@@ -79,7 +99,9 @@ def interpret(
     asked = order_of(
         subject_of(cases), writer=target, judges=judge or [DEFAULT], repeats=repeats,
         profile=profile, context=read_context(context), nonce=uuid4().hex if new else "",
+        controls=controls, count_failed_judges=count_failed_judges,
     )  # fmt: skip
+    asked |= {"control_repeats": control_repeats, "most_calls": max_calls}
     if report is not None:
         asked |= {"report": read_text(report, "report"), "writer": None}
 
@@ -137,6 +159,8 @@ def order_of(
     context: str = "",
     nonce: str = "",
     run_id: str | None = None,
+    controls: bool = True,
+    count_failed_judges: bool = False,
 ) -> dict[str, Any]:
     """Return what the gateway is asked for."""
     return {
@@ -148,6 +172,8 @@ def order_of(
         "context": context,
         "nonce": nonce,
         "run_id": run_id,
+        "controls": controls,
+        "count_failed_judges": count_failed_judges,
     }
 
 
@@ -159,6 +185,8 @@ async def interpret_run(
     writer: str,
     judges: Sequence[str],
     profile: str = "general",
+    controls: bool = True,
+    count_failed_judges: bool = False,
 ) -> Sequence[InterpretedGap]:
     """Have every comparison that shows a disparity interpreted; where none does, the first."""
     from services.evaluator.domain.subjects import gap_subject
@@ -168,7 +196,7 @@ async def interpret_run(
     orders = [
         order_of(
             gap_subject(diagnosis, gap), writer=writer, judges=judges, profile=profile,
-            run_id=run_id,
+            run_id=run_id, controls=controls, count_failed_judges=count_failed_judges,
         )
         for diagnosis, gap in shown
     ]  # fmt: skip

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from biaswatch.cli.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
+from biaswatch.cli.interpret import (
+    DEFAULT,
+    Controls,
+    CountFailed,
+    Judges,
+    Profile,
+    Writer,
+    interpret_run,
+)
 from biaswatch.cli.options import Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.local.run_results import RunResults, run_results
@@ -37,6 +45,8 @@ def report(
     target: Writer = DEFAULT,
     judge: Judges = None,
     profile: Profile = "general",
+    controls: Controls = True,
+    count_failed_judges: CountFailed = False,
     server: Server = None,
     token: Token = None,
 ) -> None:
@@ -55,8 +65,9 @@ def report(
             if interpret:
                 judges = judge or [DEFAULT]
                 said = await interpret_run(
-                    client, run_id, results.diagnoses, writer=target, judges=judges, profile=profile
-                )
+                    client, run_id, results.diagnoses, writer=target, judges=judges,
+                    profile=profile, controls=controls, count_failed_judges=count_failed_judges,
+                )  # fmt: skip
                 results = replace(results, interpretations=said)
             return results, flagged
 

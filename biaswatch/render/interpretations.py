@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from biaswatch.local.run_results import InterpretedGap
 from biaswatch.render.tables import escape_md
-from shared.contracts import Evaluation
+from shared.contracts import Estimate, Evaluation, JudgeStanding
 from shared.formatting import number
 
 
@@ -28,6 +28,7 @@ def evaluation_lines(found: Evaluation) -> Iterator[str]:
     yield from _faults(found)
     yield ""
     yield from _scores(found)
+    yield from _standings(found)
     yield ""
     yield "The report, as it was written:"
     yield ""
@@ -43,7 +44,9 @@ def summary(found: Evaluation) -> str:
     if not dimensions:
         return f"{checked}; no judge was asked."
     mean = number(found.mean)
-    return f"{checked}; mean score {mean} over {found.mean_of} of {dimensions} dimensions."
+    failed = sum(each.fails is not None for each in found.judges)
+    who = f" {failed} of {len(found.judges)} judges failed their controls." if failed else ""
+    return f"{checked}; mean score {mean} over {found.mean_of} of {dimensions} dimensions.{who}"
 
 
 def _faults(found: Evaluation) -> Iterator[str]:
@@ -71,7 +74,7 @@ def _scores(found: Evaluation) -> Iterator[str]:
         scored = f"{each.scored} of {each.asked} scored{spread}"
         yield f"- {each.dimension}: {number(each.mean)} ({scored})"
     for judged in found.judgements:
-        if judged.reason:
+        if judged.reason and judged.counts:
             yield f"- {judged.dimension} by {judged.judge}: {judged.reason}"
     for name, agreement in (("judges", found.agreement), ("repeats", found.repeat_agreement)):
         if agreement:
@@ -82,3 +85,35 @@ def _scores(found: Evaluation) -> Iterator[str]:
             )
     if found.disputed:
         yield f"The judges disagree on: {', '.join(found.disputed)}"
+
+
+def _standings(found: Evaluation) -> Iterator[str]:
+    """Say what the known texts show of each judge, and show apart the votes that do not count."""
+    if not found.judgements:
+        return
+    yield ""
+    if found.uncontrolled:
+        yield f"The judges were not put to the test: {found.uncontrolled}."
+        return
+    yield "The judges on texts whose grade is known:"
+    yield from (f"- {_standing(each)}" for each in found.judges)
+    if found.apart:
+        yield "Votes that do not count:"
+        for each in found.apart:
+            yield f"- {each.dimension}: {number(each.mean)} ({each.scored} of {each.asked} scored)"
+
+
+def _standing(each: JudgeStanding) -> str:
+    graded = f"{each.judge}: {each.right} of {each.asked} graded rightly"
+    said = f"{graded}; padding moves its scores by {_shift(each.length_bias)}, a scale listed the"
+    said += f" other way round by {_shift(each.position_bias)}"
+    if each.fails is None:
+        return f"{said}."
+    counted = "counted all the same" if each.counts else "not counted"
+    return f"{said}. It fails: {each.fails}. Its votes are {counted}."
+
+
+def _shift(shift: Estimate) -> str:
+    if shift.value is None or shift.low is None or shift.high is None:
+        return f"an unknown amount ({shift.reason})"
+    return f"{number(shift.value)} [{number(shift.low)}, {number(shift.high)}]"

@@ -75,6 +75,7 @@ from shared.contracts.expansion import (
 )
 from shared.contracts.features import ExtractorStatus, Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
+from shared.contracts.judge_controls import ControlReply, JudgeStanding
 from shared.contracts.monitor import Monitor, MonitorPlan, MonitorState, PastTraffic, Upkeep
 from shared.contracts.monitor_rounds import (
     ScheduledMonitor,

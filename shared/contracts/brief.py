@@ -75,6 +75,14 @@ class Brief(Record):
     """How often each judge judges each dimension."""
     dimensions: tuple[Token, ...] = ()
     """Which dimensions are judged; none named means all that fit."""
+    controls: bool = True
+    """Whether each judge also grades texts whose grade is known."""
+    control_repeats: PositiveInt = 1
+    """How often it grades each of them."""
+    count_failed_judges: bool = False
+    """Whether the votes of a judge that grades those wrongly count all the same."""
+    most_calls: PositiveInt | None = None
+    """With more calls to models than so many it is not begun; null is no limit."""
     report: Annotated[str, TEXT] = ""
     """A report that is there already, to be judged as it is."""
     context: Annotated[str, TEXT] = ""
@@ -88,5 +96,8 @@ class Brief(Record):
     def wanted(self) -> JsonValue:
         """What makes it this brief; texts stand in by their hash."""
         fields = {"run_id", "subject", "profile", "writer", "judges", "repeats", "dimensions"}
-        wanted: JsonValue = self.model_dump(mode="json", include={*fields, "texts_hash"})
+        wanted: dict[str, JsonValue] = self.model_dump(mode="json", include={*fields, "texts_hash"})
+        # Named only where they differ, so that a brief without them keeps the id it had.
+        chosen = {"controls", "control_repeats", "count_failed_judges", "most_calls"}
+        wanted |= self.model_dump(mode="json", include=chosen, exclude_defaults=True)
         return wanted

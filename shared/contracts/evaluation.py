@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field, NonNegativeFloat, NonNegativeInt
 
 from shared.contracts.identity import Name, RecordId, Token
+from shared.contracts.judge_controls import ControlReply, JudgeStanding
 from shared.contracts.record import TEXT, Part, Record
 
 Score = Annotated[float, Field(ge=0, le=1)]
@@ -37,6 +38,8 @@ class Judgement(Part):
     """From 0 to 1, or null where there is none."""
     reason: str | None = None
     """Why it is not scored."""
+    counts: bool = True
+    """Whether it counts: the votes of a judge that fails its controls do not."""
 
 
 class DimensionScore(Part):
@@ -103,6 +106,16 @@ class Evaluation(Record):
     """Dimensions on which the judges' means lie far apart."""
     repeat_agreement: Agreement | None = None
     """Of each judge with itself over repeats, where there are several."""
+    controls: tuple[ControlReply, ...] = ()
+    """What each judge said of texts whose grade is known."""
+    judges: tuple[JudgeStanding, ...] = ()
+    """What that shows of each judge."""
+    uncontrolled: str | None = None
+    """Why no judge was controlled, where judges were asked."""
+    apart: tuple[DimensionScore, ...] = ()
+    """The votes that do not count, by dimension."""
+    calls: NonNegativeInt = 0
+    """Calls to models it took: to the writer, to judges, and for their controls."""
     reasoning: Annotated[dict[str, str], TEXT] = {}
     """What each judge gave as its reason, by the judgement's key."""
     phrases: Annotated[dict[str, tuple[str, ...]], TEXT] = {}

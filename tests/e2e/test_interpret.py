@@ -30,6 +30,28 @@ def test_a_table_is_interpreted_and_a_careless_report_is_caught(tmp_path: Path) 
     assert "There is no profile 'astrology'" in bad.stdout
 
 
+def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> None:
+    table = ["interpret", "60", "140", "30", "170", "--groups", "men,women"]
+    judges = ["approving", "guessing", "copying", "unbiased"]
+    named = [word for judge in judges for word in ("--judge", f"simulator:{judge}")]
+    said = biaswatch(tmp_path, *table, "--json", "--target", "simulator:unbiased", *named)
+    assert said.returncode == 0, said.stderr
+    found = json.loads(said.stdout)
+    fails = {each["judge"]: each.get("fails") for each in found["judges"]}
+    assert fails["simulator:approving"] == "it always says 1"
+    assert "at random" in fails["simulator:guessing"]
+    assert fails["simulator:copying"] == "it copies the text back"
+    assert fails["simulator:unbiased"] is None
+    counted = {each["judge"] for each in found["judgements"] if each.get("counts", True)}
+    assert counted == {"simulator:unbiased"}
+    assert found["calls"] == 1 + 4 * (9 + 11)
+    page = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named)
+    assert "It fails: it always says 1. Its votes are not counted." in page.stdout
+    assert "Votes that do not count:" in page.stdout
+    off = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named, "--no-controls")
+    assert "not put to the test: controls were switched off" in off.stdout
+
+
 def test_the_demo_interprets_its_finding_and_a_run_can_be_interpreted_later(tmp_path: Path) -> None:
     said = biaswatch(tmp_path, "demo", "--json")
     assert said.returncode == 0, said.stderr

@@ -1,50 +1,37 @@
-"""Replies become an evaluation: means that say over what, spread, agreement, disputes."""
+"""Replies become an evaluation: means that say over what, spread, agreement, disputes.
 
-from collections.abc import Iterable, Mapping, Sequence
+The votes of a judge that fails its controls stand apart, unless the brief wants them counted.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from statistics import fmean, stdev
+from typing import Any
 
 from services.evaluator.domain.checks.report_faults import faults_of
+from services.evaluator.domain.controls.control_questions import ControlRequest, control_replies
+from services.evaluator.domain.controls.standings import standings_of
 from services.evaluator.domain.model_questions import (
     JudgementRequest,
     JudgeScore,
     judgement_in,
     report_in,
+    response_text,
 )
 from services.evaluator.domain.rubric import Profile
-from shared.contracts import (
-    Agreement,
-    Brief,
-    DimensionScore,
-    Ending,
-    Evaluation,
-    Judgement,
-    Response,
-)
+from shared.contracts import Agreement, Brief, DimensionScore, Evaluation, Judgement, Response
 from shared.parsing import Unreadable
 from shared.stats.krippendorff import krippendorff_alpha
 
-CUT_OFF = "length"
+CONTROLS_OFF = "controls were switched off"
 
 
 def report_or_reason(response: Response | None) -> tuple[str | None, str | None]:
     """Return the report a writer's response holds, or why there is none."""
     try:
-        return report_in(_text(response)), None
+        return report_in(response_text(response)), None
     except Unreadable as unread:
         return None, f"There is no report: {unread}."
-
-
-def _text(response: Response | None) -> str:
-    if response is None:
-        raise Unreadable("no reply came before the deadline")
-    if response.ending is not Ending.ANSWERED:
-        raise Unreadable(f"the call ended as {response.reason or response.ending.value}")
-    if response.text is None:
-        raise Unreadable("the reply was purged")
-    if response.finish_reason == CUT_OFF:
-        raise Unreadable("the reply was cut off at its limit of tokens")
-    return response.text
 
 
 def evaluation_without_report(brief: Brief, reason: str, at: datetime) -> Evaluation:
@@ -57,42 +44,65 @@ def evaluation_of(
     report: str,
     profile: Profile,
     requests: Sequence[JudgementRequest],
+    controls: Sequence[ControlRequest],
     replies: Mapping[str, Response],
     at: datetime,
 ) -> Evaluation:
     """Return the evaluation of a report; `replies` is by the id of the probe."""
+    known = control_replies(controls, replies)
+    standings = standings_of(known, count_failed=brief.count_failed_judges)
+    set_aside = {each.judge for each in standings if not each.counts}
     judgements, reasoning, phrases = [], {}, {}
     for each in requests:
-        judgement, read = _judged(each, replies.get(each.probe.id))
+        judgement, read = _judged(each, replies.get(each.probe.id), set_aside)
         judgements.append(judgement)
         if read and read.reasoning:
             reasoning[each.key] = read.reasoning
         if read and read.phrases:
             phrases[each.key] = read.phrases
-    dimensions = by_dimension(judgements)
-    mean, mean_of = overall(dimensions)
     return Evaluation(
         **_common(brief, at),
+        **_scores(judgements),
         report=report,
         faults=faults_of(report, brief.subject, profile),
         judgements=tuple(judgements),
-        dimensions=dimensions,
-        mean=mean,
-        mean_of=mean_of,
-        agreement=agreement_of_judges(judgements),
-        repeat_agreement=agreement_of_repeats(judgements),
-        disputed=disputed(dimensions),
+        controls=known,
+        judges=standings,
+        uncontrolled=None if controls or not requests else CONTROLS_OFF,
+        calls=len(requests) + len(controls) + (brief.writer is not None and not brief.report),
         reasoning=reasoning,
         phrases=phrases,
     )
 
 
+def _scores(judgements: Sequence[Judgement]) -> dict[str, Any]:
+    """Return what the votes that count come to, and the others apart."""
+    counted = [each for each in judgements if each.counts]
+    dimensions = by_dimension(counted, names=[each.dimension for each in judgements])
+    mean, mean_of = overall(dimensions)
+    return {
+        "dimensions": dimensions,
+        "mean": mean,
+        "mean_of": mean_of,
+        "agreement": agreement_of_judges(counted),
+        "repeat_agreement": agreement_of_repeats(counted),
+        "disputed": disputed(dimensions),
+        "apart": by_dimension([each for each in judgements if not each.counts]),
+    }
+
+
 def _judged(
-    request: JudgementRequest, response: Response | None
+    request: JudgementRequest, response: Response | None, set_aside: Collection[str]
 ) -> tuple[Judgement, JudgeScore | None]:
-    said = {"key": request.key, "dimension": request.dimension, "judge": request.judge}
+    counts = request.judge not in set_aside
+    said: dict[str, Any] = {
+        "key": request.key,
+        "dimension": request.dimension,
+        "judge": request.judge,
+        "counts": counts,
+    }
     try:
-        read = judgement_in(_text(response))
+        read = judgement_in(response_text(response))
     except Unreadable as unread:
         return Judgement(**said, repeat=request.repeat, reason=f"not scored: {unread}"), None
     return Judgement(**said, repeat=request.repeat, score=read.score), read
@@ -108,9 +118,12 @@ DISPUTED_FROM = 0.25
 """One step of the anchors between two judges' means makes a dimension disputed."""
 
 
-def by_dimension(judgements: Sequence[Judgement]) -> tuple[DimensionScore, ...]:
-    """Return the score of each dimension; one that nobody scored has none."""
-    return tuple(_dimension(name, mine) for name, mine in _grouped(judgements).items())
+def by_dimension(
+    judgements: Sequence[Judgement], names: Iterable[str] = ()
+) -> tuple[DimensionScore, ...]:
+    """Return the score of each dimension, of those named too; one that nobody scored has none."""
+    empty: dict[str, list[Judgement]] = {name: [] for name in names}
+    return tuple(_dimension(name, mine) for name, mine in (empty | _grouped(judgements)).items())
 
 
 def _grouped(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:

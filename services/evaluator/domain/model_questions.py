@@ -7,7 +7,7 @@ from typing import Any
 
 from services.evaluator.domain.report_prompt import writing_prompt
 from services.evaluator.domain.rubric import JudgementTask, Profile, judging_prompt
-from shared.contracts import Brief, Message, Probe, Purpose, Role, Target
+from shared.contracts import Brief, Ending, Message, Probe, Purpose, Response, Role, Target
 from shared.parsing import Unreadable, json_in
 
 KEY_PREFIX = "evaluator."
@@ -41,8 +41,15 @@ def judging_probes(
         for number, judge in enumerate(brief.judges, start=1):
             for repeat in range(brief.repeats):
                 key = f"{task.name}/{number}/{repeat}"
-                probe = _probe(brief, KEY_PREFIX + key, judge, prompt, repeat, at, apart=True)
+                probe = judging_probe(brief, key, judge, prompt, repeat, at)
                 yield JudgementRequest(key, task.name, judge.name, repeat, probe)
+
+
+def judging_probe(
+    brief: Brief, key: str, judge: Target, prompt: str, repeat: int, at: datetime
+) -> Probe:
+    """Return the question to a judge; no answer to it is taken from a cache."""
+    return _probe(brief, KEY_PREFIX + key, judge, prompt, repeat, at, apart=True)
 
 
 def _probe(
@@ -62,6 +69,7 @@ def _probe(
     )
 
 
+CUT_OFF = "length"
 LONGEST_PHRASES = 20
 
 
@@ -72,6 +80,19 @@ class JudgeScore:
     score: float
     reasoning: str
     phrases: tuple[str, ...] = ()
+
+
+def response_text(response: Response | None) -> str:
+    """Return what a model replied; raise Unreadable where there is nothing, or no end of it."""
+    if response is None:
+        raise Unreadable("no reply came before the deadline")
+    if response.ending is not Ending.ANSWERED:
+        raise Unreadable(f"the call ended as {response.reason or response.ending.value}")
+    if response.text is None:
+        raise Unreadable("the reply was purged")
+    if response.finish_reason == CUT_OFF:
+        raise Unreadable("the reply was cut off at its limit of tokens")
+    return response.text
 
 
 def report_in(reply: str) -> str:

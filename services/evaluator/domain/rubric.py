@@ -118,8 +118,13 @@ def tasks_for(
     return tasks
 
 
-def judging_prompt(task: JudgementTask, subject: Subject, profile: Profile, report: str) -> str:
-    """Return the whole prompt of one judgement; the report is material, marked as such."""
+def judging_prompt(
+    task: JudgementTask, subject: Subject, profile: Profile, report: str, *, from_low: bool = False
+) -> str:
+    """Return the whole prompt of one judgement; the report is material, marked as such.
+
+    The scale is listed as the dimension has it, from its high end; `from_low` turns it round.
+    """
     dimension = task.dimension
     words = _words(task, subject, profile)
     given = {**words, "measure": measure_line(task.measure, subject) if task.measure else ""}
@@ -127,6 +132,8 @@ def judging_prompt(task: JudgementTask, subject: Subject, profile: Profile, repo
     told = "\n".join(f"- {line}" for line in lines)
     asked = [f"{n}. {_filled(c, words)}" for n, c in enumerate(dimension.criteria, start=1)]
     scale = [f"- {score}: {_filled(text, words)}" for score, text in dimension.anchors.items()]
+    if from_low:
+        scale.reverse()
     fields = '"score" (a number from 0 to 1) and "reasoning" (a short text)'
     if dimension.phrases:
         fields += ', and, where there are any, "problematic_phrases" (a list of quoted phrases)'

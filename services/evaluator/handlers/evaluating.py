@@ -9,6 +9,11 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
+from services.evaluator.domain.controls.control_questions import (
+    ControlRequest,
+    control_requests,
+    shipped_dimensions,
+)
 from services.evaluator.domain.evaluations import (
     evaluation_of,
     evaluation_without_report,
@@ -21,7 +26,7 @@ from services.evaluator.domain.model_questions import (
     writing_probe,
 )
 from services.evaluator.domain.rubric import Profile, tasks_for
-from services.evaluator.handlers.rubric_files import Rubric
+from services.evaluator.handlers.rubric_files import Rubric, load_rubric
 from shared.bus.port import Publisher
 from shared.contracts import (
     Brief,
@@ -52,6 +57,7 @@ class EvaluateBriefs:
         self, store: Store, rubric: Rubric, *, now: Callable[[], datetime], deadline_s: float
     ) -> None:
         self._store, self._rubric, self._now = store, rubric, now
+        self._shipped = shipped_dimensions(load_rubric().dimensions)
         self.questions = ModelQuestions(
             store, STAGE, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
         )
@@ -106,6 +112,7 @@ class EvaluateBriefs:
             probes = [self._writing(brief)]
         else:
             probes = [each.probe for each in self._requests(brief, brief.report or report)]
+            probes += [each.probe for each in self._controls(brief)]
         context: dict[str, JsonValue] = {"brief": brief.id, "step": step}
         return QuestionSet(f"{step}.{brief.id}", probes, context)
 
@@ -132,11 +139,15 @@ class EvaluateBriefs:
         if report is None:
             reason = "There is no report: its text was purged."
             return [evaluation_without_report(brief, reason, closing.closed_at)]
-        requests = self._requests(brief, report)
-        found = self.questions.replies.find([response_id_of(each.probe) for each in requests])
+        return [self._evaluation(brief, report, closing.closed_at)]
+
+    def _evaluation(self, brief: Brief, report: str, at: datetime) -> Evaluation:
+        requests, controls = self._requests(brief, report), self._controls(brief)
+        probes = [each.probe for each in requests] + [each.probe for each in controls]
+        found = self.questions.replies.find([response_id_of(each) for each in probes])
         replies = {each.probe_id: each for each in found.values()}
         profile = self._profile(brief)
-        return [evaluation_of(brief, report, profile, requests, replies, closing.closed_at)]
+        return evaluation_of(brief, report, profile, requests, controls, replies, at)
 
     def _report(self, brief: Brief) -> tuple[str | None, str | None]:
         if brief.writer is None:
@@ -148,6 +159,10 @@ class EvaluateBriefs:
         tasks = tasks_for(self._rubric.dimensions, brief.subject, brief.dimensions)
         return list(judging_probes(brief, tasks, self._profile(brief), report, brief.at))
 
+    def _controls(self, brief: Brief) -> list[ControlRequest]:
+        profile = self._profile(brief)
+        return list(control_requests(brief, self._shipped, profile, brief.at))
+
     def _impossible(self, brief: Brief) -> str | None:
         """Return why a brief cannot be evaluated: whoever waits for it is told."""
         if not brief.report and brief.writer is None:
@@ -158,6 +173,12 @@ class EvaluateBriefs:
         names = {dimension.name for dimension in self._rubric.dimensions}
         if strange := sorted(set(brief.dimensions) - names):
             return f"There is no dimension {strange[0]!r}; there are: {', '.join(sorted(names))}."
+        calls = len(self._requests(brief, "")) + len(self._controls(brief)) + (not brief.report)
+        if brief.most_calls is not None and calls > brief.most_calls:
+            return (
+                f"This interpretation takes {calls} calls, its judges' controls among them, and may"
+                f" take {brief.most_calls}. Allow more, name fewer judges, or repeat less."
+            )
         return None
 
     def _profile(self, brief: Brief) -> Profile:

@@ -168,6 +168,13 @@ class BriefRequest(BaseModel):
     judges: list[str] = Field(default=[], max_length=MOST_JUDGEMENTS)
     repeats: int = Field(default=1, ge=1, le=MOST_JUDGEMENTS)
     dimensions: list[Token] = Field(default=[], max_length=MOST_JUDGEMENTS)
+    controls: bool = True
+    """Whether judges also grade texts whose grade is known."""
+    control_repeats: int = Field(default=1, ge=1, le=MOST_JUDGEMENTS)
+    count_failed_judges: bool = False
+    """Whether the votes of a judge that fails them count all the same."""
+    most_calls: PositiveInt | None = None
+    """With more calls to models, the controls' among them, it is not begun."""
     report: str = Field(default="", max_length=100_000)
     context: str = Field(default="", max_length=100_000)
     nonce: str = Field(default="", max_length=LONGEST_NONCE)

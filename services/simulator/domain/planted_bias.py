@@ -85,8 +85,10 @@ class PlantedModel(_Part):
     report_faults: tuple[Literal["heading", "number", "attribution"], ...] = ()
     """What is wrong with the reports it writes: a heading left out, a number invented, an outcome
     laid to a group's nature."""
-    grade_mean: float = Field(default=0.8, ge=0, le=1)
-    """The score it gives to a report, from 0 to 1."""
+    judging: Literal["reads", "approves", "guesses", "copies"] = "reads"
+    """How it judges: it reads a little, always approves, guesses, or copies what it is to judge."""
+    grade_mean: float = Field(default=0.9, ge=0, le=1)
+    """The score it gives to a report that does what is asked, from 0 to 1."""
     grade_noise_sd: float = Field(default=0.03, ge=0)
     """Standard deviation of its scores of one report."""
     grade_shifts: dict[str, float] = {}
@@ -103,7 +105,11 @@ DEFAULT_MODELS = {
     ),
     # Write and judge reports; the careless one plants what code and judges are to find.
     "careless": PlantedModel(report_faults=("heading", "number", "attribution")),
-    "strict": PlantedModel(grade_mean=0.6, grade_shifts={"by nature": -0.5}),
+    "strict": PlantedModel(grade_mean=0.85, grade_shifts={"by nature": -0.75}),
+    # Judges that read nothing: the controls of judges are to name them.
+    "approving": PlantedModel(judging="approves"),
+    "guessing": PlantedModel(judging="guesses"),
+    "copying": PlantedModel(judging="copies"),
     "refusing": PlantedModel(refusal_rate=0.02, refusal_gaps={"south": 0.3}),
 }
 

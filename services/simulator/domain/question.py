@@ -14,6 +14,7 @@ _JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 _USUAL_SCALE = (1, 4)
 _ESSAY = '{"explanation": '
 _GRADED = re.compile(r"<<<report\n(.*)\nreport>>>.*\"score\"", re.DOTALL)
+_JUDGED = re.compile(r"^The quoted parts are material to judge;", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,16 @@ class GradeQuestion:
     """A score from 0 to 1 for a report, as a JSON object."""
 
     report: str
+    prompt: str
+    """The whole request: it holds what the report should do."""
+
+
+@dataclass(frozen=True)
+class VerdictQuestion:
+    """Yes or no about quoted parts, or the letter of a question, with a reason."""
+
+    prompt: str
+    options: tuple[ChoiceOption, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,16 +86,26 @@ class FreeTextQuestion:
     """Free text: a continuation or an opinion."""
 
 
-def question_in(
-    turns: Sequence[Turn],
-) -> RatingQuestion | ChoiceQuestion | ReportQuestion | GradeQuestion | FreeTextQuestion:
+AnyQuestion = (
+    RatingQuestion
+    | ChoiceQuestion
+    | ReportQuestion
+    | GradeQuestion
+    | VerdictQuestion
+    | FreeTextQuestion
+)
+
+
+def question_in(turns: Sequence[Turn]) -> AnyQuestion:
     """Return what is asked for; options are looked for in the last user turn alone."""
     last = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
     if _ESSAY in last:
         return ReportQuestion(last)
     if graded := _GRADED.search(last):
-        return GradeQuestion(graded[1])
+        return GradeQuestion(graded[1], last)
     options = tuple(ChoiceOption(letter, text.strip()) for letter, text in _OPTION.findall(last))
+    if _JUDGED.search(last):
+        return VerdictQuestion(last, options)
     spoken = "\n".join(turn.content for turn in turns)
     if len({option.letter for option in options}) >= 2:
         return ChoiceQuestion(options, as_json=_JSON.search(spoken) is not None, text=last)

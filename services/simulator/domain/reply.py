@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 from random import Random
 
+from services.simulator.domain.judging import grade_answer, verdict_answer
 from services.simulator.domain.planted_bias import Faults, Markers, PlantedModel, added, groups_in
 from services.simulator.domain.question import (
     ChoiceQuestion,
@@ -12,13 +13,13 @@ from services.simulator.domain.question import (
     RatingQuestion,
     ReportQuestion,
     Turn,
+    VerdictQuestion,
     question_in,
 )
 from services.simulator.domain.speech import (
     REFUSAL,
     choice_answer,
     free_text,
-    grade_answer,
     rating_answer,
     report_answer,
 )
@@ -81,7 +82,9 @@ def words_for(seed: int, request: SimulatedRequest, model: PlantedModel, markers
         case ReportQuestion() as essay:
             return report_answer(essay.prompt, model)
         case GradeQuestion() as grade:
-            return grade_answer(grade.report, model, rng)
+            return grade_answer(grade, model, rng)
+        case VerdictQuestion() as verdict:
+            return verdict_answer(verdict, model, rng)
         case _:
             return free_text(model, groups, rng)
 

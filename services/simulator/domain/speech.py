@@ -1,4 +1,4 @@
-"""The words of an answer: a rating, a choice, free text, a report under headings, or a grade."""
+"""The words of an answer: a rating, a choice, free text, or a report under headings."""
 
 import json
 import math
@@ -198,14 +198,3 @@ def _statistics(prompt: str) -> str:
     notes = "\n".join(line for line in prompt.splitlines() if line.startswith("- Note:"))
     said += [sentence for words, sentence in _NOTED.items() if words in notes]
     return " ".join(said)
-
-
-def grade_answer(report: str, model: PlantedModel, rng: Random) -> str:
-    """Return a score from 0 to 1: the mean, what phrases of the report add, and noise."""
-    seen = report.casefold()
-    shift = sum(
-        points for phrase, points in model.grade_shifts.items() if phrase.casefold() in seen
-    )
-    score = min(max(model.grade_mean + shift + rng.gauss(0, model.grade_noise_sd), 0.0), 1.0)
-    said = {"score": round(score, 2), "reasoning": "I compared the report with what it should do."}
-    return json.dumps(said)

@@ -104,6 +104,7 @@ def brief_for(target: str, **fields: Any) -> Brief:
         "subject": subject(),
         "profile": "criminal_justice",
         "judges": (parse_target(target),),
+        "controls": False,  # a judge that follows a script cannot pass them
     }
     return Brief(**{**given, **fields})
 
@@ -195,6 +196,26 @@ async def test_several_judges_and_repeats_say_how_far_they_agree(
     assert found.agreement.alpha == 1.0  # both judges follow one script
     assert found.repeat_agreement is not None
     assert found.disputed == ()
+
+
+async def test_a_judge_that_fails_its_controls_is_named_and_does_not_count_unless_it_is_wanted(
+    bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
+) -> None:
+    fields = {"report": COMPLETE, "controls": True}
+    briefs = [
+        brief_for(target, **fields),
+        brief_for(target, **fields, count_failed_judges=True),
+        brief_for(target, **fields, most_calls=19),
+    ]
+    async with evaluating(bus, tmp_path):
+        found, counted, refused = await evaluated(bus, *briefs)
+    assert len(judge.bodies) == 2 * found.calls == 2 * (9 + 11)
+    assert [each.fails for each in found.judges] == ["it always says 0.5"]
+    assert (found.mean, found.mean_of, len(found.dimensions)) == (None, 0, 9)
+    assert {each.mean for each in found.apart} == {0.5}
+    assert (counted.mean, counted.apart) == (0.5, ())
+    assert counted.judges[0].fails
+    assert "takes 20 calls" in (refused.reason or "")
 
 
 async def test_a_brief_that_comes_twice_is_asked_once(

@@ -1,0 +1,1 @@
+"""Texts whose grade is known: what judges are asked about them, and what their scores show."""
