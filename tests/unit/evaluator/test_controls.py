@@ -1,5 +1,6 @@
 """Controls of judges: what is asked, who fails and why, and what moves scores."""
 
+from collections.abc import Mapping
 from random import Random
 
 import pytest
@@ -21,12 +22,12 @@ PROFILE = LIBRARY.profiles["general"]
 DESERVED = {"perfect": 1.0, "faulty": 0.25, "off_topic": 0.0, "empty": 0.0}
 
 
-def replies(judge: str = "judge", repeats: int = 1, **scores: float | None) -> list[ControlReply]:
+def replies(scores: Mapping[str, float] = {}, repeats: int = 1) -> list[ControlReply]:
     """Make a judge's replies: each text's score by its name, or by `<name>_<change>`."""
     return [
         ControlReply(
             key=f"{known.dimension}-{known.name}-{known.changed}/{repeat}",
-            judge=judge,
+            judge="judge",
             dimension=known.dimension,
             text=known.name,
             changed=known.changed,
@@ -63,7 +64,7 @@ def test_a_copy_under_the_scale_the_other_way_round_differs_in_the_order_of_its_
 
 
 def test_a_judge_that_grades_as_texts_deserve_passes_even_with_one_slip_of_a_step() -> None:
-    good = replies(**DESERVED)
+    good = replies(DESERVED)
     assert failure_of(good) is None
     slip = good[0].model_copy(update={"score": 0.5})
     assert failure_of([slip, *good[1:]]) is None
@@ -74,10 +75,13 @@ def test_a_judge_that_grades_as_texts_deserve_passes_even_with_one_slip_of_a_ste
 @pytest.mark.parametrize(
     ("found", "named"),
     [
-        (replies(perfect=1, faulty=1, off_topic=1, empty=1), "it always says 1"),
+        (replies({"perfect": 1, "faulty": 1, "off_topic": 1, "empty": 1}), "it always says 1"),
         (replies(), "nothing it says can be read"),
-        (replies(perfect=0.2, faulty=0.9, off_topic=0.4, empty=0.6), "at random"),
-        (replies(perfect=1, faulty=0.9, off_topic=0, empty=0), "2 of 7 known texts wrongly"),
+        (replies({"perfect": 0.2, "faulty": 0.9, "off_topic": 0.4, "empty": 0.6}), "at random"),
+        (
+            replies({"perfect": 1, "faulty": 0.9, "off_topic": 0, "empty": 0}),
+            "2 of 7 known texts wrongly",
+        ),
         ([each.model_copy(update={"copied": True}) for each in replies()], "copies the text"),
     ],
 )
@@ -96,7 +100,7 @@ def test_hardly_any_judge_that_answers_at_random_passes() -> None:
 
 
 def test_padding_and_a_turned_scale_show_as_biases_with_intervals() -> None:
-    found = replies(repeats=10, **DESERVED, faulty_padded=0.5, faulty_reversed=0.25)
+    found = replies({**DESERVED, "faulty_padded": 0.5}, repeats=10)
     [standing] = standings_of(found)
     length, position = standing.length_bias, standing.position_bias
     assert length.value == pytest.approx(0.25)
@@ -120,6 +124,6 @@ def test_a_reply_that_holds_the_text_is_a_copy_and_one_that_is_missing_has_a_rea
 
 
 def test_a_failing_judge_counts_only_where_that_is_wanted() -> None:
-    found = replies(perfect=1, faulty=1, off_topic=1, empty=1)
+    found = replies({"perfect": 1, "faulty": 1, "off_topic": 1, "empty": 1})
     assert [each.counts for each in standings_of(found)] == [False]
     assert [each.counts for each in standings_of(found, count_failed=True)] == [True]
