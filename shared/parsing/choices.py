@@ -5,10 +5,10 @@ be taken for a choice.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from string import ascii_uppercase
 
-from shared.parsing.json_objects import Unreadable, values_of
+from shared.parsing.json_objects import Unreadable, objects_in, texts_in, values_of
 
 NO_CHOICE, SEVERAL_CHOICES = "no choice", "several choices"
 FIELDS = ("answer", "final_answer", "final answer", "choice", "chosen", "option")
@@ -28,6 +28,11 @@ _ONE_LINE = r"\s*+[^\n]*+\s*+"
 _ALONE = re.compile(
     rf"\s*+(?:option\s++)?{_OPEN}([A-Z])"
     rf"(?:(?:{_SHUT_BUT_ROUND}\))++{_ONE_LINE}|{_SHUT_BUT_ROUND}\s*+(?:[.:]{_ONE_LINE})?)"
+)
+# A field whose value lost its quotes, so that it is no JSON: `"Answer": y.`
+_BARE = re.compile(
+    rf"[\"'](?:{'|'.join(FIELDS)})[\"'][*_\s]*+[:=][*_\s]*+{_OPEN}([A-Z]){_SHUT}(?=\s*(?:$|[.,;}}]))",
+    re.IGNORECASE | re.MULTILINE,
 )
 _LINE = re.compile(
     rf"{_LINE_START}(?:(?:my |the )?(?:final |correct |best )?(?:answer|choice))"
@@ -69,7 +74,8 @@ def choice_in(text: str, marks: Collection[str] = ascii_uppercase) -> str:
 
 def _in_fields(text: str) -> list[str]:
     values = [value for value in values_of(text, FIELDS) if isinstance(value, str)]
-    return [found[1] for value in values if (found := _VALUE.fullmatch(value))]
+    whole = [found[1] for value in values if (found := _VALUE.fullmatch(value))]
+    return whole or _BARE.findall(text)
 
 
 def _alone(text: str) -> list[str]:
@@ -104,13 +110,24 @@ def reasoning_in(text: str) -> str:
 
     Raise Unreadable where there are none: the answer was given without a reason.
     """
-    values = [value for value in values_of(text, REASONING_FIELDS) if isinstance(value, str)]
-    said = " ".join(values).strip()
+    said = " ".join(_words_in_fields(text)).strip()
     if not said and not text.lstrip().startswith("{"):
         said = _LABEL.sub("", _ANSWER_LINE.sub("", text)).strip()
     if len(said.split()) < LEAST_WORDS:
         raise Unreadable(NO_REASONING)
     return said
+
+
+def _words_in_fields(text: str) -> Iterator[str]:
+    """Return what stands under the names of a reasoning; else under all but those of an answer."""
+    named = [word for value in values_of(text, REASONING_FIELDS) for word in texts_in(value)]
+    yield from named or (
+        word
+        for each in objects_in(text)
+        for name, value in each.items()
+        if name.casefold() not in FIELDS
+        for word in texts_in(value)
+    )
 
 
 def sentences_in(text: str, most: int) -> str:

@@ -75,6 +75,15 @@ def values_of(text: str, names: tuple[str, ...]) -> Iterator[object]:
     yield from found or _quoted(text, names)
 
 
+def texts_in(value: object) -> Iterator[str]:
+    """Return the texts of a JSON value in their order, however they are nested."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(each)
+
+
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
     """Return the JSON objects that stand in a text, fenced or not; none from inside another."""
     at, left = text.find("{"), MOST_READINGS * len(text)

@@ -19,6 +19,13 @@ _LABELLED = re.compile(
     rf"[\s*_\"']*+(?:is\b|[:=])?{_MARKUP}{_SAID}",
     re.IGNORECASE | re.MULTILINE,
 )
+# One letter is a verdict only behind a label, and where nothing but an end follows it.
+_SHORT = re.compile(
+    rf"\b(?:answer|verdict)[\s*_\"']*+[:=]{_MARKUP}(yes|no|[yn])"
+    r"(?=[*_\"'`)\]]*+\s*+(?:$|[.,;}]))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LETTERS = {"y": "yes", "n": "no"}
 # "No information is given" is a sentence; a verdict is followed by a stop, a comma or nothing.
 _FIRST = re.compile(
     rf"{_MARKUP}{_SAID}(?=[\s*_\"'`)\]]*(?:$|[.,;:!\n]|-\s|\u2013|\u2014))", re.IGNORECASE
@@ -45,12 +52,13 @@ def yes_or_no_in(text: str) -> str:
     ways: tuple[Callable[[str], Iterable[str]], ...] = (
         _in_fields,
         _LABELLED.findall,
+        _SHORT.findall,
         lambda text: [found[1]] if (found := _FIRST.match(text)) else [],
         _WORDS.findall,
         _last_word,
     )
     for way in ways:
-        said = {each.casefold() for each in way(text)}
+        said = {_LETTERS.get(each.casefold(), each.casefold()) for each in way(text)}
         if len(said) > 1:
             raise Unreadable(SEVERAL)
         if said:
@@ -64,6 +72,8 @@ def _in_fields(text: str) -> Iterator[str]:
             yield "yes" if value else "no"
         elif isinstance(value, str) and (found := _VALUE.fullmatch(value)):
             yield found[1]
+        elif isinstance(value, str) and value.strip(" .").casefold() in _LETTERS:
+            yield value.strip(" .")
 
 
 def _last_word(text: str) -> list[str]:

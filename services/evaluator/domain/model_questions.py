@@ -8,7 +8,7 @@ from typing import Any
 from services.evaluator.domain.report_prompt import writing_prompt
 from services.evaluator.domain.rubric import JudgementTask, Profile, judging_prompt
 from shared.contracts import Brief, Ending, Message, Probe, Purpose, Response, Role, Target
-from shared.parsing import Unreadable, json_in
+from shared.parsing import Unreadable, json_in, texts_in
 
 KEY_PREFIX = "evaluator."
 """How the keys of the evaluator's questions begin."""
@@ -119,7 +119,7 @@ def judgement_in(reply: str) -> JudgeScore:
         raise Unreadable("the problematic phrases are no list")
     return JudgeScore(
         float(score),
-        str(found.get("reasoning") or ""),
+        " ".join(texts_in(found.get("reasoning"))),
         tuple(str(phrase) for phrase in phrases[:LONGEST_PHRASES]),
     )
 

@@ -1,19 +1,15 @@
 """What the known texts show of a judge: whether it fails, and what moves its scores.
 
 A judge may be off by one step of the scale on one text each time it is asked about all. One that
-answers at random stays within that about once in a hundred times.
+answers at random stays within that about once in a hundred times. What computes intervals is loaded
+only once there are judges.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-import numpy as np
-from scipy.stats import mannwhitneyu
-
 from services.evaluator.domain.controls.known_texts import EMPTY, PADDED, PERFECT, REVERSED
 from shared.contracts import ControlReply, Estimate, JudgeStanding
-from shared.stats.comparisons.bounded_mean import bounded_mean_curve
-from shared.stats.comparisons.confidence_curve import confidence_limits
 
 STEP = 0.25
 """Between two anchors of the scale."""
@@ -85,6 +81,8 @@ def _told_apart(known: Iterable[ControlReply]) -> bool:
     bad = [each.score for each in scored if each.text != PERFECT]
     if not good or not bad:
         return False
+    from scipy.stats import mannwhitneyu
+
     return float(mannwhitneyu(good, bad, alternative="greater").pvalue) <= LEVEL
 
 
@@ -102,6 +100,11 @@ def _mean_shift(pairs: Iterable[Mapping[str | None, float]], changed: str) -> Es
     shifts = [pair[changed] - pair[None] for pair in pairs if changed in pair and None in pair]
     if not shifts:
         return Estimate(reason="no text and its copy were both scored")
+    import numpy as np
+
+    from shared.stats.comparisons.bounded_mean import bounded_mean_curve
+    from shared.stats.comparisons.confidence_curve import confidence_limits
+
     curve = bounded_mean_curve(np.array(shifts), -1.0, 1.0)
     low, high = confidence_limits(curve, LEVEL)
     return Estimate(value=fmean(shifts), low=low, high=high, method=METHOD)
