@@ -10,10 +10,11 @@ from services.evaluator.domain.controls.control_questions import (
     control_requests,
     shipped_dimensions,
 )
-from services.evaluator.domain.controls.known_texts import known_texts
+from services.evaluator.domain.controls.known_texts import control_subject, known_texts
 from services.evaluator.domain.controls.standings import failure_of, standings_of
 from services.evaluator.handlers.rubric_files import load_rubric
 from shared.contracts import ControlReply
+from shared.stats.tables.two_by_two import two_by_two
 from tests.support.records import AT, make_brief, make_response, make_target
 
 LIBRARY = load_rubric()
@@ -127,3 +128,12 @@ def test_a_failing_judge_counts_only_where_that_is_wanted() -> None:
     found = replies({"perfect": 1, "faulty": 1, "off_topic": 1, "empty": 1})
     assert [each.counts for each in standings_of(found)] == [False]
     assert [each.counts for each in standings_of(found, count_failed=True)] == [True]
+
+
+def test_the_statistics_of_the_known_texts_are_those_of_their_table() -> None:
+    subject = control_subject()
+    found = two_by_two(*subject.counts).odds_ratio
+    [measure] = subject.measures
+    assert (measure.value, measure.low, measure.high) == pytest.approx(
+        (found.value, found.low, found.high), abs=5e-4
+    )

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from services.evaluator.domain.subjects import interval_of, measure_of, table_subject
-from shared.contracts import Subject
-from shared.stats.tables.two_by_two import as_json, two_by_two
+from services.evaluator.domain.subjects import interval_of, level_of, measure_of
+from shared.contracts import Measure, Subject
 
 INTERVAL, LIMITATIONS = "interval", "limitations"
 CONTROLLED = (INTERVAL, LIMITATIONS)
@@ -38,6 +37,10 @@ class KnownText:
 
 
 _COUNTS = (48, 72, 30, 90)
+# Written down rather than computed: what computes it takes seconds to load. A test compares.
+_ODDS_RATIO = Measure(
+    name=MEASURE, label="Odds Ratio", value=2.0, low=1.152, high=3.472, no_difference=1.0
+)
 _PERFECT_INTERVAL = (
     "The Odds Ratio of promotion for the day shift against the night shift is {value}, and its"
     " {level} confidence interval is {interval}. The interval does not contain 1, the value of no"
@@ -88,17 +91,15 @@ _PADDING = (
 )
 
 
-@lru_cache(maxsize=1)
 def control_subject() -> Subject:
     """Return the statistics that the known texts speak of."""
-    return table_subject(
-        as_json(two_by_two(*_COUNTS)),
-        _COUNTS,
+    return Subject(
         outcome="promotion",
         value="promoted",
         groups=("day shift", "night shift"),
-        alpha=0.05,
-        least=15,
+        counts=_COUNTS,
+        cases=sum(_COUNTS),
+        measures=(_ODDS_RATIO,),
         limitations=_LIMITATIONS,
     )
 
@@ -131,5 +132,5 @@ def _numbers() -> Mapping[str, str]:
     return {
         "value": f"{measure.value:.3f}",
         "interval": interval_of(measure) or "",
-        "level": f"{100 * (1 - subject.alpha):g}%",
+        "level": level_of(subject),
     }
