@@ -64,6 +64,10 @@ class ConfigurationError(BiaswatchError):
     exit_code = 2
 
 
+class StoreNotPreparedError(ConfigurationError):
+    """The store has not been brought into this version's shape yet."""
+
+
 class UsageError(ConfigurationError):
     """The user asked for something that does not exist or cannot be done."""
 

@@ -46,6 +46,7 @@ def generated() -> dict[Path, str]:
     files[SERVICES / "provision.yaml"] = text_of(provision())
     files[SERVICES / "kustomization.yaml"] = kustomization(sorted(path.name for path in files))
     files[PARTS / "simulator" / "simulator.yaml"] = text_of(workload(SIMULATOR))
+    files[PARTS / "hpa" / "autoscalers.yaml"] = text_of(monitoring.autoscalers())
     files[PARTS / "keda" / "scalers.yaml"] = text_of(monitoring.scalers())
     files[PARTS / "prometheus-operator" / "rules.yaml"] = text_of([monitoring.rule()])
     files[PARTS / "prometheus-operator" / "monitors.yaml"] = text_of([monitoring.monitor()])

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -17,18 +18,40 @@ from shared.bus.jetstream.keys import ensure_keys
 from shared.bus.permissions import DROP_IN, key_names
 from shared.bus.topology import StreamLimits
 from shared.contracts import AuditAction
-from shared.errors import ConfigurationError, UsageError
+from shared.errors import ConfigurationError, TransientError, UsageError
 from shared.runtime.settings import Settings, load_settings
 from shared.store import Store, migrate
+
+LOOK_AGAIN_S = 1.0
 
 
 def provision(
     replicas: Annotated[
         int, typer.Option(min=1, max=5, help="Copies of each stream: 3 on a cluster.")
     ] = 1,
+    wait_s: Annotated[
+        float, typer.Option(min=0, help="How long to wait for a bus and a database that start.")
+    ] = 0,
 ) -> None:
     """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
     settings = load_settings(Settings)
+    deadline, told = time.monotonic() + wait_s, False
+    while True:
+        try:
+            revision = _provisioned(settings, replicas)
+            break
+        except TransientError as absent:
+            if time.monotonic() >= deadline:
+                raise
+            if not told:
+                typer.echo(f"{absent} Waiting for up to {wait_s:g} s.")
+            told = True
+        time.sleep(LOOK_AGAIN_S)
+    typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")
+
+
+def _provisioned(settings: Settings, replicas: int) -> str:
+    """Prepare the store, then the bus; return the store's revision."""
     revision = migrate(settings.store)
 
     async def work(url: str) -> None:
@@ -42,7 +65,7 @@ def provision(
 
     with bus_url(settings) as url:
         asyncio.run(work(url))
-    typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")
+    return revision
 
 
 def keys(

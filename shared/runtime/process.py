@@ -5,14 +5,16 @@ import gc
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 
-from shared.errors import BiaswatchError, ConfigurationError
+from shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError, TransientError
 from shared.runtime.service import Service
 from shared.runtime.settings import S, load_settings
-from shared.telemetry import configure_logs
+from shared.telemetry import configure_logs, log
 
 LOOK_FOR_PARENT_S = 1.0
+LOOK_FOR_STORE_S = 1.0
 
 
 def serve(kind: type[S], build: Callable[[S], Service]) -> int:
@@ -36,7 +38,7 @@ def serve(kind: type[S], build: Callable[[S], Service]) -> int:
 
 
 async def _until_signalled(build: Callable[[S], Service], settings: S) -> None:
-    service = build(settings)
+    service = await _built(build, settings)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.stop)
@@ -44,6 +46,21 @@ async def _until_signalled(build: Callable[[S], Service], settings: S) -> None:
     await service.run()
     if watching:
         watching.cancel()
+
+
+async def _built(build: Callable[[S], Service], settings: S) -> Service:
+    """Build the service, as soon as the store is there; say once that it is waited for."""
+    deadline, told = time.monotonic() + settings.wait_for_store_s, False
+    while True:
+        try:
+            return build(settings)
+        except (StoreNotPreparedError, TransientError) as absent:
+            if time.monotonic() >= deadline:
+                raise
+            if not told:
+                log("service").info("waiting for the store", why=str(absent))
+            told = True
+        await asyncio.sleep(LOOK_FOR_STORE_S)
 
 
 async def _watch_parent(service: Service) -> None:

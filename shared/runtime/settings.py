@@ -51,6 +51,8 @@ class Settings(BaseSettings):
     """How long running work may take to finish; less than the pod's termination grace period."""
     ack_wait_s: float = Field(default=30.0, gt=0)
     """How long the bus waits for an acknowledgement before it delivers a record again."""
+    wait_for_store_s: float = Field(default=0.0, ge=0)
+    """How long to wait at the start for a store that is being prepared, or does not answer yet."""
     stop_with_parent: bool = False
     """Whether to end when the parent process has died."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

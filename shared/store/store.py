@@ -8,7 +8,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
-from shared.errors import BiaswatchError, ConfigurationError
+from shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError
 from shared.store.alarm_deliveries import AlarmDeliveries, Channels
 from shared.store.answer_parts import AnswerParts
 from shared.store.audit import AuditTrail
@@ -54,7 +54,7 @@ def migrate(url: str) -> str:
 
 
 def _check(engine: Engine) -> None:
-    """Raise ConfigurationError unless the store has exactly this version's revision."""
+    """Raise StoreNotPreparedError unless the store has exactly this version's revision."""
     with (
         explain_open_errors(engine),
         engine.connect().execution_options(**{READS: True}) as connection,
@@ -62,7 +62,7 @@ def _check(engine: Engine) -> None:
         _refuse_newer(connection)
         if _revision(connection) != _scripts().get_current_head():
             where = engine.url.render_as_string(hide_password=True)
-            raise ConfigurationError(
+            raise StoreNotPreparedError(
                 f"The store at {where} is not prepared for this version. Run `biaswatch provision`."
             )
 

@@ -1,6 +1,8 @@
 """The manifests render, hold to Kubernetes' schemas, and keep the restricted standard."""
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -29,7 +31,7 @@ def test_an_overlay_holds_to_the_schemas_of_kubernetes(overlay: str, tmp_path: P
             jsonschema.validate(each["spec"], schema)
         else:
             assert each["apiVersion"].split("/")[0] in {
-                "v1", "apps", "batch", "policy", "networking.k8s.io",
+                "v1", "apps", "autoscaling", "policy", "networking.k8s.io",
             }, f"no schema knows {each['apiVersion']} {each['kind']}"  # fmt: skip
 
 
@@ -125,3 +127,75 @@ def test_a_gpu_extractor_runs_extractors_there_are_and_scales_to_zero() -> None:
         for each in objects("production-gpu", "ScaledObject")
     }
     assert least["extractor"] == 0
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_an_apply_leaves_replicas_to_whoever_scales_and_changes_no_job(overlay: str) -> None:
+    assert not objects(overlay, "Job")
+    for each in objects(overlay, "Deployment"):
+        assert "replicas" not in each["spec"], each["metadata"]["name"]
+    scaled = [each["spec"] for each in objects(overlay, "ScaledObject", "HorizontalPodAutoscaler")]
+    names = [each["scaleTargetRef"]["name"] for each in scaled]
+    assert len(names) == len(set(names))
+    assert not names or set(bus_services()) <= set(names)
+
+
+def test_the_plain_overlay_needs_nothing_that_a_bare_cluster_lacks() -> None:
+    kinds = {f"{each['apiVersion']} {each['kind']}" for each in objects("plain")}
+    assert not kinds & CUSTOM.keys()
+    assert {"nats", "postgres"} <= pods("plain").keys()
+
+
+def test_the_development_overlay_fits_a_node_of_two_cores() -> None:
+    asked = [
+        container["resources"]["requests"]["cpu"]
+        for pod in pods("dev").values()
+        for container in pod["containers"]
+    ]
+    cores = sum(float(each.removesuffix("m")) / 1000 for each in asked)
+    assert cores < 1.5, asked
+
+
+def test_production_builds_with_our_database_too(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "deploy" / "k8s", tmp_path / "k8s")
+    path = tmp_path / "k8s" / "overlays" / "production" / "kustomization.yaml"
+    path.write_text(path.read_text().replace("components/own-database", "components/postgres"))
+    said = clean("kubectl", "kustomize", str(path.parent))
+    assert "name: postgres" in said
+    path.write_text(
+        path.read_text().replace(
+            "  - ../../components/nats\n",
+            "  - ../../components/nats\n  - ../../components/own-database\n",
+        )
+    )
+    clean("kubectl", "kustomize", str(path.parent))
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_a_changed_setting_rolls_the_pods_out(overlay: str) -> None:
+    maps = objects(overlay, "ConfigMap")
+    [settings] = [each["metadata"]["name"] for each in maps if "BIASWATCH_NATS_URL" in each["data"]]
+    assert re.fullmatch(r"biaswatch-[a-z0-9]{10}", settings)
+    for service in bus_services():
+        [container] = pods(overlay)[service]["containers"]
+        assert container["envFrom"] == [{"configMapRef": {"name": settings}}]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_database_is_open_to_what_uses_the_store_and_not_to_drop_ins(overlay: str) -> None:
+    client = {"biaswatch.io/store": "client"}
+    for each in objects(overlay, "NetworkPolicy"):
+        ports = [
+            port["port"]
+            for rule in (*each["spec"].get("egress", ()), *each["spec"].get("ingress", ()))
+            for port in rule.get("ports", ())
+        ]
+        if 5432 in ports:
+            chosen = each["spec"]["podSelector"]["matchLabels"]
+            callers = [
+                peer["podSelector"]["matchLabels"]
+                for rule in each["spec"].get("ingress", ())
+                for peer in rule["from"]
+            ]
+            assert client in (chosen, *callers)
+            assert {"biaswatch.io/bus": "client"} not in (chosen, *callers)

@@ -23,7 +23,8 @@ def test_every_workload_becomes_a_pod_with_its_security_contexts(tmp_path: Path)
     for name, spec in workloads.items():
         made = found[name].pod["spec"]
         assert made["securityContext"] == spec["securityContext"]
-        for ours, theirs in zip(made["containers"], spec["containers"], strict=True):
+        theirs_all = spec.get("initContainers") or spec["containers"]
+        for ours, theirs in zip(made["containers"], theirs_all, strict=True):
             assert ours["securityContext"] == theirs["securityContext"]
             assert ours["image"] == f"localhost/{theirs['image']}"
 
@@ -48,5 +49,5 @@ def test_a_pod_sees_its_own_secrets_and_settings(tmp_path: Path) -> None:
 
 def test_arguments_have_their_variables(tmp_path: Path) -> None:
     job = planned(tmp_path)["provision"].pod["spec"]
-    assert job["containers"][0]["args"] == ["--replicas", "1"]
+    assert job["containers"][0]["args"] == ["--replicas", "1", "--wait-s", "600"]
     assert job["restartPolicy"] == "OnFailure"

@@ -50,5 +50,5 @@ def objects(overlay: str, *kinds: str) -> list[dict[str, Any]]:
 
 def pods(overlay: str) -> dict[str, dict[str, Any]]:
     """Return the pods of an overlay's workloads, by name."""
-    made = objects(overlay, "Deployment", "StatefulSet", "Job")
+    made = objects(overlay, "Deployment", "StatefulSet")
     return {each["metadata"]["name"]: each["spec"]["template"]["spec"] for each in made}

@@ -91,7 +91,7 @@ class Pods:
 def overlay(
     name: str, secrets: Path, folder: Path, more: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Pods]:
-    """Run an overlay's workloads: the bus and the database first, then the job, then the rest.
+    """Run an overlay's workloads: bus and database first, then what provisions, then the rest.
 
     `more` are settings by pod, as a patch in an overlay would add them.
     """
@@ -125,7 +125,7 @@ def _provisioned(pods: Pods) -> None:
     try:
         until(lambda: pods.ended_well("provision"), PROVISION_S)
     except TimeoutError:
-        raise TimeoutError(f"The provision job does not end well:\n{pods.logs()}") from None
+        raise TimeoutError(f"Provisioning does not end well:\n{pods.logs()}") from None
 
 
 def lay_out(plan: PodPlan) -> None:

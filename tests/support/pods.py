@@ -1,7 +1,8 @@
-"""Kubernetes workloads as pods that podman 4.3 runs: it knows no StatefulSet, Job, Secret or probe.
+"""Kubernetes workloads as pods that podman 4.3 runs: it knows no StatefulSet, Secret or probe.
 
-A workload becomes one Pod; a Service becomes a name on the network; every volume becomes a folder
-that belongs to the pod's user. What stands in the security contexts stays in force.
+A workload becomes one Pod; of one that prepares and then rests, the preparation alone. A Service
+becomes a name on the network; every volume becomes a folder that belongs to the pod's user. What
+stands in the security contexts stays in force.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 Object = dict[str, Any]
-KINDS = ("Deployment", "StatefulSet", "Job")
-RESTARTED = {"Job": "OnFailure"}
+KINDS = ("Deployment", "StatefulSet")
 # No ports: podman would take them on this machine, too.
 KEPT = ("image", "command", "args", "resources", "securityContext")
 
@@ -64,15 +64,17 @@ def _plan(workload: Object, references: PodReferences, folder: Path) -> PodPlan:
     mine = folder / name
     claims = [each["metadata"] for each in workload["spec"].get("volumeClaimTemplates", ())]
     volumes = [*spec["volumes"], *claims]
+    prepares = "initContainers" in spec
+    containers = spec["initContainers" if prepares else "containers"]
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": name, "labels": labels},
         "spec": {
-            "restartPolicy": RESTARTED.get(workload["kind"], "Always"),
+            "restartPolicy": "OnFailure" if prepares else "Always",
             "terminationGracePeriodSeconds": spec.get("terminationGracePeriodSeconds", 30),
             "securityContext": spec["securityContext"],
-            "containers": [_container(each, references, name) for each in spec["containers"]],
+            "containers": [_container(each, references, name) for each in containers],
             "volumes": [_volume(each["name"], mine) for each in volumes],
         },
     }

@@ -1,4 +1,4 @@
-"""The Kubernetes objects for monitoring and scaling: KEDA, PodMonitor, alert rules."""
+"""The Kubernetes objects for monitoring and scaling: HPA, KEDA, PodMonitor, alert rules."""
 
 import yaml
 
@@ -11,6 +11,26 @@ BUS = f"nats-headless.{NAMESPACE}.svc.cluster.local:8222"
 PROMETHEUS = "http://prometheus-operated.monitoring.svc.cluster.local:9090"
 MOST_REPLICAS = 8
 WAITING_PER_REPLICA = "500"
+
+
+BUSY_PERCENT = 70
+"""Of the CPU that a pod requests; above it another replica starts."""
+
+
+def autoscalers() -> list[Object]:
+    """Return an autoscaler by CPU for every service; nothing but a metrics server is needed."""
+    return [_autoscaler(service) for service in bus_services()]
+
+
+def _autoscaler(service: str) -> Object:
+    cpu = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": BUSY_PERCENT}}
+    spec = {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": service},
+        "minReplicas": 1,
+        "maxReplicas": MOST_REPLICAS,
+        "metrics": [{"type": "Resource", "resource": cpu}],
+    }
+    return kubernetes_object("HorizontalPodAutoscaler", "autoscaling/v2", service, spec=spec)
 
 
 def scalers() -> list[Object]:

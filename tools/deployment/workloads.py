@@ -7,7 +7,10 @@ from tools.deployment.services import SIMULATOR, SPARE_S, UNREADY_S, spec_of
 HEALTH_PORT = 9797
 USER = 10001
 SECRETS, AUTHORITY = "/run/secrets/biaswatch", "/run/secrets/nats"
-USES_BUS = "biaswatch.io/bus"
+USES_BUS, USES_STORE = "biaswatch.io/bus", "biaswatch.io/store"
+"""Labels of pods that may reach the bus, and the database: a drop-in reaches the bus alone."""
+PREPARED_WITHIN_S = 600
+"""How long services wait for provisioning, and provisioning for the bus and the database."""
 
 Object = dict[str, Any]
 
@@ -53,8 +56,8 @@ def _deployment(service: str, only: Object) -> Object:
         "topologySpreadConstraints": [spread],
     }
     surge = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
+    # No number of replicas: whoever scales owns it, and without one there is one.
     spec = {
-        "replicas": 1,
         "revisionHistoryLimit": 3,
         "selector": only,
         "strategy": surge,
@@ -64,27 +67,57 @@ def _deployment(service: str, only: Object) -> Object:
 
 
 def provision() -> list[Object]:
-    """Return the job that brings streams, durables and tables into this version's shape."""
+    """Return what brings streams, durables and tables into this version's shape, and then rests.
+
+    A Deployment and no Job, which nothing may change: a new image or setting is one apply.
+    """
     name = "provision"
-    job = {
+    work = {
         "name": name,
         "image": "biaswatch-recorder:dev",
         "imagePullPolicy": "IfNotPresent",
         "command": ["biaswatch", "provision"],
-        "args": ["--replicas", "$(BIASWATCH_STREAM_REPLICAS)"],
+        "args": ["--replicas", "$(BIASWATCH_STREAM_REPLICAS)", "--wait-s", str(PREPARED_WITHIN_S)],
         **_with_bus({}),
         "resources": _resources("recorder"),
         "securityContext": _restricted(),
         "volumeMounts": _mounts(name),
     }
-    pod = {**_pod("operator", [job]), "serviceAccountName": name, "restartPolicy": "OnFailure"}
+    rest = {
+        "name": "provisioned",
+        "image": work["image"],
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["sleep", "infinity"],
+        "resources": {
+            "requests": {"cpu": "1m", "memory": "8Mi"},
+            "limits": {"cpu": "100m", "memory": "32Mi"},
+        },
+        "livenessProbe": _rests(60),
+        "readinessProbe": _rests(60),
+        "securityContext": _restricted(),
+    }
+    pod = {
+        **_pod("operator", [rest]),
+        "serviceAccountName": name,
+        "initContainers": [work],
+        "terminationGracePeriodSeconds": 1,
+    }
+    template = {"metadata": {"labels": _pod_labels(name)}, "spec": pod}
+    only = {"matchLabels": {"app.kubernetes.io/name": name}}
+    # One at a time, so that two versions never provision at once.
     spec = {
-        "backoffLimit": 20,
-        "ttlSecondsAfterFinished": 3600,
-        "template": {"metadata": {"labels": _pod_labels(name)}, "spec": pod},
+        "revisionHistoryLimit": 3,
+        "selector": only,
+        "strategy": {"type": "Recreate"},
+        "template": template,
     }
     account = kubernetes_object("ServiceAccount", "v1", name, automountServiceAccountToken=False)
-    return [account, kubernetes_object("Job", "batch/v1", name, spec=spec)]
+    return [account, kubernetes_object("Deployment", "apps/v1", name, spec=spec)]
+
+
+def _rests(period_s: int) -> Object:
+    """Return the probe of a container that only stays: it can always be looked into."""
+    return {"exec": {"command": ["true"]}, "periodSeconds": period_s}
 
 
 def _pod(service: str, containers: list[Object]) -> Object:
@@ -112,7 +145,8 @@ def _pod(service: str, containers: list[Object]) -> Object:
 
 
 def _pod_labels(service: str) -> Object:
-    return labels(service) | ({} if service == SIMULATOR else {USES_BUS: "client"})
+    used = {} if service == SIMULATOR else {USES_BUS: "client", USES_STORE: "client"}
+    return labels(service) | used
 
 
 def _container(service: str) -> Object:
@@ -169,6 +203,7 @@ def _environment(service: str) -> Object:
     waits = {
         "BIASWATCH_UNREADY_S": str(UNREADY_S),
         "BIASWATCH_GRACE_S": str(spec_of(service).grace_s),
+        "BIASWATCH_WAIT_FOR_STORE_S": str(PREPARED_WITHIN_S),
     }
     return _with_bus(waits | host)
 
@@ -189,7 +224,7 @@ def _probes(service: str) -> Object:
         return {"httpGet": {"path": path, "port": port}, "timeoutSeconds": 3, **more}
 
     return {
-        "startupProbe": probe("/healthz", periodSeconds=1, failureThreshold=60),
+        "startupProbe": probe("/healthz", periodSeconds=1, failureThreshold=PREPARED_WITHIN_S + 60),
         "livenessProbe": probe("/healthz", periodSeconds=10, failureThreshold=3),
         "readinessProbe": probe(ready, periodSeconds=UNREADY_S - 1, failureThreshold=1),
     }
