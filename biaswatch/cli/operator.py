@@ -3,6 +3,7 @@
 import asyncio
 import re
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -35,11 +36,16 @@ def provision(
 ) -> None:
     """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
     settings = load_settings(Settings)
+    revision = _once_they_answer(lambda: _provisioned(settings, replicas), wait_s)
+    typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")
+
+
+def _once_they_answer(work: Callable[[], str], wait_s: float) -> str:
+    """Do the work; while the bus or the database does not answer, again for up to so long."""
     deadline, told = time.monotonic() + wait_s, False
     while True:
         try:
-            revision = _provisioned(settings, replicas)
-            break
+            return work()
         except TransientError as absent:
             if time.monotonic() >= deadline:
                 raise
@@ -47,7 +53,6 @@ def provision(
                 typer.echo(f"{absent} Waiting for up to {wait_s:g} s.")
             told = True
         time.sleep(LOOK_AGAIN_S)
-    typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")
 
 
 def _provisioned(settings: Settings, replicas: int) -> str:
