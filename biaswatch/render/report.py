@@ -17,6 +17,7 @@ from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.figures import draw
 from biaswatch.render.ll144 import ImpactFormat, run_document
 from services.gateway.runs.views import FlaggedPair
+from shared.shown_text import shown
 
 
 class ReportFormat(StrEnum):
@@ -91,6 +92,6 @@ def _page(title: str, markdown: str, pictures: Sequence[Path] = ()) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape_html(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{escape_html(shown(title))}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f"{body}{figures}</body>\n</html>\n"
     )

@@ -12,9 +12,8 @@ from rich.text import Text
 from biaswatch.render.columns import Column, Row, Shown, columns
 from shared.contracts import Verdict
 from shared.formatting import UNDEFINED
+from shared.shown_text import isolated, on_one_line, shown
 
-KEPT = "\n\t\u200c\u200d"
-"""Line ends, tabs, and the joiners that Persian, Hindi and emoji are written with."""
 STYLES = {"disparity": "bold red", "no_disparity": "green"}
 """The colours of verdicts in a terminal."""
 VERDICT_WIDTH = 10
@@ -22,8 +21,8 @@ INTERVAL_WIDTH = 22
 
 
 def printable(text: str) -> str:
-    """Return text in which nothing steers a terminal; what would is shown as a mark."""
-    return "".join(c if c.isprintable() or c in KEPT else "�" for c in text)
+    """Return text in which nothing steers a terminal."""
+    return shown(text)
 
 
 def escape(text: str) -> str:
@@ -33,8 +32,8 @@ def escape(text: str) -> str:
 
 def escape_md(text: str) -> str:
     """Return text that no reader of Markdown takes for markup."""
-    one_line = "".join(c if c.isprintable() else " " for c in text)
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in one_line)
+    one_line = on_one_line(text)
+    return isolated("".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in one_line))
 
 
 def terminal_table(
@@ -52,17 +51,17 @@ def terminal_table(
 
 def findings_table(registry: Sequence[Column[Row]], found: Sequence[Row], level: str) -> Table:
     """Return gaps or groups as a table for a terminal, less the columns that have no cell."""
-    shown = [
+    seen = [
         column
         for column in columns(registry, Shown.TERMINAL)
         if any(column.text(row) for row in found)
     ]
-    table = terminal_table([column.heading.format(level=level) for column in shown])
-    for column, drawn in zip(shown, table.columns, strict=True):
+    table = terminal_table([column.heading.format(level=level) for column in seen])
+    for column, drawn in zip(seen, table.columns, strict=True):
         drawn.no_wrap = column.no_wrap
         drawn.min_width = VERDICT_WIDTH if column.is_verdict else None
     for row in found:
-        table.add_row(*(_terminal_cell(column, row) for column in shown))
+        table.add_row(*(_terminal_cell(column, row) for column in seen))
     return table
 
 
@@ -91,15 +90,13 @@ def findings_markdown(
 ) -> Iterator[str]:
     """Return the lines of gaps or groups as a table; disparities are in bold."""
     rows = list(found)
-    shown = [
+    seen = [
         column
         for column in columns(registry, Shown.DOCUMENT)
         if not column.is_optional or any(column.text(row) for row in rows)
     ]
-    head = [column.heading.format(level=level) for column in shown]
-    return _markdown_lines(
-        head, ((_markdown_cell(column, row) for column in shown) for row in rows)
-    )
+    head = [column.heading.format(level=level) for column in seen]
+    return _markdown_lines(head, ((_markdown_cell(column, row) for column in seen) for row in rows))
 
 
 def _markdown_cell(column: Column[Row], row: Row) -> str:
@@ -116,9 +113,9 @@ def _markdown_lines(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Itera
 
 def findings_csv(registry: Sequence[Column[Row]], found: Iterable[Row]) -> str:
     """Return gaps as CSV, numbers unrounded."""
-    shown = columns(registry, Shown.CSV)
-    rows = ([column.value(row) for column in shown] for row in found)
-    return csv_text([column.name for column in shown], rows)
+    seen = columns(registry, Shown.CSV)
+    rows = ([column.value(row) for column in seen] for row in found)
+    return csv_text([column.name for column in seen], rows)
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:

@@ -40,7 +40,7 @@ class _Strict(yaml.SafeLoader):
             self._sizes[id(node)] = 1 + sum(self._sizes[id(each)] for each in _inner(node))
         elif id(node) not in self._sizes:
             raise yaml.YAMLError("an alias leads to what it is a part of")
-        if self._sizes[id(node)] > MOST_VALUES:
+        if max(self._sizes[id(node)], len(self._sizes)) > MOST_VALUES:
             raise yaml.YAMLError(f"it holds more than {MOST_VALUES:,} values")
         return node
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.findings import FromTarget, target_name
 from shared.errors import UsageError
+from shared.shown_text import on_one_line, shown, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,6 +71,8 @@ def _saved(figure: Any, folder: Path, name: str) -> Iterator[Path]:
         for ending in FORMATS:
             path = folder / f"{name}.{ending}"
             figure.savefig(path, dpi=DPI)
+            if ending == "svg":  # whose words the reader's program arranges
+                path.write_text(shown(path.read_text(encoding="utf-8")), encoding="utf-8")
             yield path
     except OSError as error:
         raise UsageError(f"{folder} cannot be written ({error.strerror}).") from None
@@ -90,12 +93,13 @@ def new_figure(
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(PAGE_WIDTH_IN, height_in), layout="constrained")
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    figure.suptitle(visible(title), fontsize=11, x=0.01, ha="left")
     return figure, figure.subplots(down, across, squeeze=False, height_ratios=heights).ravel()
 
 
 def shortened(label: str) -> str:
-    """Cut a label that would push the picture aside."""
+    """Return a visible label, cut where it would push the picture aside."""
+    label = on_one_line(label)
     return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
 
 

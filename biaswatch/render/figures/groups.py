@@ -12,6 +12,7 @@ from biaswatch.render.figures import COLOURS, INK, PALE, label_rows, new_figure,
 from biaswatch.render.findings import target_name
 from shared.contracts import Diagnosis, GroupSummary
 from shared.formatting import coverage, p_value
+from shared.shown_text import visible
 
 LEAST_GROUPS = 3
 MOST_PANELS = 6
@@ -75,7 +76,7 @@ def _panel(axis: Any, diagnosis: Diagnosis) -> None:
     values = [group.mean.value or 0.0 for group in ordered]
     axis.axvline(sum(values) / len(values), color=INK, ls=":", lw=1, zorder=0)
     axis.set_xlabel(f"mean {shortened(diagnosis.feature)}")
-    axis.set_title(_title(diagnosis), fontsize=9, loc="left")
+    axis.set_title(visible(_title(diagnosis)), fontsize=9, loc="left")
     axis.grid(axis="y", color=PALE, lw=0.3)
 
 

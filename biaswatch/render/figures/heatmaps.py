@@ -11,6 +11,7 @@ from matplotlib.patches import Rectangle
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import INK, MINUS, PALE, new_figure, shortened, target_names
 from shared.contracts import CriterionGap, Gap, Verdict
+from shared.shown_text import visible
 
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]
 """(row, column) -> value, and whether it is a conclusion."""
@@ -79,7 +80,7 @@ def _panels(title: str, panels: Sequence[tuple[str, Field, float]]) -> Figure:
     figure, axes = new_figure(title, 0.5 + sum(heights) + PANEL_IN * len(panels), down=len(panels))
     for axis, (about, field, reach) in zip(axes, panels, strict=True):
         _field(figure, axis, field, reach)
-        axis.set_title(about, fontsize=9, loc="left")
+        axis.set_title(visible(about), fontsize=9, loc="left")
     return figure
 
 

@@ -11,6 +11,7 @@ from services.builder.domain.build_data import BuildLog, PromptItem
 from services.builder.domain.plan import Plan
 from services.builder.domain.quality import SuiteQuality
 from shared.contracts.identity import derived_id, token_of
+from shared.shown_text import isolated, on_one_line
 
 PROBES_FILE = "probes.jsonl"
 OF_HIT = ("keyword", "source_tag", "position", "licence")
@@ -140,7 +141,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Iterator[str]:
 
 def _cell(value: object) -> str:
     """Return a value that cannot become a row, a link, an image or markup of its own."""
-    text = " ".join(str(value).split())
+    text = " ".join(on_one_line(str(value)).split())
     for mark in "\\`*_[]<>|!#":
         text = text.replace(mark, f"&#{ord(mark)};")
-    return text
+    return isolated(text)

@@ -8,6 +8,7 @@ from typing import Any
 from services.builder.domain.quality import SuiteQuality
 from services.builder.domain.suite_files import Row
 from shared.errors import UsageError
+from shared.shown_text import visible
 
 INK, PALE = "#1f4e79", "#b8c9d9"
 MOST_BARS = 40
@@ -65,7 +66,8 @@ def _dots(axis: Any, values: Mapping[str, float | None], title: str) -> None:
 
 
 def _frame(axis: Any, labels: Sequence[str], title: str, total: int) -> None:
-    short = [x if len(x) <= LONGEST_LABEL else x[: LONGEST_LABEL - 1] + "…" for x in labels]
+    seen = map(visible, labels)
+    short = [x if len(x) <= LONGEST_LABEL else x[: LONGEST_LABEL - 1] + "…" for x in seen]
     # Labels come from plans and models: a dollar sign in them is not a formula.
     axis.set_yticks(range(len(short)), short, fontsize=8, parse_math=False)
     axis.set_ylim(len(short) - 0.4, -0.6)

@@ -14,6 +14,7 @@ from services.gateway import dashboard
 from services.gateway.auth import PAGE_HEADERS
 from shared.contracts import GroupSummary, Verdict
 from shared.formatting import UNDEFINED, number, p_equals, p_value
+from shared.shown_text import shown, visible
 
 BREAK_AFTER = re.compile("([:./])")
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
@@ -57,7 +58,17 @@ def due(at: datetime | None, now: datetime) -> str:
 
 def breakable(name: str) -> Markup:
     """Let a long name be broken where its parts meet."""
-    return Markup(BREAK_AFTER.sub(r"\1<wbr>", str(escape(name))))  # noqa: S704 - escaped right here
+    return Markup(BREAK_AFTER.sub(r"\1<wbr>", str(escape(shown(name)))))  # noqa: S704 - escaped right here
+
+
+def reply(text: str) -> Markup:
+    """Return a text that stands alone, in an element whose `dir` is `auto`: it turns as a whole."""
+    return Markup(escape(visible(text)))  # noqa: S704 - escaped right here
+
+
+def as_shown(value: object) -> object:
+    """Return what any expression of a template yields as it may be shown."""
+    return shown(value) if type(value) is str else value
 
 
 def moment(at: datetime) -> str:
@@ -89,6 +100,7 @@ def _environment() -> Environment:
         loader=PackageLoader(dashboard.__name__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=as_shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -104,6 +116,7 @@ def _environment() -> Environment:
             breakable,
             moment,
             capitalize_first,
+            reply,
         ),
         by_rank,
     ):

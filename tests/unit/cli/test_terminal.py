@@ -16,12 +16,15 @@ def test_nothing_written_by_others_reaches_a_terminal_as_a_command() -> None:
     console = Console(force_terminal=True, width=200, color_system=None)
     with console.capture() as said:
         console.print(escape(HOSTILE), highlight=False)
-    assert said.get() == "�[31mred�]0;title� �2J �exe.gpj [bold]loud[/]\n"
+    assert said.get() == (
+        "⟨U+001B⟩[31mred⟨U+001B⟩]0;title⟨U+0007⟩ ⟨U+009B⟩2J ⟨U+202E⟩exe.gpj [bold]loud[/]\n"
+    )
 
 
 def test_letters_of_any_script_and_line_ends_stay() -> None:
-    text = "نمی‌خواهم\nक्‍ष\tÅ"
+    text = "नमस्ते\nक्‍ष\tÅ"
     assert printable(text) == text
+    assert printable("نمی‌خواهم و تو") == "\u2068نمی‌خواهم و تو\u2069"
 
 
 def test_a_narrow_terminal_does_not_squeeze_columns_to_a_letter() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from services.diagnoser.domain.channels.declarations import AlertmanagerChannel
 from services.diagnoser.domain.channels.messages import in_numbers, link_of, plain
 from shared.contracts import Alarm, AlarmKind, AlarmState, standing_of
+from shared.shown_text import isolated
 
 ALERT = "BiasMonitorAlarm"
 """The name of the rule in deploy/prometheus too: one route serves both ways."""
@@ -106,4 +107,4 @@ def _annotations(alarm: Alarm) -> Mapping[str, str]:
         "owners": ", ".join(alarm.owners),
         "command": f"biaswatch monitor alarms {alarm.monitor}",
     }
-    return {name: plain(text) for name, text in said.items() if text}
+    return {name: isolated(plain(text)) for name, text in said.items() if text}

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from shared.contracts import Alarm, AlarmState, Estimate
 from shared.formatting import number
+from shared.shown_text import isolated, on_one_line
 
 LONGEST_LINE = 500
 _APART = str.maketrans({"<": "\u2039", ">": "\u203a", "`": "'"})
@@ -39,9 +40,9 @@ def message_of(alarm: Alarm, dashboard_url: str | None) -> AlarmMessage:
         lines.append("The comparison was declared when the answers were known already")
     if alarm.owners:
         lines.append(f"For {', '.join(alarm.owners)}")
-    written = [plain(line) for line in lines]
+    written = [isolated(plain(line)) for line in lines]
     written.append(_what_to_look_at(alarm, dashboard_url))
-    title = plain(f"{alarm.monitor}: {alarm.what} in {alarm.comparison_key}")
+    title = isolated(plain(f"{alarm.monitor}: {alarm.what} in {alarm.comparison_key}"))
     return AlarmMessage(title, "\n".join(written), over)
 
 
@@ -51,7 +52,7 @@ def plain(text: str) -> str:
     Angle brackets become others, so that neither tags nor mentions like <!channel> remain; a word
     joiner, which nobody sees, breaks mentions like @everyone, and addresses that would be links.
     """
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    line = " ".join(on_one_line(text).split())
     line = _MENTION.sub(f"@{_JOINER}", line.translate(_APART))
     line = line.replace("://", f":{_JOINER}//").replace("](", f"]{_JOINER}(")
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
