@@ -111,6 +111,8 @@ def test_pages_show_whatever_a_template_says_for_what_it_is() -> None:
         "3",
         str(escape("<i>")),
     ]
+    form = _environment().from_string('<input value="{{ name | as_sent }}">')
+    assert form.render(name=TURNED) == f'<input value="{TURNED}">'
     error = bytes(page("error.html", 404, sentence=f"There is no {TURNED} and no {HEBREW}.").body)
     assert names_are_seen(error.decode())
 

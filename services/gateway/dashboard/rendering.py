@@ -66,6 +66,11 @@ def reply(text: str) -> Markup:
     return Markup(escape(visible(text)))  # noqa: S704 - escaped right here
 
 
+def as_sent(text: object) -> Markup:
+    """Return the value of a form's field as it is: the browser sends it back."""
+    return Markup(escape(text))  # noqa: S704 - escaped right here
+
+
 def as_shown(value: object) -> object:
     """Return what any expression of a template yields as it may be shown."""
     return shown(value) if type(value) is str else value
@@ -116,7 +121,7 @@ def _environment() -> Environment:
             breakable,
             moment,
             capitalize_first,
-            reply,
+            *(reply, as_sent),
         ),
         by_rank,
     ):
