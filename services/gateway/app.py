@@ -16,6 +16,7 @@ from services.gateway.channels.queries import ChannelQueries
 from services.gateway.channels.routes import channel_routes
 from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.routes import PageSources, page_routes
+from services.gateway.dashboard.run_page_queries import RunPageQueries
 from services.gateway.error_responses import RESPONSES, add_error_handlers
 from services.gateway.middleware import BodyLimits, CallerIdentity, LocalhostOnly
 from services.gateway.monitors.commands import MonitorCommands
@@ -113,7 +114,7 @@ def web_app(
     histories = HistoryCommands(store, monitors, now=now)
     app.include_router(history_routes(histories, send, tokens, audit))
     app.include_router(administration_routes(store, tokens, audit, now))
-    sources = PageSources(runs, monitors, AnswerQueries(store))
+    sources = PageSources(runs, monitors, AnswerQueries(store), RunPageQueries(store))
     app.include_router(page_routes(sources, tokens, now))
     add_error_handlers(app)
     describe(app)

@@ -6,8 +6,7 @@ from itertools import groupby
 from math import ceil, floor, log10
 
 from services.gateway.monitors.views import History, HistoryPoint
-from shared.contracts import Diagnosis, Estimate, Gap
-from shared.formatting import by_evidence
+from shared.contracts import Estimate
 
 MAX_TICKS = 5
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -19,7 +18,6 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 12, 10, 30
 MAX_ROUND_LABELS = 8
 LONE_BAND_HALF_WIDTH = 3
 """Half the width of the band of a single round."""
-MAX_GAPS = 30
 
 
 @dataclass(frozen=True)
@@ -208,13 +206,3 @@ def whiskers(estimates: Sequence[Estimate]) -> list[Whisker | None]:
         value = None if each.value is None else axis.at(each.value)
         found.append(Whisker(axis.at(low), value, axis.at(high), axis.at(0.0)))
     return found
-
-
-def most_notable_first(diagnosis: Diagnosis) -> Diagnosis:
-    """Return a diagnosis with its gaps sorted: disparities first, then by p."""
-
-    def notability(gap: Gap) -> tuple[tuple[int, float, float], str, str]:
-        p = gap.comparable_p(gap.p_adjusted)
-        return by_evidence(gap.verdict, p, gap.gap.value), gap.a, gap.b
-
-    return diagnosis.model_copy(update={"gaps": tuple(sorted(diagnosis.gaps, key=notability))})

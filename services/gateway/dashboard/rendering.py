@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
 
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from services.gateway import dashboard
 from services.gateway.auth import PAGE_HEADERS
+from services.gateway.dashboard.page_tables import PageTable, csv_of
 from shared.contracts import GroupSummary, Verdict
 from shared.formatting import UNDEFINED, number, p_equals, p_value
 from shared.shown_text import shown, visible
@@ -27,6 +28,12 @@ def page(
     """Return a page; `reload_s` has the browser load it again after so many seconds."""
     text = _environment().get_template(template).render(reload_s=reload_s, **values)
     return HTMLResponse(text, status, headers=PAGE_HEADERS)
+
+
+def csv_file(table: PageTable, name: str) -> Response:
+    """Return a table as a file to keep."""
+    headers = {**PAGE_HEADERS, "Content-Disposition": f"attachment; filename={name}.csv"}
+    return Response(csv_of(table), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def style_sheet() -> str:

@@ -12,15 +12,10 @@ from fastapi.responses import HTMLResponse, Response
 from services.gateway.auth import PAGE_HEADERS, Tokens, local_path
 from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.answer_routes import answer_routes
-from services.gateway.dashboard.charts import (
-    MAX_GAPS,
-    Whisker,
-    evidence_chart,
-    gap_chart,
-    most_notable_first,
-    whiskers,
-)
+from services.gateway.dashboard.charts import Whisker, evidence_chart, gap_chart, whiskers
 from services.gateway.dashboard.rendering import page, style_sheet
+from services.gateway.dashboard.run_page_queries import RunPageQueries
+from services.gateway.dashboard.run_routes import run_page_routes
 from services.gateway.monitors.evidence_views import EvidenceView
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.queries import RunQueries
@@ -40,6 +35,7 @@ class PageSources:
     runs: RunQueries
     monitors: MonitorQueries
     answers: AnswerQueries
+    run_pages: RunPageQueries
 
 
 def page_routes(sources: PageSources, tokens: Tokens, now: Callable[[], datetime]) -> APIRouter:
@@ -47,6 +43,8 @@ def page_routes(sources: PageSources, tokens: Tokens, now: Callable[[], datetime
     router = APIRouter(include_in_schema=False)
     router.include_router(_view_routes(sources.runs, sources.monitors, tokens, now))
     router.include_router(answer_routes(sources.answers, sources.runs, tokens))
+    runs = run_page_routes(sources.runs, sources.answers, sources.run_pages, tokens)
+    router.include_router(runs)
 
     @router.get("/style.css")
     async def show_style_sheet() -> Response:
@@ -101,14 +99,6 @@ def _view_routes(
     @router.get("/monitors/{name}/alarms")
     async def show_alarms(name: str) -> HTMLResponse:
         return page("alarms.html", name=name, alarms=await in_thread(monitors.alarms, name))
-
-    @router.get("/runs/{run_id}")
-    async def show_run(run_id: str) -> HTMLResponse:
-        run = await in_thread(runs.progress, run_id)
-        found = [most_notable_first(each) for each in await in_thread(runs.diagnoses, run_id)]
-        drawn = [(each, whiskers([gap.gap for gap in each.gaps[:MAX_GAPS]])) for each in found]
-        reload_s = None if run.ended else RELOAD_S
-        return page("run.html", reload_s=reload_s, run=run, diagnoses=drawn, most=MAX_GAPS)
 
     @router.get("/docs")
     async def show_api(request: Request) -> HTMLResponse:

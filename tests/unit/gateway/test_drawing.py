@@ -13,7 +13,6 @@ from services.gateway.dashboard.charts import (
     Axis,
     evidence_chart,
     gap_chart,
-    most_notable_first,
     padded_axis,
     ticks,
     whiskers,
@@ -26,8 +25,8 @@ from services.gateway.monitors.views import (
     histories_of,
     rounds_shown,
 )
-from shared.contracts import Estimate, Gap, Verdict
-from tests.support.records import AT, make_diagnosis, make_evidence
+from shared.contracts import Estimate, Verdict
+from tests.support.records import AT, make_evidence
 
 
 def history(*gaps: Estimate, epochs: Sequence[int] = (), tolerance: float = 0.1) -> History:
@@ -158,20 +157,6 @@ def test_the_more_comparisons_the_fewer_rounds_are_shown_at_once() -> None:
     assert rounds_shown(1) == MAX_EVIDENCE
     assert rounds_shown(MAX_EVIDENCE // 3) == 3
     assert rounds_shown(10**9) == 2
-
-
-def test_disparities_come_first_then_what_is_least_like_luck() -> None:
-    def gap(a: str, verdict: Verdict, p: float | None) -> Gap:
-        return Gap(a=a, b="z", gap=Estimate(value=0.1), p_adjusted=p, verdict=verdict)
-
-    gaps = (
-        gap("luck", Verdict.NOT_ENOUGH, 0.9),
-        gap("none", Verdict.NOT_ENOUGH, None),
-        gap("near", Verdict.NOT_ENOUGH, 0.06),
-        gap("found", Verdict.DISPARITY, 0.01),
-    )
-    sorted_ = most_notable_first(make_diagnosis().model_copy(update={"gaps": gaps}))
-    assert [each.a for each in sorted_.gaps] == ["found", "near", "luck", "none"]
 
 
 def test_the_table_of_the_api_names_what_is_taken_and_given() -> None:

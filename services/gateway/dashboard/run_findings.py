@@ -1,0 +1,187 @@
+"""What a run found, in words: what differs, what does not, and what could not be told."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from services.gateway.dashboard.answer_filters import AnswerFilter, group_name
+from shared.contracts import Diagnosis, Gap, Verdict
+from shared.formatting import by_evidence, number, p_equals
+
+MOST_SENTENCES = 10
+LEAST_SHOWN_P = 1e-4
+DIRECT = "direct"
+THE_REST = "the rest"
+
+
+@dataclass(frozen=True)
+class DisparitySentence:
+    """One disparity, for a person."""
+
+    feature: str
+    dimension: str
+    a: str
+    b: str
+    amount: str
+    """`0.58 lower`."""
+    between: str
+    """`0.45 and 0.71`."""
+    where: str
+    p: str
+    doubts: tuple[str, ...]
+    answers: str
+    """The query of the answers behind it."""
+    finding_id: str
+
+
+@dataclass(frozen=True)
+class OpenQuestion:
+    """Comparisons of one kind that are no disparity, counted."""
+
+    what: str
+    count: int
+    of: int
+    note: str
+
+
+@dataclass(frozen=True)
+class MissingAnswers:
+    """Answers without a number, of one extractor's feature at one model."""
+
+    what: str
+    missing: int
+    asked: int
+    reasons: str
+    differs: str | None
+    """What the test says of whether groups differ in it."""
+    answers: str
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """The findings of a run in the order in which people need them."""
+
+    comparisons: int
+    found: tuple[DisparitySentence, ...]
+    disparities: int
+    not_found: tuple[OpenQuestion, ...]
+    undecided: tuple[OpenQuestion, ...]
+    missing: tuple[MissingAnswers, ...]
+
+
+def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
+    """Return what a run found, the most telling first."""
+    compared = [each for each in diagnoses if each.gaps]
+    disparities = sorted(
+        (pair for pair in _gaps(compared) if pair[1].verdict is Verdict.DISPARITY), key=telling
+    )
+    return RunSummary(
+        comparisons=sum(len(each.gaps) for each in compared),
+        found=tuple(_sentence(*each) for each in disparities[:MOST_SENTENCES]),
+        disparities=len(disparities),
+        not_found=tuple(_counted(compared, Verdict.NO_DISPARITY)),
+        undecided=tuple(_counted(compared, Verdict.NOT_ENOUGH)),
+        missing=tuple(_missing(diagnoses)),
+    )
+
+
+def telling(pair: tuple[Diagnosis, Gap]) -> tuple[tuple[int, float, float], str, str]:
+    """Return what comparisons are sorted by: the verdict, the evidence, the size."""
+    gap = pair[1]
+    by = by_evidence(gap.verdict, gap.comparable_p(gap.p_adjusted), gap.gap.value)
+    return by, gap.a, gap.b
+
+
+def where_of(diagnosis: Diagnosis) -> str:
+    """Return at which model a finding was made, and under which scaffold if not plainly asked."""
+    if diagnosis.scaffold == DIRECT:
+        return diagnosis.target
+    return f"{diagnosis.target}, {diagnosis.scaffold.replace('_', ' ')}"
+
+
+def title_of(diagnosis: Diagnosis) -> str:
+    """Return what a finding is about."""
+    return f"{diagnosis.feature.replace('_', ' ')} by {diagnosis.dimension.replace('_', ' ')}"
+
+
+def p_words(p: float | None) -> str:
+    """Return a p-value as people need it; what is tiny is said to be tiny."""
+    return "p < 0.0001" if p is not None and p < LEAST_SHOWN_P else p_equals(p)
+
+
+def answers_query(diagnosis: Diagnosis, group: str) -> str:
+    """Return the query of the answers about a group that a finding is about."""
+    known = "" if group == THE_REST else group_name(diagnosis.dimension, group)
+    return AnswerFilter(
+        group=known,
+        target=diagnosis.target,
+        scaffold=diagnosis.scaffold,
+        feature=f"{diagnosis.extractor}.{diagnosis.feature}",
+    ).query()
+
+
+def _gaps(diagnoses: Iterable[Diagnosis]) -> Iterator[tuple[Diagnosis, Gap]]:
+    return ((each, gap) for each in diagnoses for gap in each.gaps)
+
+
+def _sentence(diagnosis: Diagnosis, gap: Gap) -> DisparitySentence:
+    value = gap.gap.value or 0.0
+    ends = sorted(abs(end) for end in (gap.gap.low, gap.gap.high) if end is not None)
+    doubts = []
+    if gap.survives_missing is False:
+        doubts.append("would not stand whatever the missing answers had been")
+    if gap.instrument is not None and gap.instrument.value is not None:
+        doubts.append(f"the extractor itself makes {number(gap.instrument.value)} of the names")
+    return DisparitySentence(
+        feature=diagnosis.feature.replace("_", " "),
+        dimension=diagnosis.dimension.replace("_", " "),
+        a=gap.a,
+        b=gap.b,
+        amount=f"{number(abs(value))} {'lower' if value < 0 else 'higher'}",
+        between=" and ".join(number(end) for end in ends),
+        where=where_of(diagnosis),
+        p=p_words(gap.comparable_p(gap.p_adjusted)),
+        doubts=tuple(doubts),
+        answers=answers_query(diagnosis, gap.a),
+        finding_id=diagnosis.id,
+    )
+
+
+def _counted(diagnoses: Sequence[Diagnosis], verdict: Verdict) -> Iterator[OpenQuestion]:
+    """Count by feature, dimension and model, so that 210 comparisons are a few lines."""
+    for each in diagnoses:
+        gaps = [gap for gap in each.gaps if gap.verdict is verdict]
+        if gaps:
+            reasons = Counter(gap.reason for gap in gaps if gap.reason)
+            note = reasons.most_common(1)[0][0] if reasons else ""
+            if verdict is Verdict.NO_DISPARITY:
+                note = f"within {number(each.tolerance)}"
+            what = f"{title_of(each)} · {where_of(each)}"
+            yield OpenQuestion(what, len(gaps), len(each.gaps), note)
+
+
+def _missing(diagnoses: Sequence[Diagnosis]) -> Iterator[MissingAnswers]:
+    """Count missing numbers once for each number and model, whatever the groupings."""
+    found: dict[tuple[str, ...], list[Diagnosis]] = {}
+    for each in diagnoses:
+        if not each.stratum and any(group.missing for group in each.groups):
+            name = (each.target, each.scaffold, each.extractor, each.feature)
+            found.setdefault(name, []).append(each)
+    for some in found.values():
+        most = max(some, key=lambda each: sum(group.missing for group in each.groups))
+        reasons: Counter[str] = Counter()
+        for group in most.groups:
+            reasons.update(group.missing_reasons)
+        tests = [
+            f"by {each.dimension.replace('_', ' ')} {p_words(each.missing.p_value)}"
+            for each in some
+            if each.missing and each.missing.p_value is not None
+        ]
+        yield MissingAnswers(
+            what=f"{most.feature.replace('_', ' ')} · {where_of(most)}",
+            missing=sum(group.missing for group in most.groups),
+            asked=sum(group.responses for group in most.groups),
+            reasons=", ".join(f"{n} {why.replace('_', ' ')}" for why, n in reasons.most_common(4)),
+            differs=", ".join(tests) or None,
+            answers=f"{answers_query(most, THE_REST)}&missing=any",
+        )

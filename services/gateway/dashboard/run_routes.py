@@ -1,0 +1,72 @@
+"""The routes of a run's page and of its tables as files."""
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import HTMLResponse, Response
+
+from services.gateway.auth import Tokens
+from services.gateway.dashboard.answer_queries import AnswerQueries
+from services.gateway.dashboard.comparison_matrix import matrices_of
+from services.gateway.dashboard.group_plots import forest_of, spreads_of
+from services.gateway.dashboard.rendering import csv_file, page
+from services.gateway.dashboard.run_findings import run_summary, telling, title_of, where_of
+from services.gateway.dashboard.run_page_queries import RunPageQueries
+from services.gateway.dashboard.run_tables import comparisons_table, groups_table
+from services.gateway.runs.queries import RunQueries
+from shared.contracts import Diagnosis
+
+RELOAD_S = 30
+MOST_ROWS = 40
+"""Comparisons of one finding on the page; the file has all."""
+
+
+def run_page_routes(
+    runs: RunQueries, answers: AnswerQueries, beside: RunPageQueries, tokens: Tokens
+) -> APIRouter:
+    """Return the page of a run, and its tables."""
+    router = APIRouter(dependencies=[Depends(tokens.signed_in)])
+
+    @router.get("/runs/{run_id}")
+    def show_run(run_id: str, finding: str = "") -> HTMLResponse:
+        progress = runs.progress(run_id)
+        run, suite = answers.planned(run_id)
+        diagnoses = runs.diagnoses(run_id)
+        chosen = _chosen(diagnoses, finding)
+        values = beside.values(run, suite, chosen) if chosen and suite else None
+        return page(
+            "run.html",
+            reload_s=None if progress.ended else RELOAD_S,
+            run=progress,
+            summary=run_summary(diagnoses),
+            matrices=matrices_of(diagnoses),
+            chosen=chosen,
+            choices=[(each.id, f"{title_of(each)} · {where_of(each)}") for each in diagnoses],
+            forest=forest_of(chosen) if chosen else None,
+            values=values,
+            spreads=spreads_of(chosen, values.values) if chosen and values else None,
+            comparisons=comparisons_table([chosen], run_id, most=MOST_ROWS) if chosen else None,
+            groups=groups_table([chosen], run_id) if chosen else None,
+            provenance=beside.provenance(run, suite, diagnoses),
+        )
+
+    @router.get("/runs/{run_id}/comparisons.csv")
+    def download_comparisons(run_id: str) -> Response:
+        return csv_file(comparisons_table(runs.diagnoses(run_id), run_id), "comparisons")
+
+    @router.get("/runs/{run_id}/groups.csv")
+    def download_groups(run_id: str) -> Response:
+        return csv_file(groups_table(runs.diagnoses(run_id), run_id), "groups")
+
+    return router
+
+
+def _chosen(diagnoses: Sequence[Diagnosis], wanted: str) -> Diagnosis | None:
+    """Return the finding that is asked for, or the one whose comparisons say the most."""
+    for each in diagnoses:
+        if each.id == wanted:
+            return each
+    compared = [(each, gap) for each in diagnoses for gap in each.gaps]
+    if compared:
+        return min(compared, key=telling)[0]
+    return diagnoses[0] if diagnoses else None

@@ -1,0 +1,107 @@
+"""The tables of a run's page: comparisons and groups, of one finding or of all in a file."""
+
+from collections.abc import Sequence
+
+from services.gateway.dashboard.page_tables import (
+    PageCell,
+    PageColumn,
+    PageTable,
+    number_cell,
+    words_cell,
+)
+from services.gateway.dashboard.run_findings import answers_query, p_words, telling
+from shared.contracts import Diagnosis, Gap, GroupSummary
+from shared.formatting import number
+
+NAMING = ("model", "scaffold", "extractor", "number", "grouping")
+
+
+def comparisons_table(
+    diagnoses: Sequence[Diagnosis], run_id: str, *, most: int | None = None
+) -> PageTable:
+    """Return comparisons, the most telling first; with their finding where there are several."""
+    alone = len(diagnoses) == 1
+    pairs = sorted(((each, gap) for each in diagnoses for gap in each.gaps), key=telling)[:most]
+    titles = ("gap", "from", "to", "corrected p")
+    columns = (
+        *(() if alone else (PageColumn(name, name=True) for name in NAMING)),
+        PageColumn("groups", name=True),
+        PageColumn("verdict"),
+        *(PageColumn(title, numeric=True) for title in titles),
+        PageColumn("why"),
+    )
+    rows = [
+        (*(() if alone else _naming(each)), *_comparison(each, gap, run_id)) for each, gap in pairs
+    ]
+    return PageTable("Comparisons of groups", columns, tuple(rows))
+
+
+def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> PageTable:
+    """Return the groups of findings by their rank, with what is missing."""
+    alone = len(diagnoses) == 1
+    ranked = any(group.rank for each in diagnoses for group in each.groups)
+    columns = (
+        *(() if alone else (PageColumn(name, name=True) for name in NAMING)),
+        PageColumn("group", name=True),
+        *(PageColumn(title, numeric=True) for title in ("mean", "from", "to")),
+        *(
+            PageColumn(title, numeric=True)
+            for title in (("pooled mean", "rank", "rank from", "rank to") if ranked else ())
+        ),
+        *(PageColumn(title, numeric=True) for title in ("prompts", "answers", "missing")),
+    )
+    rows = [
+        (*(() if alone else _naming(each)), *_group(each, group, run_id, ranked=ranked))
+        for each in diagnoses
+        for group in sorted(each.groups, key=_rank)
+    ]
+    return PageTable("Groups by themselves", columns, tuple(rows))
+
+
+def _naming(diagnosis: Diagnosis) -> tuple[PageCell, ...]:
+    names = (diagnosis.target, diagnosis.scaffold, diagnosis.extractor)
+    return tuple(words_cell(name) for name in (*names, diagnosis.feature, diagnosis.dimension))
+
+
+def _comparison(diagnosis: Diagnosis, gap: Gap, run_id: str) -> tuple[PageCell, ...]:
+    href = f"/runs/{run_id}/answers?{answers_query(diagnosis, gap.a)}"
+    p = gap.comparable_p(gap.p_adjusted)
+    return (
+        words_cell(f"{gap.a} less {gap.b}", href=href),
+        PageCell(gap.verdict.replace("_", " "), gap.verdict.value, chip=gap.verdict.value),
+        number_cell(gap.gap.value),
+        number_cell(gap.gap.low),
+        number_cell(gap.gap.high),
+        PageCell(p_words(p).removeprefix("p = ").removeprefix("p "), p),
+        words_cell(gap.reason or ""),
+    )
+
+
+def _group(
+    diagnosis: Diagnosis, group: GroupSummary, run_id: str, *, ranked: bool
+) -> tuple[PageCell, ...]:
+    query = answers_query(diagnosis, group.group)
+    mean, pooled, rank = group.mean, group.shrunken_mean, group.rank
+    ends = (rank.value, rank.low, rank.high) if rank else (None, None, None)
+    why = "; ".join(
+        f"{number(count)} {reason.replace('_', ' ')}"
+        for reason, count in sorted(group.missing_reasons.items())
+    )
+    missing_href = f"/runs/{run_id}/answers?{query}&missing=any" if group.missing else None
+    return (
+        words_cell(group.group, href=f"/runs/{run_id}/answers?{query}"),
+        *(number_cell(value) for value in (mean.value, mean.low, mean.high)),
+        *(
+            (number_cell(pooled.value if pooled else None), *map(number_cell, ends))
+            if ranked
+            else ()
+        ),
+        number_cell(group.units),
+        number_cell(group.responses),
+        PageCell(str(group.missing), group.missing, missing_href, note=why or None),
+    )
+
+
+def _rank(group: GroupSummary) -> tuple[float, str]:
+    value = group.rank.value if group.rank and group.rank.value is not None else 0.0
+    return value, group.group
