@@ -45,7 +45,7 @@ class OpenQuestion:
 
 
 @dataclass(frozen=True)
-class MissingAnswers:
+class UnmeasuredAnswers:
     """Answers without a number, of one extractor's feature at one model."""
 
     what: str
@@ -66,7 +66,7 @@ class RunSummary:
     disparities: int
     not_found: tuple[OpenQuestion, ...]
     undecided: tuple[OpenQuestion, ...]
-    missing: tuple[MissingAnswers, ...]
+    missing: tuple[UnmeasuredAnswers, ...]
 
 
 def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
@@ -160,7 +160,7 @@ def _counted(diagnoses: Sequence[Diagnosis], verdict: Verdict) -> Iterator[OpenQ
             yield OpenQuestion(what, len(gaps), len(each.gaps), note)
 
 
-def _missing(diagnoses: Sequence[Diagnosis]) -> Iterator[MissingAnswers]:
+def _missing(diagnoses: Sequence[Diagnosis]) -> Iterator[UnmeasuredAnswers]:
     """Count missing numbers once for each number and model, whatever the groupings."""
     found: dict[tuple[str, ...], list[Diagnosis]] = {}
     for each in diagnoses:
@@ -177,7 +177,7 @@ def _missing(diagnoses: Sequence[Diagnosis]) -> Iterator[MissingAnswers]:
             for each in some
             if each.missing and each.missing.p_value is not None
         ]
-        yield MissingAnswers(
+        yield UnmeasuredAnswers(
             what=f"{most.feature.replace('_', ' ')} · {where_of(most)}",
             missing=sum(group.missing for group in most.groups),
             asked=sum(group.responses for group in most.groups),
