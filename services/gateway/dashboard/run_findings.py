@@ -70,10 +70,11 @@ class RunSummary:
 
 
 def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
-    """Return what a run found, the most telling first."""
+    """Return what a run found, the most strongest_first first."""
     compared = [each for each in diagnoses if each.gaps]
     disparities = sorted(
-        (pair for pair in _gaps(compared) if pair[1].verdict is Verdict.DISPARITY), key=telling
+        (pair for pair in _gaps(compared) if pair[1].verdict is Verdict.DISPARITY),
+        key=strongest_first,
     )
     return RunSummary(
         comparisons=sum(len(each.gaps) for each in compared),
@@ -85,7 +86,7 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
     )
 
 
-def telling(pair: tuple[Diagnosis, Gap]) -> tuple[tuple[int, float, float], str, str]:
+def strongest_first(pair: tuple[Diagnosis, Gap]) -> tuple[tuple[int, float, float], str, str]:
     """Return what comparisons are sorted by: the verdict, the evidence, the size."""
     gap = pair[1]
     by = by_evidence(gap.verdict, gap.comparable_p(gap.p_adjusted), gap.gap.value)

@@ -10,7 +10,7 @@ from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.comparison_matrix import matrices_of
 from services.gateway.dashboard.group_plots import forest_of, spreads_of
 from services.gateway.dashboard.rendering import csv_file, page
-from services.gateway.dashboard.run_findings import run_summary, telling, title_of, where_of
+from services.gateway.dashboard.run_findings import run_summary, strongest_first, title_of, where_of
 from services.gateway.dashboard.run_page_queries import RunPageQueries
 from services.gateway.dashboard.run_tables import comparisons_table, groups_table
 from services.gateway.runs.queries import RunQueries
@@ -68,5 +68,5 @@ def _chosen(diagnoses: Sequence[Diagnosis], wanted: str) -> Diagnosis | None:
             return each
     compared = [(each, gap) for each in diagnoses for gap in each.gaps]
     if compared:
-        return min(compared, key=telling)[0]
+        return min(compared, key=strongest_first)[0]
     return diagnoses[0] if diagnoses else None

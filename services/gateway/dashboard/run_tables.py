@@ -9,7 +9,7 @@ from services.gateway.dashboard.page_tables import (
     number_cell,
     words_cell,
 )
-from services.gateway.dashboard.run_findings import answers_query, p_words, telling
+from services.gateway.dashboard.run_findings import answers_query, p_words, strongest_first
 from shared.contracts import Diagnosis, Gap, GroupSummary
 from shared.formatting import number
 
@@ -19,9 +19,11 @@ NAMING = ("model", "scaffold", "extractor", "number", "grouping")
 def comparisons_table(
     diagnoses: Sequence[Diagnosis], run_id: str, *, most: int | None = None
 ) -> PageTable:
-    """Return comparisons, the most telling first; with their finding where there are several."""
+    """Return comparisons, the most strongest_first first; with their finding where there are several."""
     alone = len(diagnoses) == 1
-    pairs = sorted(((each, gap) for each in diagnoses for gap in each.gaps), key=telling)[:most]
+    pairs = sorted(((each, gap) for each in diagnoses for gap in each.gaps), key=strongest_first)[
+        :most
+    ]
     titles = ("gap", "from", "to", "corrected p")
     columns = (
         *(() if alone else (PageColumn(name, name=True) for name in NAMING)),
