@@ -70,7 +70,7 @@ class RunSummary:
 
 
 def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
-    """Return what a run found, the most strongest_first first."""
+    """Return what a run found, the strongest first."""
     compared = [each for each in diagnoses if each.gaps]
     disparities = sorted(
         (pair for pair in _gaps(compared) if pair[1].verdict is Verdict.DISPARITY),

@@ -19,7 +19,7 @@ NAMING = ("model", "scaffold", "extractor", "number", "grouping")
 def comparisons_table(
     diagnoses: Sequence[Diagnosis], run_id: str, *, most: int | None = None
 ) -> PageTable:
-    """Return comparisons, the most strongest_first first; with their finding where there are several."""
+    """Return comparisons, the strongest first; with their finding where there are several."""
     alone = len(diagnoses) == 1
     pairs = sorted(((each, gap) for each in diagnoses for gap in each.gaps), key=strongest_first)[
         :most
