@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos soak hostile contracts suites locks images manifests secrets up test-containers test-deploy clean
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-otlp clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,7 +39,7 @@ test-unit: .venv/.dev ## Run the tests that need no server
 	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" tests/unit tests/contract
 
 test-integration: .venv/.dev ## Run the tests on a real bus, real databases and the command line
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers)
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers otlp_clients)
 
 test-studies: .venv/.dev ## Replay published studies, kill services, simulate how often the statistics err
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos tests/calibration
@@ -128,5 +128,13 @@ test-containers: .venv/.dev ## Build the images, bring the platform up in contai
 test-deploy: .venv/.dev .venv-deploy/.installed ## Check what deploys: Kubernetes, compose, rules, dashboards
 	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest tests/deploy
 
+.venv-otlp/%/.installed: .venv/bin/uv tests/otlp_clients/requirements_%.txt
+	$(PYTHON) -m venv .venv-otlp/$*
+	.venv-otlp/$*/bin/python -m pip install --quiet --disable-pip-version-check -r tests/otlp_clients/requirements_$*.txt
+	@touch $@
+
+test-otlp: .venv/.dev .venv-otlp/current/.installed .venv-otlp/1_36/.installed ## Send traces with instrumentations of others; each call is one answer
+	$(BIN)/python -m pytest tests/otlp_clients
+
 clean: ## Remove what the commands made
-	rm -rf .venv .venv-deploy .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-deploy .venv-otlp .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

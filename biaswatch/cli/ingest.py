@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.progress import Progress
 
+from biaswatch.cli.log_options import FormatOption, MapOption, log_file
 from biaswatch.cli.options import Server, Token
+from biaswatch.importing.log_files import LogFile, left_out_in_words
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.render.monitors import print_monitor
 from services.gateway.monitors.views import MonitorView
 from services.gateway.traffic.requests import HistoryView
 from shared.errors import TransientError, UsageError
-from shared.files import json_lines_of_file
 
 AT_ONCE = 500
 LOOK_S = 1.0
@@ -33,20 +35,27 @@ History = Annotated[
 
 def ingest(
     source: Annotated[str, typer.Argument(help="The live system: `support` for traffic:support.")],
-    file: Annotated[Path, typer.Argument(help="JSON Lines, one answer a line, as the API's.")],
+    file: Annotated[Path, typer.Argument(help="Recorded answers; CSV and Parquet by the ending.")],
+    format_: FormatOption = None,
+    mapping: MapOption = None,
     history: History = False,
     server: Server = None,
     token: Token = None,
 ) -> None:
     """Send recorded production answers in; sent again, each still counts once."""
-    count = sum(1 for _ in answers_in(file))  # every line is checked before the first is sent
+    recorded = log_file(file, format_, mapping, source)
+    left_out: Counter[str] = Counter()
+    # Every answer is checked before the first is sent.
+    count = sum(1 for _ in answers_in(recorded, left_out))
+    for sentence in left_out_in_words(left_out):
+        typer.echo(sentence, err=True)
     if not count:
         raise UsageError(f"{file} holds no answer.")
     try:
         if history:
-            asyncio.run(_judge_past(source, file, count, server, token))
+            asyncio.run(_judge_past(source, recorded, count, server, token))
         else:
-            late = asyncio.run(_send(source, file, count, server, token))
+            late = asyncio.run(_send(source, recorded, count, server, token))
             typer.echo(f"{count} answers of {source} are taken in.")
             typer.echo(late_in_words(source, file, late), nl=bool(late))
     except KeyboardInterrupt:
@@ -65,14 +74,14 @@ def late_in_words(source: str, file: Path, late: Counter[str]) -> str:
 
 
 async def _send(
-    source: str, file: Path, count: int, server: str | None, token: str | None
+    source: str, file: LogFile, count: int, server: str | None, token: str | None
 ) -> Counter[str]:
     async with connected(server, token) as client:
         return await _send_with(client, source, file, count, history=False)
 
 
 async def _send_with(
-    client: GatewayClient, source: str, file: Path, count: int, *, history: bool
+    client: GatewayClient, source: str, file: LogFile, count: int, *, history: bool
 ) -> Counter[str]:
     """Send a file in, batch by batch; return how many of its answers are late, by monitor."""
     late: Counter[str] = Counter()
@@ -85,7 +94,7 @@ async def _send_with(
 
 
 async def _judge_past(
-    source: str, file: Path, count: int, server: str | None, token: str | None
+    source: str, file: LogFile, count: int, server: str | None, token: str | None
 ) -> None:
     async with connected(server, token) as client:
         begun = await client.begin_history(source)
@@ -134,10 +143,10 @@ def _batches(answers: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
         yield batch
 
 
-def answers_in(file: Path) -> Iterator[dict[str, Any]]:
+def answers_in(file: LogFile, left_out: Counter[str] | None = None) -> Iterator[dict[str, Any]]:
     """Read recorded answers, each an object that says when it was given."""
-    for place, answer in json_lines_of_file(file, "answers"):
-        if not isinstance(answer, dict) or not answer.get("at"):
+    for where, answer in file.answers(left_out):
+        if not answer.get("at"):
             # Without it, the second sending of a file would count in another window.
-            raise UsageError(f"{place}: an answer is an object that says `at` when.")
-        yield answer
+            raise UsageError(f"{where}: an answer is an object that says `at` when.")
+        yield {name: to_jsonable_python(value) for name, value in answer.items()}

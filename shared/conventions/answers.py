@@ -48,8 +48,8 @@ class AnswerPart:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing else need be waited for."""
-        return self.content.answered and (self.is_span or not self.content.elsewhere)
+        """Whether nothing else need be waited for: an event's span may name the user."""
+        return self.content.answered and self.is_span
 
     @property
     def waits(self) -> bool:

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -172,10 +171,11 @@ class JoinedAnswers:
                 whole[tenant][source].append(answer)
             elif any(each.is_span for each in parts):
                 self._of(tenant).note_silence(source)
-        exchanges = []
+        exchanges: list[Exchange] = []
+        first = {parts[0].key: min(each.at for each in parts) for parts in found}
         for tenant, by_source in whole.items():
             taken = self._of(tenant).exchanges_of(by_source)
-            exchanges += [_numbered(each) for each in taken.exchanges]
+            exchanges += [_numbered(each, first) for each in taken.exchanges]
             for why in dict.fromkeys(taken.refused):
                 log("gateway").warning("answers of OTLP are refused", tenant=tenant, why=why)
         return exchanges, [parts[0].operation for parts in found]
@@ -187,8 +187,11 @@ class JoinedAnswers:
         return self._intakes[tenant]
 
 
-def _numbered(exchange: Exchange) -> Exchange:
-    """Return an exchange whose sending follows from its answer: a second joining is no other."""
-    words: Any = (exchange.key, exchange.said_at.isoformat())
-    digest = hashlib.sha256("\n".join(words).encode()).digest()
+def _numbered(exchange: Exchange, first: Mapping[str, datetime]) -> Exchange:
+    """Return an exchange whose sending follows from when its first part came.
+
+    To join the same parts twice is then no second sending; to send them again is one.
+    """
+    began = first.get(exchange.key, exchange.said_at)
+    digest = hashlib.sha256(f"{exchange.key}\n{began.isoformat()}".encode()).digest()
     return exchange.model_copy(update={"sending": int.from_bytes(digest[:6])})

@@ -1,0 +1,1 @@
+"""Recorded answers from files of other tools, as the API takes them."""

@@ -1,0 +1,137 @@
+"""The formats in which answers are recorded: how each is recognised, and how a row is read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from shared.conventions import langfuse, openai_logs, openinference
+from shared.conventions.mapping import FieldMapping, value_at
+from shared.conventions.messages import messages_of, parsed, text_of
+from shared.conventions.recorded import RecordedContent
+from shared.conventions.signals import Signal
+
+
+class LogFormat(StrEnum):
+    """What a file of answers is."""
+
+    OTLP = "otlp"
+    OPENAI = "openai"
+    OPENAI_BATCH = "openai-batch"
+    LANGFUSE = "langfuse"
+    OPENINFERENCE = "openinference"
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+Fields = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """How a row of a format is read: its words, and the fields that are usually what."""
+
+    content: Callable[[Fields], RecordedContent | None]
+    """Returns None for a row that is no answer."""
+    usual: FieldMapping
+
+
+def _plain(row: Fields) -> RecordedContent:
+    return RecordedContent()  # everything is named by the mapping
+
+
+def _span(row: Fields) -> RecordedContent | None:
+    """Read a span as Phoenix exports it: attributes with a prefix, messages as lists."""
+    fields: dict[str, Any] = {}
+    for name, value in row.items():
+        short = name.removeprefix("attributes.")
+        if short in {"llm.input_messages", "llm.output_messages"}:
+            for number, message in enumerate(parsed(value) or ()):
+                fields |= {f"{short}.{number}.{field}": each for field, each in message.items()}
+        else:
+            fields[short] = value
+    fields.setdefault("openinference.span.kind", row.get("span_kind"))
+    failed = str(row.get("status_code", "")).upper() == "ERROR"
+    error = str(fields.get("error.type") or "error") if failed else None
+    return openinference.read(Signal("", "", "", 0, fields, {}, error=error))
+
+
+GENERIC = RowReader(
+    _plain,
+    FieldMapping(
+        id=("id",), time=("at",), prompt=("messages", "prompt"), text=("text",),
+        reason=("reason",), unit=("unit",), model=("model",),
+    ),
+)  # fmt: skip
+READERS: Mapping[LogFormat, RowReader] = {
+    LogFormat.OPENAI: RowReader(
+        openai_logs.read_log,
+        FieldMapping(
+            id=("id", "request_id", "response.id"),
+            time=("at", "timestamp", "created_at", "response.created", "response.created_at"),
+            unit=("user", "request.user", "request.safety_identifier"),
+        ),
+    ),
+    LogFormat.OPENAI_BATCH: RowReader(
+        openai_logs.read_batch,
+        FieldMapping(
+            id=("custom_id",),
+            time=("response.body.created", "response.body.created_at"),
+            unit=("user",),
+        ),
+    ),
+    LogFormat.LANGFUSE: RowReader(
+        langfuse.read_observation,
+        FieldMapping(
+            id=("id",), time=("endTime", "end_time", "startTime", "start_time"),
+            unit=("userId", "user_id", "sessionId", "session_id", "traceId", "trace_id"),
+        ),
+    ),
+    LogFormat.OPENINFERENCE: RowReader(
+        _span,
+        FieldMapping(
+            id=("context.span_id", "span_id"), time=("end_time", "start_time"),
+            unit=("attributes.user.id", "attributes.session.id", "user.id", "session.id"),
+        ),
+    ),
+    LogFormat.JSONL: GENERIC,
+    LogFormat.CSV: GENERIC,
+    LogFormat.PARQUET: GENERIC,
+}  # fmt: skip
+
+
+def detected(row: Fields, suffix: str) -> LogFormat:
+    """Return the format of a file by its first row, and else by the ending of its name."""
+    names = set(row)
+    if names & {"resourceSpans", "resourceLogs"}:
+        return LogFormat.OTLP
+    if {"custom_id", "response"} <= names:
+        return LogFormat.OPENAI_BATCH
+    if {"request", "response"} <= names:
+        return LogFormat.OPENAI
+    if names & {"attributes.openinference.span.kind", "context.span_id", "span_kind"}:
+        return LogFormat.OPENINFERENCE
+    if "type" in names and names & {"traceId", "trace_id"}:
+        return LogFormat.LANGFUSE
+    endings = {".csv": LogFormat.CSV, ".parquet": LogFormat.PARQUET}
+    return endings.get(suffix.lower(), LogFormat.JSONL)
+
+
+def merged(usual: FieldMapping, given: FieldMapping) -> FieldMapping:
+    """Return a mapping in which what is given stands in place of what is usual."""
+    names = given.model_fields_set & set(FieldMapping.model_fields)
+    return usual.model_copy(update={name: getattr(given, name) for name in names})
+
+
+def named_content(found: RecordedContent, row: Fields, mapping: FieldMapping) -> dict[str, Any]:
+    """Return what was asked and said, where the mapping names it."""
+    said = value_at(row, mapping.text)
+    changed: dict[str, Any] = {}
+    if (text := text_of(parsed(said))) is not None:
+        changed = {"text": text, "reason": None}
+    if mapping.prompt and (asked := messages_of(value_at(row, mapping.prompt))):
+        changed["asked"] = asked
+    if not mapping.prompts:
+        changed["asked"] = ()
+    return changed

@@ -1,0 +1,202 @@
+"""Files of recorded answers: every answer as the API takes it, and a count of what is none."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from biaswatch.importing.formats import (
+    READERS,
+    LogFormat,
+    RowReader,
+    detected,
+    merged,
+    named_content,
+)
+from biaswatch.importing.rows import Row, rows_of
+from shared.conventions.answers import AnswerPart, joined, moment_of, part_of, sent_fields
+from shared.conventions.mapping import (
+    FACT,
+    GROUP,
+    FieldMapping,
+    MappingFile,
+    declared_labels,
+    labels_at,
+    value_at,
+)
+from shared.conventions.messages import label_of, parsed
+from shared.conventions.recorded import reason_of
+from shared.conventions.signals import signals_of_json
+from shared.errors import UsageError
+
+DIGITS_OF_UNITS = ((11, 10**9), (14, 10**6), (17, 10**3), (20, 1))
+"""Unix time in seconds, milliseconds, microseconds and nanoseconds, by how long it is."""
+NO_TEXT = "calls without a text: was the capture of content switched on?"
+OF_OTHERS = "rows or spans that are no answers"
+
+
+@dataclass
+class LogFile:
+    """A file of recorded answers, which may be read several times."""
+
+    path: Path
+    format: LogFormat | None = None
+    """As somebody said; else it is detected."""
+    mapping: MappingFile | None = None
+    source: str | None = None
+    """The live system, whose mapping applies."""
+
+    def answers(self, left_out: Counter[str] | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield answers as the API takes them, each with where it stands.
+
+        What is none is counted in `left_out`.
+
+        Raises
+        ------
+        UsageError
+            The file cannot be read, or an answer of it is wrong.
+        """
+        counted: Counter[str] = Counter() if left_out is None else left_out
+        rows = rows_of(self.path)
+        if (first := next(rows, None)) is None:
+            return
+        found = self.format or detected(first[1], self.path.suffix)
+        every = chain([first], rows)
+        if found is LogFormat.OTLP:
+            yield from self._signals(every, counted)
+        elif found is LogFormat.JSONL and self.mapping is None:
+            yield from every  # as the API takes them, to the letter
+        else:
+            reader = READERS[found]
+            given = self.mapping or MappingFile()
+            own = given.of(self.source) if self.source else given
+            mapping = merged(reader.usual, own)
+            for row in every:
+                yield from _answer(row, reader, mapping, counted)
+
+    def _signals(
+        self, rows: Iterator[Row], counted: Counter[str]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield whole answers as they come, and those of several signals at the end."""
+        waiting: dict[str, list[AnswerPart]] = defaultdict(list)
+        whole: set[str] = set()
+        for where, part in self._parts(rows, counted):
+            if part.whole:
+                whole.add(part.key)
+                yield where, sent_fields(part)
+            elif part.waits:
+                waiting[part.key].append(part)
+            else:
+                counted[NO_TEXT] += 1
+        for answer in (joined(some) for key, some in waiting.items() if key not in whole):
+            if answer.content.answered:
+                yield str(self.path), sent_fields(answer)
+            else:
+                counted[NO_TEXT] += 1
+
+    def _parts(
+        self, rows: Iterator[Row], counted: Counter[str]
+    ) -> Iterator[tuple[str, AnswerPart]]:
+        mapping = self.mapping or MappingFile()
+        for where, row in rows:
+            try:
+                parts = [part_of(signal, mapping) for signal in signals_of_json(row)]
+            except (ValueError, TypeError, AttributeError):
+                raise UsageError(f"{where}: this is not OTLP's JSON.") from None
+            for part in parts:
+                if part is None:
+                    counted[OF_OTHERS] += 1
+                elif self.source not in {None, part.source}:
+                    counted[f"answers of {part.source or 'a service without a name'}"] += 1
+                else:
+                    yield where, part
+
+
+def _answer(
+    row: Row, reader: RowReader, mapping: FieldMapping, counted: Counter[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    where, fields = row
+    content = reader.content(fields)
+    if content is None:
+        counted[OF_OTHERS] += 1
+        return
+    content = replace(content, **named_content(content, fields, mapping))
+    reason = content.reason or label_of(value_at(fields, mapping.reason))
+    if content.text is None and reason is None:
+        counted[NO_TEXT] += 1
+        return
+    unit = label_of(value_at(fields, mapping.unit))
+    key = label_of(value_at(fields, mapping.id)) or content.response_id
+    if key is None:
+        raise UsageError(f"{where}: nothing names this answer. Map a field to `id`.")
+    if not mapping.takes(unit or key):
+        counted["answers outside the mapping's share"] += 1
+        return
+    nested = _opened(fields)
+    found = {
+        "id": key,
+        "at": _moment(where, value_at(fields, mapping.time)),
+        "messages": content.asked,
+        "text": content.text,
+        "reason": None if content.text is not None or reason is None else reason_of(reason),
+        "groups": {**_prefixed(nested, "groups", GROUP), **labels_at(nested, mapping.groups)},
+        "facts": {**_prefixed(nested, "facts", FACT), **labels_at(nested, mapping.strata)},
+        "unit": unit,
+        "model": label_of(value_at(fields, mapping.model)) or content.model,
+        "fingerprint": content.fingerprint,
+        "finish_reason": content.finish_reason,
+    }
+    yield where, {name: each for name, each in found.items() if each not in (None, {}, ())}
+
+
+def _opened(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields with objects in place of texts that are JSON: metadata in a CSV."""
+    return {name: parsed(value) for name, value in fields.items()}
+
+
+def _prefixed(fields: Mapping[str, Any], name: str, attribute: str) -> dict[str, str]:
+    """Return the labels of an object `groups`, of columns `groups.x`, and of declared ones."""
+    inside = fields.get(name)
+    found = declared_labels(fields, f"{name}.") | declared_labels(fields, attribute)
+    found |= declared_labels(fields, f"attributes.{attribute}")
+    if isinstance(inside, Mapping):
+        found |= {str(each): text for each, value in inside.items() if (text := label_of(value))}
+    return found
+
+
+def _moment(where: str, value: Any) -> datetime | None:
+    """Return when an answer was given; None where nothing says so."""
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return _written(where, str(value))
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    for digits, factor in DIGITS_OF_UNITS:
+        if 0 <= number < 10**digits:
+            return moment_of(int(value * factor))
+    raise UsageError(f"{where}: the time is no Unix time.")
+
+
+def _written(where: str, text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"{where}: the time is neither like 2026-11-21T09:14:03Z nor Unix time."
+        ) from None
+    if found.tzinfo is None:
+        raise UsageError(f"{where}: the time needs its zone, like 2026-11-21T09:14:03Z.")
+    return found
+
+
+def left_out_in_words(left_out: Mapping[str, int]) -> list[str]:
+    """Return what of a file is no answer, and how often."""
+    return [f"Left out: {count} {what}." for what, count in sorted(left_out.items())]

@@ -1,0 +1,69 @@
+"""The rows of a file, one after the other, each with where it stands."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from shared.errors import UsageError
+from shared.files import json_lines_of_file
+
+LONGEST_CELL = 8 * 1024 * 1024
+AT_ONCE = 512
+Row = tuple[str, dict[str, Any]]
+"""Where it stands, and its fields."""
+
+
+def rows_of(path: Path) -> Iterator[Row]:
+    """Yield the rows of a file; its ending says what it is, and another than known is JSON lines.
+
+    Raises
+    ------
+    UsageError
+        The file or a row cannot be read; the sentence says where.
+    """
+    match path.suffix.lower():
+        case ".csv":
+            yield from _csv(path)
+        case ".parquet":
+            yield from _parquet(path)
+        case _:
+            for where, row in json_lines_of_file(path, "answers"):
+                if not isinstance(row, dict):
+                    raise UsageError(f"{where}: an answer is an object, with a name a field.")
+                yield where, row
+
+
+def _csv(path: Path) -> Iterator[Row]:
+    csv.field_size_limit(LONGEST_CELL)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for number, row in enumerate(csv.DictReader(file), start=1):
+                if None in row:
+                    raise UsageError(f"{path}, row {number}: it has more cells than names.")
+                yield f"{path}, row {number}", {name: text for name, text in row.items() if text}
+    except OSError as error:
+        raise UsageError(f"The answers {path} cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The answers {path} cannot be read (it is not text in UTF-8).") from None
+    except csv.Error as error:
+        raise UsageError(f"{path}: this is not CSV ({error}).") from None
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            number = 0
+            for batch in file.iter_batches(batch_size=AT_ONCE):
+                for row in batch.to_pylist():
+                    number += 1
+                    kept = {name: value for name, value in row.items() if value is not None}
+                    yield f"{path}, row {number}", kept
+    except OSError as error:
+        why = error.strerror or "it is not Parquet"
+        raise UsageError(f"The answers {path} cannot be read ({why}).") from None
+    except pyarrow.ArrowException:
+        raise UsageError(f"{path}: this is not Parquet, or it is broken.") from None
