@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from biaswatch.cli.log_options import FormatOption, MapOption
 from biaswatch.cli.options import FailOn, Json, Server, Token, fail_at, least_gap
+from biaswatch.importing.formats import LogFormat
 from shared.contracts import Against, Claim
 from shared.contracts.identity import is_id
 from shared.errors import UsageError
@@ -51,7 +53,10 @@ class DiagnosisOptions:
 
 def diagnose(
     source: Annotated[
-        str, typer.Argument(metavar="TABLE | RUN", help="A CSV, Parquet or JSONL file; or a run.")
+        str,
+        typer.Argument(
+            metavar="TABLE | RUN | LOG", help="A CSV, Parquet or JSONL file; a run; or answers."
+        ),
     ],
     group: Annotated[
         list[str] | None,
@@ -109,6 +114,12 @@ def diagnose(
     scaffold: Annotated[
         list[str] | None, typer.Option(help="Of a run, only this scaffold; may be repeated.")
     ] = None,
+    extract: Annotated[
+        list[str] | None,
+        typer.Option(help="Measure the answers of a log with these: sentiment,refusal."),
+    ] = None,
+    format_: FormatOption = None,
+    mapping: MapOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", help="Write each part to a CSV or Parquet file.")
     ] = None,
@@ -128,7 +139,12 @@ def diagnose(
     check_levels(alpha, tolerance)
     ranges = declared_ranges(range_ or [])
     columns = TableColumns(group or [], feature or [], baseline, unit, domain or [], set_, ranges)
-    given = _input(source, columns, target or [], scaffold or [], server, token)
+    if extract:
+        given = _log(source, columns, extract, format_, mapping)
+    elif format_ or mapping:
+        raise UsageError("--format and --map are for the answers of a log: add --extract.")
+    else:
+        given = _input(source, columns, target or [], scaffold or [], server, token)
     asked = DiagnosisOptions(
         statistic or [*ALWAYS, *(WITH_A_BASELINE if given.rows.baseline is not None else ())],
         given.alpha if alpha is None else alpha,
@@ -180,6 +196,26 @@ def _input(
         targets, scaffolds, columns.ranges,
     )  # fmt: skip
     return run_input(source, wanted, server, token)
+
+
+def _log(
+    source: str,
+    columns: "TableColumns",
+    extract: list[str],
+    format_: LogFormat | None,
+    mapping: Path | None,
+) -> "DiagnosisInput":
+    """Return the rows of a log of answers, which are measured now."""
+    from biaswatch.cli.log_diagnosis import log_input
+    from biaswatch.readers.run_tables import RunColumns
+
+    if columns.baseline is not None:
+        raise UsageError("A log of answers has no baselines: leave --baseline out.")
+    wanted = RunColumns(
+        columns.groups, columns.features, columns.unit, columns.domains, columns.set,
+        ranges=columns.ranges,
+    )  # fmt: skip
+    return log_input(Path(source), wanted, extract, format_, mapping)
 
 
 def _about(asked: DiagnosisOptions, compared: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -26,8 +26,10 @@ class RunTable:
     Fields are named in full: `groups.race`, `facts.keyword`; so are features: `vader.sentiment`.
     """
 
-    def __init__(self, declared: DeclaredAnalysis) -> None:
+    def __init__(self, declared: DeclaredAnalysis, *, of: str | None = None) -> None:
         self.declared = declared
+        self.name = of or f"The run {declared.run_id}"
+        """What it is a table of, as a sentence begins."""
         self.rows = 0
         self.missing: dict[str, Counter[str]] = defaultdict(Counter)
         """By extractor, why answers have no values, and of how many."""
@@ -145,7 +147,7 @@ def run_observations(table: RunTable, columns: RunColumns) -> Observations:
 
 
 def _field(table: RunTable, name: str) -> str:
-    return full_name(name, table.fields, kind="field", of=f"The run {table.declared.run_id}")
+    return full_name(name, table.fields, kind="field", of=table.name)
 
 
 def _groups(table: RunTable, named: Sequence[str]) -> dict[str, str]:
@@ -158,7 +160,7 @@ def _groups(table: RunTable, named: Sequence[str]) -> dict[str, str]:
     )
     if not found:
         fields = ", ".join(short_names(table.fields).values())
-        raise UsageError(f"No probe of the run names a group. Name a field by --group: {fields}.")
+        raise UsageError(f"{table.name} names no group. Name a field by --group: {fields}.")
     return {field.removeprefix("groups."): field for field in found}
 
 
@@ -170,7 +172,7 @@ def measured_features(table: RunTable, named: Sequence[str]) -> list[str]:
     UsageError
         The run has no such feature, or none at all.
     """
-    of = f"The run {table.declared.run_id}"
+    of = table.name
     if named:
         return [full_name(name, table.features, kind="feature", of=of) for name in named]
     wanted = table.declared.features
@@ -189,8 +191,7 @@ def _kept(table: RunTable, wanted: Mapping[str, Sequence[str]]) -> Whole:
         for name in names:
             if name not in there:
                 raise UsageError(
-                    f"The run {table.declared.run_id} has no {asked} {name!r}. There are:"
-                    f" {', '.join(there)}."
+                    f"{table.name} has no {asked} {name!r}. There are: {', '.join(there)}."
                 )
         if names:
             keep &= np.array([label in names for label in labels])

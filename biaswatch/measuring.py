@@ -1,0 +1,121 @@
+"""Texts measured by extractors in this process: no bus, no store, no model is asked."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from services.extractor.domain import Extractor, Measured, Reading, measured_all
+from services.extractor.handlers.loading import load
+from services.extractor.settings import ExtractorSettings
+from services.gateway.runs.measurements import (
+    AnswerMeasurements,
+    DeclaredAnalysis,
+    Measurement,
+    PinnedExtractor,
+)
+from shared.contracts import Claim
+from shared.errors import ConfigurationError, UsageError
+from shared.models.device import ModelOptions
+from shared.runtime.settings import load_settings
+
+AT_ONCE = 256
+LOG = "log"
+
+
+@dataclass(frozen=True)
+class TextMeasurer:
+    """Extractors that are loaded here."""
+
+    extractors: Mapping[str, Extractor]
+
+    @classmethod
+    def named(cls, names: Sequence[str]) -> "TextMeasurer":
+        """Load extractors by their names.
+
+        Raises
+        ------
+        UsageError
+            One is unknown, or needs a library that is not installed.
+        """
+        wanted = [name.strip() for each in names for name in each.split(",") if name.strip()]
+        if not wanted:
+            raise UsageError("Name an extractor: sentiment, refusal, words, ...")
+        settings = load_settings(ExtractorSettings)
+        models = ModelOptions(settings.extractor_device, settings.extractor_download)
+        try:
+            return cls(load(wanted, settings.extractor_folder, models=models))
+        except ConfigurationError as error:
+            said = str(error).replace(" Correct BIASWATCH_EXTRACTOR_NAMES.", "")
+            raise UsageError(said) from None
+
+    @property
+    def pinned(self) -> list[PinnedExtractor]:
+        """The extractors with their versions and features."""
+        return [
+            PinnedExtractor(name=each.name, version=each.version, features=list(each.features))
+            for each in self.extractors.values()
+        ]
+
+    def measure(self, texts: Sequence[str | None]) -> dict[str, list[Measured]]:
+        """Return by extractor what it read in each text, or why it read nothing."""
+        readings = [Reading(text) for text in texts if text is not None]
+        found: dict[str, list[Measured]] = {}
+        for name, extractor in self.extractors.items():
+            outcomes = iter(measured_all(extractor, readings))
+            found[name] = [({}, "no answer") if text is None else next(outcomes) for text in texts]
+        return found
+
+    def measured_answers(
+        self, answers: Iterable[Mapping[str, Any]]
+    ) -> Iterator[AnswerMeasurements]:
+        """Yield what is measured of recorded answers, in their order."""
+        remaining = iter(answers)
+        while some := list(islice(remaining, AT_ONCE)):
+            measured = self.measure([each.get("text") for each in some])
+            for number, answer in enumerate(some):
+                yield _measured_answer(
+                    answer, {name: found[number] for name, found in measured.items()}
+                )
+
+    def declared(self, name: str, answers: int) -> DeclaredAnalysis:
+        """Return how recorded answers are analysed unless something else is asked for."""
+        return DeclaredAnalysis(
+            run_id=name,
+            suite=LOG,
+            claim=Claim.POPULATION,
+            features=[],
+            selected_at_least={},
+            extractors=self.pinned,
+            targets=[LOG],
+            scaffolds=[LOG],
+            answers=answers,
+            alpha=None,
+            tolerance=None,
+        )
+
+
+def _measured_answer(
+    answer: Mapping[str, Any], measured: Mapping[str, Measured]
+) -> AnswerMeasurements:
+    reason = answer.get("reason")
+    facts = dict(answer.get("facts", {}))
+    if model := answer.get("model"):
+        facts.setdefault("model", str(model))
+    return AnswerMeasurements(
+        key=str(answer["id"]),
+        target=LOG,
+        scaffold=LOG,
+        repeat=0,
+        unit=str(answer.get("unit") or answer["id"]),
+        set=None,
+        groups=dict(answer.get("groups", {})),
+        facts=facts,
+        measured={
+            name: Measurement(
+                values=dict(values),
+                missing=f"no answer: {reason}" if why and "text" not in answer else why,
+            )
+            for name, (values, why) in measured.items()
+        },
+    )
