@@ -35,15 +35,6 @@ class Features(Record):
     """Why there are no values at all."""
 
     @property
-    def calibrated(self) -> dict[str, float | None]:
-        """The values less those of the baseline text; null where either is undefined."""
-        pairs = {name: (value, self.baseline.get(name)) for name, value in self.values.items()}
-        return {
-            name: None if value is None or base is None else value - base
-            for name, (value, base) in pairs.items()
-        }
-
-    @property
     def lane(self) -> str:
         """The extractor's own."""
         return self.extractor

@@ -11,6 +11,8 @@ from shared.stats.samples import Vector
 
 Bounds = tuple[float, float]
 LEAST_UNITS = 2
+LEAST_CLUSTERS = 5
+"""Of each side, where a unit holds several prompts: fewer do not show how families differ."""
 ENOUGH_UNITS = 15
 LEAST_SPREAD = 0.02
 """The middle half of a sample, as a share of the range: if narrower, rare values may be unseen."""

@@ -6,6 +6,7 @@ values at -z and z, with z the normal quantile of 1 - alpha / 2, and a test of a
 score at it, so that intervals and tests never disagree, at any level.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -76,6 +77,17 @@ def gap_curve(a: Curve, b: Curve) -> Curve:
     high = (_at(a, _A_ABOVE) - _at(b, _B_BELOW)).max(axis=1)
     low = (_at(a, _A_BELOW) - _at(b, _B_ABOVE)).min(axis=1)
     return np.concatenate([low[:0:-1], high])
+
+
+def lowest_gaps(curves: Sequence[Curve], alpha: float) -> Curves:
+    """Return [n, n], the lower limits of the gaps of each mean less each other, independent ones.
+
+    They are those of `gap_curve` at coverage 1 - alpha.
+    """
+    reach = -float(special.ndtri(alpha / 2))
+    low = np.array([np.interp(-reach * np.cos(_ANGLES), LADDER, curve) for curve in curves])
+    high = np.array([np.interp(reach * np.sin(_ANGLES), LADDER, curve) for curve in curves])
+    return np.asarray((low[:, None, :] - high[None, :, :]).min(axis=2))
 
 
 def joined_curve(first: Curve, second: Curve, weight: float) -> Curve:

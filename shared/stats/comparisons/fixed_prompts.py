@@ -9,7 +9,12 @@ from scipy import stats
 
 from shared.stats.comparisons.bounded_mean import bounded_mean_curve
 from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.comparisons.confidence_curve import Curve, gap_curve, student_curve
+from shared.stats.comparisons.confidence_curve import (
+    Curve,
+    confidence_limits,
+    gap_curve,
+    student_curve,
+)
 from shared.stats.comparisons.gap_test import NO_RANGE, GapResult, gap_result, without_range
 from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, is_flat
 from shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
@@ -19,6 +24,7 @@ from shared.stats.samples import Sample, Vector, present
 METHOD = "t over answers within prompts"
 NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"
 NO_SPREAD = "all answers to a prompt are equal: a t interval would claim certainty"
+KNOWN = "every prompt was always answered alike: the mean of these prompts is known"
 ENOUGH_ANSWERS = 10
 """A side: of fewer, Student's t is not relied on."""
 LEAST_ALIKE = 4
@@ -125,10 +131,12 @@ def is_deterministic(a: Answers, b: Answers, *, sets: Mapping[Hashable, Hashable
     """Return whether every prompt was answered twice or more, always alike, four times a side."""
     groups = [_answered(group) for group in (a, b)]
     groups = groups if sets is None else _in_shared_sets(groups, sets)
-    return all(
-        sum(map(len, group.values())) >= LEAST_ALIKE
-        and all(len(values) > 1 and _variance(values) == 0 for values in group.values())
-        for group in groups
+    return all(map(_always_alike, groups))
+
+
+def _always_alike(group: Group) -> bool:
+    return sum(map(len, group.values())) >= LEAST_ALIKE and all(
+        len(values) > 1 and _variance(values) == 0 for values in group.values()
     )
 
 
@@ -171,11 +179,13 @@ def _stand_in(group: Weighed) -> Vector:
     return np.sort(mean + scale * np.concatenate(parts))
 
 
-def fixed_prompts_mean(answers: Answers, alpha: float) -> IntervalEstimate:
+def fixed_prompts_mean(
+    answers: Answers, alpha: float, bounds: Bounds | None = None
+) -> IntervalEstimate:
     """Return the mean over prompts, with an interval from the spread of answers to them alone.
 
-    The variance and its degrees of freedom are `within_bank`'s, for one group; missing answers are
-    left out.
+    Its curve is that of one side of `fixed_prompts_gap`: Student's where answers vary within most
+    prompts, else that of bounded means, where the range is known. Missing answers are left out.
     """
     group = _answered(answers)
     if not group:
@@ -184,12 +194,17 @@ def fixed_prompts_mean(answers: Answers, alpha: float) -> IntervalEstimate:
     mean = sum(weight * float(values.mean()) for weight, values in weighed)
     if max(map(len, group.values())) < 2:
         return undefined(NO_REPEATS, value=mean, method=METHOD)
-    terms = _terms(weighed)
-    variance = sum(term for term, _ in terms)
-    if variance <= 0:
+    if _always_alike(group):
+        return undefined(KNOWN, value=mean, method=METHOD)
+    curve = _student_curve(mean, [weighed])
+    if bounds is not None and not (curve is not None and _mostly_varied(group)):
+        curve = np.clip(_bounded_curves([weighed], bounds)[0], *bounds)
+    if curve is None:
         return undefined(NO_SPREAD, value=mean, method=METHOD)
-    reach = float(stats.t.ppf(1 - alpha / 2, _satterthwaite(variance, terms))) * sqrt(variance)
-    return IntervalEstimate(mean, mean - reach, mean + reach, METHOD)
+    low, high = confidence_limits(curve, alpha)
+    if bounds is not None:
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+    return IntervalEstimate(mean, min(low, mean), max(high, mean), METHOD)
 
 
 def _answered(answers: Answers) -> Group:

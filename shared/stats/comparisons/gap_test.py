@@ -9,20 +9,19 @@ and of no known range has no interval.
 
 from dataclasses import dataclass
 from functools import cache
-from math import sqrt
 
 import numpy as np
 
 from shared.stats.comparisons.bounded_mean import bounded_mean_curve
 from shared.stats.comparisons.compared_samples import (
     ENOUGH_UNITS,
-    Bounds,
     ComparedSamples,
     SamplePart,
     SampleParts,
 )
-from shared.stats.comparisons.confidence_curve import Curve, gap_curve, joined_curve, student_curve
+from shared.stats.comparisons.confidence_curve import Curve, gap_curve, joined_curve
 from shared.stats.comparisons.label_tests import exchange_p, flip_p
+from shared.stats.comparisons.mean_interval import mean_curve, student_with_ends
 from shared.stats.comparisons.tolerance_tests import (
     PValues,
     Tails,
@@ -35,12 +34,13 @@ from shared.stats.comparisons.tolerance_tests import (
     sided,
 )
 from shared.stats.estimate import IntervalEstimate, undefined
-from shared.stats.samples import Vector
 
 NO_VALUES = "a group has no values"
 ONE_UNIT = "a group has one unit, which shows no spread: two are needed"
 LOOKED_AT = 0.2
 """A p-value above this is not made surer by a second test."""
+DIFFERENCES_AT_ENDS = 0.5
+"""What a difference at each end counts: it takes both twins, at opposite ends of the range."""
 NO_SPREAD = "equal values do not show how much they could differ: declare the range"
 NO_RANGE = "all values are equal, and how much they could differ is not known: declare the range"
 
@@ -179,6 +179,17 @@ def mean_gap(samples: ComparedSamples) -> float | None:
     return gap
 
 
+def sample_curve(samples: ComparedSamples) -> Curve:
+    """Return the curve that the interval of a gap is read from.
+
+    Raises
+    ------
+    ValueError
+        There are neither two pairs nor two units on each side.
+    """
+    return _curve(samples, SampleParts.of(samples))
+
+
 def _curve(samples: ComparedSamples, parts: SampleParts) -> Curve:
     paired = None if parts.pairs is None else _paired_curve(parts.pairs, samples)
     if parts.single is None:
@@ -196,27 +207,16 @@ def _paired_curve(part: SamplePart, samples: ComparedSamples) -> Curve:
     if not widest:  # twins that are all alike do not show that all others are
         widest = float(np.ptp(np.concatenate([samples.paired_a, samples.paired_b])))
     if part.regular:
-        return _student(part.values, None if bounds is None else (-widest, widest))
+        ends = None if bounds is None else (-widest, widest)
+        return student_with_ends(part.values, ends, DIFFERENCES_AT_ENDS)
     return bounded_mean_curve(part.values, -widest, widest)
 
 
 def _mean_curve(part: SamplePart, samples: ComparedSamples) -> Curve:
-    if part.regular:
-        return _student(part.values, samples.bounds)
-    if samples.bounds is not None:
-        return bounded_mean_curve(part.values, *samples.bounds)
+    if part.regular or samples.bounds is not None:
+        return mean_curve(part, samples.bounds)
     every = np.concatenate([samples.only_a, samples.only_b])
     return bounded_mean_curve(part.values, float(every.min()), float(every.max()))
-
-
-def _student(values: Vector, bounds: Bounds | None) -> Curve:
-    """Return Student's curve, of the values and one more at each end of the range, if it is known.
-
-    The two allow for rare values that were not seen, as Agresti and Caffo's two do for shares.
-    """
-    seen = values if bounds is None else np.append(values, bounds)
-    error = float(seen.std(ddof=1)) / sqrt(len(seen))
-    return student_curve(float(seen.mean()), error, len(seen) - 1)
 
 
 def _agreed(p_values: PValues, samples: ComparedSamples, tolerance: float) -> PValues:

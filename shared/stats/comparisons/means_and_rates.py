@@ -1,4 +1,4 @@
-"""Means and selection rates of units, their differences and ratios, with intervals."""
+"""Means of units, their differences and ratios of rates, with intervals by Student and delta."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,25 +137,6 @@ def is_flat(values: Values, scale: float | None = None) -> bool:
         return float(np.ptp(values)) == 0
     shares = values / largest  # the squares of values near 1e300 could not be computed
     return float(np.ptp(shares)) <= ROUNDING or largest * (largest * float(shares.var())) == 0
-
-
-def rate_of(units: Sequence[float], alpha: float) -> IntervalEstimate:
-    """Return the mean share of units.
-
-    Each unit's share lies in [0, 1]: the part of its repeats that was selected. Where every unit is
-    wholly selected or not, the interval is Wilson's score interval (1927); else it is Student's t,
-    because repeats of a prompt are one unit.
-    """
-    if not units:
-        return undefined(NO_VALUES)
-    if any(share not in (0.0, 1.0) for share in units):
-        return mean_of(units, alpha)
-    selected = round(sum(units))
-    test = stats.binomtest(selected, len(units))
-    interval = test.proportion_ci(1 - alpha, method="wilson")
-    return IntervalEstimate(
-        selected / len(units), float(interval.low), float(interval.high), "Wilson over units"
-    )
 
 
 def impact_ratio(a: Sequence[float], b: Sequence[float], alpha: float) -> IntervalEstimate:

@@ -1,6 +1,5 @@
-"""Rank tests: Mann-Whitney U for two groups, Kruskal-Wallis for any number of them."""
+"""Mann-Whitney's rank test of two groups."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import comb, sqrt
 from typing import Literal
@@ -34,19 +33,6 @@ class MannWhitney:
     n_b: int
     missing_a: int
     missing_b: int
-    reason: str | None = None
-
-
-@dataclass(frozen=True)
-class RankTest:
-    """A rank test's statistic and p-value; None with a reason where undefined."""
-
-    statistic: float | None
-    p_value: float | None
-    method: str
-    n: int
-    """Values of all groups, or pairs, that were there."""
-    missing: int
     reason: str | None = None
 
 
@@ -107,29 +93,6 @@ def mann_whitney(
         raise ValueError("the exact Mann-Whitney distribution knows no ties: use permutation")
     p_value, name = _mann_whitney_p(x, y, ranks, chosen, continuity, rng, resamples)
     return MannWhitney(*found, p_value, name, *counts)
-
-
-def kruskal_wallis(groups: Mapping[str, Sample]) -> RankTest:
-    """Test whether any group's values tend to be larger: Kruskal and Wallis's H, ties corrected.
-
-    The p-value is chi-square's with one degree of freedom less than there are groups with values;
-    take it as rough where a group has fewer than five. Undefined with fewer than two such groups,
-    or where all values are identical. Groups without values are left out.
-
-    References
-    ----------
-    Kruskal and Wallis (1952), Use of ranks in one-criterion variance analysis.
-    """
-    found = [present(sample) for sample in groups.values()]
-    samples = [values for values, _ in found if len(values)]
-    n, missing = sum(map(len, samples)), sum(count for _, count in found)
-    method = "Kruskal-Wallis, chi-square"
-    if len(samples) < 2:
-        return RankTest(None, None, method, n, missing, "fewer than two groups have values")
-    if np.ptp(np.concatenate(samples)) == 0:
-        return RankTest(None, None, method, n, missing, IDENTICAL)
-    test = stats.kruskal(*samples)
-    return RankTest(float(test.statistic), float(test.pvalue), method, n, missing)
 
 
 def _ranked(values: Vector) -> Vector:

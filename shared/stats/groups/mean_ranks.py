@@ -9,8 +9,10 @@ from shared.stats.comparisons.means_and_rates import ROUNDING
 from shared.stats.estimate import check_alpha
 from shared.stats.groups.mean_precision import GroupMeans
 from shared.stats.groups.reasons import Floats, Integers
+from shared.stats.groups.sure_orders import Order
 
 METHOD = "simultaneous intervals of all differences, Bonferroni"
+BY_RANGE = f"{METHOD}, by the range of values"
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Ranks:
     """[groups]: the number of groups, less those whose means are surely smaller."""
 
 
-def ranks_of_means(found: GroupMeans, alpha: float) -> Ranks:
+def ranks_of_means(found: GroupMeans, alpha: float, surely: Order | None = None) -> Ranks:
     """Return ranks with their confidence sets, which hold for all groups at once.
 
     The intervals of all k (k - 1) / 2 differences cover together with probability 1 - alpha
@@ -51,11 +53,12 @@ def ranks_of_means(found: GroupMeans, alpha: float) -> Ranks:
     known = np.isfinite(found.means)
     k = int(np.count_nonzero(known))
     gaps = found.means[:, None] - found.means[None, :]
-    reach = _reach(found, alpha / max(k * (k - 1) // 2, 1))
+    if surely is None:
+        with np.errstate(invalid="ignore"):  # a group without a value is above and below none
+            surely = gaps - _reach(found, alpha / max(k * (k - 1) // 2, 1)) > 0
     rounding = ROUNDING * float(np.abs(found.means[known]).max(initial=0.0))
-    with np.errstate(invalid="ignore"):  # a group without a value is above and below none
-        above = np.count_nonzero(gaps + reach < 0, axis=1)
-        below = np.count_nonzero(gaps - reach > 0, axis=1)
+    above, below = surely.sum(axis=0), surely.sum(axis=1)
+    with np.errstate(invalid="ignore"):
         larger = np.count_nonzero(gaps < -rounding, axis=1)
     columns = (1 + larger, 1 + above, k - below)
     return Ranks(*(np.where(known, column, 0) for column in columns))

@@ -187,15 +187,17 @@ def test_calibrated_values_are_those_less_their_baselines(
     run = RUNS[Claim.POPULATION]
     with Store.open(f"sqlite:///{command.state / 'store.db'}") as store:
         measured = {
-            each.probe_id: each.calibrated["sentiment"]
+            each.probe_id: value - base
             for each in store.records.read(Features, run_id=run.id)
-            if each.extractor == "vader" and each.values
+            if each.extractor == "vader"
+            if (value := each.values.get("sentiment")) is not None
+            if (base := each.baseline.get("sentiment")) is not None
         }
     by_race: dict[str, dict[str, list[float]]] = {}
     for probe in probes_of(run, SUITES[Claim.POPULATION], AT):
-        if probe.target.name == "simulator:m0" and (value := measured.get(probe.id)) is not None:
+        if probe.target.name == "simulator:m0" and (own := measured.get(probe.id)) is not None:
             units = by_race.setdefault(probe.groups["race"], {})
-            units.setdefault(probe.unit_id, []).append(value)
+            units.setdefault(probe.unit_id, []).append(own)
     means = {race: fmean(map(fmean, units.values())) for race, units in by_race.items()}
     found = said(
         command, "diagnose", run.id, "--calibrate", "--group", "race", "--feature", "sentiment",

@@ -194,7 +194,8 @@ async def test_baselines_are_asked_for_once(platform: Platform) -> None:
         probe = make_probe(n, measure=("toy",), baseline="base")
         await platform.bus.publish(make_response(n, text="longer", probe=probe))
         await platform.seen.wait_for(n + 1)
-    assert [each.calibrated for each in platform.seen.records] == [{"letters": 2.0}] * 3
+    seen = [(each.values, each.baseline) for each in platform.seen.records]
+    assert seen == [({"letters": 6.0}, {"letters": 4.0})] * 3
     assert sum(call.count("base") for call in toy.calls) == 1
 
 

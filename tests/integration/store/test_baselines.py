@@ -36,5 +36,6 @@ def test_a_baseline_text_is_measured_once_however_many_probes_share_it(store: St
     first, again = handle(batch), handle(batch)
     assert read.count("the base") == 1
     assert [dict(each.baseline) for each in first] == [{"x": 8.0}] * 4
-    assert [each.calibrated for each in again] == [{"x": -2.0}] * 4
+    assert [dict(each.values) for each in again] == [{"x": 6.0}] * 4
+    assert [dict(each.baseline) for each in again] == [{"x": 8.0}] * 4
     assert {each.instrument for each in first} == {"a toy"}

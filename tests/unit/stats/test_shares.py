@@ -1,25 +1,10 @@
-"""Selection rates and impact ratios against statsmodels, and what is undefined."""
+"""Impact ratios and corrections against statsmodels, and what is undefined."""
 
 import pytest
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 
-from shared.stats.comparisons.means_and_rates import impact_ratio, rate_of
+from shared.stats.comparisons.means_and_rates import impact_ratio
 from shared.stats.comparisons.multiplicity import holm
-
-
-@pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (10, 10), (1, 400)])
-def test_a_share_of_whole_units_has_wilsons_interval(k: int, n: int) -> None:
-    found = rate_of([1.0] * k + [0.0] * (n - k), 0.05)
-    low, high = proportion_confint(k, n, method="wilson")
-    assert found.value == k / n
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
-
-
-def test_repeats_of_a_prompt_are_one_unit() -> None:
-    found = rate_of([0.5, 1.0, 0.0, 0.9], 0.05)
-    assert found.value == pytest.approx(0.6)
-    assert found.method == "t over units"
 
 
 def test_an_impact_ratio_is_the_smaller_rate_over_the_larger() -> None:

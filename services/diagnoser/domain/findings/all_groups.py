@@ -1,6 +1,6 @@
 """All groups of a dimension at once: one test, means partially pooled, and ranks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,15 +8,18 @@ import numpy as np
 from services.diagnoser.domain.findings.group_disparities import GroupedTable, finite
 from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import Floats, Whole
+from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.groups.cells import Table
 from shared.stats.groups.exchanges import unit_means
 from shared.stats.groups.mean_precision import group_means
+from shared.stats.groups.mean_ranks import BY_RANGE as RANKS_BY_RANGE
 from shared.stats.groups.mean_ranks import METHOD as RANKS
 from shared.stats.groups.mean_ranks import ranks_of_means
 from shared.stats.groups.overall import METHOD as LABELS_PERMUTED
 from shared.stats.groups.overall import overall_test
 from shared.stats.groups.partial_pooling import partially_pooled
 from shared.stats.groups.reasons import Reason, sentence
+from shared.stats.groups.sure_orders import sure_orders
 
 LEAST_GROUPS = 3
 """With two groups, their gap already says everything."""
@@ -56,7 +59,7 @@ class GroupMean:
     rank_low: int | None
     rank_high: int | None
     """All groups' ranks lie between their two bounds at once, with probability 1 - alpha."""
-    rank_method: str = RANKS
+    rank_method: str
 
 
 def overall(
@@ -85,8 +88,16 @@ def overall(
             )
 
 
-def means_together(rows: GroupedTable, grouping: Grouping, alpha: float) -> Iterator[GroupMean]:
-    """Return every group's mean, shrunken mean and rank in domains of three groups or more."""
+def means_together(
+    rows: GroupedTable, grouping: Grouping, alpha: float, bounds: Sequence[Sequence[Bounds | None]]
+) -> Iterator[GroupMean]:
+    """Return every group's mean, shrunken mean and rank in domains of three groups or more.
+
+    Parameters
+    ----------
+    bounds
+        By feature and domain, the range of values where it is known.
+    """
     table, sets = rows.table, rows.sets
     if rows.units is not None:
         table, kept = unit_means(table, rows.units, sets)
@@ -97,7 +108,10 @@ def means_together(rows: GroupedTable, grouping: Grouping, alpha: float) -> Iter
             continue
         design = _design(grouping, groups)
         for feature in range(len(table.features)):
-            yield from _of_feature(table, sets, grouping, groups, feature, name, design, alpha)
+            known = bounds[feature][domain]
+            yield from _of_feature(
+                table, sets, grouping, groups, feature, name, design, alpha, known
+            )
 
 
 def _of_feature(
@@ -109,6 +123,7 @@ def _of_feature(
     domain: str,
     design: Floats | None,
     alpha: float,
+    bounds: Bounds | None,
 ) -> Iterator[GroupMean]:
     values = table.values[:, feature]
     mine = np.isin(table.codes, groups) & np.isfinite(values)
@@ -116,7 +131,8 @@ def _of_feature(
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no rank
         found = group_means(values[mine], codes, sets[mine], len(groups))
         pooled = partially_pooled(found.means, found.variance * found.shares, design)
-    ranks = ranks_of_means(found, alpha)
+    surely = bounds and sure_orders(values[mine], codes, sets[mine], found.shared, bounds, alpha)
+    ranks = ranks_of_means(found, alpha, surely)
     for place, group in enumerate(groups):
         ranked = bool(ranks.ranks[place])
         yield GroupMean(
@@ -131,6 +147,7 @@ def _of_feature(
             rank=int(ranks.ranks[place]) if ranked else None,
             rank_low=int(ranks.low[place]) if ranked else None,
             rank_high=int(ranks.high[place]) if ranked else None,
+            rank_method=RANKS if surely is None else RANKS_BY_RANGE,
         )
 
 

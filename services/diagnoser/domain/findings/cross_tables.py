@@ -7,6 +7,7 @@ import numpy as np
 
 from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
 from services.diagnoser.domain.findings.gap_samples import SampledGroups
+from services.diagnoser.domain.findings.group_intervals import GroupIntervals
 from services.diagnoser.domain.findings.groupings import grouping
 from services.diagnoser.domain.findings.observations import (
     MeasuredResponse,
@@ -17,10 +18,8 @@ from services.diagnoser.domain.findings.observations import (
 )
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import estimate_record, negated
-from services.diagnoser.domain.findings.units import FixedPrompts, Units
+from services.diagnoser.domain.findings.units import Units
 from shared.contracts import Against, Cell, Claim, CriterionGap, Deviation, ErrorGap
-from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
-from shared.stats.comparisons.means_and_rates import mean_of
 from shared.stats.studies.hiring import LEAST_SHARED_SETS
 
 ANONYMISED = "\0 anonymised"
@@ -93,17 +92,12 @@ def cells(
         return
     observations = observations_of(responses, {"": values})
     groups = grouping(observations, dimensions)
-    units, prompts = Units(observations, groups), FixedPrompts(observations, groups)
+    of = GroupIntervals(observations, groups, plan.claim, plan.alpha)
     for code, group in enumerate(groups.groups):
         rows = np.flatnonzero(groups.codes == code).tolist()
-        mean = (
-            fixed_prompts_mean(prompts.by_prompt(code, 0), plan.alpha)
-            if plan.claim is Claim.BANK
-            else mean_of(units.values(code, 0).tolist(), plan.alpha)
-        )
         yield Cell(
             groups=group.levels,
-            mean=estimate_record(mean),
+            mean=estimate_record(of.mean(code, 0)),
             answers=len(rows),
             missing=sum(values[row] is None for row in rows),
         )

@@ -12,14 +12,17 @@ from services.diagnoser.domain.findings.observations import Floats, Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from services.diagnoser.domain.findings.units import FixedPrompts, SideUnits, Units
 from shared.contracts import Claim
-from shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, ComparedSamples
+from shared.stats.comparisons.compared_samples import (
+    LEAST_CLUSTERS,
+    LEAST_UNITS,
+    Bounds,
+    ComparedSamples,
+)
 from shared.stats.comparisons.fixed_prompts import fixed_prompts_gap, is_deterministic
 from shared.stats.comparisons.gap_test import GapResult, compare_samples
 from shared.stats.estimate import undefined
 from shared.stats.samples import Sample
 
-LEAST_CLUSTERS = 5
-"""Of each side, where a unit holds several prompts: fewer do not show how families differ."""
 FEW_CLUSTERS = "prompts come in families, and fewer than five families of a group were answered"
 
 

@@ -18,12 +18,10 @@ from services.diagnoser.domain.findings.group_disparities import (
     disparity_statistics,
     finite,
 )
+from services.diagnoser.domain.findings.group_intervals import GroupIntervals
 from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.units import FixedPrompts, Units
 from shared.contracts import Claim
-from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
-from shared.stats.comparisons.means_and_rates import mean_of, rate_of
 from shared.stats.comparisons.missingness import Missingness, missingness
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.groups.descriptive import Mean
@@ -80,6 +78,7 @@ def describe(
     """
     rows = GroupedTable.of(observations, grouping)
     summary = rows.summary(statistics, ddof)
+    bounds = [observations.bounds(index) for index in range(len(observations.features))]
     apart = disparity_statistics(
         rows, grouping, summary, statistics,
         ddof=ddof, permutations=permutations, rng=rng, progress=progress,
@@ -88,7 +87,7 @@ def describe(
         tuple(_statistics(observations, grouping, summary, statistics, alpha, claim)),
         tuple(apart),
         tuple(overall(rows, grouping, permutations, rng)),
-        tuple(means_together(rows, grouping, alpha)),
+        tuple(means_together(rows, grouping, alpha, bounds)),
     )
 
 
@@ -125,24 +124,15 @@ def _intervals(
     observations: Observations, grouping: Grouping, statistic: Statistic, alpha: float, claim: Claim
 ) -> list[list[IntervalEstimate]] | None:
     """Return each group's mean or rate over units with its interval; other statistics have none."""
+    groups, features = range(len(grouping.groups)), range(len(observations.features))
     if isinstance(statistic, Mean):
-        measured, estimate = observations, mean_of
-    elif isinstance(statistic, SelectionRate):
-        selected = statistic.selected(observations.values)
-        measured, estimate = replace(observations, values=selected), rate_of
-    else:
-        return None
-    prompts = FixedPrompts(measured, grouping) if claim is Claim.BANK else None
-    units = Units(measured, grouping)
-    return [
-        [
-            fixed_prompts_mean(prompts.by_prompt(group, feature), alpha)
-            if prompts
-            else estimate(units.values(group, feature).tolist(), alpha)
-            for feature in range(len(observations.features))
-        ]
-        for group in range(len(grouping.groups))
-    ]
+        of = GroupIntervals(observations, grouping, claim, alpha)
+        return [[of.mean(group, feature) for feature in features] for group in groups]
+    if isinstance(statistic, SelectionRate):
+        selected = replace(observations, values=statistic.selected(observations.values))
+        of = GroupIntervals(selected, grouping, claim, alpha)
+        return [[of.rate(group, feature) for feature in features] for group in groups]
+    return None
 
 
 @dataclass(frozen=True)

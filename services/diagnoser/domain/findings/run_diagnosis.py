@@ -7,6 +7,7 @@ import numpy as np
 
 from services.diagnoser.domain.findings.comparisons import compare, corrected
 from services.diagnoser.domain.findings.gap_samples import SampledGroups
+from services.diagnoser.domain.findings.group_intervals import GroupIntervals
 from services.diagnoser.domain.findings.groupings import grouping
 from services.diagnoser.domain.findings.observations import (
     MeasuredResponse,
@@ -17,8 +18,6 @@ from services.diagnoser.domain.findings.observations import (
 )
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import GroupedResponses, RunFinding, findings
-from services.diagnoser.domain.findings.units import FixedPrompts, Units
-from shared.contracts import Claim
 
 
 def diagnose(
@@ -48,12 +47,10 @@ def _parts(responses: Sequence[MeasuredResponse], plan: AnalysisPlan) -> Iterato
         selected = _selected(observations, plan)
         for dimension in dimensions_of(some):
             groups = grouping(observations, (dimension,))
-            fixed = plan.claim is Claim.BANK
             yield GroupedResponses(
                 responses=some,
                 sampled=SampledGroups(observations, groups, plan.comparisons),
-                selected=Units(selected, groups),
-                selected_prompts=FixedPrompts(selected, groups) if fixed else None,
+                selected=GroupIntervals(selected, groups, plan.claim, plan.alpha),
             )
 
 

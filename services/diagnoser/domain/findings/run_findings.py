@@ -1,6 +1,6 @@
 """Findings: what was computed for a part of a run, in the words of its records."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -12,6 +12,7 @@ from services.diagnoser.domain.findings.all_groups import LEAST_GROUPS
 from services.diagnoser.domain.findings.comparisons import GroupComparison
 from services.diagnoser.domain.findings.gap_samples import SampledGroups
 from services.diagnoser.domain.findings.gap_statistics import Value
+from services.diagnoser.domain.findings.group_intervals import GroupIntervals
 from services.diagnoser.domain.findings.group_records import (
     disparity_records,
     overall_record,
@@ -20,13 +21,13 @@ from services.diagnoser.domain.findings.group_records import (
 )
 from services.diagnoser.domain.findings.group_statistics import (
     GroupingDescription,
+    GroupStatistic,
     describe,
     missingness_by_group,
 )
 from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import MeasuredResponse, Observations, Whole
 from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.units import FixedPrompts, Units
 from shared.contracts import (
     Estimate,
     Gap,
@@ -38,8 +39,7 @@ from shared.contracts import (
     Verdict,
 )
 from shared.formatting import TOO_SMALL, computed_p
-from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
-from shared.stats.comparisons.means_and_rates import impact_ratio, mean_of, rate_of
+from shared.stats.comparisons.means_and_rates import impact_ratio
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 
@@ -80,10 +80,8 @@ class GroupedResponses:
     responses: Sequence[MeasuredResponse]
     sampled: SampledGroups
     """The groups, ready to be compared."""
-    selected: Units
-    """1 where an answer is a selection, 0 where it is none; by prompt."""
-    selected_prompts: FixedPrompts | None
-    """Where the claim is about these prompts alone."""
+    selected: GroupIntervals
+    """1 where an answer is a selection, 0 where it is none."""
 
     @property
     def observations(self) -> Observations:
@@ -94,18 +92,6 @@ class GroupedResponses:
     def grouping(self) -> Grouping:
         """The groups of the dimension."""
         return self.sampled.grouping
-
-    def mean(self, group: int, feature: int, alpha: float) -> IntervalEstimate:
-        """Return a group's mean with the interval of what the conclusions are about."""
-        if (prompts := self.sampled.prompts) is not None:
-            return fixed_prompts_mean(prompts.by_prompt(group, feature), alpha)
-        return mean_of(self.sampled.units.values(group, feature).tolist(), alpha)
-
-    def rate(self, group: int, feature: int, alpha: float) -> IntervalEstimate:
-        """Return a group's selection rate with such an interval."""
-        if self.selected_prompts:
-            return fixed_prompts_mean(self.selected_prompts.by_prompt(group, feature), alpha)
-        return rate_of(self.selected.values(group, feature).tolist(), alpha)
 
 
 def findings(
@@ -126,14 +112,16 @@ def findings(
         ddof=1,
         permutations=plan.permutations if many else 0,
         rng=rng,
+        claim=plan.claim,
     )
     if many and plan.permutations:
         rates = selection_disparities(part.observations, part.grouping, plan, rng.spawn(1)[0])
         described = replace(described, disparities=(*described.disparities, *rates))
     missing = missingness_by_group(part.observations, part.grouping, alpha=plan.alpha, rng=rng)
+    by_group = _by_group(described)
     for index, (feature, of) in enumerate(zip(part.observations.features, missing, strict=True)):
-        other = _other(described, feature)
-        summaries = tuple(_summary(part, code, index, plan, other[code]) for code in groups)
+        of_groups = by_group[feature]
+        summaries = tuple(_summary(part, code, index, plan, of_groups[code]) for code in groups)
         yield RunFinding(
             FindingKey(first.target, first.scaffold, first.extractor, feature, part.grouping.name),
             with_standing(summaries, described, feature),
@@ -145,12 +133,18 @@ def findings(
         )
 
 
-def _other(described: GroupingDescription, feature: str) -> list[dict[str, float | None]]:
-    """Return, by group, the statistics of a feature beyond its mean."""
-    mine = [each for each in described.statistics if each.feature == feature]
-    others = [statistic.name for statistic in STATISTICS[1:]]
-    columns = ([each.value for each in mine if each.statistic == name] for name in others)
-    return [dict(zip(others, values, strict=True)) for values in zip(*columns, strict=True)]
+def _by_group(described: GroupingDescription) -> dict[str, list[list[GroupStatistic]]]:
+    """Return, by feature and group, the statistics in the order of `STATISTICS`."""
+    found: dict[str, dict[str, list[GroupStatistic]]] = defaultdict(lambda: defaultdict(list))
+    for each in described.statistics:
+        found[each.feature][next(iter(each.group.values()))].append(each)
+    return {feature: list(groups.values()) for feature, groups in found.items()}
+
+
+def _mean_record(found: GroupStatistic) -> Estimate:
+    return Estimate(
+        value=found.value, low=found.low, high=found.high, method=found.method, reason=found.reason
+    )
 
 
 def _summary(
@@ -158,22 +152,22 @@ def _summary(
     code: int,
     index: int,
     plan: AnalysisPlan,
-    other: dict[str, float | None],
+    of_group: Sequence[GroupStatistic],
 ) -> GroupSummary:
     rows = np.flatnonzero(part.grouping.codes == code)
     reasons = _reasons(part, rows, index)
     rate = None
     if part.observations.features[index] in (plan.selected_at_least or {}):
-        rate = estimate_record(part.rate(code, index, plan.alpha))
+        rate = estimate_record(part.selected.rate(code, index))
     return GroupSummary(
         group=part.grouping.groups[code].name,
         responses=len(rows),
         missing=reasons.total(),
         missing_reasons=dict(sorted(reasons.items())),
         units=len(part.sampled.units.values(code, index)),
-        mean=estimate_record(part.mean(code, index, plan.alpha)),
+        mean=_mean_record(of_group[0]),
         selection_rate=rate,
-        statistics=other,
+        statistics={each.statistic: each.value for each in of_group[1:]},
     )
 
 
@@ -196,11 +190,11 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
     impact = None
     if compared.feature in (plan.selected_at_least or {}):
         codes = {group.name: code for code, group in enumerate(part.grouping.groups)}
-        a = part.selected.values(codes[compared.a], index)
+        a = part.selected.units.values(codes[compared.a], index)
         if compared.b in codes:
-            b = part.selected.values(codes[compared.b], index)
+            b = part.selected.units.values(codes[compared.b], index)
         else:
-            others = part.selected.rest(codes[compared.a]).by_unit.values[:, index]
+            others = part.selected.units.rest(codes[compared.a]).by_unit.values[:, index]
             b = others[np.isfinite(others)]
         impact = estimate_record(impact_ratio(a.tolist(), b.tolist(), plan.alpha))
     conclusion, by_set = compared.conclusion, compared.by_set

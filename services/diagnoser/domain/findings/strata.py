@@ -7,6 +7,7 @@ from math import isfinite
 
 import numpy as np
 
+from services.diagnoser.domain.findings.group_intervals import GroupIntervals
 from services.diagnoser.domain.findings.groupings import grouping
 from services.diagnoser.domain.findings.observations import (
     MeasuredResponse,
@@ -20,10 +21,7 @@ from services.diagnoser.domain.findings.run_findings import (
     FindingKey,
     estimate_record,
 )
-from services.diagnoser.domain.findings.units import FixedPrompts, Units
-from shared.contracts import Claim, GroupSummary
-from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
-from shared.stats.comparisons.means_and_rates import mean_of
+from shared.contracts import GroupSummary
 
 
 @dataclass(frozen=True)
@@ -65,25 +63,19 @@ def _summaries(
     responses: Sequence[MeasuredResponse], feature: str, name: str, plan: AnalysisPlan
 ) -> Iterator[GroupSummary]:
     given = [response.values.get(feature) for response in responses]
-    observations = observations_of(responses, {feature: given})
+    observations = observations_of(responses, {feature: given}, plan.ranges)
     levels = grouping(observations, (name,))
-    units, prompts = Units(observations, levels), FixedPrompts(observations, levels)
+    of = GroupIntervals(observations, levels, plan.claim, plan.alpha)
     for code, level in enumerate(levels.groups):
         rows = np.flatnonzero(levels.codes == code).tolist()
         reasons = Counter(filter(None, (_why_missing(responses[row], feature) for row in rows)))
-        values = units.values(code, 0).tolist()
-        mean = (
-            fixed_prompts_mean(prompts.by_prompt(code, 0), plan.alpha)
-            if plan.claim is Claim.BANK
-            else mean_of(values, plan.alpha)
-        )
         yield GroupSummary(
             group=level.name,
             responses=len(rows),
             missing=reasons.total(),
             missing_reasons=dict(sorted(reasons.items())),
-            units=len(values),
-            mean=estimate_record(mean),
+            units=len(of.units.values(code, 0)),
+            mean=estimate_record(of.mean(code, 0)),
         )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
+from shared.stats.comparisons.mean_interval import independent_units
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class SideUnits:
     """[n, features]: the means of the prompts that belong to no set."""
     clustered: bool
     """Whether any set holds several prompts of this side, which are then one unit together."""
+    set_of: Whole
+    """The set of each prompt of `by_unit`, -1 for none."""
 
     @classmethod
     def of(cls, observations: Observations, units: Whole, sets: Whole, rows: Whole) -> "SideUnits":
@@ -43,7 +46,7 @@ class SideUnits:
         has = set_of >= 0
         by_set, _ = _means(by_unit.values[has], set_of[has])
         clustered = len(by_set.keys) < int(has.sum())
-        return cls(by_unit, by_set, by_unit.values[~has], clustered)
+        return cls(by_unit, by_set, by_unit.values[~has], clustered, set_of)
 
 
 class Units:
@@ -73,6 +76,13 @@ class Units:
         """Return the means of a group's prompts that have any value."""
         means = self.groups[group].by_unit.values[:, feature]
         return means[np.isfinite(means)]
+
+    def independent(self, group: int, feature: int) -> Floats:
+        """Return a group's values, those of the prompts of one set together as one unit."""
+        side = self.groups[group]
+        means = side.by_unit.values[:, feature]
+        there = np.isfinite(means)
+        return independent_units(means[there], side.set_of[there])
 
     def _of(self, belongs: NDArray[np.bool_]) -> SideUnits:
         return SideUnits.of(self._observations, self._units, self._sets, np.flatnonzero(belongs))

@@ -1,0 +1,128 @@
+"""The mean of independent units: its confidence curve, and the interval read from it.
+
+A mean by itself and each side of a gap have the same curve, so that a group's interval and its
+comparisons rest on the same assumptions.
+"""
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.stats.comparisons.bounded_mean import bounded_mean_curve
+from shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, SamplePart
+from shared.stats.comparisons.confidence_curve import Curve, confidence_limits, student_curve
+from shared.stats.comparisons.means_and_rates import NO_VALUES
+from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from shared.stats.samples import Vector
+
+BOUNDED, STUDENT = "bounded means, over units", "Student's t, over units"
+ONE_UNIT = "one unit has no spread: an interval needs two, or a declared range"
+NO_SPREAD = "equal values do not show how much they could differ: declare the range"
+
+
+def mean_interval(units: Vector, bounds: Bounds | None, alpha: float) -> IntervalEstimate:
+    """Return the mean of units with an interval that holds for flat and small groups too.
+
+    Where the range is known, the interval is that of bounded means, or for a spread sample of 15
+    units and more that of Student's t with one value more at each end of the range. Where it
+    is not, Student's t, and none for a single unit or equal values. Limits never leave the range.
+
+    Parameters
+    ----------
+    units
+        One finite value for each unit, independent of one another.
+    bounds
+        The range of values, None where it is not known.
+    alpha
+        1 minus the coverage, in (0, 1).
+
+    References
+    ----------
+    Gaffke (2005) and Student (1908), as `bounded_mean` and `confidence_curve` tell.
+    """
+    check_alpha(alpha)
+    if not len(units):
+        return undefined(NO_VALUES, method=STUDENT)
+    part = SamplePart.of(units, bounds)
+    value = float(part.values.mean())
+    if bounds is None and not part.regular:
+        reason = NO_SPREAD if len(units) >= LEAST_UNITS else ONE_UNIT
+        return undefined(reason, value=value, method=STUDENT)
+    low, high = confidence_limits(mean_curve(part, bounds), alpha)
+    if bounds is not None:
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+    method = STUDENT if part.regular else BOUNDED
+    return IntervalEstimate(value, min(low, value), max(high, value), method)
+
+
+def rate_interval(shares: Vector, alpha: float) -> IntervalEstimate:
+    """Return the mean share of units, each in [0, 1]: the part of its answers that was selected.
+
+    Where every unit is wholly selected or not, the limits are mid-p Clopper and Pearson's.
+    """
+    if len(shares) and np.isin(shares, (0.0, 1.0)).all():
+        check_alpha(alpha)
+        limits = confidence_limits(bounded_mean_curve(shares, 0.0, 1.0), alpha)
+        return IntervalEstimate(float(shares.mean()), *limits, "mid-p Clopper-Pearson, over units")
+    return mean_interval(shares, (0.0, 1.0), alpha)
+
+
+def mean_curve(part: SamplePart, bounds: Bounds | None) -> Curve:
+    """Return the confidence curve of a mean.
+
+    Raises
+    ------
+    ValueError
+        Student's t does not fit, and no range is known.
+    """
+    if part.regular:
+        return student_with_ends(part.values, bounds)
+    if bounds is None:
+        raise ValueError("the mean of values without a spread, or a range, has no curve")
+    return bounded_mean_curve(part.values, *bounds)
+
+
+def student_with_ends(values: Vector, bounds: Bounds | None, weight: float = 1.0) -> Curve:
+    """Return Student's curve, of the values and one more at each end of a known range.
+
+    The two allow for rare values that were not seen, as Agresti and Caffo's added answers do for
+    shares: without them a rare value that no unit has shown is taken as impossible.
+
+    Parameters
+    ----------
+    weight
+        What each of the two counts, the others counting 1.
+    """
+    added = 0.0 if bounds is None else weight
+    ends = np.array(bounds or (0.0, 0.0))
+    n = len(values) + 2 * added
+    mean = (float(values.sum()) + added * float(ends.sum())) / n
+    squares = ((values - mean) ** 2).sum() + added * ((ends - mean) ** 2).sum()
+    return student_curve(mean, sqrt(float(squares) / (n - 1) / n), n - 1)
+
+
+def independent_units(values: Vector, families: NDArray[np.integer]) -> Vector:
+    """Return one value for each independent unit of a group, with the mean of all its values.
+
+    Values of one family belong together and count as one unit. It is the family's mean; where
+    families differ in size, its distance from the mean of all is weighed by its size, so that the
+    mean over units stays that over values, and its variance is that of a weighted mean.
+
+    Parameters
+    ----------
+    values
+        [n], finite.
+    families
+        [n], codes of families; below 0 for a value of its own.
+    """
+    own = families < 0
+    codes = np.where(own, families.max(initial=-1) + 1 + np.arange(len(values)), families)
+    _, of_value, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    if len(sizes) == len(values):
+        return values
+    means = np.bincount(of_value, weights=values) / sizes
+    if (sizes == sizes[0]).all():
+        return np.asarray(means, dtype=np.float64)
+    centre = float(values.mean())
+    return np.asarray(centre + (means - centre) * sizes / sizes.mean(), dtype=np.float64)
