@@ -44,12 +44,13 @@ def mean_interval(units: Vector, bounds: Bounds | None, alpha: float) -> Interva
     check_alpha(alpha)
     if not len(units):
         return undefined(NO_VALUES, method=STUDENT)
-    part = SamplePart.of(units, bounds)
+    wide = holding(units, bounds)
+    part = SamplePart.of(units, wide)
     value = float(part.values.mean())
     if bounds is None and not part.regular:
         reason = NO_SPREAD if len(units) >= LEAST_UNITS else ONE_UNIT
         return undefined(reason, value=value, method=STUDENT)
-    low, high = confidence_limits(mean_curve(part, bounds), alpha)
+    low, high = confidence_limits(mean_curve(part, wide), alpha)
     if bounds is not None:
         low, high = max(low, bounds[0]), min(high, bounds[1])
     method = STUDENT if part.regular else BOUNDED
@@ -66,6 +67,13 @@ def rate_interval(shares: Vector, alpha: float) -> IntervalEstimate:
         limits = confidence_limits(bounded_mean_curve(shares, 0.0, 1.0), alpha)
         return IntervalEstimate(float(shares.mean()), *limits, "mid-p Clopper-Pearson, over units")
     return mean_interval(shares, (0.0, 1.0), alpha)
+
+
+def holding(units: Vector, bounds: Bounds | None) -> Bounds | None:
+    """Return the range, as wide as units of `independent_units` need: large families weigh more."""
+    if bounds is None:
+        return None
+    return min(bounds[0], float(units.min())), max(bounds[1], float(units.max()))
 
 
 def mean_curve(part: SamplePart, bounds: Bounds | None) -> Curve:

@@ -18,7 +18,7 @@ from shared.stats.comparisons.compared_samples import (
 )
 from shared.stats.comparisons.confidence_curve import Curve, confidence_limits, lowest_gaps
 from shared.stats.comparisons.gap_test import sample_curve
-from shared.stats.comparisons.mean_interval import independent_units, mean_curve
+from shared.stats.comparisons.mean_interval import holding, independent_units, mean_curve
 from shared.stats.groups.reasons import Floats, Integers
 
 Order = NDArray[np.bool_]
@@ -74,9 +74,8 @@ def _curve(values: Floats, sets: Integers, bounds: Bounds) -> Curve | None:
     least = LEAST_UNITS if len(units) == len(values) else LEAST_CLUSTERS
     if len(units) < least:
         return None
-    low, high = bounds
-    widened = min(low, float(units.min())), max(high, float(units.max()))
-    return mean_curve(SamplePart.of(units, widened), widened)
+    wide = holding(units, bounds)
+    return mean_curve(SamplePart.of(units, wide), wide)
 
 
 def _within_sets(

@@ -88,3 +88,14 @@ def test_a_family_is_one_unit_and_weighs_by_its_size() -> None:
     shares, means = np.array([3, 1, 1]) / 5, np.array([2.0, 8.0, 5.0])
     weighted = float(shares**2 @ (means - values.mean()) ** 2)
     assert ((uneven - uneven.mean()) ** 2).sum() / 9 == pytest.approx(weighted)
+
+
+def test_the_interval_of_uneven_families_stays_within_the_range() -> None:
+    values = np.array([1.0] * 9 + [0.0, 0.0, 1.0])
+    units = independent_units(values, np.array([0] * 9 + [1, 2, 3]))
+    assert units.max() > 1
+    found = mean_interval(units, UNIT, 0.05)
+    assert found.value == pytest.approx(10 / 12)
+    assert found.high == 1.0
+    assert found.low is not None
+    assert found.low < 0.4

@@ -48,8 +48,8 @@ def test_groups_are_surely_ordered_where_their_comparison_is_a_disparity() -> No
 
 def test_twins_are_ordered_by_their_differences() -> None:
     rng = np.random.default_rng(3)
-    level = rng.uniform(0.1, 0.8, 60)
-    twins = [level + 0.05, level + rng.normal(0, 0.01, 60)]
+    level = rng.uniform(0.05, 0.85, 60)
+    twins = [level + 0.07, level + rng.normal(0, 0.01, 60)]
     apart = order_of(twins)
     together = order_of(twins, np.tile(np.arange(60), 2))
     assert not apart.any()
