@@ -21,7 +21,7 @@ def mid_p_limits(k: int, n: int, alpha: float = 0.05) -> tuple[float, float]:
 
 def randomly_weighed(values: np.ndarray, added: float, draws: int = 200_000) -> np.ndarray:
     weights = np.random.default_rng(1).dirichlet(np.ones(len(values) + 1), draws)
-    return weights @ np.append(values, added)
+    return np.asarray(weights @ np.append(values, added))
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (10, 10), (1, 400), (60, 120)])

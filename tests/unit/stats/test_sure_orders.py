@@ -35,7 +35,7 @@ def test_a_flat_group_of_three_may_have_any_rank() -> None:
 
 def test_groups_are_surely_ordered_where_their_comparison_is_a_disparity() -> None:
     rng = np.random.default_rng(2)
-    samples = [rng.beta(*shape, 40) for shape in ((2, 6), (3, 5), (5, 3), (2.2, 6))]
+    samples = [rng.beta(a, b, 40) for a, b in ((2.0, 6.0), (3.0, 5.0), (5.0, 3.0), (2.2, 6.0))]
     surely = order_of(samples)
     for a in range(4):
         for b in range(4):
