@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from tools.deployment import compose, dashboards, monitoring
+from tools.deployment.chart import chart
 from tools.deployment.services import ROOT, SIMULATOR, bus_services
 from tools.deployment.workloads import Object, provision, workload
 
@@ -52,7 +53,7 @@ def generated() -> dict[Path, str]:
     files[PARTS / "prometheus-operator" / "monitors.yaml"] = text_of([monitoring.monitor()])
     for name, text in dashboards.files().items():
         files[PARTS / "grafana" / name] = text
-    return files
+    return files | chart.files()
 
 
 def amended() -> dict[Path, str]:

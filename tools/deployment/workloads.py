@@ -79,7 +79,7 @@ def provision() -> list[Object]:
         "command": ["biaswatch", "provision"],
         "args": ["--replicas", "$(BIASWATCH_STREAM_REPLICAS)", "--wait-s", str(PREPARED_WITHIN_S)],
         **_with_bus({}),
-        "resources": _resources("recorder"),
+        "resources": resources_of("recorder"),
         "securityContext": _restricted(),
         "volumeMounts": _mounts(name),
     }
@@ -156,7 +156,7 @@ def _container(service: str) -> Object:
         "imagePullPolicy": "IfNotPresent",
         "ports": _ports(service),
         **_environment(service),
-        "resources": _resources(service),
+        "resources": resources_of(service),
         **_probes(service),
         "securityContext": _restricted(),
         "volumeMounts": _mounts(service),
@@ -171,7 +171,8 @@ def _restricted() -> Object:
     }
 
 
-def _resources(service: str) -> Object:
+def resources_of(service: str) -> Object:
+    """Return what a service requests and may use."""
     least, most = spec_of(service).memory
     return {
         "requests": {"cpu": spec_of(service).cpu, "memory": least},

@@ -1,0 +1,156 @@
+"""The Helm chart applies what the overlays apply, takes what it says it takes, and nothing else."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.helm_chart import chart_findings, chart_objects, chart_refusal
+from tests.support.manifests import clean, objects
+from tools.deployment.services import bus_services
+
+SMALL = {name: {"resources": {"requests": {"cpu": "50m"}}} for name in bus_services()}
+OFF = {name: {"enabled": False} for name in ("builder", "oracle", "evaluator")}
+AS_OVERLAY: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "dev": {
+        "autoscaling": {"kind": "none"},
+        "services": SMALL,
+        "simulator": {"enabled": True, "resources": {"requests": {"cpu": "50m"}}},
+        "nats": {"replicas": 1, "resources": {"requests": {"cpu": "100m"}}},
+        "postgres": {"resources": {"requests": {"cpu": "100m"}}},
+    },
+    "production": {
+        "postgres": {"enabled": False},
+        "autoscaling": {"kind": "keda", "minReplicas": 2},
+        "monitoring": {"podMonitor": True, "rules": True, "dashboards": True},
+    },
+}
+"""Values by which the chart is one of the overlays."""
+CHOICES: dict[str, dict[str, Any]] = {
+    **AS_OVERLAY,
+    "outside": {
+        "ingress": {"enabled": True, "className": "nginx", "tlsSecret": "gateway-tls"},
+        "images": {
+            "registry": "registry.example.com/team/",
+            "tag": "0.2.0",
+            "pullSecrets": [{"name": "registry"}],
+        },
+    },
+    "fixed": {
+        "autoscaling": {"kind": "none"},
+        "services": {
+            "generator": {
+                "replicas": 3,
+                "env": {"BIASWATCH_GENERATOR_TRIES": "5"},
+                "nodeSelector": {"pool": "models"},
+                "tolerations": [{"key": "models", "operator": "Exists"}],
+                "priorityClassName": "high",
+            },
+            **OFF,
+        },
+        "monitoring": {"annotations": True},
+    },
+    "brought": {
+        "nats": {"enabled": False},
+        "postgres": {"enabled": False},
+        "settings": {"BIASWATCH_NATS_URL": "tls://nats.bus:4222"},
+        "networkPolicies": {"enabled": False},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("overlay", AS_OVERLAY)
+def test_the_chart_applies_what_the_overlay_applies(overlay: str) -> None:
+    ours = _by_name(chart_objects(AS_OVERLAY[overlay]))
+    theirs = _by_name([each for each in objects(overlay) if each["kind"] != "Namespace"])
+    assert ours.keys() == theirs.keys()
+    for name, each in theirs.items():
+        assert ours[name] == each, name
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_what_the_chart_applies_holds_to_the_schemas_of_kubernetes(
+    choice: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "rendered.yaml"
+    path.write_text(yaml.safe_dump_all(chart_objects(CHOICES[choice])))
+    clean("kubernetes-validate", "--strict", str(path))
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_the_linter_finds_nothing_but_that_there_is_no_icon(choice: str) -> None:
+    assert chart_findings(CHOICES[choice]) == ["icon is recommended"]
+
+
+def test_choices_are_where_they_belong() -> None:
+    fixed = _by_name(chart_objects(CHOICES["fixed"]))
+    spec = fixed["Deployment", "generator"]["spec"]
+    pod = spec["template"]["spec"]
+    assert spec["replicas"] == 3
+    assert {"name": "BIASWATCH_GENERATOR_TRIES", "value": "5"} in pod["containers"][0]["env"]
+    assert pod["nodeSelector"] == {"pool": "models"}
+    assert pod["priorityClassName"] == "high"
+    assert ("Deployment", "oracle") not in fixed
+    assert not [kind for kind, _ in fixed if kind == "HorizontalPodAutoscaler"]
+    scraped = spec["template"]["metadata"]["annotations"]["prometheus.io/scrape"]
+    assert scraped == "true"
+    outside = _by_name(chart_objects(CHOICES["outside"]))
+    pod = outside["Deployment", "planner"]["spec"]["template"]["spec"]
+    assert pod["containers"][0]["image"] == "registry.example.com/team/biaswatch-planner:0.2.0"
+    assert pod["imagePullSecrets"] == [{"name": "registry"}]
+    [rule] = outside["Ingress", "gateway"]["spec"]["rules"]
+    assert rule["host"] == "biaswatch.example.com"
+    brought = {kind for kind, _ in _by_name(chart_objects(CHOICES["brought"]))}
+    assert not brought & {"StatefulSet", "NetworkPolicy"}
+
+
+def test_secrets_may_come_from_a_vault() -> None:
+    made = _by_name(chart_objects({"externalSecrets": {"enabled": True, "path": "team/bias"}}))
+    found = {name: each for (kind, name), each in made.items() if kind == "ExternalSecret"}
+    wanted = {
+        volume["secret"]["secretName"]
+        for (kind, _), each in made.items()
+        if kind in {"Deployment", "StatefulSet"}
+        for volume in each["spec"]["template"]["spec"]["volumes"]
+        if "secret" in volume
+    }
+    assert found.keys() == wanted
+    [first, *_] = found["biaswatch-generator"]["spec"]["data"]
+    assert first["remoteRef"] == {"key": "team/bias/biaswatch-generator", "property": "nats.seed"}
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ({"natz": {}}, "natz"),
+        ({"services": {"generater": {}}}, "generater"),
+        ({"services": {"planner": {"replica": 2}}}, "replica"),
+        ({"nats": {"replicas": 2}}, "replicas"),
+        ({"autoscaling": {"kind": "magic"}}, "kind"),
+    ],
+)
+def test_a_misspelt_choice_is_refused_by_name(values: dict[str, Any], word: str) -> None:
+    assert word in chart_refusal(values)
+
+
+def _by_name(made: list[dict[str, Any]]) -> dict[tuple[str, str], Any]:
+    """Return objects by kind and name, without what differs by how a changed setting rolls out."""
+    names = [each["metadata"]["name"] for each in made if each["kind"] == "ConfigMap"]
+    found = [re.fullmatch(r"(biaswatch|nats)-(?!dashboards)[a-z0-9]{10}", name) for name in names]
+    hashed = {each[0]: each[1] for each in found if each}
+    plain = [_without_hashes(each, hashed) for each in made]
+    return {(each["kind"], each["metadata"]["name"]): each for each in plain}
+
+
+def _without_hashes(part: Any, hashed: dict[str, str]) -> Any:
+    if isinstance(part, dict):
+        kept = {k: _without_hashes(v, hashed) for k, v in part.items() if k[:9] != "checksum/"}
+        return {k: v for k, v in kept.items() if not (k == "annotations" and not v)}
+    if isinstance(part, list):
+        return [_without_hashes(each, hashed) for each in part]
+    if isinstance(part, str):
+        return hashed.get(part, part).rstrip("\n")
+    return part

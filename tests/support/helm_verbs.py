@@ -1,0 +1,28 @@
+"""Helm's lint, check of values and render, as a script for an interpreter with Helm's library."""
+
+import json
+import sys
+from typing import Any
+
+from helm_python import Chart, HelmError, lint
+
+NAMESPACE = "biaswatch"
+
+
+def said(path: str, verb: str, values: dict[str, Any]) -> str:
+    """Return what the linter says as JSON, why the values are refused, or what is rendered."""
+    if verb == "lint":
+        return json.dumps(lint(path, values=values, strict=True)["messages"])
+    with Chart.load(path) as chart:
+        if verb == "render":
+            made = chart.render(values, name=NAMESPACE, namespace=NAMESPACE)
+            return "\n---\n".join(text for name, text in made.items() if name.endswith(".yaml"))
+        try:
+            chart.validate_schema(values)
+        except HelmError as refused:
+            return str(refused)
+    return ""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(said(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))

@@ -1,0 +1,1 @@
+"""The Helm chart, written from the same objects as the other manifests."""

@@ -1,0 +1,214 @@
+"""What a user of the chart may choose: the values, their defaults and their JSON Schema."""
+
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from tools.deployment.services import SIMULATOR, bus_services
+from tools.deployment.workloads import resources_of
+
+
+class Choices(BaseModel):
+    """A group of values; a key that is not here is refused by `helm install`."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+
+class Images(Choices):
+    """Where the images of the services are."""
+
+    registry: str = Field("", description="For example registry.example.com/team/, with the slash.")
+    tag: str = "dev"
+    pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
+    pull_secrets: list[dict[str, str]] = Field([], description="For example [{name: registry}].")
+
+
+class ServiceChoices(Choices):
+    """One service."""
+
+    enabled: bool = True
+    replicas: int | None = Field(None, ge=0, description="Only where nothing scales by itself.")
+    resources: dict[str, Any] = {}
+    env: dict[str, str] = Field({}, description="More settings of this service alone.")
+    node_selector: dict[str, str] = {}
+    tolerations: list[dict[str, Any]] = []
+    priority_class_name: str = ""
+
+
+class Nats(Choices):
+    """The bus; without it, `settings.BIASWATCH_NATS_URL` names yours."""
+
+    enabled: bool = True
+    image: str = "nats:2-alpine"
+    replicas: Literal[1, 3, 5] = 3
+    storage: str = "28Gi"
+    storage_class_name: str = ""
+    resources: dict[str, Any] = {}
+
+
+class Postgres(Choices):
+    """A database for trying and for small teams."""
+
+    enabled: bool = True
+    image: str = "postgres:17-alpine"
+    storage: str = "10Gi"
+    storage_class_name: str = ""
+    resources: dict[str, Any] = {}
+
+
+class Database(Choices):
+    """Your database, where `postgres.enabled` is false: its address is in the Secrets."""
+
+    cidrs: list[str] = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]
+    port: int = 5432
+
+
+class Autoscaling(Choices):
+    """Who decides how many replicas run."""
+
+    kind: Literal["none", "hpa", "keda"] = "hpa"
+    min_replicas: int = Field(1, ge=0)
+    max_replicas: int = Field(8, ge=1)
+    cpu_percent: int = Field(70, ge=1, le=100)
+    waiting_per_replica: str = Field("500", description="Records that wait, with KEDA.")
+    prometheus_url: str = Field(
+        "http://prometheus-operated.monitoring.svc.cluster.local:9090",
+        description="Whom KEDA asks what waits for the generator.",
+    )
+
+
+class Monitoring(Choices):
+    """What the Prometheus operator and Grafana read."""
+
+    pod_monitor: bool = False
+    rules: bool = False
+    dashboards: bool = False
+    annotations: bool = Field(False, description="prometheus.io annotations, without an operator.")
+
+
+class Ingress(Choices):
+    """The way to the gateway from outside."""
+
+    enabled: bool = False
+    class_name: str = ""
+    host: str = "biaswatch.example.com"
+    tls_secret: str = ""
+    annotations: dict[str, str] = {}
+
+
+class HttpRoute(Choices):
+    """The same by the Gateway API."""
+
+    enabled: bool = False
+    parent_refs: list[dict[str, str]] = []
+    hostnames: list[str] = []
+
+
+class NetworkPolicies(Choices):
+    """Nobody reaches anybody, except as said."""
+
+    enabled: bool = True
+    gateway_from: dict[str, str] = Field(
+        {"biaswatch.io/gateway": "client"},
+        description="Labels of the namespaces that may reach the gateway.",
+    )
+
+
+class ExternalSecrets(Choices):
+    """Secrets that the External Secrets operator makes, one of its own for each service."""
+
+    enabled: bool = False
+    store: dict[str, str] = {"name": "secrets", "kind": "ClusterSecretStore"}
+    path: str = Field("biaswatch", description="Keys are <path>/<name of the Secret>.")
+
+
+class Simulator(Choices):
+    """A model whose bias is known, for trying."""
+
+    enabled: bool = False
+    resources: dict[str, Any] = {}
+
+
+class ChartValues(Choices):
+    """All of it."""
+
+    images: Images = Images()
+    settings: dict[str, str] = Field(
+        {
+            "BIASWATCH_NATS_URL": "tls://nats:4222",
+            "BIASWATCH_NATS_CA_FILE": "/run/secrets/nats/ca.crt",
+            "BIASWATCH_LOG_LEVEL": "INFO",
+        },
+        description="What every service is told.",
+    )
+    services: dict[str, ServiceChoices] = Field(
+        {name: ServiceChoices(resources=resources_of(name)) for name in bus_services()}
+    )
+    nats: Nats = Nats()
+    postgres: Postgres = Postgres()
+    database: Database = Database()
+    simulator: Simulator = Simulator(resources=resources_of(SIMULATOR))
+    autoscaling: Autoscaling = Autoscaling()
+    monitoring: Monitoring = Monitoring()
+    network_policies: NetworkPolicies = NetworkPolicies()
+    ingress: Ingress = Ingress()
+    http_route: HttpRoute = HttpRoute()
+    external_secrets: ExternalSecrets = ExternalSecrets()
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of the values; the services there are, and no others."""
+    made = ChartValues.model_json_schema(by_alias=True)
+    own = {"$ref": "#/$defs/ServiceChoices"}
+    services = {"type": "object", "additionalProperties": False}
+    services["properties"] = dict.fromkeys(bus_services(), own)
+    made["properties"]["services"] = services
+    # Helm hands `global` to every chart.
+    made["properties"]["global"] = {"type": "object"}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_without_titles(made)}
+
+
+def _without_titles(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        kept = {
+            key: value for key, value in schema.items()
+            if not (key == "title" and isinstance(value, str)) and key != "default"
+        }  # fmt: skip
+        return {key: _without_titles(value) for key, value in kept.items()}
+    if isinstance(schema, list):
+        return [_without_titles(each) for each in schema]
+    return schema
+
+
+def values_text(values: ChartValues) -> str:
+    """Return the defaults as a file, with what each group and field means as comments."""
+    lines: list[str] = []
+    for name, field in ChartValues.model_fields.items():
+        value = getattr(values, name)
+        about = field.description or (
+            (type(value).__doc__ or "").strip() if isinstance(value, Choices) else ""
+        )
+        lines += [""] if lines else []
+        lines += [f"# {about}"] if about else []
+        lines += _entry(to_camel(name), value, 0)
+    return "\n".join(lines) + "\n"
+
+
+def _entry(key: str, value: Any, indent: int) -> list[str]:
+    pad = "  " * indent
+    if isinstance(value, Choices):
+        inner = [f"{pad}{key}:"]
+        for name, field in type(value).model_fields.items():
+            if field.description:
+                inner.append(f"{pad}  # {field.description}")
+            inner += _entry(to_camel(name), getattr(value, name), indent + 1)
+        return inner
+    if isinstance(value, dict) and any(isinstance(each, Choices) for each in value.values()):
+        return [
+            f"{pad}{key}:",
+            *(line for k, v in value.items() for line in _entry(k, v, indent + 1)),
+        ]
+    dumped = yaml.safe_dump({key: value}, sort_keys=False, default_flow_style=False, width=90)
+    return [pad + line for line in dumped.splitlines()]
