@@ -1,23 +1,32 @@
-"""Small charts: where lines, bands, ticks and intervals lie in the units of the picture."""
+"""Charts over time: where lines, bands and ticks lie in the units of the picture."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import groupby
 from math import ceil, floor, log10
 
 from services.gateway.monitors.views import History, HistoryPoint
 from shared.contracts import Estimate
+from shared.formatting import interval, number
 
 MAX_TICKS = 5
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 MARGIN = 0.06
 """Of the values shown: so that no line lies on the frame."""
 ROUNDING = 1e-9
-WIDTH, HEIGHT = 640, 220
-LEFT, RIGHT, TOP, BOTTOM = 64, 12, 10, 30
-MAX_ROUND_LABELS = 8
+WIDTH, HEIGHT = 480, 210
+LEFT, RIGHT, TOP, BOTTOM = 60, 12, 10, 34
+MAX_TIME_LABELS = 4
+MOST_POINTS = 100
+"""Of a longer history, points beside the line would hide it; its numbers are in the file."""
+MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
+TIME_STEPS_S = (
+    *(60, 120, 300, 600, 900, 1800, HOUR_S, 2 * HOUR_S, 3 * HOUR_S, 6 * HOUR_S, 12 * HOUR_S),
+    *(DAY_S, 2 * DAY_S, 7 * DAY_S, 14 * DAY_S, 30 * DAY_S, 90 * DAY_S, 365 * DAY_S),
+)
 LONE_BAND_HALF_WIDTH = 3
-"""Half the width of the band of a single round."""
+"""Of a single round."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,15 @@ class Tick:
 
 
 @dataclass(frozen=True)
+class ChartPoint:
+    """One round on a line, with its numbers for whoever points at it."""
+
+    x: float
+    y: float
+    said: str
+
+
+@dataclass(frozen=True)
 class Chart:
     """Everything the template needs to draw a chart."""
 
@@ -71,6 +89,7 @@ class Chart:
     levels: list[Tick]
     """Horizontal lines with their meaning."""
     epoch_starts: list[float]
+    points: list[ChartPoint] = field(default_factory=list)
     bands: list[str] = field(default_factory=list)
     """Polygons around the lines."""
     tolerance: tuple[float, float] | None = None
@@ -83,40 +102,54 @@ class Chart:
     bottom: int = HEIGHT - BOTTOM
 
 
-def gap_chart(history: History) -> Chart:
+def gap_chart(history: History, title: str) -> Chart:
     """Draw the gap with its confidence sequence, and the tolerance."""
     points, tolerance = history.moments, history.tolerance
     x, y = _x_axis(points), _y_axis([*_values_to_show(points), tolerance, -tolerance, 0.0])
     epochs = _epochs(points)
     return Chart(
-        title=f"Gap of {history.comparison} by round, with its confidence sequence",
+        title=f"Gap over time, with its confidence sequence: {title}",
         lines=[line for epoch in epochs for line in _gap_lines(epoch, x, y)],
-        x_ticks=_round_ticks(x),
+        x_ticks=time_ticks(x),
         y_ticks=_value_ticks(y),
         levels=[Tick(y.at(0.0), "")],
-        epoch_starts=[x.at(epoch[0].round) for epoch in epochs[1:]],
+        points=[
+            ChartPoint(x.at(_time_s(point)), y.at(gap.value), _said(point, _gap_words(gap)))
+            for point in points[-MOST_POINTS:]
+            for gap in [point.gap]
+            if gap.value is not None
+        ],
+        epoch_starts=[x.at(_time_s(epoch[0])) for epoch in epochs[1:]],
         bands=[_band(epoch, x, y) for epoch in epochs],
         tolerance=(y.at(tolerance), y.at(-tolerance)) if tolerance else None,
     )
 
 
-def evidence_chart(history: History) -> Chart:
+def evidence_chart(history: History, title: str) -> Chart:
     """Draw the log evidence for a disparity and the bound at which it alarms."""
     points = history.moments
     bound = points[-1].bound
     x, y = _x_axis(points), _y_axis([*(point.log_e for point in points), bound, 0.0])
     epochs = _epochs(points)
     return Chart(
-        title=f"Evidence of a disparity in {history.comparison} by round",
+        title=f"Evidence of a disparity over time: {title}",
         lines=[
-            _line([(point.round, point.log_e) for point in test], x, y)
+            _line([(_time_s(point), point.log_e) for point in test], x, y)
             for epoch in epochs
             for test in _tests(epoch)
         ],
-        x_ticks=_round_ticks(x),
+        x_ticks=time_ticks(x),
         y_ticks=_value_ticks(y),
         levels=[Tick(y.at(0.0), ""), Tick(y.at(bound), "alarm")],
-        epoch_starts=[x.at(epoch[0].round) for epoch in epochs[1:]],
+        points=[
+            ChartPoint(
+                x.at(_time_s(each)),
+                y.at(each.log_e),
+                _said(each, f"{number(each.log_e)} of {number(each.bound)} needed"),
+            )
+            for each in points[-MOST_POINTS:]
+        ],
+        epoch_starts=[x.at(_time_s(epoch[0])) for epoch in epochs[1:]],
     )
 
 
@@ -136,8 +169,8 @@ def _y_axis(values: Sequence[float]) -> Axis:
 
 
 def _x_axis(points: Sequence[HistoryPoint]) -> Axis:
-    first, last = points[0].round, points[-1].round
-    pad = 0.0 if last > first else 0.5
+    first, last = _time_s(points[0]), _time_s(points[-1])
+    pad = 0.0 if last > first else MINUTE_S
     return Axis(first - pad, last + pad, LEFT, WIDTH - RIGHT)
 
 
@@ -151,58 +184,52 @@ def _tests(epoch: Iterable[HistoryPoint]) -> list[list[HistoryPoint]]:
 
 def _gap_lines(epoch: Sequence[HistoryPoint], x: Axis, y: Axis) -> Iterator[str]:
     """Return a line for each stretch of rounds with a gap; none crosses an undefined gap."""
-    gaps = ((point.round, point.gap.value) for point in epoch)
+    gaps = ((_time_s(point), point.gap.value) for point in epoch)
     for defined, stretch in groupby(gaps, key=lambda gap: gap[1] is not None):
         if defined:
             yield _line([(at, value) for at, value in stretch if value is not None], x, y)
 
 
-def _line(points: Iterable[tuple[int, float]], x: Axis, y: Axis) -> str:
+def _line(points: Iterable[tuple[float, float]], x: Axis, y: Axis) -> str:
     return " ".join(f"{x.at(at)},{y.at(value)}" for at, value in points)
 
 
 def _band(epoch: Sequence[HistoryPoint], x: Axis, y: Axis) -> str:
     """Return a polygon along the upper ends and back; an open end is the edge of the picture."""
-    highs = [(p.round, y.high if p.gap.high is None else p.gap.high) for p in epoch]
-    lows = [(p.round, y.low if p.gap.low is None else p.gap.low) for p in epoch]
+    highs = [(_time_s(p), y.high if p.gap.high is None else p.gap.high) for p in epoch]
+    lows = [(_time_s(p), y.low if p.gap.low is None else p.gap.low) for p in epoch]
     if len(epoch) > 1:
         return _line([*highs, *reversed(lows)], x, y)
-    at, high, low = x.at(epoch[0].round), y.at(highs[0][1]), y.at(lows[0][1])
+    at, high, low = x.at(_time_s(epoch[0])), y.at(highs[0][1]), y.at(lows[0][1])
     left, right = at - LONE_BAND_HALF_WIDTH, at + LONE_BAND_HALF_WIDTH
     return f"{left},{high} {right},{high} {right},{low} {left},{low}"
 
 
-def _round_ticks(x: Axis) -> list[Tick]:
-    whole = [n for n in ticks(x.low, x.high, MAX_ROUND_LABELS) if n == int(n)]
-    return [Tick(x.at(n), f"{n:.0f}") for n in whole]
+def time_ticks(x: Axis) -> list[Tick]:
+    """Return round moments of an axis of seconds, in UTC; days where it is long."""
+    fits = [step for step in TIME_STEPS_S if (x.high - x.low) / step <= MAX_TIME_LABELS]
+    step_s = fits[0] if fits else TIME_STEPS_S[-1]
+    first = ceil(x.low / step_s) * step_s
+    moments = range(int(first), int(x.high) + 1, step_s)
+    written = "%d %b" if step_s >= DAY_S else "%H:%M"
+    if step_s < DAY_S < x.high - x.low:
+        written = "%d %b %H:%M"
+    return [
+        Tick(x.at(each), datetime.fromtimestamp(each, UTC).strftime(written)) for each in moments
+    ]
+
+
+def _time_s(point: HistoryPoint) -> float:
+    return point.at.timestamp()
+
+
+def _gap_words(gap: Estimate) -> str:
+    return f"gap {interval(gap.value, gap.low, gap.high, gap.reason)}"
+
+
+def _said(point: HistoryPoint, value: str) -> str:
+    return f"{point.at:%Y-%m-%d %H:%M}, round {point.round}: {value}"
 
 
 def _value_ticks(y: Axis) -> list[Tick]:
     return [Tick(y.at(n), f"{n:g}") for n in ticks(y.low, y.high)]
-
-
-@dataclass(frozen=True)
-class Whisker:
-    """One estimate on an axis it shares with others."""
-
-    low: float
-    value: float | None
-    high: float
-    zero: float
-    width: int = 180
-
-
-def whiskers(estimates: Sequence[Estimate]) -> list[Whisker | None]:
-    """Draw estimates with their intervals on one axis; None for an estimate without a number."""
-    values = [v for each in estimates for v in (each.value, each.low, each.high) if v is not None]
-    axis = padded_axis([*values, 0.0], 0, Whisker.width)
-    found: list[Whisker | None] = []
-    for each in estimates:
-        if each.value is None and each.low is None and each.high is None:
-            found.append(None)
-            continue
-        low = axis.low if each.low is None else each.low
-        high = axis.high if each.high is None else each.high
-        value = None if each.value is None else axis.at(each.value)
-        found.append(Whisker(axis.at(low), value, axis.at(high), axis.at(0.0)))
-    return found

@@ -12,20 +12,16 @@ from fastapi.responses import HTMLResponse, Response
 from services.gateway.auth import PAGE_HEADERS, Tokens, local_path
 from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.answer_routes import answer_routes
-from services.gateway.dashboard.charts import Whisker, evidence_chart, gap_chart, whiskers
+from services.gateway.dashboard.monitor_routes import monitor_page_routes
 from services.gateway.dashboard.rendering import page, style_sheet
 from services.gateway.dashboard.run_page_queries import RunPageQueries
 from services.gateway.dashboard.run_routes import run_page_routes
-from services.gateway.monitors.evidence_views import EvidenceView
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.queries import RunQueries
-from shared.contracts import ACCOUNTS
 from shared.runtime.blocking import in_thread
 
 RELOAD_S = 30
 MAX_RUNS = 25
-MAX_CHARTS = 12
-MAX_WINDOWS = 24
 
 
 @dataclass(frozen=True)
@@ -42,6 +38,7 @@ def page_routes(sources: PageSources, tokens: Tokens, now: Callable[[], datetime
     """Return the pages, their style sheet and the login."""
     router = APIRouter(include_in_schema=False)
     router.include_router(_view_routes(sources.runs, sources.monitors, tokens, now))
+    router.include_router(monitor_page_routes(sources.monitors, tokens, now))
     router.include_router(answer_routes(sources.answers, sources.runs, tokens))
     runs = run_page_routes(sources.runs, sources.answers, sources.run_pages, tokens)
     router.include_router(runs)
@@ -77,49 +74,11 @@ def _view_routes(
         latest = await in_thread(runs.latest, MAX_RUNS)
         return page("overview.html", reload_s=RELOAD_S, monitors=statuses, runs=latest, now=now())
 
-    @router.get("/monitors/{name}")
-    async def show_monitor(name: str) -> HTMLResponse:
-        view = await in_thread(monitors.show, name)
-        windows = await in_thread(monitors.windows, name, MAX_WINDOWS) if view.accounts else []
-        histories = (await in_thread(monitors.histories, name))[:MAX_CHARTS]
-        charts = [(each, gap_chart(each), evidence_chart(each)) for each in histories]
-        evidence = sorted(view.evidence, key=_by_urgency)
-        return page(
-            "monitor.html",
-            reload_s=RELOAD_S,
-            view=view,
-            evidence=evidence,
-            whiskers=_whiskers_by_number(evidence),
-            charts=charts,
-            windows=windows,
-            account_names=ACCOUNTS,
-            now=now(),
-        )
-
-    @router.get("/monitors/{name}/alarms")
-    async def show_alarms(name: str) -> HTMLResponse:
-        return page("alarms.html", name=name, alarms=await in_thread(monitors.alarms, name))
-
     @router.get("/docs")
     async def show_api(request: Request) -> HTMLResponse:
         return page("operations.html", operations=operations_of(request.app.openapi()))
 
     return router
-
-
-def _by_urgency(evidence: EvidenceView) -> tuple[bool, float]:
-    """Return what evidence is sorted by: alarms that stand first, then what is nearest to one."""
-    return evidence.standing is None, -evidence.log_e / evidence.bound
-
-
-def _whiskers_by_number(evidence: list[EvidenceView]) -> list[Whisker | None]:
-    """Return the whisker of each gap; only gaps of the same number share an axis."""
-    numbers = [each.number for each in evidence]
-    placed: dict[str, list[Whisker | None]] = {
-        name: whiskers([e.gap for e, n in zip(evidence, numbers, strict=True) if n == name])
-        for name in set(numbers)
-    }
-    return [placed[name].pop(0) for name in numbers]
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ class WindowView(BaseModel):
     """A window of traffic: what became of the answers that were sent in, and what it was like."""
 
     window: Window
+    run_id: str
+    """The run that holds its answers."""
     state: WindowState
     round: int | None = None
     """Its round, once it is read."""
@@ -60,7 +62,11 @@ def window_view(
         if not goes_on:
             state = WindowState.NOT_WATCHED
         return WindowView(
-            window=accounted.of.window, state=state, accounts=accounts, sent=accounts.sent
+            window=accounted.of.window,
+            run_id=accounted.of.run_id,
+            state=state,
+            accounts=accounts,
+            sent=accounts.sent,
         )
     known = accounted.accounts if accounted and read.accounts is not None else None
     # The description is written first: who looks in between sees its members wait no more.

@@ -98,7 +98,10 @@ async def test_a_monitor_is_shown_with_charts_verdicts_and_the_answers_behind_it
         assert overview.xpath("//a[@href='/monitors/coasts']")
         shown = html.fromstring((await api.get("/monitors/coasts")).text)
         assert len(shown.xpath("//section//svg[@role='img']")) == 4  # words and missing, two each
-        assert "disparity" in shown.xpath("//tr[2]/td[2]")[0].text_content()
+        assert "disparity" in shown.xpath("//tbody/tr[1]/td[2]")[0].text_content()
+        assert "words: " in shown.xpath("//tbody/tr[1]/td[1]")[0].text_content()
+        rows = (await api.get("/monitors/coasts/history.csv")).text.splitlines()
+        assert len(rows) == 1 + 2 * 6
         alarms = html.fromstring((await api.get("/monitors/coasts/alarms")).text)
         [alarm] = store.records.all(Alarm)
         assert alarms.xpath(f"//section[@id='{alarm.id}']//blockquote")

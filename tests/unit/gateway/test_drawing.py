@@ -15,7 +15,7 @@ from services.gateway.dashboard.charts import (
     gap_chart,
     padded_axis,
     ticks,
-    whiskers,
+    time_ticks,
 )
 from services.gateway.dashboard.routes import operations_of
 from services.gateway.monitors.views import (
@@ -73,7 +73,7 @@ def test_a_scale_goes_from_its_start_to_its_end_and_cuts_off_what_lies_outside()
 
 def test_a_larger_gap_is_drawn_higher_within_its_band_and_the_frame() -> None:
     chart = gap_chart(
-        history(*(Estimate(value=v, low=v - 0.2, high=v + 0.2) for v in (0.1, 0.3, 0.5)))
+        history(*(Estimate(value=v, low=v - 0.2, high=v + 0.2) for v in (0.1, 0.3, 0.5))), "t"
     )
     [line], [band] = chart.lines, chart.bands
     drawn, around = heights(line), heights(band)
@@ -87,63 +87,63 @@ def test_a_larger_gap_is_drawn_higher_within_its_band_and_the_frame() -> None:
 
 def test_an_epoch_begins_a_line_of_its_own() -> None:
     gap = Estimate(value=0.1, low=0.0, high=0.2)
-    chart = gap_chart(history(gap, gap, gap, epochs=(0, 0, 1)))
+    chart = gap_chart(history(gap, gap, gap, epochs=(0, 0, 1)), "t")
     assert [len(line.split()) for line in chart.lines] == [2, 1]
     assert len(chart.bands) == 2
     assert len(chart.epoch_starts) == 1
 
 
 def test_gaps_without_a_number_are_left_out_and_ends_without_bound_reach_the_edge() -> None:
-    chart = gap_chart(history(Estimate(reason="no units"), Estimate(value=0.2, low=0.1)))
+    chart = gap_chart(history(Estimate(reason="no units"), Estimate(value=0.2, low=0.1)), "t")
     assert len(chart.lines[0].split()) == 1
     assert min(heights(chart.bands[0])) == TOP
 
 
 def test_no_line_goes_over_rounds_whose_gap_is_undefined() -> None:
     there, none = Estimate(value=0.1, low=0.0, high=0.2), Estimate(reason="no units")
-    chart = gap_chart(history(there, there, none, there))
+    chart = gap_chart(history(there, there, none, there), "t")
     assert [len(line.split()) for line in chart.lines] == [2, 1]
 
 
 def test_the_interval_of_a_single_round_can_be_seen() -> None:
-    chart = gap_chart(history(Estimate(value=0.1, low=-0.5, high=0.9)))
+    chart = gap_chart(history(Estimate(value=0.1, low=-0.5, high=0.9)), "t")
     [band] = chart.bands
     corners = {float(point.split(",")[0]) for point in band.split()}
     assert max(corners) - min(corners) == 6
     assert max(heights(band)) - min(heights(band)) > 100
-    assert [tick.label for tick in chart.x_ticks] == ["0"]
 
 
-def test_rounds_of_long_lives_have_labels_of_their_own() -> None:
-    told = history(*[Estimate(value=0.0)] * 9)
-    later = [
-        moment.model_copy(update={"round": moment.round + 1_000_000}) for moment in told.moments
-    ]
-    chart = gap_chart(told.model_copy(update={"moments": later}))
-    assert len({tick.label for tick in chart.x_ticks}) == len(chart.x_ticks) > 3
+@pytest.mark.parametrize("length_s", [120.0, 5 * 3600.0, 3 * 86400.0, 400 * 86400.0])
+def test_time_is_labelled_by_few_different_moments(length_s: float) -> None:
+    begin = AT.timestamp()
+    labels = [tick.label for tick in time_ticks(Axis(begin, begin + length_s, 0, 1))]
+    assert 1 <= len(set(labels)) == len(labels) <= 5
+
+
+def test_whoever_points_at_a_round_reads_its_numbers() -> None:
+    gap = Estimate(value=0.1, low=0.0, high=0.2)
+    [first, *_] = gap_chart(history(gap, gap), "t").points
+    assert "round 0: gap 0.1 [0, 0.2]" in first.said
+
+
+def test_rounds_lie_where_their_moments_are() -> None:
+    told = history(*[Estimate(value=0.0, low=-1, high=1)] * 3)
+    late = told.moments[2].model_copy(update={"at": AT + timedelta(hours=10)})
+    chart = gap_chart(told.model_copy(update={"moments": [*told.moments[:2], late]}), "t")
+    first, second, third = (point.x for point in chart.points)
+    assert third - second > 8 * (second - first)
 
 
 def test_without_a_tolerance_nothing_is_shaded() -> None:
-    assert gap_chart(history(Estimate(value=0.0), tolerance=0.0)).tolerance is None
+    assert gap_chart(history(Estimate(value=0.0), tolerance=0.0), "t").tolerance is None
 
 
 def test_evidence_is_drawn_with_the_bound_that_alarms() -> None:
-    chart = evidence_chart(history(*[Estimate(value=0.0)] * 8))
+    chart = evidence_chart(history(*[Estimate(value=0.0)] * 8), "t")
     bound = chart.levels[1]
     assert bound.label == "alarm"
     drawn = heights(chart.lines[0])
     assert [height < bound.at for height in drawn] == [n > 5 for n in range(8)]
-
-
-def test_whiskers_share_a_scale_on_which_zero_stands_in_one_place() -> None:
-    first, none, open_ended = whiskers(
-        [Estimate(value=1.0, low=0.5, high=1.5), Estimate(reason="x"), Estimate(value=-1, low=-2)]
-    )
-    assert none is None
-    assert first is not None
-    assert open_ended is not None
-    assert first.zero == open_ended.zero < first.low < (first.value or 0) < first.high
-    assert open_ended.high == first.width
 
 
 def test_histories_begin_with_what_is_nearest_to_an_alarm() -> None:

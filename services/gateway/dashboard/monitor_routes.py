@@ -1,0 +1,98 @@
+"""The routes of a monitor's page, its alarms, and its tables as files."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import HTMLResponse, Response
+
+from services.gateway.auth import Tokens
+from services.gateway.dashboard.charts import evidence_chart, gap_chart
+from services.gateway.dashboard.monitor_tables import (
+    accounts_table,
+    evidence_table,
+    history_table,
+    window_table,
+)
+from services.gateway.dashboard.monitor_titles import RANGES, in_time, titles_of
+from services.gateway.dashboard.rendering import csv_file, page
+from services.gateway.monitors.evidence_views import EvidenceView
+from services.gateway.monitors.queries import MonitorQueries
+from services.gateway.monitors.views import History
+from shared.contracts import standing_of
+
+RELOAD_S = 30
+MOST_CHARTS = 6
+MOST_WINDOWS = 24
+MOST_WINDOWS_IN_TIME = 1000
+
+
+def monitor_page_routes(
+    monitors: MonitorQueries, tokens: Tokens, now: Callable[[], datetime]
+) -> APIRouter:
+    """Return the pages of a monitor."""
+    router = APIRouter(dependencies=[Depends(tokens.signed_in)])
+
+    def histories_in(name: str, span: str, *, traffic: bool) -> list[History]:
+        windows = monitors.windows(name, MOST_WINDOWS_IN_TIME) if traffic else []
+        length = RANGES.get(span)
+        return in_time(monitors.histories(name), windows, now() - length if length else None)
+
+    @router.get("/monitors/{name}")
+    def show_monitor(name: str, comparison: str = "", span: str = "") -> HTMLResponse:
+        view = monitors.show(name)
+        titles = titles_of(monitors.monitor(name).plan)
+        histories = histories_in(name, span, traffic=view.accounts is not None)
+        drawn = _chosen(histories, comparison)
+        windows = monitors.windows(name, MOST_WINDOWS) if view.accounts else []
+        evidence = sorted(view.evidence, key=_by_urgency)
+        return page(
+            "monitor.html",
+            reload_s=RELOAD_S,
+            view=view,
+            titles=titles,
+            evidence=evidence,
+            alarms=list(standing_of(view.alarms).values()),
+            comparisons=evidence_table(name, evidence, titles),
+            charts=[
+                (each, gap_chart(each, title), evidence_chart(each, title))
+                for each in drawn
+                for title in [titles.get(each.comparison, each.comparison)]
+            ],
+            total=len(histories),
+            comparison=comparison,
+            span=span,
+            spans=list(RANGES),
+            accounts=accounts_table(view.accounts, windows) if view.accounts else None,
+            window=window_table(view.window) if view.window else None,
+            now=now(),
+        )
+
+    @router.get("/monitors/{name}/alarms")
+    def show_alarms(name: str) -> HTMLResponse:
+        titles = titles_of(monitors.monitor(name).plan)
+        return page("alarms.html", name=name, titles=titles, alarms=monitors.alarms(name))
+
+    @router.get("/monitors/{name}/comparisons.csv")
+    def download_comparisons(name: str) -> Response:
+        titles = titles_of(monitors.monitor(name).plan)
+        return csv_file(evidence_table(name, monitors.show(name).evidence, titles), "comparisons")
+
+    @router.get("/monitors/{name}/history.csv")
+    def download_history(name: str, span: str = "") -> Response:
+        monitor = monitors.monitor(name)
+        histories = histories_in(name, span, traffic=monitor.plan.traffic is not None)
+        return csv_file(history_table(histories, titles_of(monitor.plan)), "history")
+
+    return router
+
+
+def _chosen(histories: Sequence[History], comparison: str) -> list[History]:
+    """Return the comparison that is asked for, or those with the most evidence."""
+    wanted = [each for each in histories if each.comparison == comparison]
+    return wanted or list(histories[:MOST_CHARTS])
+
+
+def _by_urgency(evidence: EvidenceView) -> tuple[bool, float]:
+    """Return what evidence is sorted by: alarms that stand first, then what is nearest to one."""
+    return evidence.standing is None, -evidence.log_e / evidence.bound
