@@ -14,6 +14,7 @@ from biaswatch.cli import (
     compare,
     dead_letters,
     diagnose,
+    export,
     extractor_calibration,
     extractors,
     ingest,
@@ -57,7 +58,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     *(runs.demo, runs.up, runs.run, runs.runs, runs.show, runs.cancel),
     *(operator.provision, operator.keys, purge.purge),
     *(diagnose.diagnose, compare.compare, ll144.ll144, plan.plan),
-    *(report.report, build.build, ingest.ingest, calibrate.calibrate),
+    *(report.report, build.build, ingest.ingest, export.export, calibrate.calibrate),
 )
 TAKING_COUNTS: tuple[Callable[..., None], ...] = (table.table, interpret.interpret)
 """Their words may be negative numbers, which are no options."""

@@ -250,6 +250,10 @@ class GatewayClient:
         """Remove texts of the token's tenant for good."""
         return await self._ask(PurgedTexts, "POST", "/v1/purges", request)
 
+    async def read(self, kind: type[Reply], where: str) -> Reply:
+        """Return what there is at a path."""
+        return await self._ask(kind, "GET", where)
+
     async def close(self) -> None:
         """Let go of the connection."""
         await self._requests.close()

@@ -18,6 +18,8 @@ from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.routes import PageSources, page_routes
 from services.gateway.dashboard.run_page_queries import RunPageQueries
 from services.gateway.error_responses import RESPONSES, add_error_handlers
+from services.gateway.exports.queries import ExportQueries
+from services.gateway.exports.routes import export_routes
 from services.gateway.middleware import BodyLimits, CallerIdentity, LocalhostOnly
 from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
@@ -104,6 +106,7 @@ def web_app(
     studies, impact = StudyQueries(store), ImpactQueries(store)
     app.include_router(run_routes(runs, studies, impact, run_commands, send, tokens, audit))
     app.include_router(measurement_routes(MeasurementQueries(store), tokens))
+    app.include_router(export_routes(ExportQueries(store, monitors), tokens))
     app.include_router(monitor_routes(monitor_commands, monitors, send, tokens, audit))
     channels = ChannelQueries(store, now=now)
     asked = ChannelCommands(store, channels, now)

@@ -1,0 +1,94 @@
+"""Answers and measurements of runs from a gateway, as flat rows: one an answer."""
+
+import json
+from collections.abc import AsyncIterator, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from pydantic_core import to_jsonable_python
+
+from biaswatch.local.client import GatewayClient, path
+from services.gateway.exports.views import (
+    AnswersPage,
+    ExportedAnswer,
+    ExportedFeatures,
+    FeaturesPage,
+    MonitorRun,
+)
+from shared.contracts.identity import is_id
+from shared.contracts.traffic import TRAFFIC
+from shared.errors import UsageError
+
+AT_ONCE = 500
+PLAIN = ("run_id", "key", "at", "target", "scaffold", "repeat", "unit", "set")
+SAID = ("text", "reason", "baseline", "model", "fingerprint", "finish_reason")
+Row = dict[str, Any]
+
+
+async def runs_named(client: GatewayClient, name: str, since: datetime | None) -> list[MonitorRun]:
+    """Return the runs that are meant by a run's id, a monitor's name or that of a live system.
+
+    Raises
+    ------
+    UsageError
+        Nothing is named so.
+    """
+    if is_id(name):
+        if since is not None:
+            raise UsageError("--since is for monitors and live systems: a run is exported whole.")
+        found = await client.progress(name)
+        return [MonitorRun(run_id=name, at=found.at)]
+    monitors = await client.monitors()
+    of_source = [each.name for each in monitors if each.target == f"{TRAFFIC}:{name}"]
+    wanted = name if name in {each.name for each in monitors} else next(iter(of_source), None)
+    if wanted is None:
+        raise UsageError(
+            f"{name} is no id of a run, no monitor and no live system that a monitor watches."
+            " `biaswatch runs` and `biaswatch monitor list` list what there is."
+        )
+    query = f"?{urlencode({'since': since.isoformat()})}" if since else ""
+    return await client.read(list[MonitorRun], path("monitors", wanted, "runs") + query)
+
+
+async def exported_rows(client: GatewayClient, runs: Sequence[MonitorRun]) -> AsyncIterator[Row]:
+    """Yield a row for each answer of these runs."""
+    for each in runs:
+        after: str | None = ""
+        while after is not None:
+            query = urlencode({"after": after, "limit": AT_ONCE})
+            where = path("runs", each.run_id, "responses")
+            page = await client.read(AnswersPage, f"{where}?{query}")
+            where = path("runs", each.run_id, "features")
+            measured = await client.read(FeaturesPage, f"{where}?{query}")
+            for row in rows_of_page(page.answers, measured.features):
+                yield row
+            after = page.after
+
+
+def rows_of_page(
+    answers: Iterable[ExportedAnswer], measured: Iterable[ExportedFeatures]
+) -> list[Row]:
+    """Return the rows of a page: who, what was asked and said, and every number."""
+    by_answer: dict[str, list[ExportedFeatures]] = {}
+    for each in measured:
+        by_answer.setdefault(each.response_id, []).append(each)
+    return [_row(each, by_answer.get(each.response_id, [])) for each in answers]
+
+
+def _row(answer: ExportedAnswer, measured: Iterable[ExportedFeatures]) -> Row:
+    of_traffic = answer.target.startswith(f"{TRAFFIC}:")
+    row: Row = {"id": answer.key if of_traffic else answer.response_id}
+    row |= {name: getattr(answer, name) for name in PLAIN}
+    row["at"] = answer.at.isoformat() if answer.at else None
+    row |= {f"groups.{name}": group for name, group in sorted(answer.groups.items())}
+    row |= {f"facts.{name}": fact for name, fact in sorted(answer.facts.items())}
+    asked = to_jsonable_python(answer.messages)
+    row["messages"] = json.dumps(asked, ensure_ascii=False) if asked else None
+    row |= {name: getattr(answer, name) for name in SAID}
+    for each in measured:
+        row[f"{each.extractor}.version"] = each.version
+        row[f"{each.extractor}.missing"] = each.missing
+        row |= {f"{each.extractor}.{name}": value for name, value in each.values.items()}
+        row |= {f"{each.extractor}.{name}.baseline": v for name, v in each.baseline.items()}
+    return row

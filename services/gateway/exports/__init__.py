@@ -1,0 +1,1 @@
+"""Answers and measurements of runs, page by page, for files of others."""

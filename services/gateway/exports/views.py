@@ -1,0 +1,126 @@
+"""Answers with their questions, and measurements with their versions, as the API hands them out."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+
+from shared.contracts import ExtractorPin, Features, Message, Probe, Response
+
+NOT_ARRIVED = "did not arrive"
+
+
+class ExportedBody(BaseModel):
+    """A body whose fields are described in OpenAPI."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class ExportedAnswer(ExportedBody):
+    """One answer with its question; texts are empty where they may not be read."""
+
+    response_id: str
+    run_id: str
+    key: str
+    """The probe's name in its suite, or the sender's id of a production answer."""
+    at: datetime | None
+    """When it came, or was taken in; null where none came."""
+    target: str
+    scaffold: str
+    repeat: int
+    unit: str
+    set: str | None
+    groups: dict[str, str]
+    facts: dict[str, str]
+    messages: tuple[Message, ...] = ()
+    baseline: str | None = None
+    """The text a measurement is compared with."""
+    text: str | None = None
+    reason: str | None = None
+    """Why there is no answer."""
+    model: str | None = None
+    fingerprint: str | None = None
+    finish_reason: str | None = None
+
+
+class ExportedFeatures(ExportedBody):
+    """What one extractor at one version read in one answer."""
+
+    response_id: str
+    extractor: str
+    version: str
+    values: dict[str, float | None] = {}
+    """Null where a feature is undefined for this answer."""
+    baseline: dict[str, float | None] = {}
+    """The same features of the baseline text, where there is one."""
+    missing: str | None = None
+    """Why there are no values at all."""
+
+
+class AnswersPage(ExportedBody):
+    """Some answers of a run, in an order that never changes."""
+
+    answers: list[ExportedAnswer]
+    after: str | None
+    """Where the next page begins; null at the end."""
+
+
+class FeaturesPage(ExportedBody):
+    """Measurements of the answers that the same page of answers has."""
+
+    features: list[ExportedFeatures]
+    after: str | None
+    """Where the next page begins; null at the end."""
+
+
+class MonitorRun(ExportedBody):
+    """The run of a monitor's round, or of a window of traffic."""
+
+    run_id: str
+    at: datetime
+    """When the round was closed, or the window begins."""
+
+
+def exported_answer(probe: Probe, response_id: str, response: Response | None) -> ExportedAnswer:
+    """Return an answer as it is handed out; of one that has not come, its plan alone."""
+    plan = {
+        "response_id": response_id, "run_id": probe.run_id, "key": probe.key,
+        "target": probe.target.name, "scaffold": probe.scaffold, "repeat": probe.repeat,
+        "unit": probe.unit_id, "set": probe.set_id, "groups": probe.groups, "facts": probe.facts,
+    }  # fmt: skip
+    if response is None:
+        return ExportedAnswer.model_validate({**plan, "at": None, "reason": NOT_ARRIVED})
+    said = response.model_dump(
+        include={"at", "text", "reason", "model", "fingerprint", "finish_reason"}
+    )
+    # The stored question: that of the suite would be a text which may not be read, or is purged.
+    asked = response.probe
+    return ExportedAnswer.model_validate(
+        {**plan, **said, "messages": asked.messages, "baseline": asked.baseline}
+    )
+
+
+def exported_features(
+    response_id: str, measured: Iterable[Features], pinned: Sequence[ExtractorPin]
+) -> list[ExportedFeatures]:
+    """Return what every extractor read in an answer; of pinned ones also that nothing came."""
+    found = [
+        ExportedFeatures(
+            response_id=response_id,
+            extractor=each.extractor,
+            version=each.extractor_version,
+            values=each.values,
+            baseline=each.baseline,
+            missing=each.unscorable,
+        )
+        for each in measured
+    ]
+    there = {(each.extractor, each.version) for each in found}
+    found += [
+        ExportedFeatures(
+            response_id=response_id, extractor=pin.name, version=pin.version, missing=NOT_ARRIVED
+        )
+        for pin in pinned
+        if (pin.name, pin.version) not in there
+    ]
+    return sorted(found, key=lambda each: (each.extractor, each.version))
