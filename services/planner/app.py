@@ -32,8 +32,8 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
     skew_s = settings.planner_clock_skew_s
     scheduler = RoundScheduler(store, now=clock, wall=now, clock_skew_s=skew_s)
 
-    async def reconcile(publisher: Publisher) -> None:
-        await planner.reconciliation.run(publisher, settings.planner_reconcile_s)
+    async def reconcile(_: Publisher) -> None:
+        await planner.reconcile(settings.planner_reconcile_s)
 
     async def follow_up(publisher: Publisher) -> None:
         await planner.follow_up.run(publisher, settings.planner_reconcile_s)
@@ -49,12 +49,19 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
         await scheduler.publish_due(host.publisher, intake, settings.planner_look_s)
 
     stages: list[Stage[Any]] = [
-        Stage("planner", Run, planner.plan, slots=2, repaired=True),
+        Stage("planner", Run, planner.plan, slots=2),
         Stage("planner", Cancellation, planner.cancel, slots=1),
         Stage("planner", Features, planner.count_features, slots=1, batch=256, linger_s=LINGER_S),
         Stage("planner", Monitor, scheduler.define, slots=1),
     ]
-    jobs = [planner.gather.emit, reconcile, follow_up, plan_forgotten, define_forgotten]
+    jobs = [
+        planner.gather.emit,
+        planner.planning.run,
+        reconcile,
+        follow_up,
+        plan_forgotten,
+        define_forgotten,
+    ]
     return Service(
         "planner", settings, stages=stages, jobs=jobs, supervisors=[schedule], close=[store.close]
     )

@@ -11,10 +11,8 @@ from shared.contracts import (
     Purpose,
     Run,
     ScheduledMonitor,
-    Suite,
     Window,
     next_window,
-    shuffled_sets,
     window_run,
 )
 
@@ -33,11 +31,9 @@ def rounds_used_up(monitor: Monitor, round_: int) -> str | None:
     return "its one round was run" if most == 1 else f"all {most} rounds were run"
 
 
-def sets_used_up(monitor: Monitor, suite: Suite, round_: int) -> str | None:
+def sets_used_up(drawn: int, available: int, round_: int) -> str | None:
     """Return why no round is left: the suite has too few new sets; None otherwise."""
-    drawn = monitor.plan.sets_per_round
-    available = len(shuffled_sets(suite, monitor.monitor_id)) if drawn else 0
-    if drawn and (round_ + 1) * drawn > available:  # a smaller round could not be compared
+    if (round_ + 1) * drawn > available:  # a smaller round could not be compared
         return f"of the suite's {available} sets too few are left that were not asked before"
     return None
 

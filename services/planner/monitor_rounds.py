@@ -13,17 +13,17 @@ from services.planner.domain import (
     sets_used_up,
     unread_from,
 )
-from services.planner.windows import WindowExpansion
 from shared.bus.port import Publisher, Queue, QueuePosition
 from shared.contracts import (
     RUN_GATHER,
     ExtractorPin,
+    Features,
     Monitor,
     MonitorState,
     Record,
     Run,
     ScheduledMonitor,
-    Suite,
+    SuiteOutline,
     Window,
     read_at,
     window_at,
@@ -58,7 +58,6 @@ class RoundScheduler:
         clock_skew_s: float = 0.0,
     ) -> None:
         self._store = store
-        self._windows = WindowExpansion(store, now=now)
         self._cuts = IntakeCuts()
         self._clock_skew = timedelta(seconds=clock_skew_s)
         self._gathers = store.gathers(RUN_GATHER)
@@ -146,7 +145,7 @@ class RoundScheduler:
                 return
             if gather.closed_by is None:  # the round before is under way
                 if scheduled.run.window is not None:
-                    self._windows.arrive_recorded(scheduled.run.id)
+                    self._gathers.arrive_recorded(scheduled.run.id, Features, self._now())
                 return
         if not _continues(scheduled) or scheduled.due + self._skew_of(scheduled) > now:
             return
@@ -182,10 +181,11 @@ class RoundScheduler:
         self, scheduled: ScheduledMonitor, now: datetime, window: Window | None = None
     ) -> Iterator[Run]:
         monitor = scheduled.monitor
-        suite = self._store.suites.get(monitor.plan.suite_hash)
+        suite = self._store.suites.outline(monitor.plan.suite_hash)
         why = rounds_used_up(monitor, scheduled.next_round)
-        if suite and not why:
-            why = sets_used_up(monitor, suite, scheduled.next_round)
+        if suite and monitor.plan.sets_per_round and not why:
+            there = len({name for _, name in self._store.suites.sets(suite.hash)})
+            why = sets_used_up(monitor.plan.sets_per_round, there, scheduled.next_round)
         if why:  # there will be no more rounds
             if self._store.schedule.end(scheduled, why) and window is not None:
                 # What was sent in for later windows is not read any more.
@@ -202,7 +202,7 @@ class RoundScheduler:
         if self._store.schedule.begin(scheduled, run, _due_after(scheduled, run, now)):
             yield run
 
-    def _pins(self, monitor: Monitor, suite: Suite | None) -> list[ExtractorPin] | str:
+    def _pins(self, monitor: Monitor, suite: SuiteOutline | None) -> list[ExtractorPin] | str:
         """Return the extractors of the round, or what it waits for."""
         if monitor.plan.traffic is None and suite is None:
             return f"the suite {monitor.plan.suite} is not in the store"

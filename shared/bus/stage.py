@@ -42,9 +42,6 @@ class Stage(Generic[R]):
     `asyncio.CancelledError`, and its record goes back to the bus at once."""
     ack_wait_s: float = 30
     """How long the bus waits for an acknowledgement before it delivers again."""
-    repaired: bool = False
-    """Whether what finds its queue full is published later by the stage's reconciliation, so that
-    the record it came of is settled; otherwise that record is delivered again."""
     most_in_hand: int | None = None
     """The most unacknowledged records over all replicas; by default at least 1,000."""
 

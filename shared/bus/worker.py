@@ -201,12 +201,8 @@ class Worker:
                     full[output.lane] = result
                 elif isinstance(result, BaseException):
                     raise result
-        for lane, error in full.items():
-            if not self.stage.repaired:
-                raise error
-            log(self.stage.name).warning(
-                "a queue is full; the rest follows as it drains", lane=lane
-            )
+        for error in full.values():
+            raise error
 
     async def _heartbeat(self) -> None:
         """Extend the ack wait of what is in hand, and read the lag."""

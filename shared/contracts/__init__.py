@@ -32,6 +32,7 @@ from shared.contracts.comparison import (
 )
 from shared.contracts.completion import (
     FEATURES,
+    FOLLOWED_UP_FOR,
     JUDGING_GATHER,
     RUN_GATHER,
     ClosedBy,
@@ -67,10 +68,10 @@ from shared.contracts.evidence import (
 from shared.contracts.exchange import Exchange
 from shared.contracts.expansion import (
     asked_of,
+    drawn_sets,
     expected_of,
     probe_of,
     probes_of,
-    shuffled_sets,
     verdicts_expected,
 )
 from shared.contracts.features import ExtractorStatus, Features
@@ -105,7 +106,8 @@ from shared.contracts.routes import (
 )
 from shared.contracts.run import Budget, ExtractorPin, Judging, Run
 from shared.contracts.sent_answers import AccountedWindow, MonitoredWindow, SentAnswer
-from shared.contracts.suite import Claim, Suite, SuiteProbe
+from shared.contracts.suite import Claim, Suite, SuiteHeader, SuiteProbe
+from shared.contracts.suite_outline import SuiteOutline, outline_of
 from shared.contracts.target import Target, parse_target
 from shared.contracts.traffic import MENTIONED, TRAFFIC, Traffic, Window, window_at
 from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict

@@ -1,6 +1,7 @@
 """A run, a round or a pair has every record it expects, or waits no longer."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 from pydantic import NonNegativeInt
@@ -13,6 +14,10 @@ FEATURES = "features"
 RUN_GATHER = f"planner-{FEATURES}"
 JUDGING_GATHER = "oracle"
 """The planner's gathers of runs, by which others read the progress of a run."""
+
+
+FOLLOWED_UP_FOR = timedelta(days=7)
+"""How long it is looked whether the store has what followed: as long as the bus keeps it."""
 
 
 class ClosedBy(StrEnum):
@@ -32,6 +37,8 @@ class GatherState:
     opening: int
     closed_by: ClosedBy | None
     """None while it is open."""
+    followed_up: bool = False
+    """Whether the store was found to have all that follows from its closing."""
 
 
 class Completion(Record):

@@ -8,7 +8,8 @@ from shared.contracts.identity import derived_id
 from shared.contracts.probe import Probe
 from shared.contracts.routes import features_id_of
 from shared.contracts.run import Run
-from shared.contracts.suite import Suite, SuiteProbe
+from shared.contracts.suite import Suite, SuiteHeader, SuiteProbe
+from shared.contracts.suite_outline import SuiteOutline
 from shared.contracts.target import Target
 
 
@@ -25,14 +26,14 @@ def probes_of(run: Run, suite: Suite, at: datetime, *, first: int = 0) -> Iterat
 
 def probe_of(
     run: Run,
-    suite: Suite,
+    suite: SuiteHeader,
     item: SuiteProbe,
     target: Target,
     scaffold: str,
     repeat: int,
     at: datetime,
 ) -> Probe:
-    """Return the probe that puts one question of a suite to one target of a run."""
+    """Return one question of a suite as it is put to a target."""
     return Probe(
         tenant=run.tenant,
         purpose=run.purpose,
@@ -55,28 +56,28 @@ def probe_of(
 
 
 def asked_of(run: Run, suite: Suite) -> tuple[SuiteProbe, ...]:
-    """Return what a run asks: the whole suite, or the sets that fall to this round of a monitor.
+    """Return what a run asks: the whole suite, or the sets that fall to this round of a monitor."""
+    if run.sets is None:
+        return suite.probes
+    drawn = drawn_sets(run, map(set_of, suite.probes))
+    return tuple(probe for probe in suite.probes if set_of(probe) in drawn)
+
+
+def drawn_sets(run: Run, names: Iterable[str]) -> set[str]:
+    """Return which of the sets with these names fall to this round of a monitor.
 
     The monitor shuffles the sets once, by their names and its own id, and every round takes the
     next ones; so no set is ever drawn twice, and no record of draws is needed.
     """
-    if run.sets is None:
-        return suite.probes
-    shuffled = shuffled_sets(suite, run.monitor_id or "")
-    first = (run.round or 0) * run.sets
-    drawn = set(shuffled[first : first + run.sets])
-    return tuple(probe for probe in suite.probes if set_of(probe) in drawn)
+    monitor_id, drawn = run.monitor_id or "", run.sets or 0
+    shuffled = sorted(set(names), key=lambda name: derived_id("draw", monitor_id, name))
+    first = (run.round or 0) * drawn
+    return set(shuffled[first : first + drawn])
 
 
 def set_of(probe: SuiteProbe) -> str:
     """Return the probe's set; one without twins is a set by itself."""
     return probe.set or probe.unit or probe.key
-
-
-def shuffled_sets(suite: Suite, monitor_id: str) -> list[str]:
-    """Return the sets in the order in which a monitor draws them."""
-    names = {set_of(probe) for probe in suite.probes}
-    return sorted(names, key=lambda name: derived_id("draw", monitor_id, name))
 
 
 def expected_of(run: Run, probes: Iterable[Probe]) -> dict[str, Probe]:
@@ -88,7 +89,7 @@ def expected_of(run: Run, probes: Iterable[Probe]) -> dict[str, Probe]:
     }
 
 
-def verdicts_expected(run: Run, suite: Suite | None) -> int:
+def verdicts_expected(run: Run, suite: Suite | SuiteOutline | None) -> int:
     """Return how many verdicts a run will have: one a pair, and one for each judge's controls."""
     if run.judging is None or suite is None:
         return 0

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated
@@ -37,6 +38,27 @@ def is_id(text: str) -> bool:
 def derived_id(kind: str, *inputs: JsonValue) -> str:
     """Return the id of this kind of record with these inputs; their order matters."""
     return hashlib.sha256(_canonical([kind, *inputs]).encode()).hexdigest()[:ID_HEX_DIGITS]
+
+
+def derived_id_of_list(
+    kind: str, header: Mapping[str, JsonValue], name: str, items: Iterable[JsonValue]
+) -> str:
+    """Return the id of a kind with one input, an object; one item of its list is in memory at once.
+
+    It is what `derived_id` returns for the header with the list under this name.
+    """
+    digest = hashlib.sha256(f"[{_canonical(kind)},{{".encode())
+    for number, field in enumerate(sorted({*header, name})):
+        digest.update(f"{',' if number else ''}{_canonical(field)}:".encode())
+        if field != name:
+            digest.update(_canonical(header[field]).encode())
+            continue
+        digest.update(b"[")
+        for place, item in enumerate(items):
+            digest.update(f"{',' if place else ''}{_canonical(item)}".encode())
+        digest.update(b"]")
+    digest.update(b"}]")
+    return digest.hexdigest()[:ID_HEX_DIGITS]
 
 
 def pseudonym_of(name: str) -> str:

@@ -3,12 +3,11 @@
 from collections import Counter
 from enum import StrEnum
 from math import isfinite
-from typing import Any
 
 from pydantic import Field, model_validator
 
 from shared.contracts.against import Against
-from shared.contracts.identity import Name, Token, derived_id
+from shared.contracts.identity import Name, Token, derived_id_of_list
 from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part
 
@@ -80,8 +79,8 @@ class SuiteProbe(Part):
         return (Message(role=Role.USER, content=self.prompt),) if self.prompt else self.messages
 
 
-class Suite(Part):
-    """A benchmark: its probes and how their answers are measured."""
+class SuiteHeader(Part):
+    """A suite without its probes: how answers are measured and compared."""
 
     name: Token
     """The suite's name."""
@@ -107,6 +106,27 @@ class Suite(Part):
     their levels are described and never compared."""
     variables: dict[str, str] = {}
     """Given to every probe that has variables and does not set them itself: criteria, a scale."""
+
+    @model_validator(mode="after")
+    def _ranges_are_ranges(self) -> "SuiteHeader":
+        for name, (low, high) in self.ranges.items():
+            if not (isfinite(low) and isfinite(high) and low < high):
+                raise ValueError(f"the range of {name!r} needs a number and a larger one")
+        return self
+
+    def groups_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
+        """Return whom a probe is about, by each dimension that is compared."""
+        return {name: group for name, group in probe.groups.items() if name not in self.strata}
+
+    def strata_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
+        """Return the level of each stratum that a probe has."""
+        known = {**probe.facts, **probe.groups}
+        return {name: known[name] for name in self.strata if name in known}
+
+
+class Suite(SuiteHeader):
+    """A benchmark: its probes and how their answers are measured."""
+
     probes: tuple[SuiteProbe, ...] = Field(min_length=1)
     """What is asked."""
 
@@ -120,28 +140,12 @@ class Suite(Part):
         return self
 
     @model_validator(mode="after")
-    def _ranges_are_ranges(self) -> "Suite":
-        for name, (low, high) in self.ranges.items():
-            if not (isfinite(low) and isfinite(high) and low < high):
-                raise ValueError(f"the range of {name!r} needs a number and a larger one")
-        return self
-
-    @model_validator(mode="after")
     def _strata_are_there(self) -> "Suite":
         there = {name for probe in self.probes for name in (*probe.facts, *probe.groups)}
         for name in self.strata:
             if name not in there:
                 raise ValueError(f"no probe has the stratum {name!r}, as a fact or a group")
         return self
-
-    def groups_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
-        """Return whom a probe is about, by each dimension that is compared."""
-        return {name: group for name, group in probe.groups.items() if name not in self.strata}
-
-    def strata_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
-        """Return the level of each stratum that a probe has."""
-        known = {**probe.facts, **probe.groups}
-        return {name: known[name] for name in self.strata if name in known}
 
     @property
     def purged(self) -> bool:
@@ -163,13 +167,22 @@ class Suite(Part):
         return sum(sides[name, "a"] == 1 and sides[name, "b"] == 1 for name in sets)
 
     @property
+    def header(self) -> SuiteHeader:
+        """The suite without its probes."""
+        return SuiteHeader.model_construct(
+            self.model_fields_set & SuiteHeader.model_fields.keys(),
+            **{name: getattr(self, name) for name in SuiteHeader.model_fields},
+        )
+
+    @property
     def hash(self) -> str:
         """Changes with everything in the suite."""
         # Suites from before these fields keep their hashes.
         later = ("variables", "assessed", "strata", "ranges")
-        without: dict[str, Any] = {name: True for name in later if not getattr(self, name)}
+        without = {"probes", *(name for name in later if not getattr(self, name))}
         if self.compared is Against.AUTO:
-            without["compared"] = True
-        if not any(probe.facts for probe in self.probes):
-            without["probes"] = {"__all__": {"facts"}}
-        return derived_id("suite", self.model_dump(mode="json", exclude=without))
+            without.add("compared")
+        left_out = None if any(probe.facts for probe in self.probes) else {"facts"}
+        header = self.model_dump(mode="json", exclude=without)
+        probes = (probe.model_dump(mode="json", exclude=left_out) for probe in self.probes)
+        return derived_id_of_list("suite", header, "probes", probes)

@@ -8,7 +8,7 @@ from pydantic_core import PydanticSerializationError
 from shared.contracts.identity import Name
 from shared.contracts.mistakes import first_mistake
 from shared.contracts.run import Run
-from shared.contracts.suite import Suite, SuiteProbe
+from shared.contracts.suite import Suite, SuiteHeader, SuiteProbe
 from shared.errors import UsageError
 
 LARGEST_PROBE_BYTES = 256 * 1024
@@ -29,7 +29,7 @@ def check_suite(suite: Suite) -> Suite:
         A label of a probe is no name, or a probe is too large; the probe is named.
     """
     seen: set[tuple[str, str]] = set()
-    shared = _size(suite.name, suite.model_copy(update={"probes": ()}))
+    shared = _size(suite.name, suite.header)
     for probe in suite.probes:
         for where, label in _labels(suite, probe):
             if (where, label) not in seen:
@@ -64,7 +64,7 @@ def _check_label(key: str, where: str, label: str) -> None:
         ) from None
 
 
-def _size(named: str, part: Suite | SuiteProbe) -> int:
+def _size(named: str, part: SuiteHeader | SuiteProbe) -> int:
     """Return the size as JSON, in bytes."""
     try:
         return len(part.model_dump_json(exclude_defaults=True).encode())
@@ -72,19 +72,19 @@ def _size(named: str, part: Suite | SuiteProbe) -> int:
         raise UsageError(f"{named} has text that UTF-8 cannot hold. Save it as UTF-8.") from None
 
 
-def check_amount(run: Run, suite: Suite, most: int = MOST_PROBES) -> None:
-    """Refuse a run that asks more than is allowed.
+def check_amount(run: Run, probes: int, most: int = MOST_PROBES) -> None:
+    """Refuse a run of a suite with so many probes that asks more than is allowed.
 
     Raises
     ------
     UsageError
         With how much it would ask, and what can be done.
     """
-    per_repeat = len(suite.probes) * len(run.targets) * len(run.scaffolds)
+    per_repeat = probes * len(run.targets) * len(run.scaffolds)
     if per_repeat * run.repeats > most:
         raise UsageError(
             f"The run would ask {number_shown(per_repeat * run.repeats)} questions"
-            f" ({len(suite.probes):,} probes, {len(run.targets)} targets, {len(run.scaffolds)}"
+            f" ({probes:,} probes, {len(run.targets)} targets, {len(run.scaffolds)}"
             f" scaffolds, {number_shown(run.repeats)} repeats); {most:,} are allowed. Ask less at"
             " once, or have whoever operates the gateway raise BIASWATCH_GATEWAY_RUN_PROBES."
         )

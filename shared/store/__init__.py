@@ -1,9 +1,13 @@
 """The store of all records: SQLite by default, PostgreSQL in production."""
 
 from shared.store.calls import Calls
-from shared.store.gathers import Closing, Gathers
+from shared.store.closings import Closing
+from shared.store.gathers import Gathers
 from shared.store.monitor_rounds import Schedule
 from shared.store.paused_targets import PausedTargets
+from shared.store.planned_probes import PlannedProbes
+from shared.store.planning_cursors import PlanningCursor
+from shared.store.record_counts import RunCounts
 from shared.store.records import Records, WriteResult
 from shared.store.store import Store, migrate
 
@@ -12,7 +16,10 @@ __all__ = [
     "Closing",
     "Gathers",
     "PausedTargets",
+    "PlannedProbes",
+    "PlanningCursor",
     "Records",
+    "RunCounts",
     "Schedule",
     "Store",
     "WriteResult",

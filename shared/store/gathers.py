@@ -1,40 +1,24 @@
 """Gathers: which stage waits for which records until when; each closes exactly once."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, Connection, Engine, and_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, func, select, update
 
 from shared.contracts import ClosedBy, GatherState, Record
-from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
+from shared.store.closings import Closing, closing_of, state_of_row
+from shared.store.engine import chunks, read_transaction, write_transaction
+from shared.store.gather_rows import GatherRows
+from shared.store.planning_cursors import PlanningCursor, restart
 from shared.store.tables import GATHER_ITEMS, GATHERS, RECORDS
 
-
-@dataclass(frozen=True)
-class Closing:
-    """A closed gather: what was expected, and how much of it arrived."""
-
-    stage: str
-    key: str
-    context: Mapping[str, JsonValue]
-    expected: int
-    arrived: int
-    closed_by: ClosedBy
-    closed_at: datetime
-    opening: int
-    """How often the gather was reopened."""
+TOGETHER = 5000
+"""How many arrivals are noted in one transaction."""
 
 
-class Gathers:
+class Gathers(GatherRows):
     """The gathers of one stage; all state is in the store, so that any process may end."""
-
-    def __init__(self, engine: Engine, stage: str) -> None:
-        self._engine = engine
-        self._stage = stage
 
     def expect(
         self,
@@ -51,21 +35,46 @@ class Gathers:
         Call it before anything asks for the records, and name those that are `already` there.
         """
         wanted, there = sorted(set(ids)), set(already)
-        arrived = sum(id_ in there for id_ in wanted)
-        gather = {
-            **self._one(key), "context": json.dumps(context or {}), "deadline": deadline,
-            "expected": len(wanted), "arrived": arrived, "late": 0, "opened_at": now,
-        }  # fmt: skip
         with write_transaction(self._engine) as connection:
-            if not insert_new(connection, GATHERS, [gather]):
+            if not self._begin(connection, key, len(wanted), deadline, now, context):
                 return False
-            items = [
-                {**self._one(key), "item_id": id_, "arrived_at": now if id_ in there else None}
-                for id_ in wanted
-            ]
-            insert_new(connection, GATHER_ITEMS, items)
-            if arrived == len(wanted):
+            self._expect(connection, key, wanted, there, now)
+        return True
+
+    def begin(
+        self,
+        key: str,
+        expected: int,
+        *,
+        deadline: datetime,
+        now: datetime,
+        context: Mapping[str, JsonValue],
+        cursors: Sequence[PlanningCursor],
+    ) -> bool:
+        """Start to wait for so many records, which are named later; False if that was done before.
+
+        The cursors tell how far they are named: `add` is called until they are at their end.
+        """
+        with write_transaction(self._engine) as connection:
+            if not self._begin(connection, key, expected, deadline, now, context):
+                return False
+            if expected:
+                restart(connection, cursors)
+            else:
                 self._close(connection, key, ClosedBy.ARRIVAL, now)
+        return True
+
+    def add(self, key: str, ids: Iterable[str], *, already: Iterable[str], now: datetime) -> bool:
+        """Name some of what an open gather waits for; return False if it has closed.
+
+        What was named before stays, and has arrived if it is `already` there.
+        """
+        wanted, there = sorted(set(ids)), set(already)
+        with write_transaction(self._engine) as connection:
+            rows = self._locked(connection, [key])
+            if not rows or rows[0]["closed_at"]:
+                return False
+            self._expect(connection, key, wanted, there, now)
         return True
 
     def arrive(self, ids: Iterable[str], now: datetime) -> int:
@@ -118,10 +127,12 @@ class Gathers:
             self._close(connection, key, ClosedBy.CANCELLATION, now)
         return True
 
-    def reopen(self, key: str, *, deadline: datetime, now: datetime) -> bool:
+    def reopen(
+        self, key: str, *, deadline: datetime, now: datetime, cursors: Sequence[PlanningCursor] = ()
+    ) -> bool:
         """Wait again for what is missing; return False if nothing is, or the gather is open.
 
-        Records that came late count from now on.
+        Records that came late count from now on. Cursors begin where they are given.
         """
         with write_transaction(self._engine) as connection:
             rows = self._locked(connection, [key])
@@ -137,7 +148,16 @@ class Gathers:
             connection.execute(update(GATHER_ITEMS).where(mine).values(late=False))
             if there == rows[0]["expected"]:
                 self._close(connection, key, ClosedBy.ARRIVAL, now)
+            else:
+                restart(connection, cursors)
         return True
+
+    def open_arrivals(self) -> dict[str, int]:
+        """Return how many records have arrived for each open gather, by its key."""
+        mine = (GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None))
+        query = select(GATHERS.c.key, GATHERS.c.arrived).where(*mine).order_by(GATHERS.c.key)
+        with read_transaction(self._engine) as connection:
+            return {row.key: row.arrived for row in connection.execute(query)}
 
     def open_keys(self) -> list[str]:
         """Return the keys of the open gathers."""
@@ -158,7 +178,7 @@ class Gathers:
         mine = select(GATHERS).where(GATHERS.c.stage == self._stage, *which)
         query = mine.order_by(GATHERS.c.closed_at, GATHERS.c.key)
         with read_transaction(self._engine) as connection:
-            return [_closing(dict(row)) for row in connection.execute(query).mappings()]
+            return [closing_of(dict(row)) for row in connection.execute(query).mappings()]
 
     def recorded(self, key: str, opening: int, now: datetime) -> None:
         """Note that the store has all that followed from a closing, unless it was reopened."""
@@ -186,10 +206,12 @@ class Gathers:
         items, there = GATHER_ITEMS.c, RECORDS[kind.kind].c
         query = select(items.item_id).join(RECORDS[kind.kind], there.id == items.item_id)
         waiting = (items.stage == self._stage, items.key == key, items.arrived_at.is_(None))
-        with read_transaction(self._engine) as connection:
-            recorded = list(connection.scalars(query.where(*waiting)))
-        if recorded:
-            self.arrive(recorded, now)
+        recorded = None
+        while recorded is None or len(recorded) == TOGETHER:
+            with read_transaction(self._engine) as connection:
+                recorded = list(connection.scalars(query.where(*waiting).limit(TOGETHER)))
+            if recorded:
+                self.arrive(recorded, now)
 
     def opened_at(self, key: str) -> datetime | None:
         """Return when a gather was opened last; None of those from before this was kept."""
@@ -197,58 +219,55 @@ class Gathers:
             query = select(GATHERS.c.opened_at).where(self._is(key))
             return connection.scalar(query)
 
-    def came_to(self, key: str) -> list[str]:
-        """Return the ids that have arrived."""
-        return self._arrived(key)
-
-    def came_in_time(self, key: str) -> list[str]:
-        """Return the ids that had arrived when a gather was closed; of an open one, up to now."""
-        return self._arrived(key, GATHER_ITEMS.c.late.is_(False))
-
-    def _arrived(self, key: str, *which: ColumnElement[bool]) -> list[str]:
-        mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key, *which)
-        query = select(GATHER_ITEMS.c.item_id).where(mine, GATHER_ITEMS.c.arrived_at.is_not(None))
+    def arrived(self, key: str, ids: Iterable[str], *, in_time: bool = False) -> set[str]:
+        """Return which of these ids have arrived, or had when the gather was closed."""
+        items = GATHER_ITEMS.c
+        mine = [items.stage == self._stage, items.key == key, items.arrived_at.is_not(None)]
+        if in_time:
+            mine.append(items.late.is_(False))
+        found: set[str] = set()
         with read_transaction(self._engine) as connection:
-            return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))
+            for some in chunks(ids):
+                query = select(items.item_id).where(*mine, items.item_id.in_(some))
+                found |= set(connection.scalars(query))
+        return found
+
+    def unstored(self, key: str, kind: type[Record]) -> int:
+        """Count what has arrived and is not in the store."""
+        items, there = GATHER_ITEMS.c, RECORDS[kind.kind]
+        mine = (items.stage == self._stage, items.key == key, items.arrived_at.is_not(None))
+        stored = select(there.c.id).where(there.c.id == items.item_id).exists()
+        query = select(func.count()).select_from(GATHER_ITEMS).where(*mine, ~stored)
+        with read_transaction(self._engine) as connection:
+            return int(connection.scalar(query) or 0)
+
+    def known(self, keys: Iterable[str]) -> set[str]:
+        """Return which of these keys have a gather, open or closed."""
+        found: set[str] = set()
+        with read_transaction(self._engine) as connection:
+            for some in chunks(keys):
+                mine = (GATHERS.c.stage == self._stage, GATHERS.c.key.in_(some))
+                found |= set(connection.scalars(select(GATHERS.c.key).where(*mine)))
+        return found
 
     def look(self, key: str) -> GatherState | None:
         """Return the state of a gather, or None if there is none."""
+        return self.states([key]).get(key)
+
+    def states(self, keys: Iterable[str]) -> dict[str, GatherState]:
+        """Return the states of those of these gathers that there are, by their keys."""
+        found: dict[str, GatherState] = {}
         with read_transaction(self._engine) as connection:
-            row = connection.execute(select(GATHERS).where(self._is(key))).mappings().first()
-        if row is None:
-            return None
-        closed_by = ClosedBy(row["closed_by"]) if row["closed_by"] else None
-        return GatherState(row["expected"], row["arrived"], row["opening"], closed_by)
+            for some in chunks(keys):
+                query = select(GATHERS).where(
+                    GATHERS.c.stage == self._stage, GATHERS.c.key.in_(some)
+                )
+                rows = connection.execute(query).mappings()
+                found |= {row["key"]: state_of_row(row) for row in rows}
+        return found
 
     def late(self, key: str) -> int:
         """Count the records that came after the gather was closed."""
         with read_transaction(self._engine) as connection:
             query = select(GATHERS.c.late).where(self._is(key))
             return int(connection.scalar(query) or 0)
-
-    def _one(self, key: str) -> dict[str, str]:
-        return {"stage": self._stage, "key": key}
-
-    def _is(self, key: str) -> Any:
-        return and_(GATHERS.c.stage == self._stage, GATHERS.c.key == key)
-
-    def _locked(self, connection: Connection, keys: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-        """Read and lock gathers; SQLite has locked everything already."""
-        query = (
-            select(GATHERS)
-            .where(GATHERS.c.stage == self._stage, GATHERS.c.key.in_(keys))
-            .order_by(GATHERS.c.key)
-            .with_for_update()
-        )
-        return [dict(row) for row in connection.execute(query).mappings()]
-
-    def _set(self, connection: Connection, key: str, **values: object) -> None:
-        connection.execute(update(GATHERS).where(self._is(key)).values(**values))
-
-    def _close(self, connection: Connection, key: str, by: ClosedBy, now: datetime) -> None:
-        self._set(connection, key, closed_by=by.value, closed_at=now)
-
-
-def _closing(row: Mapping[str, Any]) -> Closing:
-    read = {"context": json.loads(row["context"]), "closed_by": ClosedBy(row["closed_by"])}
-    return Closing(**{each.name: row[each.name] for each in fields(Closing)} | read)

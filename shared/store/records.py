@@ -19,6 +19,7 @@ from shared.store.engine import (
     read_transaction,
     write_transaction,
 )
+from shared.store.record_counts import count_new
 from shared.store.scope import ScopeNow, everything
 from shared.store.tables import KEYS, RECORDS, TEXTS
 from shared.store.texts import Purged, assemble, body_of, purged, texts_of
@@ -65,6 +66,7 @@ class Records:
         written = WriteResult()
         with write_transaction(self._engine) as connection:
             gone = purged(connection)
+            added: list[Record] = []
             for kind, found in sorted(by_kind.items()):
                 # In the order of ids, so that two writers of the same records cannot deadlock.
                 rows = [_row(found[id_]) for id_ in sorted(found)]
@@ -73,6 +75,8 @@ class Records:
                 written.known[kind] += len(found) - len(new)
                 texts = [row for id_ in new for row in _text_rows(found[id_], gone)]
                 insert_new(connection, TEXTS, texts)
+                added += (found[id_] for id_ in new)
+            count_new(connection, added)
         return written
 
     def count(self, kind: type[Record], **keys: str) -> int:
@@ -81,6 +85,15 @@ class Records:
         query = select(func.count()).select_from(table)
         query = query.where(*(table.c[name] == key for name, key in keys.items()))
         query = query.where(*self._mine(table, keys.get("run_id")))
+        with read_transaction(self._engine) as connection:
+            return int(connection.scalar(query) or 0)
+
+    def count_without(self, kind: type[Record], other: type[Record], *, run_id: str) -> int:
+        """Count the records of a run that name another one which is not there."""
+        table, there = RECORDS[kind.kind], RECORDS[other.kind]
+        found = select(there.c.id).where(there.c.id == table.c[f"{other.kind}_id"]).exists()
+        mine = (table.c.run_id == run_id, *self._mine(table, run_id))
+        query = select(func.count()).select_from(table).where(*mine, ~found)
         with read_transaction(self._engine) as connection:
             return int(connection.scalar(query) or 0)
 
@@ -100,6 +113,13 @@ class Records:
         table = RECORDS[kind.kind]
         mine = (table.c.run_id == run_id, *self._mine(table, run_id))
         yield from self._read(kind, select(table).where(*mine), texts=texts)
+
+    def of_runs(self, kind: type[R], run_ids: Iterable[str]) -> Iterator[R]:
+        """Return the records of several runs that have few of this kind."""
+        table = RECORDS[kind.kind]
+        for some in chunks(run_ids):
+            mine = (table.c.run_id.in_(some), *self._mine(table))
+            yield from self._read(kind, select(table).where(*mine))
 
     def numbers(self, kind: type[R], *, run_id: str) -> Generator[Row, None, None]:
         """Return a run's records without texts and embedded records, as plain data.
@@ -142,15 +162,15 @@ class Records:
         query = select(table).where(table.c.purpose == purpose.value, table.c.at >= moment)
         return list(self._read(kind, query.where(*self._mine(table))))
 
-    def get(self, kind: type[R], ids: Iterable[str]) -> Iterator[R]:
+    def get(self, kind: type[R], ids: Iterable[str], *, texts: bool = True) -> Iterator[R]:
         """Return the records with these ids that exist, in the order of their ids.
 
-        Text that cannot be an id never reaches the database.
+        Text that cannot be an id never reaches the database. Without texts it is faster.
         """
         table = RECORDS[kind.kind]
         for some in chunks(filter(is_id, ids)):
             mine = (table.c.id.in_(some), *self._mine(table))
-            yield from self._read(kind, select(table).where(*mine))
+            yield from self._read(kind, select(table).where(*mine), texts=texts)
 
     def by_key(self, kind: type[R], key: str, values: Iterable[str], **equal: str) -> Iterator[R]:
         """Return the records whose column `key` has one of these values, by their ids."""
@@ -196,18 +216,19 @@ class Records:
                 found = _texts(connection, ids) if ids else {}
             if not rows:
                 return
-            yield from self._whole(kind, rows, found)
+            yield from self._whole(kind, rows, found, texts=texts)
 
     def _whole(
-        self, kind: type[R], rows: Sequence[Row], texts: dict[str, dict[str, str]]
+        self, kind: type[R], rows: Sequence[Row], said: dict[str, dict[str, str]], *, texts: bool
     ) -> Iterator[R]:
         inside: dict[str, dict[str, Record]] = {}
         for name, part in kind.embedded_kinds().items():
             ids = [row[f"{name}_id"] for row in rows]
-            inside[name] = {record.id: record for record in self.get(part, ids)}
+            parts = self.get(part, ids, texts=texts)
+            inside[name] = {record.id: record for record in parts}
         for row in rows:
             embedded = {name: found[row[f"{name}_id"]] for name, found in inside.items()}
-            yield cast("R", assemble(kind, row["body"], texts.get(row["id"], {}), embedded))
+            yield cast("R", assemble(kind, row["body"], said.get(row["id"], {}), embedded))
 
 
 def _row(record: Record) -> Row:

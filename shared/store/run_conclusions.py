@@ -2,7 +2,7 @@
 
 from contextlib import closing
 
-from shared.contracts import Assessment, Completion, Diagnosis, PairVerdict
+from shared.contracts import Assessment, Completion, Diagnosis, Features, PairVerdict, Response
 from shared.store.records import Records
 
 
@@ -23,6 +23,10 @@ class RunConclusions:
             if together is not None and sum(stored) >= together:
                 return True
         return False
+
+    def without_response(self, run_id: str) -> int:
+        """Count the features of a run whose response the store lacks."""
+        return self._records.count_without(Features, Response, run_id=run_id)
 
     def verdicts(self, run_id: str, expected: int) -> int:
         """Count judged pairs; a pair that was judged again has two verdicts and counts once."""

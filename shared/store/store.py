@@ -18,6 +18,8 @@ from shared.store.extractors import Baselines, Calibrations, Extractors
 from shared.store.gathers import Gathers
 from shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
 from shared.store.paused_targets import PausedTargets
+from shared.store.planning_cursors import PlanningCursors
+from shared.store.record_counts import RecordCounts
 from shared.store.records import Records
 from shared.store.run_conclusions import RunConclusions
 from shared.store.scope import ScopeNow, everything
@@ -103,6 +105,8 @@ class Store:
         self.results = RunConclusions(self.records)
         self.purges = Purges(engine, scope)
         self.suites = Suites(engine, scope)
+        self.planning_cursors = PlanningCursors(engine)
+        self.counts = RecordCounts(engine)
         self.audit = AuditTrail(engine, scope)
         self.extractors = Extractors(engine)
         self.calls = Calls(engine)

@@ -1,15 +1,23 @@
 """Suites by hash: a run names one, which never changes; each tenant sees those it has uploaded."""
 
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, Select, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, select, update
 
-from shared.contracts import Suite
+from shared.contracts import Suite, SuiteHeader, SuiteOutline, SuiteProbe, outline_of
+from shared.contracts.expansion import set_of
 from shared.errors import UsageError
-from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.engine import (
+    MOST_PARAMETERS,
+    chunks,
+    insert_new,
+    read_transaction,
+    write_transaction,
+)
+from shared.store.run_tables import SUITE_PROBES, SUITE_TENANTS, SUITES
 from shared.store.scope import ScopeNow, everything
-from shared.store.tables import SUITE_TENANTS, SUITES
 from shared.store.texts import purged
 
 UNNAMED = "default"
@@ -17,7 +25,7 @@ UNNAMED = "default"
 
 
 class Suites:
-    """Stores each suite once, and who has uploaded it."""
+    """Stores each suite once, and who has uploaded it; its probes are rows of their own."""
 
     def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
         self._engine = engine
@@ -31,8 +39,8 @@ class Suites:
         UsageError
             It holds a unit whose texts were purged: they must not come back.
         """
-        row = {"hash": suite.hash, "name": suite.name, "at": now, "body": suite.model_dump_json()}
-        owner = {"hash": suite.hash, "tenant": self._scope().tenant or UNNAMED}
+        outline = outline_of(suite)
+        owner = {"hash": outline.hash, "tenant": self._scope().tenant or UNNAMED}
         with write_transaction(self._engine) as connection:
             gone = purged(connection)
             for probe in suite.probes:
@@ -42,9 +50,10 @@ class Suites:
                         f" {suite.name} holds it (the probe {probe.key}). Remove it from the"
                         " suite, or name it otherwise if it is somebody else."
                     )
-            insert_new(connection, SUITES, [row])
+            if insert_new(connection, SUITES, [_suite_row(outline, now)]):
+                _insert_probes(connection, outline.hash, suite.probes)
             insert_new(connection, SUITE_TENANTS, [owner])
-        return suite.hash
+        return outline.hash
 
     def purge_unit(self, unit_id: str) -> int:
         """Remove the texts of a unit from every suite of the scope; return from how many probes.
@@ -52,42 +61,117 @@ class Suites:
         Hash, keys and groups stay, so that the numbers of its runs can still be shown. A suite
         that another tenant has uploaded too is left to the purge of the operator.
         """
+        changed = 0
+        table = SUITE_PROBES.c
+        query = select(SUITE_PROBES).where(table.unit_id == unit_id, *self._only_mine())
         with write_transaction(self._engine) as connection:
-            rows = connection.execute(self._mine(select(SUITES.c.hash, SUITES.c.body))).all()
-            changed = {row.hash: _without_texts(row.body, unit_id) for row in rows}
-            for hash_, (body, probes) in changed.items():
-                if probes:
-                    connection.execute(
-                        update(SUITES).where(SUITES.c.hash == hash_).values(body=body)
-                    )
-        return sum(probes for _, probes in changed.values())
+            for row in connection.execute(query).mappings().all():
+                probe = SuiteProbe.model_validate_json(row["body"])
+                if (without := probe.without_texts) == probe:
+                    continue
+                changed += 1
+                this = (table.hash == row["hash"], table.position == row["position"])
+                body = without.model_dump_json(exclude_defaults=True)
+                connection.execute(update(SUITE_PROBES).where(*this).values(body=body))
+                suite = update(SUITES).where(SUITES.c.hash == row["hash"])
+                connection.execute(suite.values(purged=True))
+        return changed
 
-    def _mine(self, query: Select[Any]) -> Select[Any]:
-        """Return the suites that belong to the scope alone."""
+    def _only_mine(self) -> list[ColumnElement[bool]]:
+        """Return what keeps the probes of suites out that do not belong to the scope alone."""
         if (tenant := self._scope().tenant) is None:
-            return query
+            return []
         owned = select(SUITE_TENANTS.c.hash)
-        return query.where(
-            SUITES.c.hash.in_(owned.where(SUITE_TENANTS.c.tenant == tenant)),
-            SUITES.c.hash.not_in(owned.where(SUITE_TENANTS.c.tenant != tenant)),
-        )
+        hash_ = SUITE_PROBES.c.hash
+        return [
+            hash_.in_(owned.where(SUITE_TENANTS.c.tenant == tenant)),
+            hash_.not_in(owned.where(SUITE_TENANTS.c.tenant != tenant)),
+        ]
+
+    def outline(self, hash_: str | None) -> SuiteOutline | None:
+        """Return what is known of a suite without its probes, or None if there is none."""
+        return None if hash_ is None else self.outlines([hash_]).get(hash_)
+
+    def outlines(self, hashes: Iterable[str]) -> dict[str, SuiteOutline]:
+        """Return the outlines of those of these suites that there are, by their hashes."""
+        found: dict[str, SuiteOutline] = {}
+        for some in chunks(hashes):
+            query = select(SUITES).where(SUITES.c.hash.in_(some))
+            if (tenant := self._scope().tenant) is not None:
+                mine = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant == tenant)
+                query = query.where(SUITES.c.hash.in_(mine.where(SUITE_TENANTS.c.hash.in_(some))))
+            with read_transaction(self._engine) as connection:
+                rows = connection.execute(query).mappings().all()
+            found |= {row["hash"]: _outline(row) for row in rows}
+        return found
+
+    def probes(self, hash_: str, positions: Collection[int]) -> list[SuiteProbe]:
+        """Return the probes at some positions, in their order; a few at a time."""
+        table = SUITE_PROBES.c
+        query = select(table.body).where(table.hash == hash_)
+        if isinstance(positions, range):
+            query = query.where(table.position >= positions.start, table.position < positions.stop)
+        else:
+            query = query.where(table.position.in_(list(positions)))
+        with read_transaction(self._engine) as connection:
+            bodies = connection.scalars(query.order_by(table.position)).all()
+        return [SuiteProbe.model_validate_json(body) for body in bodies]
+
+    def sets(self, hash_: str) -> Iterator[tuple[int, str]]:
+        """Return the position of every probe and the name of its set, in their order."""
+        table = SUITE_PROBES.c
+        query = select(table.position, table.set_name).where(table.hash == hash_)
+        with read_transaction(self._engine) as connection:
+            streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
+            with streamed.execute(query.order_by(table.position)) as rows:
+                for row in rows:
+                    yield row.position, row.set_name
 
     def get(self, hash_: str | None) -> Suite | None:
-        """Return the suite with this hash, or None; a window of traffic has none."""
-        query = select(SUITES.c.body).where(SUITES.c.hash == hash_)
-        if (tenant := self._scope().tenant) is not None:
-            mine = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant == tenant)
-            query = query.where(SUITES.c.hash.in_(mine.where(SUITE_TENANTS.c.hash == hash_)))
-        with read_transaction(self._engine) as connection:
-            body = connection.scalar(query)
-        return None if body is None else Suite.model_validate_json(body)
+        """Return the whole suite with this hash, or None; a window of traffic has none."""
+        if (outline := self.outline(hash_)) is None:
+            return None
+        every = range(outline.probes)
+        parts = (every[n : n + MOST_PARAMETERS] for n in every[::MOST_PARAMETERS])
+        probes = tuple(probe for part in parts for probe in self.probes(outline.hash, part))
+        return Suite.model_validate({**dict(outline.header), "probes": probes})
 
 
-def _without_texts(body: str, unit_id: str) -> tuple[str, int]:
-    """Return a suite without the texts of a unit, and how many probes had them."""
-    suite = Suite.model_validate_json(body)
-    probes = tuple(
-        probe.without_texts if probe.unit_id == unit_id else probe for probe in suite.probes
+def _suite_row(outline: SuiteOutline, now: datetime) -> dict[str, Any]:
+    return {
+        "hash": outline.hash,
+        "name": outline.header.name,
+        "at": now,
+        "body": outline.header.model_dump_json(),
+        "probes": outline.probes,
+        "pairs": outline.pairs,
+        "has_findings": outline.has_findings,
+        "purged": outline.purged,
+    }
+
+
+def _outline(row: RowMapping) -> SuiteOutline:
+    return SuiteOutline(
+        hash=row["hash"],
+        header=SuiteHeader.model_validate_json(row["body"]),
+        probes=row["probes"],
+        pairs=row["pairs"],
+        has_findings=row["has_findings"],
+        purged=row["purged"],
     )
-    changed = sum(after != before for after, before in zip(probes, suite.probes, strict=True))
-    return suite.model_copy(update={"probes": probes}).model_dump_json(), changed
+
+
+def _insert_probes(connection: Connection, hash_: str, probes: tuple[SuiteProbe, ...]) -> None:
+    every = range(len(probes))
+    for first in every[::MOST_PARAMETERS]:
+        rows = [
+            {
+                "hash": hash_,
+                "position": position,
+                "unit_id": probes[position].unit_id,
+                "set_name": set_of(probes[position]),
+                "body": probes[position].model_dump_json(exclude_defaults=True),
+            }
+            for position in every[first : first + MOST_PARAMETERS]
+        ]
+        connection.execute(SUITE_PROBES.insert(), rows)

@@ -111,23 +111,6 @@ PURGES = Table(
 """What was purged, of one tenant or, where the tenant is empty, of all: its texts are not stored
 again, however late a copy arrives."""
 
-SUITES = Table(
-    "suite",
-    metadata,
-    Column("hash", String(32), primary_key=True),
-    Column("name", String(96), nullable=False),
-    Column("at", UtcDateTime, nullable=False),
-    Column("body", Text, nullable=False),
-)
-
-SUITE_TENANTS = Table(
-    "suite_tenant",
-    metadata,
-    Column("hash", String(32), primary_key=True),
-    Column("tenant", String(96), primary_key=True),
-)
-"""Who has uploaded a suite: the same one is stored once, and seen by those who have it."""
-
 EXTRACTORS = Table(
     "extractor",
     metadata,

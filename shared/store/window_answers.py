@@ -5,7 +5,7 @@ redelivery, a death at any moment or a second replica changes no sum.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +26,8 @@ from shared.store.engine import chunks, read_transaction, upsert, write_transact
 from shared.store.tables import RECORDS
 from shared.store.traffic_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
 
+AT_ONCE = 5000
+"""Members that are read together."""
 BY_AN_OLDER_VERSION = "before 0.2"
 """The sending of answers that were taken in before sendings were told apart."""
 
@@ -79,22 +81,38 @@ class WindowAnswers:
             _lock(connection, refused)
             _add(connection, Counter({(w.run_id, "refused"): n for w, n in refused.items()}))
 
-    def fix(self, of: MonitoredWindow, at: datetime) -> list[str]:
-        """Fix the list of a window's members, once; return their ids, the same ever after."""
+    def fix(self, of: MonitoredWindow, at: datetime) -> int:
+        """Fix the list of a window's members, once; return how many, the same ever after."""
         with write_transaction(self._engine) as connection:
             if of.run_id not in _lock(connection, {of}):
                 _add_untaken(connection, of.run_id)
                 fixing = update(TRAFFIC_WINDOWS).where(TRAFFIC_WINDOWS.c.run_id == of.run_id)
                 connection.execute(fixing.values(fixed_at=at))
-            return _members(connection, of.run_id)
+            mine = (TAKEN_ANSWERS.c.run_id == of.run_id, TAKEN_ANSWERS.c.late.is_(False))
+            count = select(func.count()).select_from(TAKEN_ANSWERS).where(*mine)
+            return int(connection.scalar(count) or 0)
 
-    def members(self, run_id: str) -> list[str] | None:
+    def members(self, run_id: str) -> Iterator[str] | None:
         """Return the fixed list of a window's members; None of a window that is not read yet."""
+        first = self.members_after(run_id, "", AT_ONCE)
+        return None if first is None else self._all_members(run_id, first)
+
+    def _all_members(self, run_id: str, some: list[str] | None) -> Iterator[str]:
+        while some:
+            yield from some
+            full = len(some) == AT_ONCE
+            some = self.members_after(run_id, some[-1], AT_ONCE) if full else None
+
+    def members_after(self, run_id: str, answer_id: str, most: int) -> list[str] | None:
+        """Return the members after one of them, in the order of their ids, so many at most."""
         fixed_at = select(TRAFFIC_WINDOWS.c.fixed_at).where(TRAFFIC_WINDOWS.c.run_id == run_id)
+        taken = TAKEN_ANSWERS.c
+        query = select(taken.answer_id).where(taken.run_id == run_id, taken.late.is_(False))
+        query = query.where(taken.answer_id > answer_id).order_by(taken.answer_id).limit(most)
         with read_transaction(self._engine) as connection:
             if connection.scalar(fixed_at) is None:
                 return None
-            return _members(connection, run_id)
+            return list(connection.scalars(query))
 
     def settle(self, run_id: str, accounts: MemberAccounts) -> None:
         """Note what became of a window's members: nobody of them waits any more."""
@@ -241,12 +259,6 @@ def _add(connection: Connection, counted: Counter[tuple[str, str]]) -> None:
         column = TRAFFIC_WINDOWS.c[account]
         mine: ColumnElement[bool] = TRAFFIC_WINDOWS.c.run_id == run_id
         connection.execute(update(TRAFFIC_WINDOWS).where(mine).values({account: column + more}))
-
-
-def _members(connection: Connection, run_id: str) -> list[str]:
-    taken = TAKEN_ANSWERS.c
-    query = select(taken.answer_id).where(taken.run_id == run_id, taken.late.is_(False))
-    return list(connection.scalars(query.order_by(taken.answer_id)))
 
 
 def _add_untaken(connection: Connection, run_id: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import islice
 
 from services.diagnoser.domain.monitors.alarms import alarms
 from services.diagnoser.domain.monitors.evidence import (
@@ -17,7 +18,9 @@ from services.diagnoser.domain.monitors.round_answers import (
     RoundAnswers,
     RoundData,
     RoundScope,
+    Values,
 )
+from services.diagnoser.domain.shared_values import SharedValues
 from services.diagnoser.handlers.traffic_windows import TrafficWindows
 from shared.contracts import (
     Alarm,
@@ -32,16 +35,17 @@ from shared.contracts import (
     Run,
     evidence_in,
     features_id_of,
-    probes_of,
     response_id_of,
     round_evidence,
 )
 from shared.contracts.alarm_delivery import deliveries_of
 from shared.errors import PoisonError, TransientError
-from shared.store import Store
+from shared.store import PlannedProbes, Store
 from shared.telemetry import log
 
 SOON_S = 0.2
+AT_ONCE = 500
+"""Probes whose records are in memory together."""
 KINDS: tuple[type[Record], ...] = (Round, RoundEvidence, Alarm, Description)
 """What a round leaves behind."""
 
@@ -180,24 +184,30 @@ class CloseRounds:
 
     def _answers(self, run: Run) -> RoundAnswers:
         """Return an answer for all that was planned, also where nothing came."""
-        suite = self._store.suites.get(run.suite_hash)
+        suite = self._store.suites.outline(run.suite_hash)
         if suite is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
-        measured = self._store.records.read(Features, run_id=run.id)
-        values = {each.id: each.values for each in measured if not each.unscorable}
-        probes = list(probes_of(run, suite, run.at))
-        return RoundAnswers(
-            planned=[
+        shared, planned = SharedValues(), list[PlannedAnswer]()
+        values: dict[str, list[Values]] = {pin.name: [] for pin in run.extractors}
+        probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
+        while some := list(islice(probes, AT_ONCE)):
+            planned += (
                 PlannedAnswer(
                     set=probe.set_id or probe.unit_id,
                     unit=probe.unit_id,
-                    groups=probe.groups,
+                    groups=shared.words(probe.groups),
                     response_id=response_id_of(probe),
                 )
-                for probe in probes
-            ],
-            values={
-                pin.name: [values.get(features_id_of(p, pin.name, pin.version)) for p in probes]
-                for pin in run.extractors
-            },
-        )
+                for probe in some
+            )
+            for pin in run.extractors:
+                ids = [features_id_of(probe, pin.name, pin.version) for probe in some]
+                found = {each.id: each for each in self._store.records.get(Features, ids)}
+                values[pin.name] += (_values(found.get(id_), shared) for id_ in ids)
+        return RoundAnswers(planned, values)
+
+
+def _values(features: Features | None, shared: SharedValues) -> Values:
+    if features is None or features.unscorable:
+        return None
+    return shared.numbers(features.values)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,22 +18,24 @@ from services.diagnoser.domain.findings import (
     diagnose,
     with_own_gaps,
 )
+from services.diagnoser.domain.shared_values import SharedValues
 from shared.contracts import (
     Assessment,
     Claim,
     Completion,
     Diagnosis,
     Features,
+    Probe,
     Record,
     Response,
     Run,
-    Suite,
+    SuiteOutline,
     Verdict,
     features_id_of,
-    probes_of,
+    response_id_of,
 )
 from shared.errors import PoisonError, TransientError
-from shared.store import Store
+from shared.store import PlannedProbes, Store
 from shared.telemetry import COMPARISONS
 
 CLAIMS = {
@@ -41,6 +44,8 @@ CLAIMS = {
 }
 CRITERION = "criterion:"
 """How a scaffold's step is named that judges one criterion."""
+AT_ONCE = 500
+"""Probes whose records are in memory together."""
 NOT_ARRIVED = "did not arrive before the run closed"
 
 
@@ -57,9 +62,10 @@ class DiagnoseRun:
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
         """Return the diagnoses and assessments of a run that has closed."""
-        suite = self._store.suites.get(run.suite_hash)
-        if suite is None:
+        outline = self._store.suites.outline(run.suite_hash)
+        if outline is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
+        suite = outline.header
         plan = replace(
             self._plan,
             features=suite.features,
@@ -70,7 +76,7 @@ class DiagnoseRun:
             ranges=suite.ranges,
             against=suite.compared,
         )
-        cases = list(self._cases(run, suite))
+        cases = list(self._cases(run, outline))
         # Seeded by the run, so that a second diagnosis draws the same labels.
         rng = np.random.default_rng(int(run.id, 16))
         found = [self._with_own_gaps(each, run) for each in diagnose(cases, plan, rng)]
@@ -85,34 +91,46 @@ class DiagnoseRun:
             *(Assessment(**self._head(completion, plan), **vars(each)) for each in more),
         ]
 
-    def _cases(self, run: Run, suite: Suite) -> Iterator[MeasuredResponse]:
-        """Return every planned case, also where no answer came: absence is counted by group."""
-        found = {each.id: each for each in self._store.records.read(Features, run_id=run.id)}
-        criteria = self._criteria(run, found.values()) if suite.assessed else {}
-        for probe in probes_of(run, suite, run.at):
-            for pin in run.extractors:
-                features = found.get(features_id_of(probe, pin.name, pin.version))
-                yield MeasuredResponse(
-                    target=probe.target.name,
-                    scaffold=probe.scaffold,
-                    unit=probe.unit_id,
-                    set=probe.set_id,
-                    groups=suite.groups_of(probe),
-                    extractor=pin.name,
-                    values=features.values if features else {},
-                    why_missing=features.unscorable if features else NOT_ARRIVED,
-                    expected=probe.expected,
-                    criteria=criteria.get(probe.id, {}),
-                    strata=suite.strata_of(probe),
-                )
+    def _cases(self, run: Run, suite: SuiteOutline) -> Iterator[MeasuredResponse]:
+        """Return every planned case, also where no answer came: absence is counted by group.
+
+        The store is read some probes at a time, and what cases have in common is kept once.
+        """
+        header, shared = suite.header, SharedValues()
+        probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
+        while some := list(islice(probes, AT_ONCE)):
+            found = self._measured(run, some)
+            criteria = self._criteria(some, found.values()) if header.assessed else {}
+            for probe in some:
+                for pin in run.extractors:
+                    features = found.get(features_id_of(probe, pin.name, pin.version))
+                    yield MeasuredResponse(
+                        target=probe.target.name,
+                        scaffold=probe.scaffold,
+                        unit=probe.unit_id,
+                        set=probe.set_id,
+                        groups=shared.words(header.groups_of(probe)),
+                        extractor=pin.name,
+                        values=shared.numbers(features.values if features else {}),
+                        why_missing=features.unscorable if features else NOT_ARRIVED,
+                        expected=probe.expected,
+                        criteria=shared.numbers(criteria.get(probe.id, {})),
+                        strata=shared.words(header.strata_of(probe)),
+                    )
+
+    def _measured(self, run: Run, probes: Sequence[Probe]) -> dict[str, Features]:
+        """Return the features of some probes, by their ids."""
+        ids = [features_id_of(p, pin.name, pin.version) for p in probes for pin in run.extractors]
+        return {each.id: each for each in self._store.records.get(Features, ids)}
 
     def _criteria(
-        self, run: Run, measured: Iterable[Features]
+        self, probes: Sequence[Probe], measured: Iterable[Features]
     ) -> dict[str, dict[str, float | None]]:
         """Return, by probe, what a scaffold gave for each criterion."""
         found: dict[str, dict[str, float | None]] = {}
         stored = set()
-        for response in self._store.records.read(Response, run_id=run.id, texts=False):
+        ids = [response_id_of(probe) for probe in probes]
+        for response in self._store.records.get(Response, ids, texts=False):
             stored.add(response.id)
             found[response.probe_id] = {
                 step.name.removeprefix(CRITERION): step.rating

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 
 from services.diagnoser.domain.monitors.evidence import CARRIED, models_of
 from services.diagnoser.domain.monitors.methods.matched import user_counts_of
@@ -16,6 +17,7 @@ from services.diagnoser.domain.monitors.traffic import (
     window_descriptions,
 )
 from services.diagnoser.domain.monitors.traffic_matching import count_users
+from services.diagnoser.domain.shared_values import SharedValues
 from shared.contracts import (
     RUN_GATHER,
     Completion,
@@ -32,6 +34,8 @@ from shared.store import Store
 from shared.telemetry import log
 
 SOON_S = 0.2
+AT_ONCE = 500
+"""Records that are in memory beside what is kept of a window."""
 LOST_AFTER = timedelta(minutes=10)
 """How long a closed window waits for what the recorder has not written; then it is lost."""
 
@@ -74,14 +78,16 @@ class TrafficWindows:
         listed = self._store.window_answers.members(run.id)
         if listed is None:
             raise PoisonError(f"The list of the members of the window {run.id} was never fixed.")
-        ids, members, reported = set(listed), {}, set()
-        for response in self._store.records.read(Response, run_id=run.id, texts=False):
-            if response.id in ids:
-                members[response.id] = _member(response)
+        shared = SharedValues()
+        size, members, reported = 0, dict[str, Member](), set()
+        while some := list(islice(listed, AT_ONCE)):
+            size += len(some)
+            for response in self._store.records.get(Response, some, texts=False):
+                members[response.id] = _member(response, shared)
                 reported.add((response.model, response.fingerprint))
-        heard, lacking = self._heard(run, members)
-        self._wait_for(lacking + len(ids) - len(members), run, completion)
-        return ReadWindow(len(ids), members, heard, models_of(reported))
+        heard, lacking = self._heard(run, members, shared)
+        self._wait_for(lacking + size - len(members), run, completion)
+        return ReadWindow(size, members, heard, models_of(reported))
 
     def count(self, read: ReadWindow, run: Run, monitor: Monitor, closed: Round) -> RoundData:
         """Return what a closed window adds.
@@ -106,16 +112,23 @@ class TrafficWindows:
             described=(_description(run, monitor, closed, read, entrants, observed),),
         )
 
-    def _heard(self, run: Run, members: Mapping[str, Member]) -> tuple[list[TrafficAnswer], int]:
+    def _heard(
+        self, run: Run, members: Mapping[str, Member], shared: SharedValues
+    ) -> tuple[list[TrafficAnswer], int]:
         """Return what was measured when the window closed, and how much of it is not stored."""
-        in_time = set(self._measured.came_in_time(run.id))
-        heard = []
-        for features in self._store.records.read(Features, run_id=run.id):
-            if features.id in in_time:
-                in_time.remove(features.id)
-                if features.response_id in members:
-                    heard.append(_heard(members[features.response_id], features))
-        return heard, len(in_time)
+        closed = self._measured.look(run.id)
+        lacking = closed.arrived if closed else 0
+        stored = self._store.records.read(Features, run_id=run.id)
+        heard: list[TrafficAnswer] = []
+        while some := list(islice(stored, AT_ONCE)):
+            in_time = self._measured.arrived(run.id, (each.id for each in some), in_time=True)
+            lacking -= len(in_time)
+            heard += (
+                _heard(members[features.response_id], features, shared)
+                for features in some
+                if features.id in in_time and features.response_id in members
+            )
+        return heard, lacking
 
     def _wait_for(self, lacking: int, run: Run, completion: Completion) -> None:
         if lacking and self._now() < completion.at + LOST_AFTER:
@@ -135,26 +148,26 @@ class TrafficWindows:
         return Entrants(new=new, known=users.keys() - new, mixed=mixed)
 
 
-def _member(response: Response) -> Member:
+def _member(response: Response, shared: SharedValues) -> Member:
     probe = response.probe
     return Member(
         key=probe.key,
         user=probe.set_id,
-        groups=probe.groups,
+        groups=shared.words(probe.groups),
         said_at=probe.at,
         has_text=response.ending is Ending.ANSWERED,
-        facts=probe.facts,
+        facts=shared.words(probe.facts),
         response_id=response.id,
     )
 
 
-def _heard(member: Member, features: Features) -> TrafficAnswer:
+def _heard(member: Member, features: Features, shared: SharedValues) -> TrafficAnswer:
     return TrafficAnswer(
         key=member.key,
         user=member.user,
         groups=member.groups,
         extractor=features.extractor,
-        values=None if features.unscorable else features.values,
+        values=None if features.unscorable else shared.numbers(features.values),
         unscorable=features.unscorable,
         said_at=member.said_at,
         facts=member.facts,

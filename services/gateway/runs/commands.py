@@ -33,18 +33,18 @@ class RunCommands:
 
     def run_for(self, request: RunRequest) -> Run:
         """Return the run that is requested; nothing is started yet."""
-        suite = self.store.suites.get(request.suite_hash)
+        suite = self.store.suites.outline(request.suite_hash)
         if suite is None:
             raise NotFoundError(f"There is no suite {request.suite_hash}. Upload it first.")
         if suite.purged:
             raise UsageError(
-                f"Texts of the suite {suite.name} were purged. Upload it without the units that"
-                " are gone, then start the run."
+                f"Texts of the suite {suite.header.name} were purged. Upload it without the units"
+                " that are gone, then start the run."
             )
         since = self.now() - timedelta(seconds=self.extractor_age_s)
         running = self.store.extractors.running(since)
         run = run_of(request, suite, running, self.now(), tenant=self.store.tenant)
-        check_amount(run, suite, self.most_probes)
+        check_amount(run, suite.probes, self.most_probes)
         self.allowed.check((*run.targets, *(run.judging.judges if run.judging else ())))
         return run
 

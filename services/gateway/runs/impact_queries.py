@@ -7,10 +7,10 @@ from services.gateway.runs.applicants import Applicants
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import ImpactRequest
 from services.gateway.runs.views import RunImpact
-from shared.contracts import Features, Probe, Run, Suite, asked_of, features_id_of, probes_of
+from shared.contracts import Features, Probe, Run, SuiteHeader, features_id_of
 from shared.errors import UsageError
 from shared.stats.studies.local_law_144 import UNKNOWN_LABELS
-from shared.store import Store
+from shared.store import PlannedProbes, Store
 
 AT_ONCE = 500
 """Answers that are in memory at the same time."""
@@ -34,12 +34,13 @@ class ImpactQueries:
             The run has no groups, or not these groups or this feature.
         """
         run = self._runs.run(run_id)
-        suite = self._store.suites.get(run.suite_hash)
-        if suite is None:
+        outline = self._store.suites.outline(run.suite_hash)
+        if outline is None:
             raise UsageError("Production traffic has no suite, so there are no applicants in it.")
-        dimensions = _dimensions(run, suite, asked.group)
+        suite, planned = outline.header, PlannedProbes(self._store.suites, outline, run)
+        dimensions = _dimensions(planned, suite, asked.group)
         features = self._features(run, suite, asked.score)
-        found = self._applicants(run, suite, dimensions, features)
+        found = self._applicants(run, planned, dimensions, features)
         least = suite.selected_at_least
         if asked.selected_at_least is not None:
             least = dict.fromkeys(features_of(features), asked.selected_at_least)
@@ -55,7 +56,9 @@ class ImpactQueries:
             )
         ]
 
-    def _features(self, run: Run, suite: Suite, wanted: str | None) -> Mapping[str, Sequence[str]]:
+    def _features(
+        self, run: Run, suite: SuiteHeader, wanted: str | None
+    ) -> Mapping[str, Sequence[str]]:
         """Return by extractor which features get tables: what is asked for, or what is a selection.
 
         Where the suite says of no feature what a selection is, all that it diagnoses.
@@ -76,13 +79,13 @@ class ImpactQueries:
     def _applicants(
         self,
         run: Run,
-        suite: Suite,
+        planned: PlannedProbes,
         dimensions: Sequence[str],
         features: Mapping[str, Sequence[str]],
     ) -> dict[tuple[str, str, str], Applicants]:
         """Read every answer once, a few at a time; one that never came adds its applicant only."""
         found: dict[tuple[str, str, str], Applicants] = {}
-        for probe, extractor, measured in self._measured(run, suite, features):
+        for probe, extractor, measured in self._measured(run, planned, features):
             key = (probe.target.name, probe.scaffold, extractor)
             if key not in found:
                 found[key] = Applicants(features[extractor], dimensions)
@@ -90,10 +93,10 @@ class ImpactQueries:
         return found
 
     def _measured(
-        self, run: Run, suite: Suite, extractors: Mapping[str, Sequence[str]]
+        self, run: Run, planned: PlannedProbes, extractors: Mapping[str, Sequence[str]]
     ) -> Iterator[tuple[Probe, str, Features | None]]:
         pins = [pin for pin in run.extractors if pin.name in extractors]
-        every = probes_of(run, suite, run.at)
+        every = planned.read(run.at)
         while probes := list(islice(every, AT_ONCE)):
             for pin in pins:
                 ids = [features_id_of(probe, pin.name, pin.version) for probe in probes]
@@ -107,9 +110,9 @@ def features_of(measured: Mapping[str, Sequence[str]]) -> list[str]:
     return sorted({feature for features in measured.values() for feature in features})
 
 
-def _dimensions(run: Run, suite: Suite, wanted: Sequence[str]) -> list[str]:
+def _dimensions(planned: PlannedProbes, suite: SuiteHeader, wanted: Sequence[str]) -> list[str]:
     """Return the dimensions that are asked for, or all there are."""
-    there = sorted({n for probe in asked_of(run, suite) for n in suite.groups_of(probe)})
+    there = sorted({n for probe in planned.items() for n in suite.groups_of(probe)})
     if not there:
         raise UsageError("No probe of this run names a group, so there are no categories.")
     for name in wanted:

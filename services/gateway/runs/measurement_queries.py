@@ -13,9 +13,9 @@ from services.gateway.runs.measurements import (
     PinnedExtractor,
 )
 from services.gateway.runs.queries import RunQueries
-from shared.contracts import Features, Probe, Run, Suite, asked_of, features_id_of, probes_of
+from shared.contracts import Features, Probe, Run, SuiteOutline, features_id_of
 from shared.errors import UsageError
-from shared.store import Store
+from shared.store import PlannedProbes, Store
 
 MOST_LINES = 2**31 - 1
 AT_ONCE = 500
@@ -32,9 +32,9 @@ class MeasurementQueries:
 
     def analysis(self, run_id: str) -> DeclaredAnalysis:
         """Return how a run is to be analysed, as its suite declares, and of how many answers."""
-        run, suite = self._planned(run_id)
+        run, outline, planned = self._planned(run_id)
+        suite = outline.header
         finding = next(iter(self._runs.diagnoses(run_id)), None)
-        asked = len(asked_of(run, suite)) * run.repeats
         return DeclaredAnalysis(
             run_id=run.id,
             suite=run.suite,
@@ -47,7 +47,7 @@ class MeasurementQueries:
             extractors=self._extractors(run),
             targets=[target.name for target in run.targets],
             scaffolds=list(run.scaffolds),
-            answers=asked * len(run.targets) * len(run.scaffolds),
+            answers=planned.amount(len(run.targets)),
             alpha=finding.alpha if finding else None,
             tolerance=finding.tolerance if finding else None,
         )
@@ -67,19 +67,19 @@ class MeasurementQueries:
         UsageError
             The run is a window of traffic, which has no plan that names its answers.
         """
-        run, suite = self._planned(run_id)
-        probes = islice(probes_of(run, suite, run.at, first=offset), limit)
+        run, _, planned = self._planned(run_id)
+        probes = islice(planned.read(run.at, first=offset), limit)
         return self._measured(run, probes)
 
-    def _planned(self, run_id: str) -> tuple[Run, Suite]:
+    def _planned(self, run_id: str) -> tuple[Run, SuiteOutline, PlannedProbes]:
         run = self._runs.run(run_id)
-        suite = self._store.suites.get(run.suite_hash)
+        suite = self._store.suites.outline(run.suite_hash)
         if suite is None:
             raise UsageError(
                 f"The run {run_id} is a window of production traffic, which has no suite."
                 " `biaswatch monitor windows` describes it."
             )
-        return run, suite
+        return run, suite, PlannedProbes(self._store.suites, suite, run)
 
     def _extractors(self, run: Run) -> list[PinnedExtractor]:
         known = {(each.name, each.version): each for each in self._store.extractors.ever()}

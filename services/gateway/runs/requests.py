@@ -13,7 +13,8 @@ from shared.contracts import (
     Purpose,
     Run,
     Subject,
-    Suite,
+    SuiteHeader,
+    SuiteOutline,
     derived_id,
     parse_target,
 )
@@ -61,7 +62,7 @@ class ResumeRequest(BaseModel):
     """As a person wrote it."""
 
 
-def check_features(suite: Suite, running: Sequence[ExtractorStatus]) -> None:
+def check_features(suite: SuiteHeader, running: Sequence[ExtractorStatus]) -> None:
     """Refuse a suite that names a feature none of its extractors measures: nothing would be shown.
 
     Raises
@@ -81,7 +82,7 @@ def check_features(suite: Suite, running: Sequence[ExtractorStatus]) -> None:
 
 def run_of(
     request: RunRequest,
-    suite: Suite,
+    suite: SuiteOutline,
     running: Sequence[ExtractorStatus],
     at: datetime,
     *,
@@ -98,13 +99,13 @@ def run_of(
         parse_target(t, parameters=request.parameters, system_prompt=request.system_prompt)
         for t in request.targets
     )
-    pins = tuple(_pin(name, running) for name in suite.extractors)
-    check_features(suite, running)
+    pins = tuple(_pin(name, running) for name in suite.header.extractors)
+    check_features(suite.header, running)
     with as_usage_error("The run"):
         return Run(
             tenant=tenant,
             at=at,
-            suite=suite.name,
+            suite=suite.header.name,
             suite_hash=suite.hash,
             targets=targets,
             extractors=pins,
@@ -113,12 +114,13 @@ def run_of(
         )
 
 
-def _judging(request: RunRequest, suite: Suite) -> Judging | None:
+def _judging(request: RunRequest, suite: SuiteOutline) -> Judging | None:
     named = [judge for judge in request.judges if judge != SELF]
     if not suite.pairs:
         if named and named != [NO_JUDGE]:
             raise UsageError(
-                f"The suite {suite.name} has no pairs of questions, so there is nothing to judge."
+                f"The suite {suite.header.name} has no pairs of questions, so there is nothing to"
+                " judge."
             )
         return None
     if NO_JUDGE in named or (named and len(named) < len(request.judges)):

@@ -1,6 +1,7 @@
 """The results of studies, computed from the store on request."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from pydantic import NonNegativeInt
@@ -9,21 +10,15 @@ from services.gateway.runs.pairs import judge_controls, latest_verdicts, pair_ga
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.scores import StudyRow, score_gaps, scores_of, study_row_of
 from services.gateway.runs.views import FlaggedPair, FlaggedSide, StudyResults
-from shared.contracts import (
-    Features,
-    PairVerdict,
-    Response,
-    Run,
-    features_id_of,
-    probes_of,
-    response_id_of,
-)
+from shared.contracts import Features, PairVerdict, Response, Run, features_id_of, response_id_of
 from shared.parsing import Unreadable, reasoning_in
-from shared.store import Store
+from shared.store import PlannedProbes, Store
 
 CHOICE = "choice"
 ALPHA = 0.05
 """Intervals are at 95 percent."""
+AT_ONCE = 500
+"""Answers that are in memory at the same time."""
 MAX_FLAGGED = 1000
 """How many flagged pairs are returned at once."""
 
@@ -64,28 +59,24 @@ class StudyQueries:
         return [_flagged(verdicts[id_], *sides[_pair_key(verdicts[id_])]) for id_ in ids]
 
     def _rows(self, run: Run) -> Iterator[StudyRow]:
-        suite = self._store.suites.get(run.suite_hash)
+        suite = self._store.suites.outline(run.suite_hash)
         pins = [pin for pin in run.extractors if pin.name == CHOICE]
-        if suite is None or not pins or not any(probe.facts for probe in suite.probes):
+        if suite is None or not pins:
             return
-        found = {
-            each.id: each
-            for each in self._store.records.read(Features, run_id=run.id)
-            if each.extractor == CHOICE
-        }
-        for probe in probes_of(run, suite, run.at):
-            features = found.get(features_id_of(probe, CHOICE, pins[0].version))
-            if row := study_row_of(probe, features):
-                yield row
+        probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
+        while some := list(islice(probes, AT_ONCE)):
+            ids = [features_id_of(probe, CHOICE, pins[0].version) for probe in some]
+            found = {each.id: each for each in self._store.records.get(Features, ids)}
+            rows = (study_row_of(p, found.get(id_)) for p, id_ in zip(some, ids, strict=True))
+            yield from (row for row in rows if row)
 
     def _sides(self, run: Run, sets: set[str]) -> dict[tuple[str, ...], list[Response]]:
-        suite = self._store.suites.get(run.suite_hash)
+        suite = self._store.suites.outline(run.suite_hash)
         if suite is None or not sets:
             return {}
-        small = suite.model_copy(
-            update={"probes": tuple(probe for probe in suite.probes if probe.set in sets)}
-        )
-        probes = sorted(probes_of(run, small, run.at), key=lambda p: p.facts.get("side", ""))
+        every = PlannedProbes(self._store.suites, suite, run).read(run.at)
+        mine = (probe for probe in every if probe.set_id in sets)
+        probes = sorted(mine, key=lambda probe: probe.facts.get("side", ""))
         ids = [response_id_of(probe) for probe in probes]
         stored = {each.id: each for each in self._store.records.get(Response, ids)}
         found: dict[tuple[str, ...], list[Response]] = {}

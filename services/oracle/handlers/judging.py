@@ -111,9 +111,9 @@ class JudgeRuns:
         runs = list(self._store.records.get(Run, [completion.run_id]))
         if not runs or runs[0].judging is None or completion.closed_by is ClosedBy.CANCELLATION:
             return None
-        features = list(self._store.records.read(Features, run_id=completion.run_id, texts=False))
-        absent = self._store.records.missing(Response, {each.response_id for each in features})
-        if len(features) < completion.arrived or absent:
+        features = self._store.records.count(Features, run_id=completion.run_id)
+        absent = self._store.results.without_response(completion.run_id)
+        if features < completion.arrived or absent:
             raise TransientError(
                 "Not all answers of the run are in the store yet.", retry_after_s=SOON_S
             )

@@ -17,10 +17,12 @@ from shared.contracts import (
     Suite,
     SuiteProbe,
     expected_of,
+    outline_of,
     probes_of,
 )
 from shared.errors import PoisonError
-from shared.store import Store, migrate
+from shared.store import PlannedProbes, Store, migrate
+from tests.support.planned import gone_through, planned
 from tests.support.records import make_response, make_run, make_target
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -28,6 +30,16 @@ SUITE = Suite(
     name="three",
     extractors=("words",),
     probes=tuple(SuiteProbe(key=key, prompt=f"Question {key}?") for key in "abc"),
+)
+
+
+LARGE = Suite(
+    name="large",
+    extractors=("words",),
+    probes=tuple(
+        SuiteProbe(key=f"p{n}", set=f"s{n // 2}", groups={"side": "ab"[n % 2]}, prompt=f"Say {n}.")
+        for n in range(1206)
+    ),
 )
 
 
@@ -49,6 +61,12 @@ def store(store_url: str) -> Iterator[Store]:
         yield store
 
 
+@pytest.fixture
+def large(store: Store) -> Store:
+    store.suites.keep(LARGE, NOON)
+    return store
+
+
 def run_at(at: datetime) -> Run:
     return make_run(
         at=at,
@@ -59,8 +77,8 @@ def run_at(at: datetime) -> Run:
     )
 
 
-def plan(plans: RunPlanner, run: Run) -> list[Probe]:
-    return [record for record in asyncio.run(plans.plan(run)) if isinstance(record, Probe)]
+def plan(store: Store, plans: RunPlanner, run: Run) -> list[Probe]:
+    return [record for record in planned(store, plans, run) if isinstance(record, Probe)]
 
 
 def cancellation(run: Run, at: datetime) -> Cancellation:
@@ -71,24 +89,104 @@ def test_a_plan_asks_every_question_of_every_target_in_every_repeat_with_the_sam
     store: Store,
 ) -> None:
     plans = RunPlanner(store, now=Clock(), deadline_s=60)
-    probes = plan(plans, run_at(NOON))
+    probes = plan(store, plans, run_at(NOON))
     assert len({probe.id for probe in probes}) == len(probes) == 3 * 2 * 2
-    later = RunPlanner(store, now=lambda: NOON + timedelta(hours=3), deadline_s=60)
-    assert {p.id for p in plan(later, run_at(NOON))} == {p.id for p in probes}
+    later = probes_of(run_at(NOON), SUITE, NOON + timedelta(hours=3))
+    assert {p.id for p in later} == {p.id for p in probes}
 
 
 def test_only_what_has_no_answer_is_asked_again(store: Store) -> None:
     plans = RunPlanner(store, now=Clock(), deadline_s=60)
-    probes = plan(plans, run_at(NOON))
+    run = run_at(NOON)
+    probes = plan(store, plans, run)
     store.records.write([make_response(probe=probe) for probe in probes[:5]])
-    assert [p.id for p in plan(plans, run_at(NOON))] == [p.id for p in probes[5:]]
+    asyncio.run(plans.cancel(cancellation(run, NOON + timedelta(seconds=1))))
+    again = plan(store, plans, run_at(NOON + timedelta(seconds=2)))
+    assert [p.id for p in again] == [p.id for p in probes[5:]]
+
+
+def test_a_run_whose_message_comes_again_is_gone_through_once(store: Store) -> None:
+    plans = RunPlanner(store, now=Clock(), deadline_s=60)
+    assert plan(store, plans, run_at(NOON))
+    assert plan(store, plans, run_at(NOON)) == []
+
+
+def test_a_planner_that_dies_within_a_part_publishes_that_part_again_and_loses_nothing(
+    large: Store,
+) -> None:
+    run = make_run(at=NOON, suite_hash=LARGE.hash)
+    first = RunPlanner(large, now=Clock(), deadline_s=60)
+    asyncio.run(first.plan(run))
+    [cursor] = large.planning_cursors.unfinished()
+    begun = first.planning.prepare(cursor)
+    first.planning.settle(cursor, begun)
+    [cursor] = large.planning_cursors.unfinished()
+    lost = first.planning.prepare(cursor)  # it dies before the part is settled
+    assert begun is not None
+    assert lost is not None
+    rest = gone_through(large, RunPlanner(large, now=Clock(), deadline_s=60))
+    assert {each.id for each in lost.records} <= {each.id for each in rest}
+    ids = [each.id for each in (*begun.records, *rest)]
+    assert len(ids) == len(set(ids)) == len(LARGE.probes)
+    state = large.gathers(RUN_GATHER).look(run.id)
+    assert state is not None
+    assert state.expected == len(LARGE.probes)
+    assert len(large.gathers(RUN_GATHER).waiting_for(run.id)) == len(LARGE.probes)
+
+
+def test_two_planners_that_move_the_same_pass_end_it_once(large: Store) -> None:
+    run = make_run(at=NOON, suite_hash=LARGE.hash)
+    one, two = (RunPlanner(large, now=Clock(), deadline_s=60) for _ in range(2))
+    asyncio.run(one.plan(run))
+    asyncio.run(two.plan(run))
+    published: set[str] = set()
+    while cursors := large.planning_cursors.unfinished():
+        parts = [(plans, plans.planning.prepare(cursors[0])) for plans in (one, two)]
+        for plans, part in parts:
+            assert part is not None
+            published |= {each.id for each in part.records}
+            plans.planning.settle(cursors[0], part)
+    assert len(published) == len(LARGE.probes)
+    assert len(large.gathers(RUN_GATHER).waiting_for(run.id)) == len(LARGE.probes)
+
+
+def test_a_stored_suite_has_the_same_probes_in_the_same_order_from_any_of_them_on(
+    large: Store,
+) -> None:
+    run = make_run(
+        at=NOON,
+        suite_hash=LARGE.hash,
+        targets=(make_target(), make_target(name="replay:other")),
+        scaffolds=("direct", "chain_of_thought"),
+        repeats=2,
+    )
+    outline = large.suites.outline(LARGE.hash)
+    assert outline == outline_of(LARGE)
+    planned_probes = PlannedProbes(large.suites, outline, run)
+    whole = [probe.id for probe in probes_of(run, LARGE, NOON)]
+    assert planned_probes.amount(2) == len(whole)
+    for first in (0, 1, 499, 500, len(LARGE.probes), len(whole) - 1, len(whole)):
+        found = [probe.id for probe in planned_probes.read(NOON, first=first)]
+        assert found == whole[first:]
+    assert large.suites.get(LARGE.hash) == LARGE
+
+
+def test_a_round_asks_the_sets_that_fall_to_it_also_where_the_suite_is_not_read_whole(
+    large: Store,
+) -> None:
+    run = make_run(at=NOON, suite_hash=LARGE.hash, sets=300, round=1, monitor_id="a" * 32)
+    outline = large.suites.outline(LARGE.hash)
+    assert outline is not None
+    found = [probe.id for probe in PlannedProbes(large.suites, outline, run).read(NOON)]
+    assert found == [probe.id for probe in probes_of(run, LARGE, NOON)]
+    assert len(found) == 600
 
 
 def test_a_cancelled_run_closes_with_what_is_there_and_can_be_taken_up_again(store: Store) -> None:
     clock = Clock()
     plans = RunPlanner(store, now=clock, deadline_s=60)
     run = run_at(NOON)
-    probes = plan(plans, run)
+    probes = plan(store, plans, run)
     ids = list(expected_of(run, probes))
     store.gathers(RUN_GATHER).arrive(ids[:2], NOON)
     clock.time = NOON + timedelta(seconds=5)
@@ -98,7 +196,7 @@ def test_a_cancelled_run_closes_with_what_is_there_and_can_be_taken_up_again(sto
     assert (completion.closed_by, completion.arrived) == (ClosedBy.CANCELLATION, 2)
     again = run_at(NOON + timedelta(seconds=9))
     assert again.id == run.id
-    assert len(plan(plans, again)) == len(probes)
+    assert len(plan(store, plans, again)) == len(probes)
     state = store.gathers(RUN_GATHER).look(run.id)
     assert state
     assert (state.closed_by, state.opening) == (None, 1)
@@ -108,13 +206,13 @@ def test_a_start_that_was_cancelled_before_it_was_planned_asks_nothing(store: St
     plans = RunPlanner(store, now=Clock(), deadline_s=60)
     run = run_at(NOON)
     asyncio.run(plans.cancel(cancellation(run, NOON + timedelta(seconds=1))))
-    assert plan(plans, run) == []
+    assert plan(store, plans, run) == []
 
 
 def test_a_suite_that_is_not_there_is_said(store: Store) -> None:
     plans = RunPlanner(store, now=Clock(), deadline_s=60)
     with pytest.raises(PoisonError, match=r"is not in the store\. Upload it"):
-        plan(plans, make_run(suite_hash="f" * 32))
+        plan(store, plans, make_run(suite_hash="f" * 32))
 
 
 def test_probes_of_a_plan_need_no_store() -> None:

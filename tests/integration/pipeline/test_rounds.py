@@ -1,6 +1,5 @@
 """The schedule of monitors on a real store: each round once, none piling up, none lost."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -22,6 +21,7 @@ from shared.contracts import (
     probes_of,
 )
 from shared.store import Store
+from tests.support.planned import planned
 from tests.support.records import make_monitor, make_plan
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -62,7 +62,7 @@ class Planner:
         """Begin what is due and plan it; give the numbers of the rounds."""
         due = self.rounds.start_due()
         for run in due:
-            asyncio.run(self.plans.plan(run))
+            planned(self.store, self.plans, run)
         return [run.round for run in due]
 
     def finish(self, monitor: Monitor) -> None:
@@ -156,7 +156,7 @@ def test_a_population_draws_each_set_once_and_then_ends(planner: Planner) -> Non
     for _ in range(5):
         for run in planner.rounds.start_due():
             drawn += {probe.set for probe in asked_of(run, SUITE)}
-            asyncio.run(planner.plans.plan(run))
+            planned(planner.store, planner.plans, run)
             planner.finish(monitor)
         planner.clock.pass_(hours=1)
     assert len(drawn) == len(set(drawn)) == 9

@@ -34,6 +34,7 @@ from shared.contracts import (
     increments_in,
 )
 from shared.store import Store
+from tests.support.planned import gone_through, planned
 from tests.support.records import make_exchange, make_traffic_monitor
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -83,7 +84,7 @@ class TrafficPlatform:
         windows = []
         while runs := self.rounds.start_due():
             for run in runs:
-                asyncio.run(self.plans.plan(run))
+                planned(self.store, self.plans, run)
                 self.close(run)
                 windows.append(run.window)
         return windows
@@ -210,9 +211,10 @@ def test_a_new_version_of_an_extractor_measures_the_window_again_and_begins_an_e
     platform.announce()
     platform.time = NOON + 2 * HOUR + LATE
     [run] = platform.rounds.start_due()
-    asyncio.run(platform.plans.plan(run))
+    planned(platform.store, platform.plans, run)
     assert platform.close(run) == []  # nothing of version 2 is there yet
-    asked = [platform.plans.reconciliation.stuck() for _ in range(2)][1]
+    assert [platform.plans.repair_stuck() for _ in range(2)] == [0, 1]
+    asked = gone_through(platform.store, platform.plans)
     assert {each.id for each in asked} == {each.id for each in responses}
     features = [platform.measured(each) for each in responses]
     platform.store.records.write(features)

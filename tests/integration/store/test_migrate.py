@@ -12,7 +12,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from shared.contracts import (
+    Claim,
     Comparison,
+    Purpose,
     Response,
     RoundEvidence,
     Suite,
@@ -20,6 +22,7 @@ from shared.contracts import (
     WatchedPair,
     evidence_in,
     increments_in,
+    outline_of,
 )
 from shared.errors import ConfigurationError, TransientError
 from shared.store import Store, migrate
@@ -110,6 +113,35 @@ def test_what_one_tenant_had_before_tenants_were_told_apart_is_the_defaults(
         assert found is not None
         assert found.next_round == 3
         assert store.purges.so_far().covers(make_probe(1, unit_id="user-7"))
+
+
+def test_suites_and_records_from_before_they_were_split_and_counted_are_all_there(
+    empty_store_url: str,
+) -> None:
+    probes = tuple(SuiteProbe(key=f"p{n}", prompt=f"Say {n}.", set="s") for n in range(7))
+    suite = Suite(name="tiny", extractors=("words",), claim=Claim.BANK, probes=probes)
+    engine = engine_of(empty_store_url)
+    with engine.begin() as connection:
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0017")
+        row = {"hash": suite.hash, "body": suite.model_dump_json(), "at": AT}
+        for statement in (
+            "INSERT INTO suite (hash, name, at, body) VALUES (:hash, 'tiny', :at, :body)",
+            "INSERT INTO suite_tenant (hash, tenant) VALUES (:hash, 'default')",
+        ):
+            connection.execute(text(statement), row)
+        insert = """INSERT INTO response (id, tenant, purpose, lane, run_id, at, probe_id, body)
+            VALUES (:id, 'default', 'study', 'lane', 'run', :at, :id, '{}')"""
+        for number in range(3):
+            connection.execute(text(insert), {"id": f"{number:032x}", "at": AT})
+    engine.dispose()
+    migrate(empty_store_url)
+    with Store.open(empty_store_url) as store:
+        assert store.suites.get(suite.hash) == suite
+        assert store.suites.outline(suite.hash) == outline_of(suite)
+        assert store.counts.of("run").of(Response, Purpose.STUDY, "lane") == 3
+        assert store.suites.keep(suite, AT) == suite.hash
 
 
 def test_a_database_that_was_made_without_an_encoding_keeps_every_text(

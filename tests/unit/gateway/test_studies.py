@@ -8,7 +8,7 @@ from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
 from services.gateway.runs.pairs import judge_controls, latest_verdicts, pair_tables
 from services.gateway.runs.requests import RunRequest, run_of
-from shared.contracts import Check, ExtractorStatus, Finding, Suite, verdicts_expected
+from shared.contracts import Check, ExtractorStatus, Finding, Suite, outline_of, verdicts_expected
 from shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_verdict
@@ -23,28 +23,31 @@ PLAIN = Suite.model_validate(
 )
 
 
+OUTLINE, PLAIN_OUTLINE = outline_of(SUITE), outline_of(PLAIN)
+
+
 def asked(suite: Suite = SUITE, *judges: str) -> RunRequest:
     return RunRequest(suite_hash=suite.hash, targets=["simulator:biased"], judges=list(judges))
 
 
 def test_pairs_are_judged_by_the_model_itself_unless_others_or_nobody_is_named() -> None:
-    by_itself = run_of(asked(), SUITE, RUNNING, AT)
+    by_itself = run_of(asked(), OUTLINE, RUNNING, AT)
     assert by_itself.judging is not None
     assert by_itself.judging.judges == ()
     assert verdicts_expected(by_itself, SUITE) == 4 + 1
-    others = run_of(asked(SUITE, "simulator:a", "simulator:b"), SUITE, RUNNING, AT)
+    others = run_of(asked(SUITE, "simulator:a", "simulator:b"), OUTLINE, RUNNING, AT)
     assert verdicts_expected(others, SUITE) == 4 + 2
-    nobody = run_of(asked(SUITE, "none"), SUITE, RUNNING, AT)
+    nobody = run_of(asked(SUITE, "none"), OUTLINE, RUNNING, AT)
     assert (nobody.judging, verdicts_expected(nobody, SUITE)) == (None, 0)
     assert len({by_itself.id, others.id, nobody.id}) == 3
 
 
 def test_judges_where_there_is_nothing_to_judge_are_refused() -> None:
-    assert run_of(asked(PLAIN), PLAIN, RUNNING, AT).judging is None
+    assert run_of(asked(PLAIN), PLAIN_OUTLINE, RUNNING, AT).judging is None
     with pytest.raises(UsageError, match="nothing to judge"):
-        run_of(asked(PLAIN, "simulator:a"), PLAIN, RUNNING, AT)
+        run_of(asked(PLAIN, "simulator:a"), PLAIN_OUTLINE, RUNNING, AT)
     with pytest.raises(UsageError, match="stand alone"):
-        run_of(asked(SUITE, "none", "simulator:a"), SUITE, RUNNING, AT)
+        run_of(asked(SUITE, "none", "simulator:a"), OUTLINE, RUNNING, AT)
 
 
 def test_a_verdict_of_judges_stands_before_any_without_them() -> None:

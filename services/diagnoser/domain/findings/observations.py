@@ -91,7 +91,7 @@ def coded(labels: Labels) -> tuple[Whole, tuple[str, ...]]:
 Values = Sequence[float | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MeasuredResponse:
     """One response as one extractor measured it."""
 

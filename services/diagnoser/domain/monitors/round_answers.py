@@ -10,7 +10,7 @@ Values = Mapping[str, float | None] | None
 """What an extractor read from an answer; None where it read nothing, or nothing came."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedAnswer:
     """One response that a round planned, whether or not it came."""
 

@@ -23,7 +23,7 @@ from shared.stats.comparisons.means_and_rates import mean_of
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TrafficAnswer:
     """One production answer as measured by one extractor."""
 
@@ -60,7 +60,7 @@ class Entrants:
     """Users in several groups of the dimension, who are evidence for none."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Member:
     """An answer that was taken in time for a window."""
 

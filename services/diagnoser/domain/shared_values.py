@@ -1,0 +1,44 @@
+"""Small mappings of which a run or a window has many: what they have in common is kept once."""
+
+from array import array
+from collections.abc import Iterator, Mapping
+from math import isnan, nan
+
+
+class NumbersByName(Mapping[str, float | None]):
+    """Numbers by name, a missing one as nan, beside names that many of these share."""
+
+    __slots__ = ("_names", "_numbers")
+
+    def __init__(self, names: Mapping[str, int], numbers: "array[float]") -> None:
+        self._names = names
+        self._numbers = numbers
+
+    def __getitem__(self, name: str) -> float | None:
+        number = self._numbers[self._names[name]]
+        return None if isnan(number) else number
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class SharedValues:
+    """Returns equal mappings that take less memory."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, ...], Mapping[str, int]] = {}
+        self._words: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+
+    def words(self, words: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the same words by name, the first that was equal."""
+        return self._words.setdefault(tuple(words.items()), words)
+
+    def numbers(self, numbers: Mapping[str, float | None]) -> Mapping[str, float | None]:
+        """Return the same numbers by name, none of which may be nan."""
+        key = tuple(numbers)
+        names = self._names.setdefault(key, {name: index for index, name in enumerate(key)})
+        values = array("d", (nan if each is None else each for each in numbers.values()))
+        return NumbersByName(names, values)

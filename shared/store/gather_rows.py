@@ -1,0 +1,89 @@
+"""The rows of the gathers of one stage, as they change within transactions."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import JsonValue
+from sqlalchemy import Connection, Engine, and_, select, update
+
+from shared.contracts import ClosedBy
+from shared.store.engine import chunks, insert_new
+from shared.store.tables import GATHER_ITEMS, GATHERS
+
+
+class GatherRows:
+    """Reads and changes rows; whoever calls opens the transaction."""
+
+    def __init__(self, engine: Engine, stage: str) -> None:
+        self._engine = engine
+        self._stage = stage
+
+    def _begin(
+        self,
+        connection: Connection,
+        key: str,
+        expected: int,
+        deadline: datetime,
+        now: datetime,
+        context: Mapping[str, JsonValue] | None,
+    ) -> bool:
+        gather = {
+            **self._one(key), "context": json.dumps(context or {}), "deadline": deadline,
+            "expected": expected, "arrived": 0, "late": 0, "opened_at": now,
+        }  # fmt: skip
+        return bool(insert_new(connection, GATHERS, [gather]))
+
+    def _expect(
+        self,
+        connection: Connection,
+        key: str,
+        wanted: Sequence[str],
+        there: set[str],
+        now: datetime,
+    ) -> None:
+        """Write down what is waited for, and count what of it has arrived; the gather is locked."""
+        items = [{**self._one(key), "item_id": id_, "arrived_at": None} for id_ in wanted]
+        insert_new(connection, GATHER_ITEMS, items)
+        mine = and_(
+            GATHER_ITEMS.c.stage == self._stage,
+            GATHER_ITEMS.c.key == key,
+            GATHER_ITEMS.c.arrived_at.is_(None),
+        )
+        came: int = sum(
+            connection.execute(
+                update(GATHER_ITEMS)
+                .where(mine, GATHER_ITEMS.c.item_id.in_(some))
+                .values(arrived_at=now)
+            ).rowcount
+            for some in chunks(there.intersection(wanted))
+        )
+        arrived = select(GATHERS.c.expected, GATHERS.c.arrived).where(self._is(key))
+        row = connection.execute(arrived).one()
+        if came:
+            self._set(connection, key, arrived=row.arrived + came)
+        if row.arrived + came == row.expected:
+            self._close(connection, key, ClosedBy.ARRIVAL, now)
+
+    def _one(self, key: str) -> dict[str, str]:
+        return {"stage": self._stage, "key": key}
+
+    def _is(self, key: str) -> Any:
+        return and_(GATHERS.c.stage == self._stage, GATHERS.c.key == key)
+
+    def _locked(self, connection: Connection, keys: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+        """Read and lock gathers; SQLite has locked everything already."""
+        query = (
+            select(GATHERS)
+            .where(GATHERS.c.stage == self._stage, GATHERS.c.key.in_(keys))
+            .order_by(GATHERS.c.key)
+            .with_for_update()
+        )
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+    def _set(self, connection: Connection, key: str, **values: object) -> None:
+        connection.execute(update(GATHERS).where(self._is(key)).values(**values))
+
+    def _close(self, connection: Connection, key: str, by: ClosedBy, now: datetime) -> None:
+        self._set(connection, key, closed_by=by.value, closed_at=now)
