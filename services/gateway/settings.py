@@ -39,7 +39,7 @@ class GatewaySettings(Settings):
     """How long a request's body may take, beside a second for every 64 KiB of it."""
     gateway_run_probes: int = Field(default=MOST_PROBES, ge=1)
     """How many questions one run, or one round of a monitor, may ask: probes x targets x scaffolds
-    x repeats; the planner needs about 2 KB of memory for each."""
+    x repeats; each is a question that somebody pays for, and about 6 KB of the store."""
     gateway_targets: tuple[Annotated[str, AfterValidator(check_pattern)], ...] | None = None
     """The targets that requests may name, as JSON: `["openai:gpt-5*", "openai:*@https://llm.example/v1",
     "http:https://app.example/ask"]`, or `["*"]`. Unless set: the providers' own servers, the

@@ -7,19 +7,19 @@ from shared.store.monitor_rounds import Schedule
 from shared.store.paused_targets import PausedTargets
 from shared.store.planned_probes import PlannedProbes
 from shared.store.planning_cursors import PlanningCursor
-from shared.store.record_counts import RunCounts
 from shared.store.records import Records, WriteResult
+from shared.store.run_progress import CountedRun
 from shared.store.store import Store, migrate
 
 __all__ = [
     "Calls",
     "Closing",
+    "CountedRun",
     "Gathers",
     "PausedTargets",
     "PlannedProbes",
     "PlanningCursor",
     "Records",
-    "RunCounts",
     "Schedule",
     "Store",
     "WriteResult",

@@ -252,19 +252,9 @@ class Gathers(GatherRows):
 
     def look(self, key: str) -> GatherState | None:
         """Return the state of a gather, or None if there is none."""
-        return self.states([key]).get(key)
-
-    def states(self, keys: Iterable[str]) -> dict[str, GatherState]:
-        """Return the states of those of these gathers that there are, by their keys."""
-        found: dict[str, GatherState] = {}
         with read_transaction(self._engine) as connection:
-            for some in chunks(keys):
-                query = select(GATHERS).where(
-                    GATHERS.c.stage == self._stage, GATHERS.c.key.in_(some)
-                )
-                rows = connection.execute(query).mappings()
-                found |= {row["key"]: state_of_row(row) for row in rows}
-        return found
+            row = connection.execute(select(GATHERS).where(self._is(key))).mappings().first()
+        return None if row is None else state_of_row(row)
 
     def late(self, key: str) -> int:
         """Count the records that came after the gather was closed."""

@@ -149,12 +149,20 @@ class Records:
 
     def latest(self, kind: type[R], most: int, *, purpose: Purpose) -> list[R]:
         """Return the latest `most` records of a kind and purpose, newest first."""
+        rank = {id_: n for n, id_ in enumerate(self.latest_ids(kind, most, purpose=purpose))}
+        return sorted(self.get(kind, rank), key=lambda record: rank[record.id])
+
+    def latest_ids(self, kind: type[Record], most: int, *, purpose: Purpose) -> list[str]:
+        """Return the ids of the latest `most` records of a kind and purpose, newest first."""
         table = RECORDS[kind.kind]
         query = select(table.c.id).where(table.c.purpose == purpose.value, *self._mine(table))
         query = query.order_by(table.c.at.desc(), table.c.id).limit(most)
         with read_transaction(self._engine) as connection:
-            rank = {id_: position for position, id_ in enumerate(connection.scalars(query))}
-        return sorted(self.get(kind, rank), key=lambda record: rank[record.id])
+            return list(connection.scalars(query))
+
+    def sees(self, record: Record) -> bool:
+        """Tell whether a record that was read before is in the scope of this moment."""
+        return self._scope().tenant in {None, record.tenant}
 
     def since(self, kind: type[R], moment: datetime, *, purpose: Purpose) -> list[R]:
         """Return the records of a kind and purpose made at or after a moment, by their ids."""

@@ -19,9 +19,9 @@ from shared.store.gathers import Gathers
 from shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
 from shared.store.paused_targets import PausedTargets
 from shared.store.planning_cursors import PlanningCursors
-from shared.store.record_counts import RecordCounts
 from shared.store.records import Records
 from shared.store.run_conclusions import RunConclusions
+from shared.store.run_progress import CountedRuns
 from shared.store.scope import ScopeNow, everything
 from shared.store.suites import UNNAMED, Suites
 from shared.store.texts import Purges
@@ -106,7 +106,7 @@ class Store:
         self.purges = Purges(engine, scope)
         self.suites = Suites(engine, scope)
         self.planning_cursors = PlanningCursors(engine)
-        self.counts = RecordCounts(engine)
+        self.counted_runs = CountedRuns(engine)
         self.audit = AuditTrail(engine, scope)
         self.extractors = Extractors(engine)
         self.calls = Calls(engine)

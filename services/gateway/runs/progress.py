@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from services.gateway.runs.views import RunProgress, RunState, state_of
 from shared.contracts import (
-    RUN_GATHER,
     Cancellation,
     Diagnosis,
     Features,
@@ -17,8 +16,10 @@ from shared.contracts import (
     verdicts_expected,
 )
 from shared.contracts.paused_target import PausedTarget
-from shared.store import PlannedProbes, RunCounts, Store
+from shared.store import CountedRun, PlannedProbes, Store
 
+MOST_KNOWN = 1000
+"""Suites whose outlines are kept at once, and closed runs that are known to be diagnosed."""
 WAITING = {RunState.RUNNING, RunState.JUDGING}
 
 
@@ -27,14 +28,18 @@ class StoredProgress:
     """What the store has counted of one run."""
 
     run: Run
-    counts: RunCounts
-    gather: GatherState | None
+    counted: CountedRun
     suite: SuiteOutline | None
+
+    @property
+    def gather(self) -> GatherState | None:
+        """What the run waits for; None where nobody has planned it yet."""
+        return self.counted.gather
 
     @property
     def responses(self) -> int:
         """How many answers there are."""
-        return self.counts.of(Response, self.run.purpose)
+        return self.counted.count(Response, self.run.purpose)
 
 
 class ProgressQueries:
@@ -42,20 +47,15 @@ class ProgressQueries:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._suites: dict[str, SuiteOutline] = {}
+        self._known_diagnosed: set[tuple[str, int]] = set()
 
     def of(self, runs: Sequence[Run]) -> list[RunProgress]:
         """Return the progress of each run, in their order."""
-        ids = [run.id for run in runs]
-        counts = self._store.counts.of_runs(ids)
-        gathers = self._store.gathers(RUN_GATHER).states(ids)
-        suites = self._store.suites.outlines({run.suite_hash for run in runs if run.suite_hash})
+        counted = self._store.counted_runs.of(run.id for run in runs)
+        suites = self._outlines({run.suite_hash for run in runs if run.suite_hash})
         found = [
-            StoredProgress(
-                run,
-                counts.get(run.id, RunCounts()),
-                gathers.get(run.id),
-                suites.get(run.suite_hash or ""),
-            )
+            StoredProgress(run, counted.get(run.id, CountedRun()), suites.get(run.suite_hash or ""))
             for run in runs
         ]
         states = {each.run.id: self._state(each) for each in found}
@@ -66,6 +66,15 @@ class ProgressQueries:
             self._progress(each, states[each.run.id], stops.get(each.run.id), paused)
             for each in found
         ]
+
+    def _outlines(self, hashes: set[str]) -> dict[str, SuiteOutline]:
+        """Return the outlines of suites, which never change in what progress is told by."""
+        known = {hash_: self._suites[hash_] for hash_ in hashes & self._suites.keys()}
+        if new := self._store.suites.outlines(hashes - known.keys()):
+            if len(self._suites) > MOST_KNOWN:
+                self._suites.clear()
+            self._suites.update(new)
+        return known | new
 
     def _state(self, found: StoredProgress) -> RunState:
         run, gather, suite = found.run, found.gather, found.suite
@@ -81,12 +90,19 @@ class ProgressQueries:
     def _diagnosed(self, run: Run, gather: GatherState | None) -> bool:
         if gather is None or gather.closed_by is None:
             return False
-        return gather.followed_up or self._store.results.diagnosed(run.id, gather.opening)
+        if gather.followed_up or (run.id, gather.opening) in self._known_diagnosed:
+            return True
+        if not self._store.results.diagnosed(run.id, gather.opening):
+            return False
+        if len(self._known_diagnosed) > MOST_KNOWN:
+            self._known_diagnosed.clear()
+        self._known_diagnosed.add((run.id, gather.opening))
+        return True
 
     def _verdicts(self, found: StoredProgress) -> int:
         """Count judged pairs; only of a run that was judged again are the verdicts read."""
         expected = verdicts_expected(found.run, found.suite)
-        counted = found.counts.all(PairVerdict) if expected else 0
+        counted = found.counted.count(PairVerdict) if expected else 0
         if counted <= expected:
             return counted
         return self._store.results.verdicts(found.run.id, expected)
@@ -116,9 +132,10 @@ class ProgressQueries:
         stop: Cancellation | None,
         paused: Sequence[PausedTarget],
     ) -> RunProgress:
-        run, counts, probes = found.run, found.counts, self._probes(found)
+        run, counted, probes = found.run, found.counted, self._probes(found)
         lanes = lanes_of(run) if state in WAITING else set()
         mine = [each for each in paused if each.lane in lanes]
+        verdicts_due = verdicts_expected(run, found.suite)
         return RunProgress(
             run_id=run.id,
             suite=run.suite,
@@ -129,11 +146,11 @@ class ProgressQueries:
             opening=found.gather.opening if found.gather else 0,
             probes=probes,
             responses=found.responses,
-            features=counts.all(Features),
+            features=counted.count(Features),
             features_expected=probes * len(run.extractors),
-            diagnoses=counts.all(Diagnosis),
+            diagnoses=counted.count(Diagnosis),
             verdicts=self._verdicts(found),
-            verdicts_expected=verdicts_expected(run, found.suite),
+            verdicts_expected=verdicts_due,
             paused=mine,
             held=_held(found, mine, probes // max(1, len(run.targets))),
         )
@@ -149,5 +166,5 @@ def _held(found: StoredProgress, paused: Sequence[PausedTarget], probes: int) ->
     """Count the answers that wait for paused targets, of which each has so many probes."""
     run = found.run
     lanes = {each.lane for each in paused} & {each.lane for each in run.targets}
-    there = (found.counts.of(Response, run.purpose, lane) for lane in lanes)
+    there = (found.counted.count(Response, run.purpose, lane) for lane in lanes)
     return sum(max(0, probes - count) for count in there)

@@ -1,5 +1,6 @@
 """Runs as the store has them: their progress, findings and interpretations."""
 
+from collections.abc import Sequence
 from typing import Annotated, TypeVar
 
 from pydantic import Field
@@ -21,6 +22,8 @@ from shared.errors import NotFoundError
 from shared.store import Store
 
 MAX_RUNS = 10_000
+MOST_KNOWN = 2000
+"""Runs that are kept at once, so that who follows one does not have it read at every look."""
 MAX_BRIEFS = 100
 """How many of the latest interpretations are looked at for one that waits."""
 RecordT = TypeVar("RecordT", Diagnosis, Assessment)
@@ -32,19 +35,31 @@ class RunQueries:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._progress = ProgressQueries(store)
+        self._known: dict[str, Run] = {}
 
     def run(self, run_id: str) -> Run:
         """Return a run, or raise NotFoundError."""
-        for run in self._store.records.get(Run, [run_id]):
+        for run in self._runs([run_id]):
             return run
         raise NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
+
+    def _runs(self, ids: Sequence[str]) -> list[Run]:
+        """Return the runs with these ids, in their order; a run never changes, so it is kept."""
+        sees = self._store.records.sees
+        found = {id_: run for id_ in ids if (run := self._known.get(id_)) and sees(run)}
+        if new := {run.id: run for run in self._store.records.get(Run, set(ids) - found.keys())}:
+            if len(self._known) > MOST_KNOWN:
+                self._known.clear()
+            self._known.update(new)
+        found |= new
+        return [found[id_] for id_ in ids if id_ in found]
 
     def latest(
         self, last: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 100, purpose: Purpose = Purpose.STUDY
     ) -> list[RunProgress]:
         """Return the latest runs; rounds of monitors and windows of traffic by their purpose."""
-        found = self._store.records.latest(Run, last, purpose=purpose)
-        return self._progress.of(found)
+        ids = self._store.records.latest_ids(Run, last, purpose=purpose)
+        return self._progress.of(self._runs(ids))
 
     def progress(self, run_id: str) -> RunProgress:
         """Return how far a run is."""

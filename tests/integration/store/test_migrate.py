@@ -12,6 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from shared.contracts import (
+    RUN_GATHER,
     Claim,
     Comparison,
     Purpose,
@@ -140,7 +141,10 @@ def test_suites_and_records_from_before_they_were_split_and_counted_are_all_ther
     with Store.open(empty_store_url) as store:
         assert store.suites.get(suite.hash) == suite
         assert store.suites.outline(suite.hash) == outline_of(suite)
-        assert store.counts.of("run").of(Response, Purpose.STUDY, "lane") == 3
+        waiting: Any = {"deadline": AT, "now": AT, "context": {}, "cursors": ()}
+        store.gathers(RUN_GATHER).begin("run", 3, **waiting)
+        counted = store.counted_runs.of(["run"])["run"]
+        assert counted.count(Response, Purpose.STUDY, "lane") == 3
         assert store.suites.keep(suite, AT) == suite.hash
 
 

@@ -1,22 +1,36 @@
 """What is counted of runs when it is written, on both databases."""
 
 import threading
+from typing import Any
 
-from shared.contracts import Features, Purpose, Response
-from shared.store import Store
-from tests.support.records import make_features, make_probe, make_response
+from shared.contracts import RUN_GATHER, Features, Purpose, Response
+from shared.store import CountedRun, Store
+from tests.support.records import AT, make_features, make_probe, make_response
+
+
+def counted(store: Store, run_id: str) -> CountedRun:
+    waiting: Any = {"deadline": AT, "now": AT, "context": {}, "cursors": ()}
+    store.gathers(RUN_GATHER).begin(run_id, 9, **waiting)
+    return store.counted_runs.of([run_id])[run_id]
 
 
 def test_records_of_a_run_count_once_however_often_they_arrive(store: Store) -> None:
     answers = [make_response(n) for n in range(3)]
     for _ in range(2):
         store.records.write([*answers, make_features()])
-    counts = store.counts.of(answers[0].run)
-    assert counts.of(Response, Purpose.STUDY) == counts.all(Response) == 3
-    assert counts.of(Response, Purpose.STUDY, answers[0].lane) == 3
-    assert counts.of(Response, Purpose.STUDY, "nobody") == 0
-    assert counts.of(Response, Purpose.JUDGE) == 0
-    assert counts.all(Features) == 1
+    found = counted(store, answers[0].run)
+    assert found.count(Response, Purpose.STUDY) == found.count(Response) == 3
+    assert found.count(Response, Purpose.STUDY, answers[0].lane) == 3
+    assert found.count(Response, Purpose.STUDY, "nobody") == 0
+    assert found.count(Response, Purpose.JUDGE) == 0
+    assert found.count(Features) == 1
+    assert found.gather is not None
+    assert (found.gather.expected, found.gather.closed_by) == (9, None)
+
+
+def test_a_run_that_nobody_has_planned_has_no_counts(store: Store) -> None:
+    store.records.write([make_response(0)])
+    assert store.counted_runs.of([make_response(0).run]) == {}
 
 
 def test_writers_at_once_count_what_they_wrote_together(store: Store) -> None:
@@ -35,4 +49,4 @@ def test_writers_at_once_count_what_they_wrote_together(store: Store) -> None:
         writer.join()
     run_id = make_response(0).run
     stored = store.records.count(Response, run_id=run_id)
-    assert store.counts.of(run_id).all(Response) == stored == 68
+    assert counted(store, run_id).count(Response) == stored == 68

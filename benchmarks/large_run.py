@@ -1,0 +1,177 @@
+"""A study as large as BBQ through the real services: the most memory of each, and a look's cost.
+
+`python -m benchmarks.large_run 58492` asks a simulated model so many short questions, measured by
+two extractors; `make bench` asks 2,000. The suite is uploaded, and the run started and followed, as
+people do it: over HTTP. The bars are 256 MiB for each service and 512 MiB for the diagnoser, and
+1 ms of CPU for a look at progress, requests excluded.
+"""
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from services.gateway.runs.queries import RunQueries
+from shared.bus.jetstream import Admin, Connection, provision
+from shared.bus.server import EmbeddedServer
+from shared.contracts import RUN_GATHER
+from shared.runtime.web import free_port
+from shared.store import Store, migrate
+
+HERE = "127.0.0.1"
+SERVICES = (
+    "simulator", "gateway", "planner", "generator", "extractor", "recorder", "diagnoser", "oracle",
+)  # fmt: skip
+LARGEST = ("diagnoser",)
+BAR_MIB, LARGEST_BAR_MIB, LOOK_BAR_MS = 256, 512, 1.0
+LOOK_EVERY_S = 1.0
+LOOKS = 200
+CONCEPTS = ("southern", "northern", "eastern", "western")
+SUITE_WORDS = "In village {n} a {group} guest took a lamp. Who kept the lamp? Rate it from 1 to 5."
+
+
+def suite(probes: int) -> dict[str, Any]:
+    """Return a suite of sets of four, as it is uploaded."""
+    items = [
+        {
+            "key": f"p{n}",
+            "set": f"s{n // 4}",
+            "groups": {"region": CONCEPTS[n % 4]},
+            "prompt": SUITE_WORDS.format(n=n // 4, group=CONCEPTS[n % 4]),
+        }
+        for n in range(probes)
+    ]
+    return {"name": "large", "extractors": ["refusal", "words"], "probes": items}
+
+
+async def _provision(url: str) -> None:
+    connection = await Connection.open(url, name="large-run")
+    await provision(Admin(connection))
+    await connection.close()
+
+
+@contextmanager
+def services(folder: Path) -> Iterator[tuple[str, Store, dict[str, int]]]:
+    """Start every service as a process; return the API, the store and the process ids."""
+    url = f"sqlite:///{folder / 'store.db'}"
+    migrate(url)
+    ports = {"gateway": free_port(HERE), "simulator": free_port(HERE)}
+    with EmbeddedServer(folder / "nats") as server, Store.open(url) as store:
+        asyncio.run(_provision(server.url))
+        given = {
+            **os.environ,  # noqa: TID251 - handed on to the services
+            "NATS_URL": server.url,
+            "BIASWATCH_STORE_URL": url,
+            "BIASWATCH_HEALTH_PORT": "0",
+            "BIASWATCH_GATEWAY_PORT": str(ports["gateway"]),
+            "BIASWATCH_SIMULATOR_PORT": str(ports["simulator"]),
+            "BIASWATCH_SIMULATOR_URL": f"http://{HERE}:{ports['simulator']}/v1",
+            "BIASWATCH_LOG_LEVEL": "WARNING",
+        }
+        started = {
+            name: subprocess.Popen(
+                [sys.executable, "-m", f"services.{name}.app"], env=given, stdout=subprocess.DEVNULL
+            )
+            for name in SERVICES
+        }
+        try:
+            pids = {name: process.pid for name, process in started.items()}
+            yield f"http://{HERE}:{ports['gateway']}", store, {**pids, "(bus)": server.pid}
+        finally:
+            for process in started.values():
+                process.terminate()
+            for process in started.values():
+                process.wait()
+
+
+def measured(probes: int, folder: Path) -> int:
+    """Run a study, and print what it took; return how many bars were missed."""
+    with services(folder) as (url, store, pids), httpx2.Client(base_url=url, timeout=600) as api:
+        _until(lambda: _answers(api) and len(store.extractors.ever()) > 1)
+        before = {name: _mib(pid, "VmRSS") for name, pid in pids.items()}
+        began = time.monotonic()
+        hash_ = _ok(api.post("/v1/suites", json=suite(probes)))["hash"]
+        uploaded = {name: _mib(pid, "VmHWM") for name, pid in pids.items()}
+        started = _ok(
+            api.post("/v1/runs", json={"suite_hash": hash_, "targets": ["simulator:biased"]})
+        )
+        run_id = started["run"]["id"]
+        progress: dict[str, Any] = {}
+        while progress.get("stand") not in {"complete", "incomplete", "cancelled"}:
+            time.sleep(LOOK_EVERY_S)
+            progress = _ok(api.get(f"/v1/runs/{run_id}"))
+            if sys.stderr.isatty():
+                print(f"\r{progress['features']:,} features", end="", file=sys.stderr)
+        took_s = time.monotonic() - began
+        peak = {name: _mib(pid, "VmHWM") for name, pid in pids.items()}
+        expected = store.gathers(RUN_GATHER).look(run_id)
+        look_ms = _cost_of_a_look_ms(RunQueries(store), run_id)
+    print(
+        f"{probes:,} probes: {progress['stand']} after {took_s:.0f} s; {progress['responses']:,}"
+        f" answers, {progress['features']:,} features of {expected.expected if expected else 0:,},"
+        f" {progress['diagnoses']} findings"
+    )
+    print(f"{'MiB':12}{'idle':>8}{'upload':>8}{'most':>8}")
+    for name in pids:
+        print(f"{name:12}{before[name]:8.0f}{uploaded[name]:8.0f}{peak[name]:8.0f}")
+    print(f"A look at progress takes {look_ms:.2f} ms of CPU (bar {LOOK_BAR_MS:g} ms).")
+    large = [
+        name
+        for name in pids
+        if peak[name] > (LARGEST_BAR_MIB if name in LARGEST else BAR_MIB) and name != "simulator"
+    ]
+    if large:
+        print(f"More than allowed: {', '.join(large)}")
+    return len(large) + (look_ms > LOOK_BAR_MS) + (progress["stand"] != "complete")
+
+
+def _cost_of_a_look_ms(queries: RunQueries, run_id: str) -> float:
+    queries.progress(run_id)
+    began = time.process_time()
+    for _ in range(LOOKS):
+        queries.progress(run_id)
+    return (time.process_time() - began) / LOOKS * 1000
+
+
+def _answers(api: httpx2.Client) -> bool:
+    try:
+        return api.get("/v1/runs").is_success
+    except httpx2.HTTPError:
+        return False
+
+
+def _ok(reply: httpx2.Response) -> Any:
+    if not reply.is_success:
+        raise SystemExit(f"{reply.request.url}: {reply.status_code} {reply.text[:300]}")
+    return reply.json()
+
+
+def _until(there: Callable[[], object]) -> None:
+    while not there():
+        time.sleep(0.2)
+
+
+def _mib(pid: int, which: str) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(which))
+
+
+def main() -> int:
+    """Read how many probes, run, and say how it went."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("probes", type=int, nargs="?", default=2000)
+    with tempfile.TemporaryDirectory(prefix="biaswatch-large-run-") as folder:
+        return measured(parser.parse_args().probes, Path(folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
