@@ -33,7 +33,7 @@ class StreamLimits:
     outstanding: int = 20_000
     """The most probes of one target, or exchanges of one live system, that wait at once; the stream
     refuses more of that one, and takes the others'."""
-    dedupe_window_s: int = 120
+    dedupe_window_s: int = 60
     """How long a repeated `<id>/<publication>` is recognised and dropped: longer than one is sent
     again. The server keeps every name for so long, some hundred bytes each, in memory; what comes
     twice later than this, keyed writes absorb."""

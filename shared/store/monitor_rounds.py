@@ -121,6 +121,13 @@ class ClosedRounds:
         """Return the last closed round; None before the first."""
         return self.get(monitor, self.closed(monitor) - 1)
 
+    def last_of(self, monitors: Iterable[Monitor]) -> dict[str, Round]:
+        """Return the last closed round of each monitor that has any, by the monitor's id."""
+        by_id = {each.monitor_id: each for each in monitors}
+        closed = self._records.count_by(Round, "monitor_id", by_id)
+        ids = [_id_of(Round, by_id[key], number - 1) for key, number in closed.items()]
+        return {each.monitor_id: each for each in self._records.get(Round, ids)}
+
     def latest(self, kind: type[K], monitor: Monitor, most: int) -> list[K]:
         """Return the records of the last `most` rounds, in their order."""
         end = self.closed(monitor)

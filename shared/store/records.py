@@ -88,6 +88,18 @@ class Records:
         with read_transaction(self._engine) as connection:
             return int(connection.scalar(query) or 0)
 
+    def count_by(self, kind: type[Record], column: str, keys: Iterable[str]) -> dict[str, int]:
+        """Count the records of a kind for each of these values of a column that has any."""
+        table = RECORDS[kind.kind]
+        found: dict[str, int] = {}
+        with read_transaction(self._engine) as connection:
+            for some in chunks(keys):
+                mine = (table.c[column].in_(some), *self._mine(table))
+                query = select(table.c[column], func.count()).where(*mine)
+                rows = connection.execute(query.group_by(table.c[column])).tuples()
+                found |= {key: int(number) for key, number in rows}
+        return found
+
     def count_without(self, kind: type[Record], other: type[Record], *, run_id: str) -> int:
         """Count the records of a run that name another one which is not there."""
         table, there = RECORDS[kind.kind], RECORDS[other.kind]
@@ -141,6 +153,13 @@ class Records:
         table = RECORDS[kind.kind]
         mine = (table.c.monitor_id == monitor_id, *self._mine(table))
         yield from self._read(kind, select(table).where(*mine))
+
+    def of_monitors(self, kind: type[R], monitor_ids: Iterable[str]) -> Iterator[R]:
+        """Return the records of several monitors."""
+        table = RECORDS[kind.kind]
+        for some in chunks(monitor_ids):
+            mine = (table.c.monitor_id.in_(some), *self._mine(table))
+            yield from self._read(kind, select(table).where(*mine))
 
     def all(self, kind: type[R]) -> Iterator[R]:
         """Return every record of a kind, in the order of their ids."""

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from services.gateway.monitors.evidence_views import evidence_view
+from services.gateway.monitors.stored_monitors import StoredMonitor, stored_monitors
 from services.gateway.monitors.views import (
     AlarmView,
     History,
@@ -24,7 +25,6 @@ from shared.contracts import (
     Alarm,
     AnswerAccounts,
     Description,
-    Evidence,
     Monitor,
     MonitorState,
     Response,
@@ -68,29 +68,28 @@ class MonitorQueries:
     def statuses(self) -> list[MonitorStatus]:
         """Return the status of every monitor, with what stands out over the whole deployment."""
         latest = [each for each in self.latest().values() if each.state is not MonitorState.DELETED]
-        evidence = {each.name: self._evidence(each) for each in latest}
+        latest.sort(key=lambda monitor: monitor.name)
+        found = stored_monitors(self._store, latest)
         # What was declared after the data takes no part in what stands out now.
-        live = {each.name: evidence[each.name] for each in latest if each.history is None}
-        log_es = [each.log_e for found in live.values() for each in found]
+        live = [each for each in found if each.monitor.history is None]
+        log_es = [each.log_e for one in live for each in one.evidence]
         flags = iter(e_bh(log_es, DEPLOYMENT_ALPHA) if log_es else [])
-        flagged = {name: sum(next(flags) for _ in found) for name, found in live.items()}
-        return [
-            self._status(each, evidence[each.name], flagged.get(each.name, 0))
-            for each in sorted(latest, key=lambda monitor: monitor.name)
-        ]
+        flagged = {each.monitor.name: sum(next(flags) for _ in each.evidence) for each in live}
+        return [_status(each, flagged.get(each.monitor.name, 0)) for each in found]
 
     def show(self, name: str) -> MonitorView:
         """Return everything the API shows of a monitor."""
         monitor = self.monitor(name)
-        evidence = self._evidence(monitor)
+        [found] = stored_monitors(self._store, [monitor])
+        evidence = found.evidence
         flags = e_bh([each.log_e for each in evidence], monitor.plan.alpha) if evidence else []
         return MonitorView(
-            stand=self._status(monitor, evidence, sum(flags)),
+            stand=_status(found, sum(flags)),
             evidence=[
                 evidence_view(each, stands_out=flag)
                 for each, flag in zip(evidence, flags, strict=True)
             ],
-            alarms=self._alarms(monitor),
+            alarms=list(found.alarms),
             accounts=self._accounts(monitor),
             window=next(
                 (each for each in self._windows(monitor, 20) if each.state is WindowState.READ),
@@ -135,7 +134,8 @@ class MonitorQueries:
     def alarms(self, name: str) -> list[AlarmView]:
         """Return a monitor's alarms, the latest first, with the answers that contributed most."""
         monitor = self.monitor(name)
-        alarms = self._alarms(monitor)
+        [found] = stored_monitors(self._store, [monitor])
+        alarms = found.alarms
         dimensions = {each.key: each.pair.dimension for each in monitor.plan.watched}
         ids = [id_ for alarm in alarms for twins in alarm.twins for id_ in (*twins.a, *twins.b)]
         responses = {each.id: each for each in self._store.records.get(Response, ids)}
@@ -165,47 +165,35 @@ class MonitorQueries:
             for alarm in alarms
         ]
 
-    def _alarms(self, monitor: Monitor) -> list[Alarm]:
-        found = self._store.records.of_monitor(Alarm, monitor.monitor_id)
-        return sorted(found, key=lambda alarm: (-alarm.round, alarm.comparison_key, alarm.state))
 
-    def _evidence(self, monitor: Monitor) -> list[Evidence]:
-        last = self._store.rounds.last(monitor)
-        if last is None:
-            return []
-        found = evidence_in(self._store.records.read(RoundEvidence, run_id=last.run_id))
-        return sorted(found, key=lambda each: each.comparison_key)
-
-    def _status(self, monitor: Monitor, evidence: list[Evidence], flagged: int) -> MonitorStatus:
-        last = self._store.rounds.last(monitor)
-        entry = self._store.schedule.get(monitor.name, monitor.tenant)
-        if entry is not None and entry.monitor.monitor_id != monitor.monitor_id:
-            entry = None  # the schedule still has the plan before this one
-        ended = entry.ended if entry else None
-        continues = monitor.state is MonitorState.ACTIVE and not ended
-        return MonitorStatus(
-            name=monitor.name,
-            monitor_id=monitor.monitor_id,
-            state="ended" if ended else monitor.state.value,
-            ended=ended,
-            suite=monitor.plan.suite,
-            target=monitor.plan.target.name,
-            claim=monitor.plan.claim,
-            rounds=last.round + 1 if last else 0,
-            epoch=last.epoch if last else None,
-            last_round_at=last.at if last else None,
-            next_round_at=entry.due if entry and continues else None,
-            comparisons=len(monitor.plan.watched),
-            verdicts=Counter(each.verdict for each in evidence),
-            alarms=len(standing_of(self._alarms(monitor))),
-            flagged=flagged,
-            alpha=monitor.plan.alpha,
-            share_left=min(
-                (each.share_left for each in evidence if each.share_left is not None), default=None
-            ),
-            since=monitor.since,
-            history_of=monitor.history.of if monitor.history else None,
-        )
+def _status(found: StoredMonitor, flagged: int) -> MonitorStatus:
+    monitor, last, entry = found.monitor, found.last, found.scheduled
+    ended = entry.ended if entry else None
+    continues = monitor.state is MonitorState.ACTIVE and not ended
+    return MonitorStatus(
+        name=monitor.name,
+        monitor_id=monitor.monitor_id,
+        state="ended" if ended else monitor.state.value,
+        ended=ended,
+        suite=monitor.plan.suite,
+        target=monitor.plan.target.name,
+        claim=monitor.plan.claim,
+        rounds=last.round + 1 if last else 0,
+        epoch=last.epoch if last else None,
+        last_round_at=last.at if last else None,
+        next_round_at=entry.due if entry and continues else None,
+        comparisons=len(monitor.plan.watched),
+        verdicts=Counter(each.verdict for each in found.evidence),
+        alarms=len(standing_of(found.alarms)),
+        flagged=flagged,
+        alpha=monitor.plan.alpha,
+        share_left=min(
+            (each.share_left for each in found.evidence if each.share_left is not None),
+            default=None,
+        ),
+        since=monitor.since,
+        history_of=monitor.history.of if monitor.history else None,
+    )
 
 
 def _watched(accounted: AccountedWindow, monitor: Monitor) -> bool:
