@@ -10,8 +10,8 @@ from alembic import op
 from shared.contracts import Suite
 from shared.contracts.expansion import set_of
 
-revision = "0018"
-down_revision = "0017"
+revision = "0019"
+down_revision = "0018"
 
 COUNTED = ("response", "features", "diagnosis", "verdict")
 COUNTED_BY = ("run_id", "purpose", "lane")
