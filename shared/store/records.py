@@ -96,8 +96,8 @@ class Records:
             for some in chunks(keys):
                 mine = (table.c[column].in_(some), *self._mine(table))
                 query = select(table.c[column], func.count()).where(*mine)
-                rows = connection.execute(query.group_by(table.c[column])).tuples()
-                found |= {key: int(number) for key, number in rows}
+                rows = connection.execute(query.group_by(table.c[column])).all()
+                found |= {str(row[0]): int(row[1]) for row in rows}
         return found
 
     def count_without(self, kind: type[Record], other: type[Record], *, run_id: str) -> int:
