@@ -28,6 +28,29 @@ AS_OVERLAY: dict[str, dict[str, Any]] = {
         "monitoring": {"podMonitor": True, "rules": True, "dashboards": True},
     },
 }
+AS_OVERLAY["production-gpu"] = {
+    **AS_OVERLAY["production"],
+    "gpu": {"enabled": True},
+    "services": {
+        "extractor": {
+            "resources": {
+                "requests": {"cpu": "1", "memory": "4Gi"},
+                "limits": {"cpu": "4", "memory": "12Gi", "nvidia.com/gpu": "1"},
+            },
+            "nodeSelector": {"nvidia.com/gpu.present": "true"},
+            "tolerations": [
+                {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+            ],
+        }
+    },
+}
+AS_OVERLAY["production-channels"] = {
+    **AS_OVERLAY["production"],
+    "channels": {
+        "oncall": {"kind": "alertmanager", "url": "http://alertmanager-operated.monitoring:9093"},
+        "chat": {"kind": "apprise", "url": {"file": "/run/secrets/channels/chat_url"}},
+    },
+}
 """Values by which the chart is one of the overlays."""
 CHOICES: dict[str, dict[str, Any]] = {
     **AS_OVERLAY,
@@ -147,10 +170,14 @@ def _by_name(made: list[dict[str, Any]]) -> dict[tuple[str, str], Any]:
 
 def _without_hashes(part: Any, hashed: dict[str, str]) -> Any:
     if isinstance(part, dict):
+        # A file is what it says; how it is written may differ.
+        part = {k: yaml.safe_load(v) if k == "channels.yaml" else v for k, v in part.items()}
         kept = {k: _without_hashes(v, hashed) for k, v in part.items() if k[:9] != "checksum/"}
         return {k: v for k, v in kept.items() if not (k == "annotations" and not v)}
     if isinstance(part, list):
-        return [_without_hashes(each, hashed) for each in part]
+        kept = [_without_hashes(each, hashed) for each in part]
+        named = all(isinstance(each, dict) and "name" in each for each in kept)
+        return sorted(kept, key=lambda each: str(each["name"])) if named else kept
     if isinstance(part, str):
         return hashed.get(part, part).rstrip("\n")
     return part

@@ -4,6 +4,7 @@ from typing import Any
 
 from tools.deployment import monitoring
 from tools.deployment.chart.manifests import NAMESPACE, read, released
+from tools.deployment.chart.optional_parts import to_zero
 from tools.deployment.chart.templating import Block, Filled, Lines, Object, template_of
 from tools.deployment.compose import PASSWORD
 from tools.deployment.services import bus_services, secrets_of
@@ -49,6 +50,8 @@ def scalers() -> dict[str, str]:
         target["averageUtilization"] = Filled(".Values.autoscaling.cpuPercent")
     by_lag = [_limits(released(each), "ReplicaCount") for each in monitoring.scalers()]
     for each in by_lag:
+        if each["metadata"]["name"] == "extractor":
+            to_zero(each)
         for trigger in each["spec"]["triggers"]:
             _asked(trigger["metadata"])
     return {

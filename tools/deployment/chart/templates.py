@@ -1,12 +1,13 @@
 """Which objects the chart holds, what Helm fills into them, and when they are left out."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import yaml
 
 from tools.deployment import monitoring
-from tools.deployment.chart import surroundings
+from tools.deployment.chart import optional_parts, surroundings
 from tools.deployment.chart.manifests import K8S, read, released
 from tools.deployment.chart.templating import Block, Filled, Lines, Object, template_of
 from tools.deployment.services import ROOT, SIMULATOR, bus_services
@@ -25,6 +26,13 @@ SCRAPED = """  {{- if .Values.monitoring.annotations }}
   {{- end }}"""
 
 
+OPTIONAL: dict[str, Callable[[Object], None]] = {
+    "extractor": optional_parts.on_gpu,
+    "diagnoser": optional_parts.with_channels,
+}
+"""What is put into the Deployment of these services by choice."""
+
+
 def templates() -> dict[str, str]:
     """Return the files of the folder templates."""
     services = bus_services()
@@ -35,6 +43,8 @@ def templates() -> dict[str, str]:
     }
     for name in services:
         objects = [_chosen(each, name, f".Values.services.{name}") for each in workload(name)]
+        [deployment] = [each for each in objects if each["kind"] == "Deployment"]
+        OPTIONAL.get(name, lambda _: None)(deployment)
         files[f"{name}.yaml"] = template_of(objects, f".Values.services.{name}.enabled")
     files["provision.yaml"] = template_of([_prepared(each) for each in provision()])
     simulator = [_chosen(each, SIMULATOR, ".Values.simulator") for each in workload(SIMULATOR)]
@@ -42,6 +52,7 @@ def templates() -> dict[str, str]:
     files["nats.yaml"] = template_of(_nats(), ".Values.nats.enabled")
     files["postgres.yaml"] = template_of(_postgres(), ".Values.postgres.enabled")
     files |= surroundings.policies() | surroundings.scalers() | surroundings.monitors()
+    files["channels.yaml"] = optional_parts.channels()
     files["external-secrets.yaml"] = surroundings.external_secrets()
     return files
 
@@ -123,6 +134,10 @@ data:
   BIASWATCH_STREAM_REPLICAS: {{ .Values.nats.replicas | quote }}
 {{- if .Values.simulator.enabled }}
   BIASWATCH_SIMULATOR_URL: http://simulator:8090/v1
+{{- end }}
+{{- if .Values.gpu.enabled }}
+  # With no replica nobody says that the extractors run; what they said last counts for a month.
+  BIASWATCH_GATEWAY_EXTRACTOR_AGE_S: "2592000"
 {{- end }}
 {{- range $name, $value := .Values.settings }}
   {{ $name }}: {{ $value | quote }}

@@ -9,6 +9,11 @@ from pydantic.alias_generators import to_camel
 from tools.deployment.services import SIMULATOR, bus_services
 from tools.deployment.workloads import resources_of
 
+GPU_EXTRACTORS = (
+    "words,length,readability,hedging,refusal,profanity,vader,rating,choice,sentiment,"
+    "regard,stereotype,personality,toxicity,embedding_distance"
+)
+
 
 class Choices(BaseModel):
     """A group of values; a key that is not here is refused by `helm install`."""
@@ -124,6 +129,15 @@ class ExternalSecrets(Choices):
     path: str = Field("biaswatch", description="Keys are <path>/<name of the Secret>.")
 
 
+class Gpu(Choices):
+    """The extractor with models on a GPU, in place of the other; its image ends in -cuda."""
+
+    enabled: bool = False
+    extractors: str = GPU_EXTRACTORS
+    claim: str = Field("biaswatch-models", description="Where the models lie; none is fetched.")
+    batch: int = Field(256, ge=1)
+
+
 class Simulator(Choices):
     """A model whose bias is known, for trying."""
 
@@ -156,6 +170,10 @@ class ChartValues(Choices):
     ingress: Ingress = Ingress()
     http_route: HttpRoute = HttpRoute()
     external_secrets: ExternalSecrets = ExternalSecrets()
+    gpu: Gpu = Gpu()
+    channels: dict[str, Any] = Field(
+        {}, description="Where alarms are sent; the Secret biaswatch-channels holds their secrets."
+    )
 
 
 def schema() -> dict[str, Any]:
