@@ -175,9 +175,9 @@ def _without_hashes(part: Any, hashed: dict[str, str]) -> Any:
         kept = {k: _without_hashes(v, hashed) for k, v in part.items() if k[:9] != "checksum/"}
         return {k: v for k, v in kept.items() if not (k == "annotations" and not v)}
     if isinstance(part, list):
-        kept = [_without_hashes(each, hashed) for each in part]
-        named = all(isinstance(each, dict) and "name" in each for each in kept)
-        return sorted(kept, key=lambda each: str(each["name"])) if named else kept
+        items = [_without_hashes(each, hashed) for each in part]
+        named = all(isinstance(each, dict) and "name" in each for each in items)
+        return sorted(items, key=lambda each: str(each["name"])) if named else items
     if isinstance(part, str):
         return hashed.get(part, part).rstrip("\n")
     return part
