@@ -76,7 +76,7 @@ def to_zero(scaler: Object) -> None:
 
 
 def with_channels(deployment: Object) -> None:
-    """Give the diagnoser the operator's channels, where there are any."""
+    """Put into the diagnoser the operator's channels, where there are any."""
     [patch] = yaml.safe_load((K8S / "components/channels/kustomization.yaml").read_text())[
         "patches"
     ]
