@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-otlp clean
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,10 +39,13 @@ test-unit: .venv/.dev ## Run the tests that need no server
 	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" tests/unit tests/contract
 
 test-integration: .venv/.dev ## Run the tests on a real bus, real databases and the command line
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers otlp_clients)
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers otlp_clients browser)
 
 test-studies: .venv/.dev ## Replay published studies, kill services, simulate how often the statistics err
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos tests/calibration
+
+test-browser: .venv/.dev ## Open every page of the dashboard in a real Chromium, where there is one
+	$(BIN)/pytest -n 0 tests/browser
 
 test-models: .venv/.models ## Run the tests that load real models, on a torch for the CPU
 	$(BIN)/python -m pytest tests/models -m models

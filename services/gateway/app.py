@@ -15,6 +15,7 @@ from services.gateway.channels.commands import ChannelCommands
 from services.gateway.channels.queries import ChannelQueries
 from services.gateway.channels.routes import channel_routes
 from services.gateway.dashboard.answer_queries import AnswerQueries
+from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.routes import PageSources, page_routes
 from services.gateway.dashboard.run_page_queries import RunPageQueries
 from services.gateway.error_responses import RESPONSES, add_error_handlers
@@ -117,7 +118,9 @@ def web_app(
     histories = HistoryCommands(store, monitors, now=now)
     app.include_router(history_routes(histories, send, tokens, audit))
     app.include_router(administration_routes(store, tokens, audit, now))
-    sources = PageSources(runs, monitors, AnswerQueries(store), RunPageQueries(store))
+    overview = OverviewQueries(store, runs, monitors, channels, now)
+    pages = AnswerQueries(store), RunPageQueries(store), overview
+    sources = PageSources(runs, monitors, *pages)
     app.include_router(page_routes(sources, tokens, now))
     add_error_handlers(app)
     describe(app)

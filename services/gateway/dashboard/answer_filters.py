@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from shared.contracts import Features, Probe, Response, SuiteProbe
 
 ANY_REASON = "any"
-MOST_CHARACTERS = 300
+MOST_CHARACTERS = 1100
+"""A dimension and a group, each as long as it may be."""
 
 
 class AnswerFilter(BaseModel):

@@ -39,7 +39,9 @@ def monitor_page_routes(
         return in_time(monitors.histories(name), windows, now() - length if length else None)
 
     @router.get("/monitors/{name}")
-    def show_monitor(name: str, comparison: str = "", span: str = "") -> HTMLResponse:
+    def show_monitor(
+        name: str, comparison: str = "", span: str = "", *, live: bool = False
+    ) -> HTMLResponse:
         view = monitors.show(name)
         titles = titles_of(monitors.monitor(name).plan)
         histories = histories_in(name, span, traffic=view.accounts is not None)
@@ -48,7 +50,8 @@ def monitor_page_routes(
         evidence = sorted(view.evidence, key=_by_urgency)
         return page(
             "monitor.html",
-            reload_s=RELOAD_S,
+            reload_s=RELOAD_S if live else None,
+            live=live,
             view=view,
             titles=titles,
             evidence=evidence,

@@ -12,16 +12,15 @@ from fastapi.responses import HTMLResponse, Response
 from services.gateway.auth import PAGE_HEADERS, Tokens, local_path
 from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.answer_routes import answer_routes
+from services.gateway.dashboard.comparison_routes import comparison_routes
 from services.gateway.dashboard.monitor_routes import monitor_page_routes
+from services.gateway.dashboard.operation_routes import operation_routes
+from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.rendering import page, style_sheet
 from services.gateway.dashboard.run_page_queries import RunPageQueries
 from services.gateway.dashboard.run_routes import run_page_routes
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.queries import RunQueries
-from shared.runtime.blocking import in_thread
-
-RELOAD_S = 30
-MAX_RUNS = 25
 
 
 @dataclass(frozen=True)
@@ -32,12 +31,16 @@ class PageSources:
     monitors: MonitorQueries
     answers: AnswerQueries
     run_pages: RunPageQueries
+    overview: OverviewQueries
 
 
 def page_routes(sources: PageSources, tokens: Tokens, now: Callable[[], datetime]) -> APIRouter:
     """Return the pages, their style sheet and the login."""
     router = APIRouter(include_in_schema=False)
-    router.include_router(_view_routes(sources.runs, sources.monitors, tokens, now))
+    router.include_router(_api_routes(tokens))
+    platform = operation_routes(sources.overview, sources.runs, sources.monitors, tokens, now)
+    router.include_router(platform)
+    router.include_router(comparison_routes(sources.runs, tokens))
     router.include_router(monitor_page_routes(sources.monitors, tokens, now))
     router.include_router(answer_routes(sources.answers, sources.runs, tokens))
     runs = run_page_routes(sources.runs, sources.answers, sources.run_pages, tokens)
@@ -63,16 +66,8 @@ def page_routes(sources: PageSources, tokens: Tokens, now: Callable[[], datetime
     return router
 
 
-def _view_routes(
-    runs: RunQueries, monitors: MonitorQueries, tokens: Tokens, now: Callable[[], datetime]
-) -> APIRouter:
+def _api_routes(tokens: Tokens) -> APIRouter:
     router = APIRouter(dependencies=[Depends(tokens.signed_in)])
-
-    @router.get("/")
-    async def overview() -> HTMLResponse:
-        statuses = await in_thread(monitors.statuses)
-        latest = await in_thread(runs.latest, MAX_RUNS)
-        return page("overview.html", reload_s=RELOAD_S, monitors=statuses, runs=latest, now=now())
 
     @router.get("/docs")
     async def show_api(request: Request) -> HTMLResponse:

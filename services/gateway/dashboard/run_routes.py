@@ -28,7 +28,7 @@ def run_page_routes(
     router = APIRouter(dependencies=[Depends(tokens.signed_in)])
 
     @router.get("/runs/{run_id}")
-    def show_run(run_id: str, finding: str = "") -> HTMLResponse:
+    def show_run(run_id: str, finding: str = "", *, live: bool = False) -> HTMLResponse:
         progress = runs.progress(run_id)
         run, suite = answers.planned(run_id)
         diagnoses = runs.diagnoses(run_id)
@@ -36,7 +36,8 @@ def run_page_routes(
         values = beside.values(run, suite, chosen) if chosen and suite else None
         return page(
             "run.html",
-            reload_s=None if progress.ended else RELOAD_S,
+            reload_s=RELOAD_S if live and not progress.ended else None,
+            live=None if progress.ended else live,
             run=progress,
             summary=run_summary(diagnoses),
             matrices=matrices_of(diagnoses),

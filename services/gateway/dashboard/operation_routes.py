@@ -1,0 +1,99 @@
+"""The routes of the overview and of the platform's own pages."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import HTMLResponse, Response
+
+from services.gateway.auth import Tokens
+from services.gateway.callers import Caller
+from services.gateway.dashboard.operation_tables import (
+    audit_table,
+    extractors_table,
+    own_bias_table,
+    runs_table,
+    traffic_table,
+)
+from services.gateway.dashboard.overview_queries import OverviewQueries
+from services.gateway.dashboard.rendering import csv_file, page
+from services.gateway.monitors.queries import MonitorQueries
+from services.gateway.runs.queries import RunQueries
+from shared.contracts.access import Right
+from shared.store.audit import AuditFilter
+
+RELOAD_S = 30
+MOST_RUNS = 25
+NAME = Query(max_length=300)
+
+
+def operation_routes(
+    overview: OverviewQueries,
+    runs: RunQueries,
+    monitors: MonitorQueries,
+    tokens: Tokens,
+    now: Callable[[], datetime],
+) -> APIRouter:
+    """Return the pages of the platform as a whole."""
+    router = APIRouter(dependencies=[Depends(tokens.signed_in)])
+    router.include_router(_source_routes(overview))
+
+    @router.get("/")
+    def show_overview(*, live: bool = False) -> HTMLResponse:
+        latest = runs.latest(MOST_RUNS)
+        return page(
+            "overview.html",
+            reload_s=RELOAD_S if live else None,
+            live=live,
+            alarms=overview.standing(),
+            changes=overview.changes(),
+            troubles=overview.troubles(),
+            silent=overview.silent(),
+            monitors=monitors.statuses(),
+            runs=runs_table(latest, overview.spent(latest)),
+            now=now(),
+        )
+
+    @router.get("/audit")
+    def show_audit(
+        caller: Annotated[Caller, Depends(tokens.signed_in)],
+        about: Annotated[str, NAME] = "",
+        by: Annotated[str, NAME] = "",
+    ) -> HTMLResponse:
+        may = caller.may(Right.ADMINISTER)
+        wanted = AuditFilter(about or None, by or None)
+        return page(
+            "audit.html",
+            entries=audit_table(overview.audit(wanted)) if may else None,
+            role=caller.role,
+            about=about,
+            by=by,
+        )
+
+    return router
+
+
+def _source_routes(overview: OverviewQueries) -> APIRouter:
+    """Return the pages of what measures, and of what sends in answers."""
+    router = APIRouter()
+
+    @router.get("/extractors")
+    def show_extractors() -> HTMLResponse:
+        statuses = overview.extractors()
+        own = own_bias_table(overview.own_gaps(statuses))
+        return page("extractors.html", extractors=extractors_table(statuses), own=own)
+
+    @router.get("/extractors.csv")
+    def download_extractors() -> Response:
+        return csv_file(extractors_table(overview.extractors()), "extractors")
+
+    @router.get("/traffic")
+    def show_traffic() -> HTMLResponse:
+        return page("traffic.html", sources=traffic_table(overview.sources()))
+
+    @router.get("/traffic.csv")
+    def download_traffic() -> Response:
+        return csv_file(traffic_table(overview.sources()), "traffic")
+
+    return router

@@ -1,0 +1,140 @@
+"""Every page in a real Chromium: wide and narrow, light and dark, with hostile texts."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.browsed_platform import (
+    HUGE,
+    NASTY,
+    TURNING,
+    browsed_platform,
+    chromium_path,
+    pages_of,
+)
+
+WIDE, NARROW = 1280, 390
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+)
+SERIOUS = {"serious", "critical"}
+PAGES = pages_of()
+AGO = re.compile(r"\d+ (s|min|h|d)\b")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browsed_platform(tmp_path_factory.mktemp("browsed")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    path = chromium_path()
+    if path is None:
+        pytest.skip("no browser: neither chromium nor google-chrome is installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium: Any, address: str) -> Iterator[Any]:
+    """Return what opens a page; whatever the browser complains of fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def goto(path: str, width: int = WIDE, scheme: str = "light", *, script: bool = True) -> Any:
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            java_script_enabled=script,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda said: complaints.append(f"{path}: {said.text}"))
+        page.on("pageerror", lambda error: complaints.append(f"{path}: {error}"))
+        page.on("dialog", lambda dialog: complaints.append(f"{path}: a dialog {dialog.message}"))
+        reply = page.goto(address + path)
+        assert reply.status == 200, path
+        return page
+
+    yield goto
+    for each in contexts:
+        each.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_page_fits_runs_nothing_and_axe_finds_nothing_serious(
+    opened: Any, path: str, width: int, scheme: str
+) -> None:
+    page = opened(path, width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("script, iframe, object, embed").count() == 0
+    assert page.evaluate("window.taken") is None
+    assert TURNING not in page.locator("main").inner_text()
+    if (width, scheme) in {(WIDE, "light"), (NARROW, "dark")}:
+        assert serious_findings(page) == []
+
+
+def serious_findings(page: Any) -> list[tuple[str, str]]:
+    """Return what axe finds serious or critical, with the first element of each."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    serious = [each for each in found if each["impact"] in SERIOUS]
+    return [(each["id"], each["nodes"][0]["html"][:200]) for each in serious]
+
+
+def test_hostile_names_and_answers_can_be_read(opened: Any) -> None:
+    run = next(path for path in PAGES if path.startswith("/runs/"))
+    said = opened(f"{run}/answers").locator("main").inner_text()
+    assert NASTY in said
+    assert HUGE in said
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if path != "/docs"])
+def test_without_script_the_numbers_are_there(opened: Any, path: str) -> None:
+    with_script, without = opened(path), opened(path, script=False)
+    one, other = (AGO.sub("", page.locator("main").inner_text()) for page in (with_script, without))
+    assert one == other
+    assert any(letter.isdigit() for letter in other) or "none" in other.lower()
+
+
+def test_answers_are_found_and_stand_beside_their_twins(opened: Any) -> None:
+    run = next(path for path in PAGES if path.startswith("/runs/"))
+    page = opened(run)
+    page.locator("table.matrix td a").first.click()
+    assert "group=" in page.url
+    page.get_by_label("Set").fill("s03")
+    page.get_by_role("button", name="Show these").click()
+    assert page.locator("article").count() == 1
+    page.get_by_role("link", name="Beside its twins").click()
+    assert page.locator("mark").count() > 1
+
+
+def test_a_keyboard_reaches_the_content_first(opened: Any) -> None:
+    page = opened("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_file_can_be_kept(opened: Any, tmp_path: Path) -> None:
+    run = next(path for path in PAGES if path.startswith("/runs/"))
+    page = opened(run)
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Every comparison as CSV").click()
+    waiting.value.save_as(tmp_path / "comparisons.csv")
+    assert (tmp_path / "comparisons.csv").read_text().startswith("model,scaffold")
