@@ -45,8 +45,8 @@ def odds() -> list[CommonOdds]:
 def all_bets(states: list[PairHistogram]) -> None:
     """Evaluate fixed bets against no gap and against the tolerance."""
     counts = np.array([state.counts for state in states], dtype=np.float64)
-    log_es(counts)
-    log_es_beyond(counts, TOLERANCE, absent=np.array([float(state.absent) for state in states]))
+    log_es(counts, counts)
+    log_es_beyond(counts, counts, TOLERANCE)
 
 
 def all_odds(states: list[CommonOdds]) -> None:

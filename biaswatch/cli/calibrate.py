@@ -234,14 +234,13 @@ def _reached(alarmed_at: Sequence[int | None], share: float) -> int | None:
 
 def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
     """Return the units of the test that looks once, at 80 % power, and knows effect and spread."""
-    from services.diagnoser.domain.monitors.pair_counts import GAPS, pair_histogram
-    from shared.stats.anytime.pairs import PairHistogram
+    from services.diagnoser.domain.monitors.pair_counts import GAPS, pair_table
     from shared.stats.anytime.planning import fixed_size
 
-    pairs = (pair_histogram(each.counts, GAPS) for each in evidence)
-    whole = sum(filter(None, pairs), PairHistogram.empty())
-    if not whole.units or not whole.estimate:
+    whole = pair_table([each.counts for each in evidence], [GAPS] * len(evidence)).together
+    units, estimate = float(whole.units[0]), float(whole.estimates[0])
+    if not units or not estimate:
         return None
-    sd = whole.standard_error * sqrt(whole.units)
+    sd = float(whole.standard_errors[0]) * sqrt(units)
     alpha = plan.alpha / 2 / len(plan.watched)
-    return fixed_size(whole.estimate, sd, alpha=alpha, power=POWER, tolerance=0.0)
+    return fixed_size(estimate, sd, alpha=alpha, power=POWER, tolerance=0.0)

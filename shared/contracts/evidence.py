@@ -103,7 +103,7 @@ class Bets(Part):
     log_wealth: tuple[float, ...] = ()
     """Of each bet; empty before the first round."""
     log_best: tuple[float, ...] = ()
-    """What each would have earned since its best beginning."""
+    """What each would have earned since its best beginning; 0 where nothing."""
     starts: tuple[int, ...] = ()
     """That beginning."""
 
@@ -177,7 +177,7 @@ class Change(Part):
     bound: float | None = None
     """What it must reach for an alarm."""
     since_round: NonNegativeInt | None = None
-    """The round since which the evidence of a change is largest."""
+    """The round since which the evidence of a change is largest; null where none speaks for one."""
     smallest: float | None = None
     """The smallest change that would be found by now, had it come with the first round after a
     reference; in the units of the reference."""

@@ -1,13 +1,16 @@
 """The evidence of a round as it travels and is kept: many comparisons in one record, compressed."""
 
 import binascii
+import lzma
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
+from pydantic_core import from_json, to_json
 
+from shared.contracts.columns import columns_of, fields_in
 from shared.contracts.evidence import Evidence, Increment
 from shared.contracts.identity import RecordId
 from shared.contracts.mistakes import first_mistake
@@ -18,7 +21,9 @@ MOST_COMPARISONS = 256
 MOST_BYTES = 256 * 1024
 """Of one record, more or less: half of what a message may have."""
 MOST_UNPACKED_BYTES = 64 * 1024 * 1024
-LEVEL = 6
+XZ = b"\xfd7zXZ\x00"
+"""What records begin with, compressed, since they hold columns."""
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 1, "pb": 0}]
 HEADER = frozenset(
     {*("tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"), "declared_after_data"}
 )
@@ -31,9 +36,10 @@ C = TypeVar("C", Increment, Evidence)
 class RoundEvidence(Record):
     """What a closed round adds to some comparisons, and what they allow to say; never made twice.
 
-    A round of many comparisons is several parts. Both fields of text are lines of JSON, one for
-    each comparison in the same order, compressed (zlib, RFC 1950) and in base64. What all lines
-    have in common (tenant, purpose, at, monitor_id, run_id, epoch, round, declared_after_data)
+    A round of many comparisons is several parts. Both fields of text are columns in JSON, the
+    values of each field in the order of the comparisons, compressed (xz) and in base64. Earlier
+    versions wrote a line of JSON for each comparison, compressed by zlib, which is still read. What
+    all have in common (tenant, purpose, at, monitor_id, run_id, epoch, round, declared_after_data)
     stands in this record alone.
     """
 
@@ -89,11 +95,9 @@ def _packed(
     return [*left, *_packed(increments[half:], evidence[half:], first + len(left))]
 
 
-def _compressed(lines: Iterable[Increment | Evidence]) -> str:
-    text = b"\n".join(
-        each.model_dump_json(exclude=set(HEADER), exclude_none=True).encode() for each in lines
-    )
-    return b64encode(zlib.compress(text, LEVEL)).decode()
+def _compressed(each: Sequence[Increment | Evidence]) -> str:
+    text = to_json(columns_of(each, leave_out=HEADER))
+    return b64encode(lzma.compress(text, check=lzma.CHECK_CRC32, filters=FILTERS)).decode()
 
 
 def increments_in(records: Iterable[RoundEvidence]) -> Iterator[Increment]:
@@ -117,15 +121,35 @@ def _unpacked(adapter: TypeAdapter[list[C]], record: RoundEvidence, text: str) -
         It is no such thing, or more than any round has.
     """
     try:
-        unpacking = zlib.decompressobj()
-        lines = unpacking.decompress(b64decode(text, validate=True), MOST_UNPACKED_BYTES)
-        if not unpacking.eof:
+        packed = b64decode(text, validate=True)
+        in_columns = packed.startswith(XZ)
+        content = _unpacked_bytes(packed, in_columns=in_columns)
+        if content is None or record.comparisons > MOST_COMPARISONS:
             raise UndecodableError(f"The record {record.id} holds more than a round can have.")
-        header = record.model_dump_json(include=set(HEADER)).encode()[:-1]
-        whole = b",".join(header + b"," + line[1:] for line in lines.split(b"\n"))
-        return adapter.validate_json(b"[" + whole + b"]")
-    except (binascii.Error, zlib.error) as error:
+        if not in_columns:
+            return adapter.validate_json(_lines(content, record))
+        header = record.model_dump(include=set(HEADER))
+        found = fields_in(from_json(content), record.comparisons)
+        return adapter.validate_python([header | each for each in found])
+    except (binascii.Error, zlib.error, lzma.LZMAError) as error:
         raise UndecodableError(f"The record {record.id} is not compressed: {error}.") from None
     except ValidationError as error:
         said = first_mistake(error).in_words("the whole")
         raise UndecodableError(f"The record {record.id} holds no evidence: {said}.") from None
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+        raise UndecodableError(
+            f"The record {record.id} holds no evidence: its columns cannot be read."
+        ) from None
+
+
+def _unpacked_bytes(packed: bytes, *, in_columns: bool) -> bytes | None:
+    """Return what is compressed; None where it is longer than it may be, or cut off."""
+    unpacking = lzma.LZMADecompressor(lzma.FORMAT_XZ) if in_columns else zlib.decompressobj()
+    content = unpacking.decompress(packed, MOST_UNPACKED_BYTES)
+    return content if unpacking.eof else None
+
+
+def _lines(content: bytes, record: RoundEvidence) -> bytes:
+    """Return the lines of JSON of records before 0.3 as one list, each with what all have."""
+    header = record.model_dump_json(include=set(HEADER)).encode()[:-1]
+    return b"[" + b",".join(header + b"," + line[1:] for line in content.split(b"\n")) + b"]"

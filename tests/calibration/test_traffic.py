@@ -82,7 +82,8 @@ def alarms(seed: int, gap: float, *, again: bool = False) -> bool:
         known |= there
         found = count_window(WORDS, heard, who).counts
         counts = found if counts is None else summed(counts, found)
-        if method_of(Method.TWO_GROUPS).evidence(counts).log_e_beyond(0.0) >= BOUND:
+        state = method_of(Method.TWO_GROUPS).evidence([counts])
+        if state.log_es_beyond(np.zeros(1))[0] >= BOUND:
             return True
     return False
 

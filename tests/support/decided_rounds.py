@@ -65,8 +65,8 @@ class DecidedRounds:
         closed = closed_round(run, self.monitor, ended, (model,), before, AT)
         seen = RoundData({comparison.key: RoundCounts(counts, 0)})
         increment = increment_of(closed, comparison, seen)
-        found = evidence_of(
-            increment,
+        [found] = evidence_of(
+            [increment],
             self._last(),
             closed,
             self.monitor,

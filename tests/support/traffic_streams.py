@@ -190,7 +190,8 @@ def users_until_alarm(
         entrants = Entrants(new={each.user for each in heard if each.user}, known=(), mixed=())
         added = count_users(comparison, heard, entrants, traffic).counted.counts
         counts = added if counts is None else summed(counts, added)
-        if method_of(method).evidence(counts).log_e_beyond(tolerance) >= -log(ALPHA):
+        state = method_of(method).evidence([counts])
+        if state.log_es_beyond(np.array([tolerance]))[0] >= -log(ALPHA):
             return float(users)
     return inf
 

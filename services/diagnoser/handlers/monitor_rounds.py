@@ -21,6 +21,7 @@ from services.diagnoser.domain.monitors.round_answers import (
     Values,
 )
 from services.diagnoser.domain.shared_values import SharedValues
+from services.diagnoser.handlers.garbage import nothing_collected
 from services.diagnoser.handlers.traffic_windows import TrafficWindows
 from shared.contracts import (
     Alarm,
@@ -87,7 +88,9 @@ class CloseRounds:
                 if window is None
                 else self._windows.count(window, each, monitor, closed)
             )
-            self._store.records.write([closed, *self._left(closed, seen, monitor, before)])
+            with nothing_collected():
+                left = self._left(closed, seen, monitor, before)
+            self._store.records.write([closed, *left])
         # The store keeps the first copy, whoever made it.
         left = [
             record
@@ -160,9 +163,7 @@ class CloseRounds:
         found = self._store.records.read(RoundEvidence, run_id=before.run_id) if before else ()
         last = {each.comparison_key: each for each in evidence_in(found)}
         increments = [increment_of(closed, each, seen) for each in monitor.plan.watched]
-        evidence = [
-            evidence_of(each, last, closed, monitor, self._sums(monitor)) for each in increments
-        ]
+        evidence = evidence_of(increments, last, closed, monitor, self._sums(monitor))
         history = list(self._store.records.of_monitor(Alarm, closed.monitor_id))
         told = alarms(monitor, closed, evidence, seen.sets, history)
         return [*round_evidence(increments, evidence), *told, *seen.described]

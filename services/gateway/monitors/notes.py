@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from shared.contracts import Method, MonitorPlan, Suite, WatchedPair
 from shared.contracts.expansion import set_of
 from shared.formatting import number
-from shared.stats.anytime.change_search import TypicalRound, planned_change
+from shared.stats.anytime.change_search import planned_change
 from shared.stats.anytime.spending import alpha_of_search
 
 ROUNDS = 30
@@ -82,7 +82,8 @@ def _changes(plan: MonitorPlan, suite: Suite) -> Iterator[str]:
     for pair in plan.comparisons:
         units = _units(plan, suite, pair)
         found = planned_change(
-            TypicalRound(units, SD),
+            units,
+            SD,
             first=plan.reference_rounds,
             before=max(ROUNDS, plan.reference_rounds),
             after=ROUNDS,

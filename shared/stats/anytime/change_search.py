@@ -7,168 +7,171 @@ that the weights of all rounds to come sum to 1. A confidence sequence holds at 
 so that one share of alpha serves all references.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from math import floor, log, sqrt
+from dataclasses import dataclass, replace
+from math import floor, log
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shared.stats.anytime.bets import STAKES, Floats
-from shared.stats.anytime.change import Baseline
 from shared.stats.anytime.late_starts import LateStarts
+from shared.stats.anytime.pair_table import PairTable
 from shared.stats.anytime.pairs import BINS, PairHistogram
 from shared.stats.anytime.spending import share_of_attempt
 
+Ints = NDArray[np.int64]
 KEPT = 3
 """References: what older ones could still find is given up, which keeps false alarms below."""
 GROWTH = 2
 
 
 @dataclass(frozen=True)
-class ReferenceRounds:
-    """What later rounds are compared with, and what bets on a difference have earned since."""
+class References:
+    """What later rounds are compared with, and what bets on a difference have earned since.
 
-    value: float
-    """The mean, from -1 to 1."""
-    allowed: float
+    A row for each reference; those of one search stand together, the newest last.
+    """
+
+    values: Floats
+    """The means, from -1 to 1."""
+    allowed: Floats
     """How far from it a mean is no change: its uncertainty and the tolerance."""
-    rounds: int
+    rounds: Ints
     """How many rounds it sums up."""
-    bets: LateStarts = field(default_factory=LateStarts)
+    bets: LateStarts
     """On a difference, since it was made."""
 
-    @classmethod
-    def of(
-        cls, pairs: PairHistogram, rounds: int, *, alpha: float, tolerance: float
-    ) -> "ReferenceRounds | None":
-        """Return the reference that these rounds are; None where nothing is left to bet on."""
-        value = pairs.estimate
-        if value is None:
-            return None
-        low, high = pairs.interval(alpha)
-        allowed = max(value - low, high - value) + tolerance
-        return cls(value, allowed, rounds) if allowed < 1 else None
+    def after(self, pairs: PairTable, log_weights: Floats, round_: int) -> "References":
+        """Return them after one more round, with which bets may begin where it has a weight.
 
-    def after(
-        self, pairs: PairHistogram, log_weight: float | None, round_: int
-    ) -> "ReferenceRounds":
-        """Return it after one more round: with a weight, that may be the first that differs."""
-        factors = Baseline(self.value, self.allowed).of_round(pairs)
-        return replace(self, bets=self.bets.after(factors, log_weight, round_))
+        Only the newest reference of a search takes a round as one that may be the first to differ.
+
+        Parameters
+        ----------
+        pairs
+            What the round adds to the search of each reference.
+        """
+        factors = pairs.log_factors(self.values, self.allowed, STAKES)
+        return replace(self, bets=self.bets.after(factors, log_weights, round_))
 
 
-def after_round(
-    references: Sequence[ReferenceRounds], pairs: PairHistogram, step: int, round_: int
-) -> tuple[ReferenceRounds, ...]:
-    """Return the references after a round, the `step`-th since the first, counted from 1.
+def made_references(pairs: PairTable, alphas: Floats, tolerances: Floats) -> tuple[Floats, Floats]:
+    """Return the mean that each row of rounds is, and how far from it a mean is no change.
 
-    Only the newest takes the round as one that may be the first to differ.
+    The latter is NaN where nothing is left to bet on.
     """
-    log_weight = log(share_of_attempt(step))
-    return tuple(
-        each.after(pairs, log_weight if each is references[-1] else None, round_)
-        for each in references
-    )
+    values, ends = pairs.estimates, pairs.intervals(alphas)
+    allowed = np.maximum(values - ends[:, 0], ends[:, 1] - values) + tolerances
+    return values, np.where(allowed < 1, allowed, np.nan)
 
 
-def is_due(references: Sequence[ReferenceRounds], rounds: int, first: int) -> bool:
-    """Tell whether so many rounds make another reference."""
-    return rounds >= (GROWTH * references[-1].rounds if references else first)
+def is_due(newest: int | None, rounds: int, first: int) -> bool:
+    """Tell whether so many rounds make another reference.
+
+    Parameters
+    ----------
+    newest
+        The rounds of the newest one; None before the first.
+    first
+        How many rounds make the first one.
+    """
+    return rounds >= (first if newest is None else GROWTH * newest)
 
 
-def log_evidence(references: Sequence[ReferenceRounds]) -> float | None:
-    """Return the log evidence of a change; None before any round after a reference.
+def log_evidence(references: References, searches: Ints) -> Floats:
+    """Return the log evidence of a change; -infinity before any round after a reference.
 
     The sum over references of the mean over bets. Without a change it is, by Markov's and Ville's
     inequalities, ever at ln(1/alpha) with a probability of at most alpha, if the confidence
     sequence covers.
+
+    Parameters
+    ----------
+    searches
+        Where the references of each search begin.
 
     References
     ----------
     Shin, Ramdas and Rinaldo (2024), E-detectors; Shekhar and Ramdas (2023) for confidence
     sequences as references, there with a bound on the average run length only.
     """
-    found = [each.bets.log_evidence for each in references]
-    known = [value for value in found if value is not None]
-    return float(np.logaddexp.reduce(known)) if known else None
-
-
-def likeliest_start(references: Sequence[ReferenceRounds]) -> int | None:
-    """Return the round with which a change began, most likely; None before any evidence."""
-    told = [each.bets for each in references if each.bets.log_wealth]
-    return max(told, key=lambda each: each.log_evidence or 0.0).likeliest if told else None
+    found = references.bets.log_evidence
+    return np.asarray(np.logaddexp.reduceat(found, searches)) if len(searches) else np.empty(0)
 
 
 @dataclass(frozen=True)
-class TypicalRound:
-    """What a round brings, on average."""
+class TypicalRounds:
+    """What a round of each search brings, on average."""
 
-    units: float
-    sd: float
+    units: Floats
+    sds: Floats
 
     @classmethod
-    def of(cls, pairs: PairHistogram, rounds: int) -> "TypicalRound":
+    def of(cls, pairs: PairTable, rounds: Ints) -> "TypicalRounds":
         """Return the average of so many rounds."""
-        sd = pairs.standard_error * sqrt(pairs.units) if pairs.units else 0.0
-        return cls(pairs.units / rounds, sd)
+        sds = np.nan_to_num(pairs.standard_errors) * np.sqrt(pairs.units)
+        return cls(pairs.units / rounds, sds)
+
+    def of_rows(self, rows: Ints) -> "TypicalRounds":
+        """Return some of them."""
+        return TypicalRounds(self.units[rows], self.sds[rows])
 
 
-def smallest_change(
-    references: Sequence[ReferenceRounds],
-    typical: TypicalRound,
-    *,
-    rounds: int,
-    steps: int,
-    bound: float,
-) -> float | None:
+def smallest_changes(
+    references: References, typical: TypicalRounds, rounds: Ints, steps: Ints, bounds: Floats
+) -> Floats:
     """Return the smallest change that is found by now in about half of the cases.
 
     A change that came with the first round after a reference, rounds being like the typical one:
-    the smallest for which the expected evidence reaches the bound. None where no change is.
+    the smallest for which the expected evidence reaches the bound, for each reference. Infinity
+    where none does: no two means in [-1, 1] are further apart than 2.
 
     Parameters
     ----------
-    rounds
-        How many there are, those of the references included.
-    steps
-        How many there are since the first reference.
-    bound
-        The log evidence of an alarm.
+    typical, rounds, steps, bounds
+        Of the search of each reference: its typical round; how many rounds there are, those of
+        the references included; how many since the first reference; the log evidence of an alarm.
 
     Notes
     -----
     A bet b on a shift d beyond what is allowed, of values with standard deviation s, earns about
     b d - b^2 (s^2 + d^2) / 2 a unit (the logarithm of 1 + x, to the second order).
     """
-    found = []
-    for each in references:
-        since = rounds - each.rounds
-        if since > 0 and typical.units:
-            log_weight = log(share_of_attempt(steps - since + 1))
-            excess = _excess(each, typical, since, bound - log_weight)
-            found.append(2.0 if excess is None else each.allowed + excess)
-    # No two means in [-1, 1] are further apart.
-    return min((each for each in found if each < 2), default=None)
+    since = rounds - references.rounds
+    seen = (since > 0) & (typical.units > 0)
+    found = np.full(len(since), np.inf)
+    rows = np.flatnonzero(seen)
+    shares = np.array([share_of_attempt(each) for each in (steps - since + 1)[rows].tolist()])
+    allowed = references.allowed[rows]
+    excess = _excess(
+        references.values[rows], allowed, typical.of_rows(rows), since[rows],
+        bounds[rows] - np.log(shares),
+    )  # fmt: skip
+    found[rows] = allowed + excess
+    return np.where(found < 2, found, np.inf)
 
 
 def _excess(
-    reference: ReferenceRounds, typical: TypicalRound, rounds: int, bound: float
-) -> float | None:
-    """Return how far beyond what is allowed a shift has to be; None where none is enough."""
-    bets = np.array(STAKES) / (1 + abs(reference.value) + reference.allowed)
-    needed = bound + log(2 * len(STAKES))
-    rest = 1 - bets**2 * typical.sd**2 - 2 * needed / (typical.units * rounds)
-    shifts: Floats = (1 - np.sqrt(rest[rest >= 0])) / bets[rest >= 0]
-    return float(shifts.min()) if shifts.size else None
+    values: Floats, allowed: Floats, typical: TypicalRounds, rounds: Ints | Floats, bounds: Floats
+) -> Floats:
+    """Return how far beyond what is allowed a shift has to be; infinity where none is enough."""
+    bets = np.array(STAKES) / (1 + np.abs(values) + allowed)[:, None]
+    needed = bounds + log(2 * len(STAKES))
+    rest = 1 - bets**2 * typical.sds[:, None] ** 2
+    rest -= (2 * needed / (typical.units * rounds))[:, None]
+    shifts = np.where(rest >= 0, (1 - np.sqrt(np.maximum(rest, 0))) / bets, np.inf)
+    return np.asarray(shifts.min(axis=1))
 
 
 def planned_change(
-    typical: TypicalRound, *, first: int, before: int, after: int, alpha: float, tolerance: float
+    units: float, sd: float, *, first: int, before: int, after: int, alpha: float, tolerance: float
 ) -> float | None:
     """Return the smallest change that is found in about half of the cases, before any round.
 
     Parameters
     ----------
+    units, sd
+        Of a round: its pairs, and the standard deviation of their differences.
     first
         The rounds of the first reference.
     before
@@ -182,26 +185,29 @@ def planned_change(
     -------
     A share of the range; None where no change is found.
     """
-    references: list[ReferenceRounds] = []
+    made: list[tuple[float, float, int]] = []
     for rounds in range(first, before + 1):
-        if is_due(references, rounds, first):
-            seen = _like(typical, rounds)
-            made = ReferenceRounds.of(seen, rounds, alpha=alpha, tolerance=tolerance)
-            references += [made] if made else []
+        if is_due(made[-1][2] if made else None, rounds, first):
+            pairs = _like(units, sd, rounds).table
+            value, allowed = made_references(pairs, np.array([alpha]), np.array([tolerance]))
+            made += [(float(value[0]), float(allowed[0]), rounds)] if allowed[0] < 1 else []
+    if not made:
+        return None
+    values, allowed, _ = (
+        np.array(each, dtype=np.float64) for each in zip(*made[-KEPT:], strict=True)
+    )
     bound = -log(alpha) - log(share_of_attempt(max(1, before - first + 1)))
-    found = [
-        each.allowed + excess
-        for each in references[-KEPT:]
-        if (excess := _excess(each, typical, after, bound)) is not None
-    ]
-    return min((each for each in found if each < 2), default=None)
+    same = np.ones(len(values))
+    typical = TypicalRounds(units * same, sd * same)
+    smallest = (allowed + _excess(values, allowed, typical, after * same, bound * same)).min()
+    return float(smallest) if smallest < 2 else None
 
 
-def _like(typical: TypicalRound, rounds: int) -> PairHistogram:
+def _like(units: float, sd: float, rounds: int) -> PairHistogram:
     """Return so many rounds of differences around 0, half above and half below."""
     bins = BINS
-    place = min(bins // 2, max(1, round(typical.sd * (bins // 2))))
-    half = floor(typical.units * rounds / 2)
+    place = min(bins // 2, max(1, round(sd * (bins // 2))))
+    half = floor(units * rounds / 2)
     counts = [0] * bins
     counts[bins // 2 - place] = counts[bins // 2 + place] = half
     return PairHistogram(tuple(counts))

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Bools, Floats
+from shared.stats.anytime.bets import Floats
 from shared.stats.estimate import check_alpha
 
 CELLS = 64
@@ -54,6 +55,7 @@ HALVINGS = 20
 """Of the step in which the end lies."""
 LogE = Callable[[Floats], Floats]
 """The log e-value against each of some nulls."""
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -97,42 +99,64 @@ def invert(
 
 
 def invert_on_grids(
-    log_e: LogE, centre: float, step: float, limits: tuple[float, float], alpha: float
-) -> tuple[float, float]:
-    """Return what `invert` does, looking at many nulls at once: for evidence whose calls are dear.
+    log_es: LogE, centres: Floats, steps: Floats, limits: tuple[float, float], bounds: Floats
+) -> tuple[Floats, Floats]:
+    """Return what `invert` does, for many intervals at once.
 
     A grid on each side reaches as far as it has to; two finer ones fill the step with the end.
+
+    Parameters
+    ----------
+    log_es
+        The log e-value of each interval against its null, an array of one null each.
+    centres, steps, bounds
+        Of each interval: a null that is not rejected, the distance of the nulls tried, and the log
+        e-value that rejects.
     """
-    bound = threshold(alpha)
-    low, high = (_on_grids(log_e, centre, sign * step, limits, bound) for sign in (-1, 1))
+    low, high = (
+        _ends_on_grids(log_es, centres, sign * steps, limits, bounds) for sign in (-1.0, 1.0)
+    )
     return low, high
 
 
-def _on_grids(
-    log_e: LogE, centre: float, step: float, limits: tuple[float, float], bound: float
-) -> float:
-    accepted, parts = centre, np.arange(1, GRID_NULLS + 1)
+def _ends_on_grids(
+    log_es: LogE, centres: Floats, steps: Floats, limits: tuple[float, float], bounds: Floats
+) -> Floats:
+    accepted, steps = centres.copy(), steps.copy()
     while True:
-        nulls = np.clip(centre + step * parts, *limits)
-        over = log_e(nulls) >= bound
-        if over.any() or nulls[-1] in limits:
+        far = np.clip(centres + steps * GRID_NULLS, *limits)
+        over = log_es(far) >= bounds
+        short = ~(over | (far == limits[0]) | (far == limits[1]))
+        if not short.any():
             break
-        accepted, step = float(nulls[-1]), step * GRID_NULLS
-    if not over.any():
-        return float(nulls[-1])
+        accepted[short], steps[short] = far[short], steps[short] * GRID_NULLS
+
+    def coarse(places: Ints) -> Floats:
+        return np.clip(centres + steps * places, *limits)
+
+    accepted, rejected = _first_rejected(log_es, coarse, accepted, far, bounds)
     for _ in range(FILLS):
-        accepted, rejected = _around(nulls, over, accepted)
-        nulls = accepted + (rejected - accepted) * parts / GRID_NULLS
-        nulls[-1] = rejected
-        over = log_e(nulls) >= bound
-        over[-1] = True
-    return _around(nulls, over, accepted)[1]
+        near, width, last = accepted, rejected - accepted, rejected
+
+        def filled(places: Ints, near: Floats = near, width: Floats = width) -> Floats:
+            return np.asarray(near + width * places / GRID_NULLS, dtype=np.float64)
+
+        accepted, rejected = _first_rejected(log_es, filled, near, last, bounds)
+    return np.where(over, rejected, far)
 
 
-def _around(nulls: Floats, over: Bools, before: float) -> tuple[float, float]:
-    """Return the first null that is rejected, and the one before it."""
-    first = int(np.argmax(over))
-    return float(nulls[first - 1]) if first else before, float(nulls[first])
+def _first_rejected(
+    log_es: LogE, null_at: Callable[[Ints], Floats], before: Floats, last: Floats, bounds: Floats
+) -> tuple[Floats, Floats]:
+    """Return the null before the first of a grid that is rejected, and that one: by halving."""
+    inside, outside = (np.full(len(bounds), each) for each in (0, GRID_NULLS))
+    while (wide := outside - inside > 1).any():
+        middle = (inside + outside) // 2
+        over = log_es(null_at(middle)) >= bounds
+        inside = np.where(wide & ~over, middle, inside)
+        outside = np.where(wide & over, middle, outside)
+    accepted = np.where(inside == 0, before, null_at(inside))
+    return accepted, np.where(outside == GRID_NULLS, last, null_at(outside))
 
 
 def invert_dearly(

@@ -1,52 +1,65 @@
 """What the evidence allows to say at any moment, and how much more a decision is likely to need."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite, log
-from typing import Protocol
+from math import ceil, inf, log
+from typing import Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shared.stats.anytime.bets import Bools, Floats
-from shared.stats.anytime.inversion import threshold
 from shared.stats.comparisons.verdicts import Conclusion, Decision
 from shared.stats.estimate import check_alpha
 
+Ints = NDArray[np.int64]
 OCTAVES: Floats = np.exp2(np.arange(1.0, 17.0))
 """Times the units so far: what lies beyond is no forecast."""
 PARTS: Floats = np.exp2(np.linspace(-1, 0, 71)[1:])
 """Of an octave: a forecast is within a hundredth."""
+MULTIPLES: Floats = np.multiply.outer(OCTAVES, PARTS).ravel()
 WHOLE = 0.8
 """The weight of all rounds of a test; the rest is for gaps that began later."""
 
 
-class GapEvidence(Protocol):
-    """A state of evidence about one gap."""
+class GapTable(Protocol):
+    """States of evidence about many gaps, a row each; tolerances and bounds have one number each.
 
-    def log_e_beyond(self, tolerance: float) -> float:
-        """Return the log e-value against a gap of at most the tolerance."""
-        ...
+    It is true of every state: what decides with so many units, decides with more of their kind.
+    """
 
-    def within(self, tolerance: float, bound: float) -> bool:
-        """Tell whether the interval lies within the tolerance."""
+    @property
+    def units(self) -> Floats:
+        """Return the number of units in each."""
         ...
 
     @property
-    def units(self) -> int:
-        """Return the number of units in it."""
+    def estimates(self) -> Floats:
+        """Return the gaps; NaN where one is not defined."""
         ...
 
-    @property
-    def estimate(self) -> float | None:
-        """Return the gap."""
+    def of_rows(self, rows: Ints) -> Self:
+        """Return some of the states."""
         ...
 
-    def beyond_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
-        """Tell for which multiples of these units, in order, the tolerance would be rejected."""
+    def log_es_beyond(self, tolerances: Floats) -> Floats:
+        """Return the log e-values against gaps of at most the tolerance."""
         ...
 
-    def within_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
-        """Tell for which the interval would lie within the tolerance."""
+    def within(self, tolerances: Floats, bounds: Floats) -> Bools:
+        """Tell whose interval lies within the tolerance."""
+        ...
+
+    def first_beyond(self, tolerances: Floats, bounds: Floats, multiples: Floats) -> Floats:
+        """Return the first of these multiples of the units that would reject the tolerance."""
+        ...
+
+    def first_within(self, tolerances: Floats, bounds: Floats, multiples: Floats) -> Floats:
+        """Return the first with which the interval would lie within it; infinity where none is."""
+        ...
+
+    def intervals(self, alphas: Floats) -> Floats:
+        """Return the ends of what is not rejected at each alpha; NaN is no bound."""
         ...
 
 
@@ -69,16 +82,45 @@ class CurrentDecision:
     forecast: Forecast
 
 
-def judge(
-    evidence: GapEvidence,
-    *,
-    tolerance: float,
-    alpha: float,
-    family: int = 1,
-    shown: GapEvidence | None = None,
-    shown_share: float = 1.0,
-    later: float | None = None,
-) -> CurrentDecision:
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of evidence, a number for each gap."""
+
+    tolerances: Floats
+    """The largest gaps that do not matter, at least 0: in the units of the evidence."""
+    alphas: Floats
+    """The share of each test."""
+    family: int = 1
+    """The number of comparisons declared, all of which alarm."""
+    shown_shares: Floats | float = 1.0
+    """Of alpha, for the confidence sequence, where it is about more than the test has seen."""
+    later: Floats | float = np.nan
+    """The log evidence of gaps that began after the first round, NaN where none is gathered: the
+    test's evidence is then its mean with the whole, which weighs `WHOLE`."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no evidence can be asked.
+
+        Raises
+        ------
+        ValueError
+            For a tolerance below 0 or not finite, an empty family, or alpha outside (0, 1).
+        """
+        wrong = self.tolerances[~(np.isfinite(self.tolerances) & (self.tolerances >= 0))]
+        if wrong.size:
+            raise ValueError(f"a tolerance is a number of at least 0, not {wrong[0]:g}")
+        if self.family < 1:
+            raise ValueError("a family has one comparison or more")
+        for alpha in np.unique(self.alphas).tolist():
+            check_alpha(alpha)
+
+    @property
+    def bounds(self) -> Floats:
+        """Return the log e-values that reject: ln(family / alpha)."""
+        return np.asarray(np.log(self.family / self.alphas), dtype=np.float64)
+
+
+def judge(evidence: GapTable, asked: Asked, shown: GapTable | None = None) -> list[CurrentDecision]:
     """Conclude, about now, from evidence that may have been looked at any number of times.
 
     - Disparity beyond the tolerance: the evidence against every gap within it is at least
@@ -93,51 +135,42 @@ def judge(
     Parameters
     ----------
     evidence
-        What the test has seen, in the units of the tolerance (log odds for odds ratios).
-    tolerance
-        The largest gap that does not matter, at least 0.
-    alpha
-        The share of this test.
-    family
-        The number of comparisons declared, all of which alarm.
+        What the tests have seen, in the units of the tolerance (log odds for odds ratios).
     shown
-        What the confidence sequence is about, where it is more than the test has seen.
-    shown_share
-        Of alpha, for that confidence sequence.
-    later
-        The log evidence of gaps that began after the first round, where it is gathered: the test's
-        evidence is then its mean with the whole, which weighs `WHOLE`.
-
-    Raises
-    ------
-    ValueError
-        For a tolerance below 0 or not finite, an empty family, or alpha outside (0, 1).
+        What the confidence sequences are about, where it is more than the tests have seen.
     """
-    if not (isfinite(tolerance) and tolerance >= 0):
-        raise ValueError(f"a tolerance is a number of at least 0, not {tolerance:g}")
-    if family < 1:
-        raise ValueError("a family has one comparison or more")
-    bound, log_e = threshold(alpha, family=family), evidence.log_e_beyond(tolerance)
-    ahead = bound
-    if later is not None:
-        log_e = float(np.logaddexp(log_e + log(WHOLE), later + log(1 - WHOLE)))
-        ahead -= log(WHOLE)
     whole = evidence if shown is None else shown
-    if not whole.units:
-        conclusion = Conclusion(Decision.NOT_ENOUGH, "there are no units yet")
-    elif log_e >= bound:
+    log_es, ahead = _with_later(evidence.log_es_beyond(asked.tolerances), asked)
+    disparity = (log_es >= asked.bounds) & (whole.units > 0)
+    inside = whole.within(asked.tolerances, asked.bounds - np.log(asked.shown_shares))
+    none = inside & ~disparity & (asked.tolerances > 0) & (whole.units > 0)
+    forecasts = [Forecast()] * len(log_es)
+    for place, forecast in _outlooks(whole, asked.tolerances, ahead, ~(disparity | none)):
+        forecasts[place] = forecast
+    columns = (log_es, asked.bounds, whole.units, disparity, none)
+    rows = zip(*(each.tolist() for each in columns), forecasts, strict=True)
+    return [CurrentDecision(_concluded(*row), row[0], forecast) for *row, forecast in rows]
+
+
+def _with_later(log_es: Floats, asked: Asked) -> tuple[Floats, Floats]:
+    """Return the evidence together with that of later gaps, and the bound for the whole alone."""
+    later = np.broadcast_to(asked.later, log_es.shape)
+    weights = np.where(np.isnan(later), 0.0, log(WHOLE))
+    rest = np.where(np.isnan(later), -np.inf, later + log(1 - WHOLE))
+    return np.logaddexp(log_es + weights, rest), asked.bounds - weights
+
+
+def _concluded(log_e: float, bound: float, units: float, disparity: bool, none: bool) -> Conclusion:
+    if not units:
+        return Conclusion(Decision.NOT_ENOUGH, "there are no units yet")
+    if disparity:
         why = "the evidence against every gap within the tolerance is enough"
-        conclusion = Conclusion(Decision.DISPARITY, why)
-    elif tolerance > 0 and whole.within(tolerance, bound - log(shown_share)):
+        return Conclusion(Decision.DISPARITY, why)
+    if none:
         why = "the confidence sequence lies within the tolerance"
-        conclusion = Conclusion(Decision.NO_DISPARITY, why)
-    else:
-        why = f"the log evidence is {log_e:.2f} of the {bound:.2f} needed"
-        conclusion = Conclusion(Decision.NOT_ENOUGH, why)
-    forecast = Forecast()
-    if conclusion.verdict is Decision.NOT_ENOUGH:
-        forecast = outlook(whole, tolerance=tolerance, bound=ahead)
-    return CurrentDecision(conclusion, log_e, forecast)
+        return Conclusion(Decision.NO_DISPARITY, why)
+    why = f"the log evidence is {log_e:.2f} of the {bound:.2f} needed"
+    return Conclusion(Decision.NOT_ENOUGH, why)
 
 
 def later_weighs_more(log_e: float, later: float | None) -> bool:
@@ -145,27 +178,33 @@ def later_weighs_more(log_e: float, later: float | None) -> bool:
     return later is not None and later + log(1 - WHOLE) > log_e - log(2)
 
 
-def outlook(evidence: GapEvidence, *, tolerance: float, bound: float) -> Forecast:
-    """Forecast a decision: what is to come is taken to be like what is there.
+NO_UNITS = Forecast(reason="there are no units to forecast from")
+TOO_NEAR = Forecast(reason="the gap is too near to the tolerance to forecast a decision")
+
+
+def _outlooks(
+    evidence: GapTable, tolerances: Floats, bounds: Floats, is_open: Bools
+) -> Iterator[tuple[int, Forecast]]:
+    """Forecast the decisions that are open: what is to come is taken to be like what is there.
 
     The smallest multiple of the units at which the evidence reaches the bound or the confidence
     sequence lies within the tolerance. A forecast from few units is as uncertain as their estimate.
     """
-    if not evidence.units:
-        return Forecast(reason="there are no units to forecast from")
+    rows = np.flatnonzero(is_open)
+    those, asked = evidence.of_rows(rows), (tolerances[rows], bounds[rows], MULTIPLES)
+    columns = (rows, those.units, those.first_beyond(*asked), those.first_within(*asked))
+    for row, *found in zip(*(each.tolist() for each in columns), strict=True):
+        yield row, _forecast(*found)
 
-    def decided(factors: Floats) -> tuple[Bools, Bools]:
-        beyond = evidence.beyond_at(factors, tolerance, bound)
-        return beyond, beyond | evidence.within_at(factors, tolerance, bound)
 
-    beyond, either = decided(OCTAVES)
-    if not either.any():
-        return Forecast(reason="the gap is too near to the tolerance to forecast a decision")
-    factors = OCTAVES[int(np.argmax(either))] * PARTS  # the last is decided
-    beyond, either = decided(factors)
-    first = int(np.argmax(either))
-    decision = Decision.DISPARITY if beyond[first] else Decision.NO_DISPARITY
-    return Forecast(ceil(evidence.units * (float(factors[first]) - 1)), decision)
+def _forecast(units: float, beyond: float, within: float) -> Forecast:
+    if not units:
+        return NO_UNITS
+    first = min(beyond, within)
+    if first == inf:
+        return TOO_NEAR
+    decision = Decision.DISPARITY if beyond <= within else Decision.NO_DISPARITY
+    return Forecast(ceil(units * (first - 1)), decision)
 
 
 LogEs = Sequence[float]

@@ -18,14 +18,11 @@ from shared.stats.anytime.bets import (
     log_wealths_beyond,
     middles,
 )
-from shared.stats.anytime.growth import LogGrowth
-from shared.stats.anytime.inversion import invert_on_grids
+from shared.stats.anytime.pair_table import PairTable
 from shared.stats.anytime.rounding import binned
 
 BINS = 129
 """Odd, so that no difference at all is a bin of its own."""
-STEPS_PER_SE = 7.5
-"""Of the nulls tried for an interval."""
 Counts = tuple[int, ...]
 
 
@@ -161,13 +158,8 @@ class PairHistogram:
         u on either side of 0, so that the mixture is convex there. No bet gains between the
         limits, so a null between them is not rejected.
         """
-        limits = self.limits
-        if limits is None:
-            return -1.0, 1.0
-        step = max(self.standard_error, 1 / (self.units + 1)) / STEPS_PER_SE
-        centre = sum(limits) / 2
-        growth = LogGrowth(*self.ends, stakes)
-        return invert_on_grids(growth.log_es, centre, step, (-1.0, 1.0), alpha)
+        low, high = self.table.intervals(np.array([alpha]), stakes)[0].tolist()
+        return low, high
 
     @property
     def standard_error(self) -> float:
@@ -196,6 +188,12 @@ class PairHistogram:
         ends = (log_wealths_at(*self.ends, null) for null in (-tolerance, tolerance))
         logs = [log_mean_exp(np.multiply.outer(factors, wealths)) for wealths in ends]
         return np.minimum(*logs) >= bound
+
+    @property
+    def table(self) -> PairTable:
+        """Return this histogram as a table of one row."""
+        known = np.add(self.counts, self.seen, dtype=np.float64)
+        return PairTable(*(each[None] for each in (*self.ends, known)))
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:

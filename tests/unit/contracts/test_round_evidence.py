@@ -1,13 +1,20 @@
 """The evidence of a round in few records: nothing is lost, none is too large, none is trusted."""
 
+import lzma
 import zlib
 from base64 import b64encode
 
 import pytest
 
 from shared.contracts import (
+    Bets,
+    Change,
+    Estimate,
     Evidence,
+    GapTest,
     Increment,
+    Reference,
+    Stretch,
     WatchedFeature,
     WatchedPair,
     evidence_in,
@@ -15,7 +22,7 @@ from shared.contracts import (
     round_evidence,
 )
 from shared.contracts.comparison import Comparison
-from shared.contracts.round_evidence import MOST_BYTES, MOST_COMPARISONS
+from shared.contracts.round_evidence import HEADER, MOST_BYTES, MOST_COMPARISONS
 from shared.errors import UndecodableError
 from tests.support.records import make_evidence, make_increment, make_round_evidence
 
@@ -60,6 +67,44 @@ def test_a_part_that_is_large_is_divided_until_it_fits_a_message() -> None:
     assert list(evidence_in(records)) == evidence
 
 
+def in_lines(records: list[Increment] | list[Evidence]) -> str:
+    """Write records as versions before columns did."""
+    lines = (e.model_dump_json(exclude=set(HEADER), exclude_none=True).encode() for e in records)
+    return b64encode(zlib.compress(b"\n".join(lines))).decode()
+
+
+def test_records_of_earlier_versions_are_still_read() -> None:
+    increments, evidence = of(30)
+    [record] = round_evidence(increments, evidence)
+    lines = {"increments": in_lines(increments), "evidence": in_lines(evidence)}
+    older = record.model_copy(update=lines)
+    assert list(increments_in([older])) == increments
+    assert list(evidence_in([older])) == evidence
+    assert len(record.evidence) < len(older.evidence)
+
+
+def test_columns_keep_every_kind_of_field_and_what_only_some_have() -> None:
+    bets = Bets(log_wealth=(-0.123456, 1.5), log_best=(0.0, 1e-6), starts=(3, 4))
+    uneven = Bets(log_wealth=(0.1 + 0.2, 2 / 3, 4.0), log_best=(1.0, 2.0, 3.0), starts=(1, 2, 3))
+    large = {"normalisers": (2**70, 0, -(2**60)), "units": (7,), "none": (0, 0, 0), "empty": ()}
+    stretch = Stretch(since_round=2, before=large, attempt=3)
+    some = {
+        "change": Change(references=(Reference(value=1.0, allowed=0.5, rounds=5, bets=uneven),)),
+        "test": GapTest(number=2, share=0.1, left=0.9, rounds=stretch, late=bets, since_round=1),
+        "gap": Estimate(value=None, reason="no \u2028 gap"),
+        "counts": large,
+    }
+    evidence = [make_evidence(), make_evidence(**some), make_evidence(more_units=3)]
+    increments = [make_increment(), make_increment(counts=large), make_increment(outside=2)]
+    records = round_evidence(increments, evidence)
+    assert list(evidence_in(records)) == evidence
+    assert list(increments_in(records)) == increments
+
+
+def packed(columns: str) -> str:
+    return b64encode(lzma.compress(columns.encode())).decode()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -68,6 +113,17 @@ def test_a_part_that_is_large_is_divided_until_it_fits_a_message() -> None:
         (b64encode(zlib.compress(b"[]")).decode(), "holds no evidence"),
         (b64encode(zlib.compress(b" " * 70_000_000)).decode(), "more than a round can have"),
         (b64encode(zlib.compress(b"{}")[:-5]).decode(), "more than a round can have"),
+        (packed(" " * 70_000_000), "more than a round can have"),
+        (packed("[]"), "comparison"),
+        (packed("{}"), "comparison"),
+        (packed('{"units": {"odd": 1}}'), "columns cannot be read"),
+        (packed('{"units": {"each": [1, 2]}}'), "columns cannot be read"),
+        (packed('{"units": {"each": 5}}'), "columns cannot be read"),
+        (packed('{"counts": {"counts": {"a": [1e18, [[]]]}}}'), "columns cannot be read"),
+        (packed('{"counts": {"counts": {"a": [9, [[8, 1, 1]]]}}}'), "columns cannot be read"),
+        (packed('{"change": {"tuples": [[99999999], {"same": 1}]}}'), "columns cannot be read"),
+        (packed('{"change": {"some": [[5], {"each": [1]}]}}'), "columns cannot be read"),
+        (packed('{"unfinished'), "columns cannot be read"),
     ],
 )
 def test_what_is_no_evidence_is_refused_in_a_sentence(text: str, said: str) -> None:

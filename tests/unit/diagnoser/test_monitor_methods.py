@@ -9,10 +9,10 @@ import pytest
 
 from services.diagnoser.domain.monitors.alpha import gap_alpha
 from services.diagnoser.domain.monitors.change_detection import random_pairs
-from services.diagnoser.domain.monitors.change_search import is_found, next_change
-from services.diagnoser.domain.monitors.evidence_summary import summary_of
+from services.diagnoser.domain.monitors.change_search import is_found, next_changes
+from services.diagnoser.domain.monitors.evidence_summary import EvidenceRead, summaries_of
 from services.diagnoser.domain.monitors.method import counted, method_of
-from services.diagnoser.domain.monitors.pair_counts import GAPS, pair_histogram
+from services.diagnoser.domain.monitors.pair_counts import GAPS, pair_table
 from services.diagnoser.domain.monitors.round_answers import (
     ClosedCounts,
     Counts,
@@ -91,7 +91,8 @@ def test_a_planted_gap_is_found_with_its_sign(method: Method) -> None:
         added = count(comparison, seen, RoundScope(Claim.POPULATION, number))
         assert added.missing == 0
         rounds.append(added.counts)
-    found = summary_of(comparison, reduce(summed, rounds), alpha=gap_alpha(plan, 1), family=2)
+    read = EvidenceRead(comparison, reduce(summed, rounds), alpha=gap_alpha(plan, 1))
+    [found] = summaries_of([read], family=2)
     assert found.verdict is Verdict.DISPARITY
     assert found.gap.value is not None
     assert found.gap.low is not None
@@ -119,7 +120,7 @@ def changed(comparison: Comparison, rates: list[dict[str, float]], level: bool, 
     for number, counts in enumerate(rounds_of(comparison, rates, seed)):
         closed, total = make_round(round=number), summed(total, counts) if total else counts
         here = ClosedCounts(closed, counts, total, lambda _: {})
-        change = next_change(last, here, plan, level=level)
+        [change] = next_changes([last], [here], plan, level=level)
         if is_found(change):
             return True
         found = {"level_change" if level else "change": change}
@@ -149,7 +150,7 @@ def test_rounds_that_keep_no_pairs_are_searched_for_no_change() -> None:
     plan = make_plan(features=(comparison_of(Method.PAIRS).watched,), comparisons=(PAIR,))
     users: dict[str, tuple[int, ...]] = {"first": (1, 2), "second": (2, 1)}
     here = ClosedCounts(make_round(), users, users, lambda _: {})
-    assert next_change(None, here, plan) is None
+    assert next_changes([None], [here], plan) == [None]
 
 
 def test_units_without_twins_are_paired_once_and_those_of_a_set_with_each_other() -> None:
@@ -225,15 +226,14 @@ def test_all_comparisons_at_once_are_counted_as_each_set_by_itself(b: str | None
         jitter = uniforms([scope.unit_id(name) for name in compared], each.key)
         found = together[each.key]
         assert (found.missing, found.outside) == (sum(incomplete), sets.outside)
-        state = pair_histogram(found.counts, GAPS)
-        assert state is not None
+        state = pair_table([found.counts], [GAPS])
         lower, upper = (
             np.array(binned(np.clip(np.array(ends) / 5, -1, 1), -1, 1, 129, jitter))
             for ends in (low, high)
         )
         # Sums in another order may round a value that lies at a bin to the one before.
-        assert np.abs(state.ends[0] - lower).sum() <= 4
-        assert np.abs(state.ends[1] - upper).sum() <= 4
+        assert np.abs(state.lower[0] - lower).sum() <= 4
+        assert np.abs(state.upper[0] - upper).sum() <= 4
 
 
 def bank_of(gaps: dict[str, float | None]) -> RoundAnswers:
@@ -270,8 +270,12 @@ def test_evidence_of_older_rounds_is_read_as_what_it_meant() -> None:
     older: Counts = {"counts": (1, 2, 3), "absent": (2,), "level": (0, 6, 0)}
     newer: Counts = {"counts": (1, 0, 0), "level": (0, 1, 0)}
     newer |= {f"counts_{part}": (0, 0, 1) for part in ("seen", "lower", "upper")}
-    found = pair_histogram(summed(older, newer), GAPS)
-    assert found == PairHistogram((2, 2, 3), (0, 0, 1), (2, 0, 1), (0, 0, 3))
+    found, meant = (
+        pair_table([summed(older, newer)], [GAPS]),
+        PairHistogram((2, 2, 3), (0, 0, 1), (2, 0, 1), (0, 0, 3)).table,
+    )
+    for name in ("lower", "upper", "known"):
+        assert getattr(found, name).tolist() == getattr(meant, name).tolist()
 
 
 def test_groups_without_twins_are_units_and_twins_among_them_are_one_difference() -> None:
@@ -287,4 +291,4 @@ def test_groups_without_twins_are_units_and_twins_among_them_are_one_difference(
 
 def test_a_round_of_two_groups_of_version_01_has_no_twins() -> None:
     counts: Counts = {"first": (1, *(0,) * 64), "second": (2, *(0,) * 64)}
-    assert method_of(Method.TWO_GROUPS).evidence(counts).units == 3
+    assert method_of(Method.TWO_GROUPS).evidence([counts]).units == 3

@@ -1,11 +1,12 @@
 """Users of traffic are compared with neighbours in time and stratum; others are described."""
 
 from datetime import UTC, datetime, timedelta
+from math import isnan
 from typing import Any
 
 import pytest
 
-from services.diagnoser.domain.monitors.evidence_summary import summary_of
+from services.diagnoser.domain.monitors.evidence_summary import EvidenceRead, summaries_of
 from services.diagnoser.domain.monitors.method import method_of
 from services.diagnoser.domain.monitors.methods.matched import user_counts_of
 from services.diagnoser.domain.monitors.round_answers import summed
@@ -56,7 +57,8 @@ def users(found: CountedUsers) -> UserCounts:
 
 
 def gap(found: CountedUsers) -> float | None:
-    return method_of(Method.MATCHED).evidence(found.counted.counts).estimate
+    [gap] = method_of(Method.MATCHED).evidence([found.counted.counts]).estimates.tolist()
+    return None if isnan(gap) else gap
 
 
 def test_neighbours_are_compared_and_others_are_counted_as_alone() -> None:
@@ -128,7 +130,7 @@ def test_all_users_together_are_the_unadjusted_gap() -> None:
         heard("f3", 3, 10, topic="refunds"), traffic=BY_TOPIC,
     )  # fmt: skip
     counts = summed(found.counted.counts, found.counted.counts)
-    said = summary_of(COMPARISON, counts, alpha=0.05, family=2)
+    [said] = summaries_of([EvidenceRead(COMPARISON, counts, alpha=0.05)], family=2)
     assert said.gap.value == pytest.approx(5)
     assert said.unadjusted is not None
     assert said.unadjusted.value is not None

@@ -6,7 +6,8 @@ import pytest
 from shared.stats.anytime.bets import Floats
 from shared.stats.anytime.growth import LogGrowth
 from shared.stats.anytime.inversion import invert
-from shared.stats.anytime.pairs import STEPS_PER_SE, PairHistogram
+from shared.stats.anytime.pair_table import STEPS_PER_SE
+from shared.stats.anytime.pairs import PairHistogram
 
 
 def states() -> list[PairHistogram]:
@@ -28,7 +29,8 @@ def test_evidence_read_from_a_table_is_that_of_the_histogram_and_never_more() ->
     nulls = np.concatenate([np.linspace(-1, 1, 41), [1e-9, -1e-9]])
     for state in states():
         exact = np.array([state.log_e(float(null)) for null in nulls])
-        lost = (exact - LogGrowth(*state.ends).log_es(nulls)) / state.units
+        lower, upper = (np.tile(end, (len(nulls), 1)) for end in state.ends)
+        lost = (exact - LogGrowth(lower, upper).log_es(nulls)) / state.units
         assert lost.min() > 0
         assert lost.max() < 3e-8
 

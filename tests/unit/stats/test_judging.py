@@ -6,11 +6,28 @@ import numpy as np
 import pytest
 
 from shared.stats.anytime.discordant import DiscordantPairs
-from shared.stats.anytime.judging import GapEvidence, judge
+from shared.stats.anytime.judging import Asked, CurrentDecision
+from shared.stats.anytime.judging import judge as judge_all
 from shared.stats.anytime.odds import Batch, CommonOdds
 from shared.stats.anytime.pairs import PairHistogram
+from shared.stats.anytime.single_states import GapEvidence, SingleStates
 from shared.stats.anytime.two_groups import TwoHistograms
 from shared.stats.comparisons.verdicts import Decision
+
+
+def judge(
+    evidence: GapEvidence,
+    *,
+    tolerance: float,
+    alpha: float,
+    family: int = 1,
+    shown: GapEvidence | None = None,
+    shown_share: float = 1.0,
+) -> CurrentDecision:
+    """Judge one state alone; that many at once are judged like each alone has its own tests."""
+    asked = Asked(np.array([tolerance]), np.array([alpha]), family, shown_share)
+    [found] = judge_all(SingleStates([evidence]), asked, SingleStates([shown or evidence]))
+    return found
 
 
 def gaps(mean: float, units: int, seed: int = 1) -> PairHistogram:

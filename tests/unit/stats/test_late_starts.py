@@ -1,21 +1,22 @@
 """Bets that may begin with any round."""
 
 from itertools import product
-from math import exp, log
+from math import exp
 
 import numpy as np
 import pytest
 
+from shared.stats.anytime.bets import STAKES
 from shared.stats.anytime.change import Baseline
 from shared.stats.anytime.late_starts import LateStarts
 from shared.stats.anytime.spending import share_of_attempt
 
 
 def after(gaps: list[float], baseline: Baseline) -> LateStarts:
-    found = LateStarts()
+    found = LateStarts.none(1, 2 * len(STAKES))
     for round_, gap in enumerate(gaps):
-        factors = baseline.logs(np.array([gap]))[0]
-        found = found.after(factors, log(share_of_attempt(round_ + 1)), round_)
+        weight = np.log([share_of_attempt(round_ + 1)])
+        found = found.after(baseline.logs(np.array([gap])), weight, round_)
     return found
 
 
@@ -32,8 +33,7 @@ def directly(gaps: list[float], baseline: Baseline) -> float:
 def test_the_evidence_is_the_weighted_sum_over_all_beginnings() -> None:
     gaps = np.random.default_rng(1).uniform(-1, 1, 40).tolist()
     for baseline in (Baseline(), Baseline(0.1, 0.05)):
-        found = after(gaps, baseline).log_evidence
-        assert found is not None
+        [found] = after(gaps, baseline).log_evidence
         assert exp(found) == pytest.approx(directly(gaps, baseline), rel=1e-4)
         assert exp(found) <= directly(gaps, baseline)  # rounded down
 
@@ -41,14 +41,19 @@ def test_the_evidence_is_the_weighted_sum_over_all_beginnings() -> None:
 def test_it_expects_at_most_one_where_there_is_no_gap() -> None:
     expected = 0.0
     for gaps in product((-1.0, 0.0, 1.0), repeat=5):
-        expected += exp(after(list(gaps), Baseline()).log_evidence or 0.0) / 3**5
+        expected += exp(after(list(gaps), Baseline()).log_evidence[0]) / 3**5
     assert 0.8 < expected <= 1
 
 
 def test_the_likeliest_beginning_is_where_the_gap_began() -> None:
     rng = np.random.default_rng(2)
     gaps = np.concatenate([rng.uniform(-0.5, 0.5, 200), rng.uniform(0.2, 0.9, 25)]).tolist()
-    likeliest = after(gaps, Baseline(tolerance=0.1)).likeliest
-    assert likeliest is not None
+    [likeliest] = after(gaps, Baseline(tolerance=0.1)).likeliest
     assert abs(likeliest - 200) <= 3
-    assert LateStarts().likeliest is LateStarts().log_evidence is None
+
+
+def test_before_any_round_and_without_any_gain_there_is_no_beginning() -> None:
+    none = LateStarts.none(2, 4)
+    assert none.likeliest.tolist() == [-1, -1]
+    assert none.log_evidence.tolist() == [-np.inf, -np.inf]
+    assert after([0.0] * 5, Baseline(tolerance=0.1)).likeliest.tolist() == [-1]

@@ -1,11 +1,12 @@
 """The pairs of a round in which changes of gap and level are searched."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL, MATCHED, pair_histogram
+from services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL, MATCHED, pair_table
 from services.diagnoser.domain.monitors.round_answers import Counts
+from shared.stats.anytime.pair_table import PairTable
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.rounding import uniforms
 
@@ -52,7 +53,16 @@ def difference_counts(values: Mapping[str, float], salt: str) -> tuple[int, ...]
     return PairHistogram.of(shares, uniforms(list(values), salt)).counts
 
 
-def kept_pairs(counts: Counts, *, level: bool) -> PairHistogram | None:
-    """Return the pairs that a round keeps, with bounds where answers of a bank are missing."""
-    name = LEVEL if level else GAPS if GAPS in counts else MATCHED
-    return pair_histogram(counts, name)
+def kept_pairs(counts: Counts, *, level: bool) -> str | None:
+    """Return the name of the pairs that a round keeps; None where it keeps none."""
+    names = (LEVEL,) if level else (GAPS, MATCHED)
+    return next((name for name in names if name in counts), None)
+
+
+def pairs_of(counts: Sequence[Counts], *, level: bool) -> PairTable:
+    """Return the pairs of rounds that keep some, those of a comparison a row.
+
+    Bounds are among them where answers of a bank are missing.
+    """
+    names = [kept_pairs(each, level=level) for each in counts]
+    return pair_table(counts, [name or GAPS for name in names])

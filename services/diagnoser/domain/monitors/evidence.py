@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from services.diagnoser.domain.monitors.alpha import gap_bound
-from services.diagnoser.domain.monitors.change_search import next_change
-from services.diagnoser.domain.monitors.gap_tests import tested_gap
+from services.diagnoser.domain.monitors.change_search import next_changes
+from services.diagnoser.domain.monitors.gap_tests import TestedGap, tested_gaps
+from services.diagnoser.domain.monitors.gap_under_way import GapUnderWay
 from services.diagnoser.domain.monitors.round_answers import ClosedCounts, Counts, RoundData, summed
 from shared.contracts import (
     Change,
@@ -86,7 +88,7 @@ def increment_of(closed: Round, comparison: Comparison, seen: RoundData) -> Incr
     """Return what a closed round adds to one comparison."""
     counted = seen.counted[comparison.key]
     return Increment(
-        **closed.model_dump(include=CARRIED),
+        **_carried(closed),
         comparison=comparison,
         counts=counted.counts,
         missing=counted.missing,
@@ -95,58 +97,93 @@ def increment_of(closed: Round, comparison: Comparison, seen: RoundData) -> Incr
 
 
 def evidence_of(
-    increment: Increment,
+    increments: Sequence[Increment],
     last: Mapping[str, Evidence],
     closed: Round,
     monitor: Monitor,
     up_to: Callable[[int, str], Counts],
-) -> Evidence:
-    """Return the sum of an epoch up to this round, and what it allows to say.
+) -> list[Evidence]:
+    """Return the sums of an epoch up to this round, and what they allow to say.
 
     Parameters
     ----------
+    increments
+        What the round adds, for each comparison.
     last
         The evidence of the round before, by comparison.
     up_to
         Return the sum of the epoch up to an earlier round, of one comparison; asked for when an
         alarm is raised.
     """
-    plan, comparison = monitor.plan, increment.comparison
-    latest = last.get(comparison.key)
-    same = latest if latest is not None and latest.epoch == closed.epoch else None
-    counts = summed(same.counts, increment.counts) if same else increment.counts
-    key = comparison.key
-    here = ClosedCounts(closed, increment.counts, counts, lambda round_: up_to(round_, key))
-    tested = tested_gap(latest, here, plan, comparison)
+    plan = monitor.plan
+    lasts = [last.get(each.comparison.key) for each in increments]
+    counts = [_counts(*each, closed, up_to) for each in zip(increments, lasts, strict=True)]
+    rows = zip(increments, lasts, counts, strict=True)
+    tested = tested_gaps(
+        [GapUnderWay.of(one.comparison, its, here, plan) for one, its, here in rows]
+    )
+    changes = _changes(lasts, counts, plan)
+    each_of = zip(increments, lasts, counts, tested, changes, strict=True)
+    return [_evidence(*each, closed, plan) for each in each_of]
+
+
+def _counts(
+    increment: Increment,
+    latest: Evidence | None,
+    closed: Round,
+    up_to: Callable[[int, str], Counts],
+) -> ClosedCounts:
+    same, key = _same_epoch(latest, closed), increment.comparison.key
+    total = summed(same.counts, increment.counts) if same else increment.counts
+    return ClosedCounts(closed, increment.counts, total, lambda round_: up_to(round_, key))
+
+
+def _same_epoch(latest: Evidence | None, closed: Round) -> Evidence | None:
+    return latest if latest is not None and latest.epoch == closed.epoch else None
+
+
+def _evidence(
+    increment: Increment,
+    latest: Evidence | None,
+    counts: ClosedCounts,
+    tested: TestedGap,
+    changes: tuple[Change | None, Change | None],
+    closed: Round,
+    plan: MonitorPlan,
+) -> Evidence:
+    same = _same_epoch(latest, closed)
     of_this_test = same if same and same.test and same.test.number == tested.test.number else None
     return Evidence(
-        **increment.model_dump(include=CARRIED),
-        comparison=comparison,
+        **_carried(closed),
+        comparison=increment.comparison,
         rounds=(same.rounds if same else 0) + 1,
-        counts=counts,
+        counts=counts.total,
         missing=(same.missing if same else 0) + increment.missing,
         bound=gap_bound(plan, tested.test.number),
         test=tested.test,
         shown=tested.shown,
         recovery=tested.recovery,
         log_supremum=max(of_this_test.log_supremum if of_this_test else 0.0, tested.summary.log_e),
-        **_changes(latest, here, plan),
+        change=changes[0],
+        level_change=changes[1],
         before=same.before if same else (latest.gap if latest else None),
         **vars(tested.summary),
     )
 
 
+def _carried(closed: Round) -> dict[str, Any]:
+    return {name: getattr(closed, name) for name in CARRIED}
+
+
 def _changes(
-    latest: Evidence | None, counts: ClosedCounts, plan: MonitorPlan
-) -> dict[str, Change | None]:
+    lasts: Sequence[Evidence | None], counts: Sequence[ClosedCounts], plan: MonitorPlan
+) -> list[tuple[Change | None, Change | None]]:
     """Return the searches for changes of gap and level.
 
     In traffic each user enters once, so that later windows are of users who come more rarely: they
     differ from the first ones without any change.
     """
     if plan.traffic is not None:
-        return {}
-    return {
-        name: next_change(latest, counts, plan, level=name == "level_change")
-        for name in ("change", "level_change")
-    }
+        return [(None, None)] * len(lasts)
+    gaps, levels = (next_changes(lasts, counts, plan, level=level) for level in (False, True))
+    return list(zip(gaps, levels, strict=True))

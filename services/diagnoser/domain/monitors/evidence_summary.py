@@ -1,13 +1,18 @@
-"""What counts of a comparison say: its gap, evidence, verdict, and what is still needed."""
+"""What counts of comparisons say: their gaps, evidence, verdicts, and what is still needed."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 
-from services.diagnoser.domain.monitors.method import BoundedEvidence, method_of
+import numpy as np
+
+from services.diagnoser.domain.monitors.method import method_of
 from services.diagnoser.domain.monitors.methods.matched import unadjusted_gap, user_counts_of
 from services.diagnoser.domain.monitors.round_answers import Counts
 from services.diagnoser.domain.monitors.selections import impact_ratio_of, selection_rates_of
-from shared.contracts import Comparison, Estimate, SelectionRates, UserCounts, Verdict
-from shared.stats.anytime.judging import judge
+from shared.contracts import Comparison, Estimate, Method, SelectionRates, UserCounts, Verdict
+from shared.stats.anytime.bets import Floats
+from shared.stats.anytime.judging import Asked, CurrentDecision, GapTable, judge
 
 INTERVAL = "confidence sequence, valid at every look"
 
@@ -30,58 +35,85 @@ class EvidenceSummary:
     unadjusted: Estimate | None
 
 
-def summary_of(
-    comparison: Comparison,
-    tested: Counts,
-    *,
-    alpha: float,
-    family: int,
-    shown: Counts | None = None,
-    shown_share: float = 1.0,
-    later: float | None = None,
-) -> EvidenceSummary:
-    """Read the evidence of one comparison, a member of the monitor's family.
+@dataclass(frozen=True)
+class EvidenceRead:
+    """The counts of one comparison, a member of the monitor's family, and how to read them."""
 
-    Parameters
-    ----------
-    tested
-        What the test has seen.
-    alpha
-        The share of this test, for the whole family.
-    shown
-        What units, gap and interval are about, where it is more than the test has seen.
-    shown_share
-        Of alpha, for that interval.
-    later
-        The log evidence of gaps that began after the test did, where it is gathered.
-    """
-    state_of = method_of(comparison.watched.method).evidence
-    shown = tested if shown is None else shown
-    state, whole = state_of(tested), state_of(shown)
-    found = judge(
-        state,
-        tolerance=tolerance_of(comparison),
-        alpha=alpha,
+    comparison: Comparison
+    tested: Counts
+    """What the test has seen."""
+    alpha: float
+    """The share of this test, for the whole family."""
+    shown: Counts | None = None
+    """What units, gap and interval are about, where it is more than the test has seen."""
+    shown_share: float = 1.0
+    """Of alpha, for that interval."""
+    later: float | None = None
+    """The log evidence of gaps that began after the test did, where it is gathered."""
+
+    @property
+    def told(self) -> Counts:
+        """Return the counts that units, gap and interval are about."""
+        return self.tested if self.shown is None else self.shown
+
+
+def summaries_of(reads: Sequence[EvidenceRead], family: int) -> list[EvidenceSummary]:
+    """Return what the evidence of comparisons says, in their order: those of one method at once."""
+    found: dict[int, EvidenceSummary] = {}
+    for method, places in by_method([each.comparison for each in reads]):
+        mine = [reads[place] for place in places]
+        found |= zip(places, _of_method(method, mine, family), strict=True)
+    return [found[place] for place in range(len(reads))]
+
+
+def by_method(comparisons: Sequence[Comparison]) -> Iterator[tuple[Method, list[int]]]:
+    """Return the places of the comparisons of each method."""
+    found: dict[Method, list[int]] = {}
+    for place, each in enumerate(comparisons):
+        found.setdefault(each.watched.method, []).append(place)
+    yield from found.items()
+
+
+def _of_method(
+    method: Method, reads: Sequence[EvidenceRead], family: int
+) -> Iterator[EvidenceSummary]:
+    table_of = method_of(method).evidence
+    tested = shown = table_of([each.tested for each in reads])
+    if any(each.shown is not None for each in reads):
+        shown = table_of([each.told for each in reads])
+    asked = Asked(
+        tolerances=np.array([tolerance_of(each.comparison) for each in reads]),
+        alphas=np.array([each.alpha for each in reads]),
         family=family,
-        shown=whole,
-        shown_share=shown_share,
-        later=later,
+        shown_shares=np.array([each.shown_share for each in reads]),
+        later=np.array([np.nan if each.later is None else each.later for each in reads]),
     )
+    alphas = asked.alphas / family * asked.shown_shares
+    gaps = gaps_of([each.comparison for each in reads], shown, alphas)
+    units, decisions = shown.units.tolist(), judge(tested, asked, shown)
+    for each, n, gap, found, alpha in zip(
+        reads, units, gaps, decisions, alphas.tolist(), strict=True
+    ):
+        yield _summary(each, int(n), gap, found, alpha)
+
+
+def _summary(
+    read: EvidenceRead, units: int, gap: Estimate, found: CurrentDecision, alpha: float
+) -> EvidenceSummary:
     expected = found.forecast.decision
-    interval_alpha = alpha / family * shown_share
     return EvidenceSummary(
-        units=whole.units,
-        gap=gap_of(comparison, whole, interval_alpha),
+        units=units,
+        gap=gap,
         log_e=found.log_e,
         verdict=Verdict(found.conclusion.verdict),
         reason=found.conclusion.reason,
         more_units=found.forecast.more_units,
         expected_verdict=None if expected is None else Verdict(expected),
         no_forecast=found.forecast.reason,
-        impact_ratio=impact_ratio_of(shown, interval_alpha),
-        selection_rates=selection_rates_of(shown),
-        users=user_counts_of(shown),
-        unadjusted=unadjusted_gap(comparison, shown, interval_alpha),
+        impact_ratio=impact_ratio_of(read.told, alpha),
+        selection_rates=selection_rates_of(read.told),
+        users=user_counts_of(read.told),
+        unadjusted=unadjusted_gap(read.comparison, read.told, alpha),
     )
 
 
@@ -96,10 +128,15 @@ def span_of(comparison: Comparison) -> float:
     return 1.0 if watched.method.of_selections else watched.high - watched.low
 
 
-def gap_of(comparison: Comparison, state: BoundedEvidence, alpha: float) -> Estimate:
-    """Return the gap with its interval; None is no bound."""
-    found, span = (state.estimate, *state.interval(alpha)), span_of(comparison)
-    value, low, high = (None if each is None else each * span for each in found)
-    why = "the odds ratio is infinite or 0 so far" if state.units else "there are no units yet"
+def gaps_of(comparisons: Sequence[Comparison], states: GapTable, alphas: Floats) -> list[Estimate]:
+    """Return the gap of each comparison with its interval; None is no bound."""
+    found = np.column_stack([states.estimates, states.intervals(alphas)]).tolist()
+    rows = zip(comparisons, found, states.units.tolist(), strict=True)
+    return [_gap(span_of(each), numbers, units) for each, numbers, units in rows]
+
+
+def _gap(span: float, numbers: Sequence[float], units: float) -> Estimate:
+    value, low, high = (None if isnan(each) else each * span for each in numbers)
+    why = "the odds ratio is infinite or 0 so far" if units else "there are no units yet"
     reason = why if value is None else None
     return Estimate(value=value, low=low, high=high, method=INTERVAL, reason=reason)

@@ -1,4 +1,4 @@
-"""The tests of one gap, one after another: an alarm ends a test, and its clearing begins the next.
+"""The tests of gaps, one after another: an alarm ends a test, and its clearing begins the next.
 
 While no alarm stands, a test looks at all rounds since it began, and at gaps that began later.
 While one stands, recovery is looked for: rounds since the gap last exceeded a limit have to show
@@ -6,41 +6,33 @@ that it lies within. So an alarm is raised and cleared by evidence alone, and a 
 that has seen nothing else.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import isfinite, log
 
-from services.diagnoser.domain.monitors.alpha import gap_alpha
-from services.diagnoser.domain.monitors.change_detection import kept_pairs
+import numpy as np
+
+from services.diagnoser.domain.monitors.change_detection import kept_pairs, pairs_of
 from services.diagnoser.domain.monitors.evidence_summary import (
+    EvidenceRead,
     EvidenceSummary,
-    gap_of,
+    by_method,
+    gaps_of,
     span_of,
-    summary_of,
+    summaries_of,
     tolerance_of,
 )
+from services.diagnoser.domain.monitors.gap_under_way import GapUnderWay, begun_test
+from services.diagnoser.domain.monitors.late_bets import bets_of, late_starts_of
 from services.diagnoser.domain.monitors.method import method_of
-from services.diagnoser.domain.monitors.round_answers import ClosedCounts, Counts, less
-from shared.contracts import (
-    Bets,
-    Comparison,
-    Estimate,
-    Evidence,
-    GapTest,
-    MonitorPlan,
-    Recovery,
-    Stretch,
-    Verdict,
-)
+from shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
 from shared.formatting import number
-from shared.stats.anytime.change import Baseline
+from shared.stats.anytime.bets import STAKES
 from shared.stats.anytime.judging import later_weighs_more
-from shared.stats.anytime.late_starts import LateStarts
-from shared.stats.anytime.spending import share_left, share_of_attempt, share_of_test
+from shared.stats.anytime.spending import share_of_attempt
 
 EXCEEDED = log(4)
 """The log evidence that the gap exceeds the limit of its recovery: then it is looked for anew."""
-FURTHEST_LOG_ODDS = 3.9
-"""A limit of log odds: evidence is computed up to 4."""
 
 
 @dataclass(frozen=True)
@@ -54,162 +46,159 @@ class TestedGap:
     summary: EvidenceSummary
 
 
-def tested_gap(
-    last: Evidence | None, counts: ClosedCounts, plan: MonitorPlan, comparison: Comparison
-) -> TestedGap:
-    """Return how a gap stands after a round; it depends on earlier rounds and on nothing else.
-
-    Parameters
-    ----------
-    last
-        The evidence before this round; None before the first.
-    """
-    rounds = _Rounds(counts, plan, comparison)
-    if last is None or last.epoch < counts.round.epoch:
-        # Version 0.1 had one test in every epoch.
-        tests = 0 if last is None else last.epoch + 1 if last.test is None else last.test.number
-        began = Stretch(since_round=counts.round.round)
-        return rounds.watched(_test(tests + 1, began), began)
-    test, shown, recovery = _under_way(last)
-    if recovery is None or recovery.over:
-        return rounds.watched(test, shown)
-    return rounds.recovering(test, shown, recovery)
-
-
-def _test(number_: int, rounds: Stretch) -> GapTest:
-    share, left = share_of_test(number_), share_left(number_)
-    since = rounds.since_round
-    return GapTest(number=number_, share=share, left=left, rounds=rounds, since_round=since)
-
-
-def _under_way(last: Evidence) -> tuple[GapTest, Stretch, Recovery | None]:
-    """Return what the round before has left; evidence of version 0.1 says it by its verdict."""
-    if last.test is not None and last.shown is not None:
-        return last.test, last.shown, last.recovery
-    began = Stretch(since_round=last.round - last.rounds + 1)
-    alarmed = last.verdict is Verdict.DISPARITY
-    recovery = _sought(last.gap, last.round, last.counts, last.comparison) if alarmed else None
-    return _test(last.epoch + 1, began), began, recovery
-
-
-def _sought(gap: Estimate, round_: int, total: Counts, comparison: Comparison) -> Recovery:
-    """Return the recovery that is looked for after an alarm of this gap.
-
-    The gap must be shown to lie within the tolerance, or within half of what it was, if that is
-    more: so that an alarm at tolerance 0 can be cleared, too. Where it is infinite, the end of its
-    interval nearer to 0 takes its place.
-    """
-    if gap.value is not None:
-        half = abs(gap.value) / 2
-    else:
-        half = gap.low if gap.low is not None and gap.low > 0 else -(gap.high or 0.0)
-    limit = max(comparison.watched.tolerance, half)
-    if comparison.watched.method.of_selections:
-        limit = min(limit, FURTHEST_LOG_ODDS)
-    since = Stretch(since_round=round_ + 1, before=total, attempt=1)
-    nothing = Estimate(reason="there are no units yet")
-    return Recovery(alarm_round=round_, limit=limit, rounds=since, gap=nothing)
+def tested_gaps(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
+    """Return how gaps stand after a round; each depends on its earlier rounds and nothing else."""
+    found: dict[int, TestedGap] = {}
+    for recovering, after in ((False, _watched), (True, _recovering)):
+        places = [n for n, gap in enumerate(gaps) if gap.recovering is recovering]
+        found |= zip(places, after([gaps[n] for n in places]), strict=True)
+    return [found[n] for n in range(len(gaps))]
 
 
 ABOUT_ROUNDS_SHOWN = ("units", "gap", "impact_ratio", "selection_rates", "users", "unadjusted")
 """What a summary says of the rounds that are shown, and not of those tested."""
 
 
+def _watched(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
+    """Return how gaps stand of which no alarm stood: one may be raised."""
+    late = _late(gaps)
+    reads = [
+        gap.read(gap.test, gap.shown, its.log_evidence) for gap, its in zip(gaps, late, strict=True)
+    ]
+    summaries = _summaries(gaps, reads)
+    found = [
+        TestedGap(_dated(gap, its, summary), gap.shown, None, summary)
+        for gap, its, summary in zip(gaps, late, summaries, strict=True)
+    ]
+    alarmed = [n for n, each in enumerate(found) if each.summary.verdict is Verdict.DISPARITY]
+    told = _raised([gaps[n] for n in alarmed], [found[n] for n in alarmed])
+    for place, raised in zip(alarmed, told, strict=True):
+        found[place] = raised
+    return found
+
+
+def _raised(gaps: Sequence[GapUnderWay], found: Sequence[TestedGap]) -> list[TestedGap]:
+    """Return what is told of gaps that alarm: the rounds since they began, most likely."""
+    since = [gap.since_it_began(each.test) for gap, each in zip(gaps, found, strict=True)]
+    reads = [
+        gap.read(each.test, rounds) for gap, each, rounds in zip(gaps, found, since, strict=True)
+    ]
+    raised = []
+    for gap, each, rounds, alone in zip(gaps, found, since, _summaries(gaps, reads), strict=True):
+        about = {name: getattr(alone, name) for name in ABOUT_ROUNDS_SHOWN}
+        told = replace(each.summary, **about)
+        test = each.test.model_copy(update={"late": Bets()})
+        raised.append(TestedGap(test, rounds, gap.sought(told.gap), told))
+    return raised
+
+
 @dataclass(frozen=True)
-class _Rounds:
-    """A closed round and those before it, and how to read them."""
+class LateGap:
+    """The bets on a gap that began after its test, and what they say."""
 
-    counts: ClosedCounts
-    plan: MonitorPlan
-    comparison: Comparison
+    bets: Bets
+    log_evidence: float | None = None
+    """None where rounds keep no pairs, or none is gathered yet."""
+    likeliest: int = -1
+    """The round with which it began, most likely; -1 where no bet has earned anything."""
 
-    def watched(self, test: GapTest, shown: Stretch) -> TestedGap:
-        """Return how a gap stands of which no alarm stood: one may be raised."""
-        test, summary = self._looked(test, shown)
-        if summary.verdict is not Verdict.DISPARITY:
-            return TestedGap(test, shown, None, summary)
-        since = self._since(test)
-        alone = self._summary(test, since)
-        told = replace(summary, **{name: getattr(alone, name) for name in ABOUT_ROUNDS_SHOWN})
-        recovery = _sought(told.gap, self._round, self.counts.total, self.comparison)
-        return TestedGap(test.model_copy(update={"late": Bets()}), since, recovery, told)
 
-    def recovering(self, test: GapTest, shown: Stretch, sought: Recovery) -> TestedGap:
-        """Return how a gap stands whose alarm stood: it may be cleared."""
-        found = method_of(self.comparison.watched.method).evidence(self._counts(sought.rounds))
-        attempt = sought.rounds.attempt or 1
-        alpha = self.plan.alpha * share_of_attempt(attempt)
-        limit = sought.limit / span_of(self.comparison)
-        now = sought.model_copy(update={"gap": gap_of(self.comparison, found, alpha)})
-        # Beside a limit above the tolerance: nothing may speak for a gap beyond the tolerance.
-        harmless = found.log_e_beyond(tolerance_of(self.comparison)) <= 0
-        if harmless and found.within(limit, -log(alpha)):
-            return self._cleared(test, now)
-        since_then = test.model_copy(update={"rounds": shown})
-        summary = _standing(self._summary(since_then, shown), now)
-        if found.log_e_beyond(limit) > EXCEEDED:
-            now = now.model_copy(update={"rounds": self._next_round(attempt + 1)})
-        return TestedGap(test, shown, now, summary)
+def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
+    """Return bets after a round; where it keeps no pairs, and in a test's first, as they were."""
+    kept = [gap.test.late for gap in gaps]
+    bets = late_starts_of(kept)
+    places = np.array([n for n, gap in enumerate(gaps) if _begins_late(gap)], dtype=np.int64)
+    if places.size:
+        some = [gaps[n] for n in places]
+        tolerances = np.array([tolerance_of(gap.comparison) for gap in some])
+        pairs = pairs_of([gap.counts.added for gap in some], level=False)
+        factors = pairs.log_factors(np.zeros(len(some)), tolerances, STAKES)
+        weights = np.log([share_of_attempt(gap.place) for gap in some])
+        after = bets.of_rows(places).after(factors, weights, gaps[0].round)
+        for place, its in zip(places.tolist(), bets_of(after), strict=True):
+            kept[place] = its
+        bets = bets.with_rows(places, after)
+    columns = zip(bets.log_evidence.tolist(), bets.likeliest.tolist(), strict=True)
+    return [
+        LateGap(its, evidence, likeliest) if isfinite(evidence) else LateGap(its)
+        for its, (evidence, likeliest) in zip(kept, columns, strict=True)
+    ]
 
-    def _looked(self, test: GapTest, shown: Stretch) -> tuple[GapTest, EvidenceSummary]:
-        """Return a test that has seen this round, too, and what it says."""
-        late = self._late(test)
-        summary = self._summary(test, shown, late.log_evidence)
-        since = test.rounds.since_round
-        if late.likeliest is not None and later_weighs_more(summary.log_e, late.log_evidence):
-            since = late.likeliest
-        bets = Bets(**vars(late))
-        return test.model_copy(update={"late": bets, "since_round": since}), summary
 
-    def _late(self, test: GapTest) -> LateStarts:
-        """Return the bets on a gap that began after the test; none where rounds keep no pairs."""
-        late, place = LateStarts(**dict(test.late)), self._place(test)
-        pairs = kept_pairs(self.counts.added, level=False)
-        if self.comparison.watched.method.of_selections or pairs is None or not place:
-            return late
-        factors = Baseline(tolerance=tolerance_of(self.comparison)).of_round(pairs)
-        return late.after(factors, log(share_of_attempt(place)), self._round)
+def _begins_late(gap: GapUnderWay) -> bool:
+    selections = gap.comparison.watched.method.of_selections
+    pairs = kept_pairs(gap.counts.added, level=False)
+    return gap.place > 0 and not selections and pairs is not None
 
-    def _since(self, test: GapTest) -> Stretch:
-        """Return the rounds since the gap began, most likely."""
-        if test.since_round == test.rounds.since_round:
-            return test.rounds
-        place = test.since_round - test.rounds.since_round
-        before = self.counts.up_to(test.since_round - 1)
-        return Stretch(since_round=test.since_round, before=before, attempt=place)
 
-    def _place(self, test: GapTest) -> int:
-        """Return how many rounds of the test there were before this one."""
-        return self._round - test.rounds.since_round
+def _dated(gap: GapUnderWay, late: LateGap, summary: EvidenceSummary) -> GapTest:
+    """Return a test that has seen this round, too, and since when its gap is there."""
+    since = gap.test.rounds.since_round
+    later = late.likeliest >= 0 and later_weighs_more(summary.log_e, late.log_evidence)
+    return gap.test.model_copy(
+        update={"late": late.bets, "since_round": late.likeliest if later else since}
+    )
 
-    @property
-    def _round(self) -> int:
-        return self.counts.round.round
 
-    def _cleared(self, test: GapTest, recovery: Recovery) -> TestedGap:
-        """Begin the next test with the next round; what cleared the alarm is shown on."""
-        then, over = _test(test.number + 1, self._next_round()), {"over": True}
-        summary = self._summary(then, recovery.rounds)
-        return TestedGap(then, recovery.rounds, recovery.model_copy(update=over), summary)
+@dataclass(frozen=True)
+class RecoveryRead:
+    """What the rounds that may show a recovery say."""
 
-    def _next_round(self, attempt: int | None = None) -> Stretch:
-        return Stretch(since_round=self._round + 1, before=self.counts.total, attempt=attempt)
+    gap: Estimate
+    over: bool
+    exceeds: bool
+    """The gap is likely to exceed the limit again."""
 
-    def _summary(
-        self, test: GapTest, shown: Stretch, later: float | None = None
-    ) -> EvidenceSummary:
-        return summary_of(
-            self.comparison,
-            self._counts(test.rounds),
-            alpha=gap_alpha(self.plan, test.number),
-            family=len(self.plan.watched),
-            shown=None if shown == test.rounds else self._counts(shown),
-            shown_share=share_of_attempt(shown.attempt) if shown.attempt else 1.0,
-            later=later,
+
+def _recovering(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
+    """Return how gaps stand whose alarm stood: it may be cleared."""
+    sought = [gap.recovery for gap in gaps if gap.recovery is not None]
+    said = _recoveries(gaps, sought)
+    tests = [
+        begun_test(gap.test.number + 1, gap.next_round()) if its.over
+        else gap.test.model_copy(update={"rounds": gap.shown})
+        for gap, its in zip(gaps, said, strict=True)
+    ]  # fmt: skip
+    shown = [
+        recovery.rounds if its.over else gap.shown
+        for gap, recovery, its in zip(gaps, sought, said, strict=True)
+    ]
+    reads = [gap.read(test, rounds) for gap, test, rounds in zip(gaps, tests, shown, strict=True)]
+    found = []
+    for gap, recovery, its, test, rounds, summary in zip(
+        gaps, sought, said, tests, shown, _summaries(gaps, reads), strict=True
+    ):
+        now = recovery.model_copy(update={"gap": its.gap, "over": its.over})
+        if its.over:
+            found.append(TestedGap(test, rounds, now, summary))
+            continue
+        told = _standing(summary, now)
+        if its.exceeds:
+            again = gap.next_round((recovery.rounds.attempt or 1) + 1)
+            now = now.model_copy(update={"rounds": again})
+        found.append(TestedGap(gap.test, rounds, now, told))
+    return found
+
+
+def _recoveries(gaps: Sequence[GapUnderWay], sought: Sequence[Recovery]) -> list[RecoveryRead]:
+    found: dict[int, RecoveryRead] = {}
+    counts = [gap.counts_of(each.rounds) for gap, each in zip(gaps, sought, strict=True)]
+    for method, places in by_method([gap.comparison for gap in gaps]):
+        table = method_of(method).evidence([counts[n] for n in places])
+        there = [gaps[n].comparison for n in places]
+        alphas = np.array(
+            [gaps[n].plan.alpha * share_of_attempt(sought[n].rounds.attempt or 1) for n in places]
         )
-
-    def _counts(self, rounds: Stretch) -> Counts:
-        return less(self.counts.total, rounds.before)
+        limits = np.array([sought[n].limit / span_of(gaps[n].comparison) for n in places])
+        tolerances = np.array([tolerance_of(each) for each in there])
+        # Beside a limit above the tolerance: nothing may speak for a gap beyond the tolerance.
+        over = (table.log_es_beyond(tolerances) <= 0) & table.within(limits, -np.log(alphas))
+        exceeds = table.log_es_beyond(limits) > EXCEEDED
+        columns = (gaps_of(there, table, alphas), over.tolist(), exceeds.tolist())
+        found |= zip(
+            places, (RecoveryRead(*each) for each in zip(*columns, strict=True)), strict=True
+        )
+    return [found[n] for n in range(len(gaps))]
 
 
 def _standing(summary: EvidenceSummary, recovery: Recovery) -> EvidenceSummary:
@@ -228,3 +217,7 @@ def _standing(summary: EvidenceSummary, recovery: Recovery) -> EvidenceSummary:
         expected_verdict=None,
         no_forecast=None,
     )
+
+
+def _summaries(gaps: Sequence[GapUnderWay], reads: Sequence[EvidenceRead]) -> list[EvidenceSummary]:
+    return summaries_of(reads, len(gaps[0].plan.watched)) if gaps else []

@@ -7,7 +7,6 @@ A new method is a file there with a `METHOD`, its name and facts in
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
 
 import numpy as np
 
@@ -22,19 +21,11 @@ from services.diagnoser.domain.monitors.round_answers import (
 )
 from services.diagnoser.domain.monitors.set_bounds import RoundRows
 from shared.contracts import Comparison, Method, WatchedFeature
-from shared.stats.anytime.judging import GapEvidence
+from shared.stats.anytime.judging import GapTable
 from shared.stats.anytime.matched_planning import Arrivals
 from shared.stats.anytime.planning import PlannedUnits
 from shared.stats.anytime.set_shapes import MissingAnswers
-
-
-class BoundedEvidence(GapEvidence, Protocol):
-    """Evidence about one gap that also has a confidence sequence."""
-
-    def interval(self, alpha: float) -> tuple[float | None, float | None]:
-        """Return the gaps that are not rejected at alpha; None is no bound."""
-        ...
-
+from shared.stats.anytime.single_states import GapEvidence, SingleStates
 
 NOTHING_MISSING = MissingAnswers()
 
@@ -105,10 +96,15 @@ class MonitorMethod:
 
     count: CountAll
     """Comparisons of a closed round of a suite, by key, in whole numbers that add up."""
-    evidence: Callable[[Counts], BoundedEvidence]
-    """The state of evidence that summed counts are."""
+    evidence: Callable[[Sequence[Counts]], GapTable]
+    """The states of evidence that summed counts are, those of a comparison a row."""
     planned_units: Callable[[WatchedFeature, PlannedGap, np.random.Generator], PlannedUnits]
     """How many units such a gap is likely to need."""
+
+
+def each_alone(state: Callable[[Counts], GapEvidence]) -> Callable[[Sequence[Counts]], GapTable]:
+    """Return how to read the counts of many comparisons from how to read those of one."""
+    return lambda counts: SingleStates([state(each) for each in counts])
 
 
 def method_of(method: Method) -> MonitorMethod:

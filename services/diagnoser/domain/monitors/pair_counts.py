@@ -1,12 +1,14 @@
 """Histograms of pairs among the counts of a comparison: complete units, and what bounds others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from services.diagnoser.domain.monitors.round_answers import Counts
-from shared.stats.anytime.pairs import BINS, PairHistogram
+from shared.stats.anytime.pair_table import PairTable
+from shared.stats.anytime.pairs import BINS
 from shared.stats.anytime.rounding import binned_columns
 
 Floats = NDArray[np.float64]
@@ -33,24 +35,25 @@ class PairBounds:
     """By the answers that came; NaN where a side has none."""
     complete: Bools
     """Nothing is missing, so that all three are the number."""
+    incomplete: Bools
+    """Something is missing; what is neither is no pair of that comparison."""
 
 
 def pair_counts(
     name: str, bounds: PairBounds, jitter: Floats, *, with_incomplete: bool
 ) -> list[Counts]:
     """Return the parts of every column: without incomplete pairs where they are no evidence."""
-    complete = bounds.complete
+    complete, incomplete = bounds.complete, bounds.incomplete
     lower, upper, seen = (
         np.clip(each, -1.0, 1.0) for each in (bounds.lower, bounds.upper, bounds.seen)
     )
     found: list[Counts] = [{name: row} for row in _rows(lower, complete, jitter)]
-    if not with_incomplete or complete.all():
-        return found
-    there = (~complete & np.isfinite(seen), ~complete, ~complete)
-    parts = [_rows(*each, jitter) for each in zip((seen, lower, upper), there, strict=True)]
-    for column in np.flatnonzero(~complete.all(axis=0)):
-        for part, rows in zip(INCOMPLETE, parts, strict=True):
-            found[column][f"{name}_{part}"] = rows[column]
+    columns = np.flatnonzero(incomplete.any(axis=0)) if with_incomplete else np.array([], int)
+    there = (incomplete & np.isfinite(seen), incomplete, incomplete)
+    for part, values, mask in zip(INCOMPLETE, (seen, lower, upper), there, strict=True):
+        rows = _rows(values[:, columns], mask[:, columns], jitter[:, columns])
+        for column, row in zip(columns.tolist(), rows, strict=True):
+            found[column][f"{name}_{part}"] = row
     return found
 
 
@@ -58,11 +61,37 @@ def _rows(values: Floats, there: Bools, jitter: Floats) -> list[tuple[int, ...]]
     return [tuple(row) for row in binned_columns(values, there, BINS, jitter).tolist()]
 
 
-def pair_histogram(counts: Counts, name: str) -> PairHistogram | None:
-    """Return the state that summed counts are; None where rounds keep no such pairs."""
-    complete = counts.get(name)
-    if complete is None:
-        return None
-    state = PairHistogram(complete, *(counts.get(f"{name}_{part}", ()) for part in INCOMPLETE))
-    (absent,) = counts.get(ABSENT, (0,))
-    return state + PairHistogram.unknown(absent, state.bins) if absent else state
+def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairTable:
+    """Return the states that summed counts are, those of a comparison a row.
+
+    Parameters
+    ----------
+    names
+        Of each comparison, what its histogram of pairs is called.
+
+    Raises
+    ------
+    ValueError
+        Some comparison keeps no such pairs.
+    """
+    for each, name in zip(counts, names, strict=True):
+        if name not in each:
+            raise ValueError(f"these counts keep no histogram of pairs called {name!r}")
+    bins = len(counts[0][names[0]]) if counts else BINS
+    complete = _rows_of(counts, names, bins)
+    seen, lower, upper = (
+        _rows_of(counts, [f"{name}_{part}" for name in names], bins) for part in INCOMPLETE
+    )
+    absent = np.array([each.get(ABSENT, (0,))[0] for each in counts], dtype=np.float64)
+    lower[:, 0] += absent
+    upper[:, -1] += absent
+    return PairTable(complete + lower, complete + upper, complete + seen)
+
+
+def _rows_of(counts: Sequence[Counts], names: Sequence[str], bins: int) -> Floats:
+    """Return one part of the counts; zeros where it is not kept."""
+    found = np.zeros((len(counts), bins))
+    for row, (each, name) in enumerate(zip(counts, names, strict=True)):
+        if any(kept := each.get(name, ())):
+            found[row] = kept
+    return found

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import add
 
 from shared.contracts import MISSING, Claim, Comparison, Description, Round
 
@@ -234,7 +235,9 @@ def summed(a: Counts, b: Counts) -> Counts:
         if one is None or other is None:
             found[name] = one or other or ()
         else:
-            found[name] = tuple(x + y for x, y in zip(one, other, strict=True))
+            if len(one) != len(other):
+                raise ValueError(f"counts of {len(one)} and {len(other)} places do not add up")
+            found[name] = tuple(map(add, one, other)) if any(other) else one
     return found
 
 

@@ -23,10 +23,6 @@ class FeatureValues:
     outside: Bools
     """Whether there was one beyond the range."""
 
-    def of(self, columns: Sequence[int]) -> "FeatureValues":
-        """Return some of the features."""
-        return FeatureValues(self.shares[:, columns], self.outside[:, columns])
-
 
 def feature_values(features: Sequence[WatchedFeature], values: Sequence[Values]) -> FeatureValues:
     """Return what an extractor read from the answers of a round, a column for each feature."""
@@ -38,8 +34,27 @@ def feature_values(features: Sequence[WatchedFeature], values: Sequence[Values])
 
 
 @dataclass(frozen=True)
+class Side:
+    """One side of a comparison: a group, or all other groups of its dimension."""
+
+    dimension: str
+    group: str
+    others: bool = False
+
+
+def sides_of(pair: WatchedPair) -> tuple[Side, Side]:
+    """Return the first side of a comparison and the second."""
+    first = Side(pair.dimension, pair.a)
+    second = Side(pair.dimension, pair.a, others=True) if pair.b is None else None
+    return first, second or Side(pair.dimension, pair.b or "")
+
+
+@dataclass(frozen=True)
 class SideBounds:
-    """The mean of one side of each set (a row) in each feature (a column), in [0, 1]."""
+    """What the mean of a side of each set can be in each feature, in [0, 1].
+
+    The shape is (sides, sets, features).
+    """
 
     low: Floats
     """With every missing answer at the low end of the range."""
@@ -49,6 +64,10 @@ class SideBounds:
     """Of the answers that came; NaN where none did."""
     complete: Bools
     """Nothing is missing, so that all three are the mean."""
+    there: Bools
+    """Which sets have the side at all, shape (sides, sets)."""
+    outside: Ints
+    """How many values lie beyond the range, shape (sides, features)."""
 
 
 @dataclass(frozen=True)
@@ -61,32 +80,26 @@ class SideRows:
     """Groups weigh the same, within a group units do, and within a unit its repeats."""
     starts: Ints
     """Where each set begins among the rows."""
+    sets: Ints
+    """Which set that is."""
 
-    def bounds(self, shares: Floats) -> SideBounds:
-        """Return what the means of this side can be."""
-        mine = shares[self.rows]
+    def put_bounds(self, values: FeatureValues, found: SideBounds, side: int) -> None:
+        """Write what the means of this side can be into its part of a table of all sides."""
+        if not len(self.rows):
+            return
+        mine = values.shares[self.rows]
         missing = np.isnan(mine)
         low = self._sums(np.where(missing, 0.0, mine))
         lacking, count = self._sums(missing), np.add.reduceat(missing, self.starts, dtype=np.int64)
         sizes = np.diff(np.append(self.starts, len(self.rows)))[:, None]
-        none_came = count == sizes
-        came = np.where(none_came, np.nan, 1.0 - lacking)
-        return SideBounds(low, low + lacking, low / came, count == 0)
+        came = np.where(count == sizes, np.nan, 1.0 - lacking)
+        found.low[side, self.sets], found.high[side, self.sets] = low, low + lacking
+        found.seen[side, self.sets], found.complete[side, self.sets] = low / came, count == 0
+        found.there[side, self.sets] = True
+        found.outside[side] = values.outside[self.rows].sum(axis=0)
 
     def _sums(self, each: Floats | Bools) -> Floats:
         return np.asarray(np.add.reduceat(each * self.weights[:, None], self.starts, axis=0))
-
-
-@dataclass(frozen=True)
-class PairRows:
-    """The sets of a round that have both groups of a pair."""
-
-    sets: Sequence[str]
-    """Their names, in order."""
-    a: SideRows
-    b: SideRows
-    all_rows: Ints
-    """Every answer of either group, also of sets that have only one."""
 
 
 class RoundRows:
@@ -94,20 +107,35 @@ class RoundRows:
 
     def __init__(self, planned: Sequence[PlannedAnswer]) -> None:
         self._planned = planned
-        self._names = sorted({each.set for each in planned})
-        self._sets = _codes([each.set for each in planned], self._names)
+        self.sets = sorted({each.set for each in planned})
+        """The names of the sets, in order."""
+        self._sets = _codes([each.set for each in planned], self.sets)
         self._units = _codes([each.unit for each in planned])
         self._groups: dict[str, tuple[Ints, list[str]]] = {}
+        self._sides: dict[Side, SideRows] = {}
 
-    def of_pair(self, pair: WatchedPair) -> PairRows:
-        """Return the rows of a pair of groups, or of one group and all others."""
-        groups, names = self._by_dimension(pair.dimension)
-        in_a = groups == _code(names, pair.a)
-        in_b = (groups >= 0) & ~in_a if pair.b is None else groups == _code(names, pair.b)
-        both = np.intersect1d(self._sets[in_a], self._sets[in_b])
-        whole = np.isin(self._sets, both)
-        a, b = (self._side(np.flatnonzero(side & whole), groups) for side in (in_a, in_b))
-        return PairRows([self._names[place] for place in both], a, b, np.flatnonzero(in_a | in_b))
+    def bounds(self, sides: Sequence[Side], values: FeatureValues) -> SideBounds:
+        """Return what the means of sides can be."""
+        shape = (len(sides), len(self.sets), values.shares.shape[1])
+        found = SideBounds(
+            np.full(shape, np.nan),
+            np.full(shape, np.nan),
+            np.full(shape, np.nan),
+            np.zeros(shape, dtype=np.bool_),
+            np.zeros(shape[:2], dtype=np.bool_),
+            np.zeros((shape[0], shape[2]), dtype=np.int64),
+        )
+        for place, side in enumerate(sides):
+            self._of_side(side).put_bounds(values, found, place)
+        return found
+
+    def _of_side(self, side: Side) -> SideRows:
+        if side not in self._sides:
+            groups, names = self._by_dimension(side.dimension)
+            mine = groups == _code(names, side.group)
+            chosen = (groups >= 0) & ~mine if side.others else mine
+            self._sides[side] = self._rows(np.flatnonzero(chosen), groups)
+        return self._sides[side]
 
     def _by_dimension(self, dimension: str) -> tuple[Ints, list[str]]:
         if dimension not in self._groups:
@@ -118,7 +146,7 @@ class RoundRows:
             self._groups[dimension] = np.array(codes, dtype=np.int64), names
         return self._groups[dimension]
 
-    def _side(self, rows: Ints, groups: Ints) -> SideRows:
+    def _rows(self, rows: Ints, groups: Ints) -> SideRows:
         keys = (self._sets[rows], groups[rows], self._units[rows])
         order = np.lexsort(keys[::-1])
         sets, in_groups, units = (key[order] for key in keys)
@@ -130,7 +158,8 @@ class RoundRows:
             * _number_within(new_unit, new_group)
             * _number_within(new_group, new_set)
         )
-        return SideRows(rows[order], weights, np.flatnonzero(new_set))
+        starts = np.flatnonzero(new_set)
+        return SideRows(rows[order], weights, starts, sets[starts])
 
 
 def _codes(names: Sequence[str], known: Sequence[str] | None = None) -> Ints:

@@ -1,7 +1,7 @@
 """McNemar: twins of which one is selected."""
 
 from services.diagnoser.domain.monitors.change_detection import counted_pairs
-from services.diagnoser.domain.monitors.method import MonitorMethod, one_by_one
+from services.diagnoser.domain.monitors.method import MonitorMethod, each_alone, one_by_one
 from services.diagnoser.domain.monitors.methods.odds import planned_selections
 from services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
@@ -25,5 +25,7 @@ def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) ->
 
 
 METHOD = MonitorMethod(
-    one_by_one(_count), lambda counts: DiscordantPairs(*counts["pairs"]), planned_selections
+    one_by_one(_count),
+    each_alone(lambda counts: DiscordantPairs(*counts["pairs"])),
+    planned_selections,
 )

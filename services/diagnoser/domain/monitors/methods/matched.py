@@ -5,7 +5,12 @@ from dataclasses import asdict
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap, SortedRound
+from services.diagnoser.domain.monitors.method import (
+    MonitorMethod,
+    PlannedGap,
+    SortedRound,
+    each_alone,
+)
 from services.diagnoser.domain.monitors.methods.two_groups import SIDES
 from services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts
 from shared.contracts import Comparison, Estimate, UserCounts, WatchedFeature
@@ -70,4 +75,4 @@ def _planned_units(
     )  # fmt: skip
 
 
-METHOD = MonitorMethod(_count, _evidence, _planned_units)
+METHOD = MonitorMethod(_count, each_alone(_evidence), _planned_units)

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from services.diagnoser.domain.monitors.change_detection import counted_pairs
-from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap, one_by_one
+from services.diagnoser.domain.monitors.method import (
+    MonitorMethod,
+    PlannedGap,
+    each_alone,
+    one_by_one,
+)
 from services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
     Counts,
@@ -65,4 +70,4 @@ def planned_selections(
     return found.of_every(gap.missing.complete_sets)
 
 
-METHOD = MonitorMethod(one_by_one(_count), _evidence, _planned_units)
+METHOD = MonitorMethod(one_by_one(_count), each_alone(_evidence), _planned_units)

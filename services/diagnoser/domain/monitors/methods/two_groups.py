@@ -10,7 +10,12 @@ from services.diagnoser.domain.monitors.change_detection import (
     difference_counts,
     random_pairs,
 )
-from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap, one_by_one
+from services.diagnoser.domain.monitors.method import (
+    MonitorMethod,
+    PlannedGap,
+    each_alone,
+    one_by_one,
+)
 from services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
     Counts,
@@ -94,4 +99,4 @@ def _planned_units(
     return found.of_every(gap.missing.complete_sides)
 
 
-METHOD = MonitorMethod(one_by_one(_count), _evidence, _planned_units)
+METHOD = MonitorMethod(one_by_one(_count), each_alone(_evidence), _planned_units)

@@ -1,0 +1,148 @@
+"""Many parts of records as columns: each field once, with all of its values in the parts' order."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import accumulate, chain
+from typing import Any
+
+from shared.contracts.record import Part
+
+MILLION = 1_000_000
+WIDEST = 4096
+"""Of a row of counts: more has no kind of evidence."""
+Column = dict[str, Any]
+"""What a field is in all parts; its only key says how it is written."""
+
+
+def columns_of(parts: Sequence[Part], leave_out: Collection[str] = ()) -> dict[str, Column]:
+    """Return the fields of parts of one kind; what is null in all of them is left out."""
+    if not parts:
+        return {}
+    names = [name for name in type(parts[0]).model_fields if name not in leave_out]
+    found = {name: _column([getattr(each, name) for each in parts]) for name in names}
+    return {name: column for name, column in found.items() if column is not None}
+
+
+def _column(values: list[Any]) -> Column | None:
+    there = [each for each in values if each is not None]
+    if not there:
+        return None
+    if isinstance(there[0], Part | dict | tuple) and len(there) < len(values):
+        at = [place for place, each in enumerate(values) if each is not None]
+        return {"some": [at, _column(there)]}
+    if isinstance(there[0], Part):
+        return {"parts": columns_of(there)}
+    if isinstance(there[0], dict):
+        return {"counts": _counts(there)}
+    if isinstance(there[0], tuple):
+        return _tuples(there)
+    same = len(there) == len(values) and all(each == values[0] for each in values)
+    return {"same": values[0]} if same else {"each": values}
+
+
+def _tuples(values: list[tuple[Any, ...]]) -> Column:
+    """Return tuples as their sizes and all that is in them; numbers in whole millionths as such."""
+    sizes, items = [len(each) for each in values], list(chain.from_iterable(values))
+    if items and isinstance(items[0], Part):
+        return {"tuples": [sizes, {"parts": columns_of(items)}]}
+    return {"tuples": [sizes, _millionths(items) or {"each": items}]}
+
+
+def _millionths(items: list[Any]) -> Column | None:
+    if not items or not _are_numbers(items):
+        return None
+    found = [round(each * MILLION) for each in items]
+    return {"millionths": found} if [each / MILLION for each in found] == items else None
+
+
+def _are_numbers(items: Iterable[Any]) -> bool:
+    return all(type(each) is float for each in items)
+
+
+def _counts(values: list[dict[str, tuple[int, ...]]]) -> dict[str, Any]:
+    """Return rows of counts by their names: where each begins, and as far as it is not zero."""
+    names = dict.fromkeys(chain.from_iterable(values))
+    found = {}
+    for name in names:
+        rows = [each.get(name) for each in values]
+        width = len(next(row for row in rows if row is not None))
+        found[name] = [width, [None if row is None else _trimmed(row) for row in rows]]
+    return found
+
+
+def _trimmed(row: tuple[int, ...]) -> list[int]:
+    if not any(row):
+        return []
+    first = next(place for place, count in enumerate(row) if count)
+    last = next(place for place in range(len(row) - 1, -1, -1) if row[place])
+    return [first, *row[first : last + 1]]
+
+
+def fields_in(columns: dict[str, Column], size: int) -> list[dict[str, Any]]:
+    """Return the fields of each part again.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError, IndexError
+        These are no such columns of so many parts.
+    """
+    names = list(columns)
+    read = [_values(columns[name], size) for name in names]
+    rows = zip(*read, strict=True) if read else ((),) * size
+    found = (dict(zip(names, row, strict=True)) for row in rows)
+    return [{name: value for name, value in each.items() if value is not None} for each in found]
+
+
+def _values(column: Column, size: int) -> Sequence[Any]:
+    [(written, content)] = column.items()
+    values = READERS[written](content, size)
+    if len(values) != size:
+        raise ValueError(f"a column of {size} has {len(values)} values")
+    return values
+
+
+def _some(content: Any, size: int) -> list[Any]:
+    at, column = content
+    found = [None] * size
+    for place, value in zip(at, _values(column, len(at)), strict=True):
+        found[place] = value
+    return found
+
+
+def _tuples_in(content: Any, _size: int) -> list[list[Any]]:
+    sizes, column = content
+    if min(sizes, default=0) < 0 or max(sizes, default=0) > WIDEST:
+        raise ValueError("a tuple has an impossible size")
+    items = _values(column, sum(sizes))
+    ends = list(accumulate(sizes))
+    return [list(items[end - n : end]) for n, end in zip(sizes, ends, strict=True)]
+
+
+def _counts_in(content: Any, size: int) -> list[dict[str, list[int]]]:
+    found: list[dict[str, list[int]]] = [{} for _ in range(size)]
+    for name, (width, rows) in content.items():
+        if not 0 <= width <= WIDEST:
+            raise ValueError(f"a row of counts has at most {WIDEST} places")
+        for each, row in zip(found, rows, strict=True):
+            if row is not None:
+                each[name] = _whole(row, width)
+    return found
+
+
+def _whole(row: list[int], width: int) -> list[int]:
+    if not row:
+        return [0] * width
+    first, *counts = row
+    if not 0 <= first <= width - len(counts):
+        raise ValueError("a row of counts is wider than it may be")
+    return [0] * first + counts + [0] * (width - first - len(counts))
+
+
+READERS: dict[str, Callable[[Any, int], Sequence[Any]]] = {
+    "same": lambda content, size: [content] * size,
+    "each": lambda content, _: content,
+    "millionths": lambda content, _: [each / MILLION for each in content],
+    "parts": fields_in,
+    "some": _some,
+    "tuples": _tuples_in,
+    "counts": _counts_in,
+}

@@ -1,0 +1,155 @@
+"""Many comparisons closed at once: each has the numbers that it would have alone."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from services.diagnoser.domain.monitors.evidence import closed_round, evidence_of, increment_of
+from services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL
+from services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts, RoundData
+from shared.contracts import (
+    ClosedBy,
+    Comparison,
+    Completion,
+    Evidence,
+    Monitor,
+    Verdict,
+    WatchedFeature,
+    WatchedPair,
+)
+from shared.stats.anytime.pairs import PairHistogram
+from tests.support.decided_rounds import DecidedRounds, of_pairs, watching
+from tests.support.monitored import round_run
+from tests.support.records import AT, make_monitor, make_plan
+from tests.support.scalar_monitor import ScalarMonitor, interval_by_scanning
+
+EXACT = 1e-12
+LOOKED_AT = (0, 4, 9, 20)
+"""Rounds: the first, those that make references, and the last."""
+TOLERANCES = (0.0, 0.02, 0.05, 0.3)
+Lasts = Mapping[str, Evidence]
+
+
+def incomplete(units: int, rng: np.random.Generator) -> Counts:
+    """Return units of which answers are missing."""
+    found: Counts = {}
+    for name in (GAPS, LEVEL):
+        lower = rng.uniform(-1, 0.5, units)
+        pairs = PairHistogram.empty().bounded(lower, lower + 0.4, rng.random(units))
+        seen = PairHistogram.of(lower + 0.2, rng.random(units)).counts
+        parts = {"lower": pairs.lower, "upper": pairs.upper, "seen": seen}
+        found |= {f"{name}_{part}": counts for part, counts in parts.items()}
+    return found
+
+
+@pytest.mark.parametrize("tolerance", TOLERANCES)
+@pytest.mark.parametrize("sets", [1, 40])
+def test_a_quiet_comparison_has_the_numbers_of_the_formulas_one_by_one(
+    tolerance: float, sets: int
+) -> None:
+    rng, decided = np.random.default_rng(sets), DecidedRounds(watching(tolerance))
+    plan = decided.monitor.plan
+    scalar = ScalarMonitor(
+        tolerance, plan.change_tolerance, plan.reference_rounds, plan.alpha, len(plan.watched)
+    )
+    for number in range(21):
+        counts = of_pairs(rng.normal(0.01, 0.2, sets), rng.normal(0, 0.2, sets), rng)
+        counts |= incomplete(2, rng) if number % 3 == 0 else {}
+        found = decided.close(counts)
+        assert found.recovery is None
+        parts = [
+            [counts.get(f"{name}{part}", ()) for part in ("", "_seen", "_lower", "_upper")]
+            for name in (GAPS, LEVEL)
+        ]
+        scalar.add(*(PairHistogram(*each) for each in parts))
+        assert found.log_e == pytest.approx(scalar.log_e, abs=EXACT)
+        if number not in LOOKED_AT:
+            continue
+        said = (scalar.gap.estimate, *interval_by_scanning(scalar.gap, scalar.gap_alpha))
+        assert [found.gap.value, found.gap.low, found.gap.high] == pytest.approx(said, abs=EXACT)
+        if found.verdict is Verdict.NOT_ENOUGH:
+            assert found.more_units == scalar.forecast
+        for change, search in (
+            (found.change, scalar.change),
+            (found.level_change, scalar.level_change),
+        ):
+            assert change is not None
+            now = (change.log_evidence, change.smallest, change.reference, change.allowed)
+            newest = search.references[-1] if search.references else None
+            reference = (newest.value, newest.allowed) if newest else (None, None)
+            its = (search.log_evidence, search.smallest, *reference)
+            assert now == pytest.approx(its, abs=EXACT)
+
+
+def comparisons() -> list[Comparison]:
+    pair = WatchedPair(dimension="side", a="a", b="b")
+    return [
+        Comparison(
+            watched=WatchedFeature(
+                extractor="x", feature=f"f{n}", tolerance=TOLERANCES[n % 4], low=0, high=1 + n % 3
+            ),
+            pair=pair,
+        )
+        for n in range(24)
+    ]
+
+
+def closed(
+    monitor: Monitor,
+    number: int,
+    counts: Mapping[str, Counts],
+    batches: Sequence[Any],
+    lasts: Lasts,
+) -> list[Evidence]:
+    """Close a round, the comparisons of each batch at once."""
+    run = round_run(monitor, number)
+    ended = Completion(
+        at=AT, run_id=run.id, stage="features", closed_by=ClosedBy.ARRIVAL, expected=1, arrived=1
+    )
+    round_ = closed_round(run, monitor, ended, ("m",), None, AT)
+    seen = RoundData({key: RoundCounts(each, 0) for key, each in counts.items()})
+    found: list[Evidence] = []
+    for batch in batches:
+        increments = [increment_of(round_, each, seen) for each in batch]
+        found += evidence_of(increments, lasts, round_, monitor, lambda _, __: {})
+    return found
+
+
+def test_many_at_once_are_what_each_is_alone_also_while_alarms_stand_and_end() -> None:
+    all_of, rng = comparisons(), np.random.default_rng(3)
+    plan = make_plan(features=tuple(each.watched for each in all_of), comparisons=(all_of[0].pair,))
+    monitor = make_monitor(plan=plan)
+    lasts: Lasts = {}
+    seen = set()
+    for number in range(30):
+        counts = {}
+        for n, each in enumerate(all_of):
+            gap = (0.4 if number < 8 else 0.0) if n % 3 == 0 else 0.0
+            sets = 30 + n
+            counts[each.key] = of_pairs(rng.normal(gap, 0.2, sets), rng.normal(0, 0.2, sets), rng)
+            counts[each.key] |= incomplete(n % 5, rng) if n % 5 and n % 2 else {}
+        together = closed(monitor, number, counts, [all_of], lasts)
+        alone = closed(monitor, number, counts, [[each] for each in all_of], lasts)
+        for one, other in zip(together, alone, strict=True):
+            its = json.loads(other.model_dump_json())
+            _assert_same(json.loads(one.model_dump_json()), its)
+        seen |= {(each.recovery is not None, each.verdict) for each in together}
+        lasts = {each.comparison_key: each for each in together}
+    assert (True, Verdict.DISPARITY) in seen
+    assert any(each.test and each.test.number == 2 for each in lasts.values())
+
+
+def _assert_same(one: Any, other: Any) -> None:
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            _assert_same(one[key], other[key])
+    elif isinstance(one, list):
+        assert len(one) == len(other)
+        for mine, its in zip(one, other, strict=True):
+            _assert_same(mine, its)
+    else:
+        assert one == pytest.approx(other, abs=EXACT) if isinstance(one, float) else one == other
