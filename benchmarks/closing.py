@@ -169,9 +169,8 @@ def main() -> int:
     print(f"{COMPARISONS:,} comparisons, from {here:,} measured, {SETS} sets, {GROUPS} groups:")
     for step, seconds in closed.seconds.items():
         print(f"  {step:10}{seconds * times:8.2f} s")
-    print(
-        f"  together  {total:8.2f} s of CPU; {old / total:.1f} times (bar: {BAR_TIMES:g}) as quick as"
-    )
+    times_as_quick = f"{old / total:.1f} times as quick (bar: {BAR_TIMES:g})"
+    print(f"  together  {total:8.2f} s of CPU, {times_as_quick} as")
     print(f"            {old:8.2f} s for sorting, intervals and records alone, one by one")
     share = packed / alone
     print(
