@@ -44,7 +44,7 @@ from shared.contracts import (
 )
 from shared.stats.anytime.bets import against
 from shared.stats.anytime.inversion import invert
-from shared.stats.anytime.pair_table import STEPS_PER_SE
+from shared.stats.anytime.pair_histograms import STEPS_PER_SE
 from shared.stats.anytime.pairs import PairHistogram
 
 COMPARISONS = 18_480

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shared.stats.anytime.bets import STAKES, Floats
 from shared.stats.anytime.late_starts import LateStarts
-from shared.stats.anytime.pair_table import PairTable
+from shared.stats.anytime.pair_histograms import PairHistograms
 from shared.stats.anytime.pairs import BINS, PairHistogram
 from shared.stats.anytime.spending import share_of_attempt
 
@@ -41,7 +41,7 @@ class References:
     bets: LateStarts
     """On a difference, since it was made."""
 
-    def after(self, pairs: PairTable, log_weights: Floats, round_: int) -> "References":
+    def after(self, pairs: PairHistograms, log_weights: Floats, round_: int) -> "References":
         """Return them after one more round, with which bets may begin where it has a weight.
 
         Only the newest reference of a search takes a round as one that may be the first to differ.
@@ -55,7 +55,9 @@ class References:
         return replace(self, bets=self.bets.after(factors, log_weights, round_))
 
 
-def made_references(pairs: PairTable, alphas: Floats, tolerances: Floats) -> tuple[Floats, Floats]:
+def made_references(
+    pairs: PairHistograms, alphas: Floats, tolerances: Floats
+) -> tuple[Floats, Floats]:
     """Return the mean that each row of rounds is, and how far from it a mean is no change.
 
     The latter is NaN where nothing is left to bet on.
@@ -107,7 +109,7 @@ class TypicalRounds:
     sds: Floats
 
     @classmethod
-    def of(cls, pairs: PairTable, rounds: Ints) -> "TypicalRounds":
+    def of(cls, pairs: PairHistograms, rounds: Ints) -> "TypicalRounds":
         """Return the average of so many rounds."""
         sds = np.nan_to_num(pairs.standard_errors) * np.sqrt(pairs.units)
         return cls(pairs.units / rounds, sds)

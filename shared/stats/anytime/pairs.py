@@ -18,7 +18,7 @@ from shared.stats.anytime.bets import (
     log_wealths_beyond,
     middles,
 )
-from shared.stats.anytime.pair_table import PairTable
+from shared.stats.anytime.pair_histograms import PairHistograms
 from shared.stats.anytime.rounding import binned
 
 BINS = 129
@@ -190,10 +190,10 @@ class PairHistogram:
         return np.minimum(*logs) >= bound
 
     @property
-    def table(self) -> PairTable:
+    def table(self) -> PairHistograms:
         """Return this histogram as a table of one row."""
         known = np.add(self.counts, self.seen, dtype=np.float64)
-        return PairTable(*(each[None] for each in (*self.ends, known)))
+        return PairHistograms(*(each[None] for each in (*self.ends, known)))
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:

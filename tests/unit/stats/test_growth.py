@@ -6,7 +6,7 @@ import pytest
 from shared.stats.anytime.bets import Floats
 from shared.stats.anytime.growth import LogGrowth
 from shared.stats.anytime.inversion import invert
-from shared.stats.anytime.pair_table import STEPS_PER_SE
+from shared.stats.anytime.pair_histograms import STEPS_PER_SE
 from shared.stats.anytime.pairs import PairHistogram
 
 

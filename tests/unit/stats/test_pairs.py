@@ -8,7 +8,7 @@ import pytest
 
 from shared.stats.anytime.bets import STAKES, log_es, log_es_beyond, stakes_for
 from shared.stats.anytime.inversion import Bracket, bracket
-from shared.stats.anytime.pair_table import STEPS_PER_SE
+from shared.stats.anytime.pair_histograms import STEPS_PER_SE
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.rounding import binned, uniforms
 from tests.support.golden import golden_cases

@@ -6,7 +6,7 @@ import numpy as np
 
 from services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL, MATCHED, pair_table
 from services.diagnoser.domain.monitors.round_answers import Counts
-from shared.stats.anytime.pair_table import PairTable
+from shared.stats.anytime.pair_histograms import PairHistograms
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.rounding import uniforms
 
@@ -59,7 +59,7 @@ def kept_pairs(counts: Counts, *, level: bool) -> str | None:
     return next((name for name in names if name in counts), None)
 
 
-def pairs_of(counts: Sequence[Counts], *, level: bool) -> PairTable:
+def pairs_of(counts: Sequence[Counts], *, level: bool) -> PairHistograms:
     """Return the pairs of rounds that keep some, those of a comparison a row.
 
     Bounds are among them where answers of a bank are missing.

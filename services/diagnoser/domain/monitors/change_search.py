@@ -17,7 +17,7 @@ from services.diagnoser.domain.monitors.reference_table import (
 from services.diagnoser.domain.monitors.round_answers import ClosedCounts, Counts, less
 from shared.contracts import Change, Evidence, MonitorPlan, Reference, Stretch
 from shared.stats.anytime.change_search import KEPT, TypicalRounds, is_due, made_references
-from shared.stats.anytime.pair_table import PairTable
+from shared.stats.anytime.pair_histograms import PairHistograms
 from shared.stats.anytime.spending import share_left, share_of_test
 
 
@@ -121,7 +121,7 @@ def _after(
 
 
 def _references_due(
-    searches: Sequence[SearchUnderWay], seen: PairTable, plan: MonitorPlan, *, level: bool
+    searches: Sequence[SearchUnderWay], seen: PairHistograms, plan: MonitorPlan, *, level: bool
 ) -> Iterator[tuple[int, Reference]]:
     """Return the references that this round makes, each with the place of its search."""
     first = plan.reference_rounds

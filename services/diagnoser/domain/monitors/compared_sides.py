@@ -10,7 +10,7 @@ from services.diagnoser.domain.monitors.set_bounds import Bools, Floats, Ints, S
 
 
 @dataclass(frozen=True)
-class ComparedSides:
+class SidesOfComparisons:
     """Some comparisons, a column each; a row is a set."""
 
     bounds: SideBounds

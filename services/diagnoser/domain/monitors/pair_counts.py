@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.diagnoser.domain.monitors.round_answers import Counts
-from shared.stats.anytime.pair_table import PairTable
+from shared.stats.anytime.pair_histograms import PairHistograms
 from shared.stats.anytime.pairs import BINS
 from shared.stats.anytime.rounding import binned_columns
 
@@ -61,7 +61,7 @@ def _rows(values: Floats, there: Bools, jitter: Floats) -> list[tuple[int, ...]]
     return [tuple(row) for row in binned_columns(values, there, BINS, jitter).tolist()]
 
 
-def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairTable:
+def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairHistograms:
     """Return the states that summed counts are, those of a comparison a row.
 
     Parameters
@@ -85,7 +85,7 @@ def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairTable:
     absent = np.array([each.get(ABSENT, (0,))[0] for each in counts], dtype=np.float64)
     lower[:, 0] += absent
     upper[:, -1] += absent
-    return PairTable(complete + lower, complete + upper, complete + seen)
+    return PairHistograms(complete + lower, complete + upper, complete + seen)
 
 
 def _rows_of(counts: Sequence[Counts], names: Sequence[str], bins: int) -> Floats:

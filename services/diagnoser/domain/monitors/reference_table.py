@@ -16,7 +16,7 @@ from shared.stats.anytime.change_search import (
     log_evidence,
     smallest_changes,
 )
-from shared.stats.anytime.pair_table import PairTable
+from shared.stats.anytime.pair_histograms import PairHistograms
 from shared.stats.anytime.spending import share_of_attempt
 
 Kept = tuple[Reference, ...]
@@ -67,7 +67,7 @@ class ReferenceTable:
         bets = late_starts_of([each.bets for each in self._rows])
         self._table = References(values, allowed, rounds, bets)
 
-    def after(self, pairs: PairTable, steps: Sequence[int], round_: int) -> list[Kept]:
+    def after(self, pairs: PairHistograms, steps: Sequence[int], round_: int) -> list[Kept]:
         """Return the references of each search after a round that adds these pairs to it."""
         if not self._rows:
             return list(self._kept)

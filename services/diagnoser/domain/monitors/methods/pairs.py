@@ -5,14 +5,14 @@ from itertools import chain
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.compared_sides import ComparedSides
+from services.diagnoser.domain.monitors.compared_sides import SidesOfComparisons
 from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap, SortedRound
 from services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL, pair_counts, pair_table
 from services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts, RoundScope, Values
 from services.diagnoser.domain.monitors.selections import selection_counts
 from services.diagnoser.domain.monitors.set_bounds import feature_values, sides_of
 from shared.contracts import Claim, Comparison, WatchedFeature
-from shared.stats.anytime.pair_table import PairTable
+from shared.stats.anytime.pair_histograms import PairHistograms
 from shared.stats.anytime.planning import PlannedUnits, plan_gap
 from shared.stats.anytime.rounding import Hashes, hashes, uniform_table
 
@@ -54,12 +54,15 @@ def _of_extractor(
     at_once = max(1, MOST_NUMBERS // max(1, len(units)))
     for start in range(0, len(comparisons), at_once):
         some = slice(start, start + at_once)
-        compared = ComparedSides(bounds, first[some], second[some], columns[some])
+        compared = SidesOfComparisons(bounds, first[some], second[some], columns[some])
         yield from _counted(comparisons[some], compared, units, closed.scope)
 
 
 def _counted(
-    comparisons: Sequence[Comparison], compared: ComparedSides, units: Hashes, scope: RoundScope
+    comparisons: Sequence[Comparison],
+    compared: SidesOfComparisons,
+    units: Hashes,
+    scope: RoundScope,
 ) -> Iterator[tuple[str, RoundCounts]]:
     bank, keys = scope.claim is Claim.BANK, [each.key for each in comparisons]
     parts = [
@@ -74,7 +77,7 @@ def _counted(
         yield key, RoundCounts({**gaps, **levels}, *lacking)
 
 
-def _evidence(counts: Sequence[Counts]) -> PairTable:
+def _evidence(counts: Sequence[Counts]) -> PairHistograms:
     return pair_table(counts, [GAPS] * len(counts))
 
 

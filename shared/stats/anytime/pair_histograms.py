@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class PairTable:
+class PairHistograms:
     """Differences of pairs in [-1, 1], counted: a row for each comparison, a column for each bin.
 
     What an interval, a verdict or an estimate of a row is, `PairHistogram` says: units of which
@@ -40,21 +40,21 @@ class PairTable:
     """Counts of the units with an answer on both sides, by the answers that came."""
 
     @classmethod
-    def stacked(cls, tables: Iterable["PairTable"]) -> "PairTable":
+    def stacked(cls, tables: Iterable["PairHistograms"]) -> "PairHistograms":
         """Return the rows of all tables, in their order."""
         there = list(tables)
         parts = ("lower", "upper", "known")
         return cls(*(np.concatenate([getattr(each, name) for each in there]) for name in parts))
 
-    def of_rows(self, rows: Ints) -> "PairTable":
+    def of_rows(self, rows: Ints) -> "PairHistograms":
         """Return some of the rows."""
-        return PairTable(self.lower[rows], self.upper[rows], self.known[rows])
+        return PairHistograms(self.lower[rows], self.upper[rows], self.known[rows])
 
     @property
-    def together(self) -> "PairTable":
+    def together(self) -> "PairHistograms":
         """Return the units of all rows as one row."""
         sums = (each.sum(axis=0)[None] for each in (self.lower, self.upper, self.known))
-        return PairTable(*sums)
+        return PairHistograms(*sums)
 
     @cached_property
     def units(self) -> Floats:
