@@ -90,7 +90,7 @@ def show(name: Name, server: Server = None, token: Token = None, as_json: Json =
 
 @app.command()
 def alarms(name: Name, server: Server = None, token: Token = None, as_json: Json = False) -> None:
-    """Show a monitor's alarms with the twins that contributed most, side by side."""
+    """Show a monitor's alarms with the answers that contributed most, side by side."""
     found = _ask(lambda client: client.alarms(name), server, token)
     if as_json:
         print_json(found)

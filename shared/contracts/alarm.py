@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
 from shared.contracts.diagnosis import Estimate
 from shared.contracts.identity import Name, RecordId, Token
@@ -27,16 +27,16 @@ class AlarmState(StrEnum):
 
 
 class Twins(Part):
-    """A set that contributed much: the answers to its twins, by their ids."""
+    """What contributed much: the answers of a set of a suite, or of matched users of traffic."""
 
     set_id: Name
-    """The set."""
+    """The set; of traffic, when its users came and in which stratum."""
     gap: float
     """First group less second, in the feature's units."""
     a: tuple[RecordId, ...]
-    """Responses to the first group's probes."""
+    """Responses to the first group."""
     b: tuple[RecordId, ...]
-    """Responses to the second group's probes."""
+    """Responses to the second group."""
 
 
 class Alarm(Record):
@@ -65,6 +65,13 @@ class Alarm(Record):
     """Which alarm of its kind it is in the epoch, from 0; the same for raising and clearing."""
     since_round: NonNegativeInt | None = None
     """The round since which the evidence is largest: when it began, most likely."""
+    since: AwareDatetime | None = None
+    """When that round was asked, or its window of traffic began."""
+    first_mean: float | None = None
+    """Of a disparity, the first group's mean in the rounds that the gap is about: in the feature's
+    units, or the share that is selected."""
+    second_mean: float | None = None
+    """The second group's."""
     test: PositiveInt | None = None
     """Which test of the comparison raised it, in all epochs."""
     reason: str
@@ -86,7 +93,7 @@ class Alarm(Record):
     channels: tuple[Token, ...] = ()
     """The operator's channels by which it is sent."""
     twins: tuple[Twins, ...] = ()
-    """The sets of the round that contributed most."""
+    """The sets of the round, or the matches of its users, that contributed most."""
 
     @property
     def occurrence(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,10 +73,13 @@ class DecidedRounds:
             self.monitor,
             lambda round_, _: self.evidence[round_].counts,
         )
-        self.alarms += alarms(self.monitor, closed, [found], {}, self.alarms)
+        self.alarms += alarms(self.monitor, closed, [found], {}, self.alarms, self._began_at)
         self.evidence.append(found)
         self.rounds.append(closed)
         return found
+
+    def _began_at(self, round_: int) -> datetime:
+        return AT + timedelta(hours=round_)
 
     def _last(self) -> Mapping[str, Evidence]:
         return {each.comparison_key: each for each in self.evidence[-1:]}

@@ -48,9 +48,13 @@ def share_alarmed(
     return float(np.mean([check.alarm(rng, length) < inf for _ in range(times)]))
 
 
+ERRORS = 3.5
+"""Standard errors: by luck, one simulation in several thousand misses its bar."""
+
+
 def most_allowed(times: int, level: float = ALPHA) -> float:
-    """Return a level and two standard errors of a simulation of so many streams."""
-    return level + 2 * sqrt(level * (1 - level) / times)
+    """Return a level and 3.5 standard errors of a simulation of so many streams."""
+    return level + ERRORS * sqrt(level * (1 - level) / times)
 
 
 FALSE_ALARMS = [

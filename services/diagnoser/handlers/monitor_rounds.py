@@ -165,8 +165,21 @@ class CloseRounds:
         increments = [increment_of(closed, each, seen) for each in monitor.plan.watched]
         evidence = evidence_of(increments, last, closed, monitor, self._sums(monitor))
         history = list(self._store.records.of_monitor(Alarm, closed.monitor_id))
-        told = alarms(monitor, closed, evidence, seen.sets, history)
+        began_at = self._beginnings(monitor, closed)
+        told = alarms(monitor, closed, evidence, seen.sets, history, began_at)
         return [*round_evidence(increments, evidence), *told, *seen.described]
+
+    def _beginnings(self, monitor: Monitor, closed: Round) -> Callable[[int], datetime | None]:
+        """Return a look-up of when a round was asked, or its window began."""
+
+        def began_at(round_: int) -> datetime | None:
+            there = round_ == closed.round
+            earlier = closed if there else self._store.rounds.get(monitor, round_)
+            runs = self._store.records.get(Run, [earlier.run_id] if earlier else [])
+            run = next(runs, None)
+            return None if run is None else run.window.begins if run.window else run.at
+
+        return began_at
 
     def _sums(self, monitor: Monitor) -> Callable[[int, str], Counts]:
         """Return a look-up of the sum of an epoch up to an earlier round."""

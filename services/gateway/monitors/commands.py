@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
 from services.gateway.monitors.notes import notes_of
-from services.gateway.monitors.plans import check_round, plan_of, upkeep_of
+from services.gateway.monitors.plans import check_methods, check_round, plan_of, upkeep_of
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
 from services.gateway.monitors.views import AppliedMonitor
@@ -39,6 +39,7 @@ class MonitorCommands:
         if plan.traffic is None:
             self.allowed.check([plan.target])
             check_round(plan, suite, self.most_probes)
+            check_methods(plan, suite)
         self._check_measured(plan)
         self._check_channels(upkeep)
         last = self.queries.latest().get(request.name)

@@ -1,6 +1,5 @@
 """What a monitor can find, and what to consider before it has asked anything, in sentences."""
 
-from collections import Counter
 from collections.abc import Iterator
 
 from shared.contracts import Method, MonitorPlan, Suite, WatchedPair
@@ -29,14 +28,7 @@ def notes_of(plan: MonitorPlan, suite: Suite | None) -> list[str]:
 def _methods(plan: MonitorPlan, suite: Suite) -> Iterator[str]:
     """Say what a method takes for granted that the suite may not keep."""
     methods = {each.method for each in plan.features}
-    if Method.ODDS in methods and _largest_side(plan, suite) > 1:
-        yield (
-            "The method `odds` takes one odds ratio to hold in all sets. These sets have several"
-            " answers of a group: if their own ratios differ much, `odds` alarms falsely more often"
-            " than alpha says; take `pairs` then. `monitor plan --spread` says what it costs where"
-            " sets differ in difficulty, which is no such harm."
-        )
-    elif Method.ODDS in methods or Method.DISCORDANT in methods:
+    if Method.ODDS in methods or Method.DISCORDANT in methods:
         yield (
             "Sets of which all answers or none are selected tell nothing: where sets differ in"
             " difficulty, it takes longer, and `monitor plan --spread` says how long."
@@ -46,17 +38,6 @@ def _methods(plan: MonitorPlan, suite: Suite) -> Iterator[str]:
             "Sets that have both groups are compared as twins by `two_groups`, the others as"
             " independent answers; the gap is taken to be the same in both."
         )
-
-
-def _largest_side(plan: MonitorPlan, suite: Suite) -> int:
-    sizes = Counter(
-        (set_of(probe), pair.dimension, probe.groups[pair.dimension] == pair.a, pair.a)
-        for pair in plan.comparisons
-        for probe in suite.probes
-        if pair.dimension in probe.groups
-        and (pair.b is None or probe.groups[pair.dimension] in (pair.a, pair.b))
-    )
-    return max(sizes.values(), default=0)
 
 
 def _twins(suite: Suite, pair: WatchedPair) -> bool:

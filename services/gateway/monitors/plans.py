@@ -1,5 +1,6 @@
 """Files of monitors become plans: what is watched, and how the monitor is run."""
 
+from collections import Counter
 from typing import Any
 
 from services.gateway.monitors.requests import TRAFFIC_PREFIX, MonitorRequest, TrafficMonitorRequest
@@ -7,6 +8,7 @@ from shared.contracts import (
     TRAFFIC,
     Budget,
     Claim,
+    Method,
     MonitorPlan,
     Suite,
     Target,
@@ -16,6 +18,7 @@ from shared.contracts import (
     WatchedPair,
     parse_target,
 )
+from shared.contracts.expansion import set_of
 from shared.contracts.mistakes import as_usage_error
 from shared.contracts.suite_limits import number_shown
 from shared.errors import NotFoundError, UsageError
@@ -46,6 +49,18 @@ def plan_of(request: MonitorRequest | TrafficMonitorRequest, suite: Suite | None
             features=tuple(WatchedFeature(**each.model_dump()) for each in request.features),
             comparisons=tuple(WatchedPair(**each.model_dump()) for each in request.comparisons),
             **watched,
+        )
+
+
+def check_methods(plan: MonitorPlan, suite: Suite | None) -> None:
+    """Refuse a method whose promise the suite's sets would break; raise UsageError."""
+    methods = {each.method for each in plan.features}
+    if suite is not None and Method.ODDS in methods and largest_side(plan, suite) > 1:
+        raise UsageError(
+            "The method `odds` takes one odds ratio to hold in all sets, and the suite"
+            f" {suite.name} has sets with several answers of a group: if the sets' own ratios"
+            " differ, it alarms falsely more often than alpha says. Take `pairs`, which watches the"
+            " shares selected and keeps its promise however sets differ."
         )
 
 
@@ -129,3 +144,15 @@ def _check_comparison(pair: WatchedPair, suite: Suite, request: MonitorRequest) 
             f" {pair.b or 'another'}: twins need the same `set`; without twins the method is"
             " `two_groups`, with the claim `population`."
         )
+
+
+def largest_side(plan: MonitorPlan, suite: Suite) -> int:
+    """Return the most answers of one group that a set of the suite has."""
+    sizes = Counter(
+        (set_of(probe), pair.dimension, probe.groups[pair.dimension] == pair.a, pair.a)
+        for pair in plan.comparisons
+        for probe in suite.probes
+        if pair.dimension in probe.groups
+        and (pair.b is None or probe.groups[pair.dimension] in (pair.a, pair.b))
+    )
+    return max(sizes.values(), default=0)

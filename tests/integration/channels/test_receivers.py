@@ -209,6 +209,10 @@ async def test_a_mail_arrives_with_subject_and_words(mails: MailReceiver, tmp_pa
     assert mail["subject"] == "coasts: disparity in words.words:concept:France-Peru"
     assert b"<script>" not in content
     mails.reply = "550 no such user"
+    refused = await send(channels, make_alarm())
+    assert isinstance(refused, Refused), refused
+    assert refused.why.endswith("answered 550.")
+    mails.reply = "451 come back later"
     assert isinstance(await send(channels, make_alarm()), Unavailable)
 
 

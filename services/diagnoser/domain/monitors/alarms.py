@@ -1,11 +1,13 @@
 """Which alarms a round raises, and which it clears."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from services.diagnoser.domain.monitors.alarm_words import (
     GapFound,
+    Sides,
     change_sentence,
     cleared_sentence,
     gap_sentence,
@@ -13,13 +15,13 @@ from services.diagnoser.domain.monitors.alarm_words import (
 from services.diagnoser.domain.monitors.alpha import promise_of
 from services.diagnoser.domain.monitors.change_search import is_found
 from services.diagnoser.domain.monitors.evidence import CARRIED
-from services.diagnoser.domain.monitors.round_answers import ComparedSets
+from services.diagnoser.domain.monitors.group_means import group_means
+from services.diagnoser.domain.monitors.round_answers import ComparedSets, less
 from shared.contracts import (
     Alarm,
     AlarmKind,
     AlarmState,
     Change,
-    Comparison,
     Evidence,
     Monitor,
     MonitorPlan,
@@ -52,8 +54,15 @@ def alarms(
     evidence: Collection[Evidence],
     seen: Mapping[str, ComparedSets],
     history: Collection[Alarm],
+    began_at: Callable[[int], datetime | None],
 ) -> list[Alarm]:
-    """Return the alarms that a round raises, and those that it clears."""
+    """Return the alarms that a round raises, and those that it clears.
+
+    Parameters
+    ----------
+    began_at
+        Return when a round was asked, or its window began.
+    """
     standing = standing_of(history)
     raised = Counter(
         (each.comparison_key, each.what, each.epoch)
@@ -63,10 +72,10 @@ def alarms(
     found: list[Alarm] = []
     for each in evidence:
         cleared = _cleared(each, standing, closed)
-        found.extend(_alarm(news, monitor, closed, seen) for news in cleared)
+        found.extend(_alarm(news, monitor, closed, seen, began_at) for news in cleared)
         for news in _raised(each, monitor.plan):
             occasion = raised[each.comparison_key, news.what, news.epoch]
-            found.append(_alarm(replace(news, occasion=occasion), monitor, closed, seen))
+            found.append(_alarm(replace(news, occasion=occasion), monitor, closed, seen, began_at))
     return found
 
 
@@ -136,13 +145,20 @@ def _settled(change: Change | None) -> str:
 
 
 def _alarm(
-    news: AlarmChange, monitor: Monitor, closed: Round, seen: Mapping[str, ComparedSets]
+    news: AlarmChange,
+    monitor: Monitor,
+    closed: Round,
+    seen: Mapping[str, ComparedSets],
+    began_at: Callable[[int], datetime | None],
 ) -> Alarm:
     evidence, key = news.evidence, news.evidence.comparison_key
     raised = news.state is AlarmState.RAISED
     change = _changes(evidence).get(news.what)
     log_evidence = evidence.log_e if change is None else change.log_evidence or 0.0
     source = change or evidence.test
+    since_round = source.since_round if source and raised else None
+    since = None if since_round is None else began_at(since_round)
+    sides = _sides(evidence) if raised and news.what is AlarmKind.DISPARITY else None
     return Alarm(
         **closed.model_dump(include=CARRIED - {"epoch"}),
         monitor=monitor.name,
@@ -151,10 +167,13 @@ def _alarm(
         what=news.what,
         state=news.state,
         occasion=news.occasion,
-        since_round=source.since_round if source and raised else None,
+        since_round=since_round,
+        since=since,
+        first_mean=sides[0] if sides else None,
+        second_mean=sides[1] if sides else None,
         test=source.number if source else None,
         reason=news.reason,
-        words=_words(monitor.plan, news),
+        words=_words(monitor.plan, news, sides, since),
         promise=_promise(monitor.plan, news, source.number, closed) if source and raised else "",
         gap=evidence.gap,
         log_evidence=log_evidence,
@@ -165,7 +184,9 @@ def _alarm(
     )
 
 
-def _words(plan: MonitorPlan, news: AlarmChange) -> str:
+def _words(
+    plan: MonitorPlan, news: AlarmChange, sides: Sides | None, since: datetime | None
+) -> str:
     """Return the alarm for people; nothing where the comparison is no longer watched."""
     evidence = news.evidence
     comparison = next((c for c in plan.watched if c.key == evidence.comparison_key), None)
@@ -176,19 +197,16 @@ def _words(plan: MonitorPlan, news: AlarmChange) -> str:
     if news.what is not AlarmKind.DISPARITY:
         level = news.what is AlarmKind.LEVEL
         return change_sentence(comparison, level=level, reference=None, allowed=None)
-    found = GapFound(
-        evidence.gap, _sides(evidence, comparison), evidence.units, evidence.rounds, None
-    )
+    shown = evidence.shown
+    rounds = evidence.rounds if shown is None else evidence.round - shown.since_round + 1
+    found = GapFound(evidence.gap, sides, evidence.units, rounds, since)
     return gap_sentence(comparison, found)
 
 
-def _sides(evidence: Evidence, comparison: Comparison) -> tuple[float, float] | None:
-    """Return the shares of both groups that were selected, where that is what is compared."""
-    rates = evidence.selection_rates if comparison.watched.method.of_selections else None
-    if rates is None or not (rates.first_units and rates.second_units):
-        return None
-    first = rates.first_selected / rates.first_units
-    return first, rates.second_selected / rates.second_units
+def _sides(evidence: Evidence) -> Sides | None:
+    """Return the means of both groups in the rounds that the gap is about."""
+    before = evidence.shown.before if evidence.shown else {}
+    return group_means(evidence.comparison, less(evidence.counts, before))
 
 
 def _promise(plan: MonitorPlan, news: AlarmChange, test: int, closed: Round) -> str:

@@ -22,7 +22,7 @@ from services.diagnoser.domain.monitors.evidence_summary import (
     summaries_of,
     tolerance_of,
 )
-from services.diagnoser.domain.monitors.gap_under_way import GapUnderWay, begun_test
+from services.diagnoser.domain.monitors.gap_under_way import GapUnderWay, next_test
 from services.diagnoser.domain.monitors.late_bets import bets_of, late_starts_of
 from services.diagnoser.domain.monitors.method import method_of
 from shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
@@ -113,7 +113,7 @@ def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
         tolerances = np.array([tolerance_of(gap.comparison) for gap in some])
         pairs = pairs_of([gap.counts.added for gap in some], level=False)
         factors = pairs.log_factors(np.zeros(len(some)), tolerances, STAKES)
-        weights = np.log([share_of_attempt(gap.place) for gap in some])
+        weights = np.log([share_of_attempt(gap.rounds_before) for gap in some])
         after = bets.of_rows(places).after(factors, weights, gaps[0].round)
         for place, its in zip(places.tolist(), bets_of(after), strict=True):
             kept[place] = its
@@ -128,7 +128,7 @@ def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
 def _begins_late(gap: GapUnderWay) -> bool:
     selections = gap.comparison.watched.method.of_selections
     pairs = kept_pairs(gap.counts.added, level=False)
-    return gap.place > 0 and not selections and pairs is not None
+    return gap.rounds_before > 0 and not selections and pairs is not None
 
 
 def _dated(gap: GapUnderWay, late: LateGap, summary: EvidenceSummary) -> GapTest:
@@ -155,7 +155,7 @@ def _recovering(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
     sought = [gap.recovery for gap in gaps if gap.recovery is not None]
     said = _recoveries(gaps, sought)
     tests = [
-        begun_test(gap.test.number + 1, gap.next_round()) if its.over
+        next_test(gap.test.number + 1, gap.next_round()) if its.over
         else gap.test.model_copy(update={"rounds": gap.shown})
         for gap, its in zip(gaps, said, strict=True)
     ]  # fmt: skip

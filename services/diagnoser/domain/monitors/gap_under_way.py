@@ -41,13 +41,13 @@ class GapUnderWay:
             # Version 0.1 had one test in every epoch.
             tests = 0 if last is None else last.epoch + 1 if last.test is None else last.test.number
             began = Stretch(since_round=counts.round.round)
-            return cls(comparison, counts, plan, begun_test(tests + 1, began), began, None)
+            return cls(comparison, counts, plan, next_test(tests + 1, began), began, None)
         if last.test is not None and last.shown is not None:
             return cls(comparison, counts, plan, last.test, last.shown, last.recovery)
         began = Stretch(since_round=last.round - last.rounds + 1)
         alarmed = last.verdict is Verdict.DISPARITY
         sought = recovery_sought(last.gap, last.round, last.counts, comparison) if alarmed else None
-        return cls(comparison, counts, plan, begun_test(last.epoch + 1, began), began, sought)
+        return cls(comparison, counts, plan, next_test(last.epoch + 1, began), began, sought)
 
     @property
     def recovering(self) -> bool:
@@ -60,7 +60,7 @@ class GapUnderWay:
         return self.counts.round.round
 
     @property
-    def place(self) -> int:
+    def rounds_before(self) -> int:
         """Return how many rounds of the test there were before this one."""
         return self.round - self.test.rounds.since_round
 
@@ -96,7 +96,7 @@ class GapUnderWay:
         return recovery_sought(gap, self.round, self.counts.total, self.comparison)
 
 
-def begun_test(number: int, rounds: Stretch) -> GapTest:
+def next_test(number: int, rounds: Stretch) -> GapTest:
     """Return a test before its first round."""
     share, left = share_of_test(number), share_left(number)
     since = rounds.since_round

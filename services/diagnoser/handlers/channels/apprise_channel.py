@@ -22,6 +22,8 @@ SEND_S = 30.0
 TALKATIVE = ("apprise", "urllib3")
 """Loggers that write addresses, of which parts are secret."""
 _STATUS = re.compile(r"\berror=(\d{3})\b")
+_MAIL_REPLY = re.compile(r"(?:Exception: |': |refused: )\(?(5\d\d)\b")
+"""A mail server's refusal for good (RFC 5321), as smtplib's errors tell it."""
 
 
 def is_installed() -> bool:
@@ -70,6 +72,9 @@ def send_by_apprise(url: str, message: AlarmMessage) -> Attempt:
 
 def _failed(service: str, logged: str) -> Attempt:
     """Return what a failure was: refused for good, or worth another attempt."""
+    refusals = _MAIL_REPLY.findall(logged)
+    if refusals:
+        return Refused(f"{service} answered {refusals[-1]}.")
     statuses = [int(found) for found in _STATUS.findall(logged)]
     if not statuses:
         return Unavailable(f"{service} could not be reached, or did not take it.")
