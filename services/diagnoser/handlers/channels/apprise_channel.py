@@ -43,6 +43,8 @@ def send_by_apprise(url: str, message: AlarmMessage) -> Attempt:
 
     for name in TALKATIVE:
         logging.getLogger(name).propagate = False
+    # What a mail server replied is written at this level alone; only the result keeps it.
+    logging.getLogger(TALKATIVE[0]).setLevel(logging.DEBUG)
     asset = apprise.AppriseAsset(
         app_id="biaswatch",
         app_desc="biaswatch",
@@ -63,6 +65,7 @@ def send_by_apprise(url: str, message: AlarmMessage) -> Attempt:
         title=message.title,
         notify_type=kind,
         body_format=apprise.NotifyFormat.TEXT,
+        log_level=logging.DEBUG,
     )
     if result:
         return Delivered()
