@@ -129,8 +129,13 @@ test-containers: .venv/.dev ## Build the images, bring the platform up in contai
 	.venv-deploy/bin/python -m pip install --quiet --disable-pip-version-check -r deploy/checks.txt
 	@touch $@
 
-test-deploy: .venv/.dev .venv-deploy/.installed ## Check what deploys: Kubernetes, compose, rules, dashboards
-	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest tests/deploy
+.venv-api/.installed: .venv/bin/uv tests/api/checks.txt
+	$(PYTHON) -m venv .venv-api
+	.venv-api/bin/python -m pip install --quiet --disable-pip-version-check -r tests/api/checks.txt
+	@touch $@
+
+test-deploy: .venv/.dev .venv-deploy/.installed .venv-api/.installed ## Check what deploys, and the API by a fuzzer and a generated client
+	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest tests/deploy tests/api
 
 .venv-otlp/%/.installed: .venv/bin/uv tests/otlp_clients/requirements_%.txt
 	$(PYTHON) -m venv .venv-otlp/$*
@@ -141,4 +146,4 @@ test-otlp: .venv/.dev .venv-otlp/current/.installed .venv-otlp/1_36/.installed #
 	$(BIN)/python -m pytest tests/otlp_clients
 
 clean: ## Remove what the commands made
-	rm -rf .venv .venv-deploy .venv-otlp .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-deploy .venv-api .venv-otlp .pytest_cache .mypy_cache .ruff_cache .hypothesis .schemathesis .import_linter_cache

@@ -21,7 +21,7 @@ from services.gateway.dashboard.run_page_queries import RunPageQueries
 from services.gateway.error_responses import RESPONSES, add_error_handlers
 from services.gateway.exports.queries import ExportQueries
 from services.gateway.exports.routes import export_routes
-from services.gateway.middleware import BodyLimits, CallerIdentity, LocalhostOnly
+from services.gateway.middleware import BodyLimits, CallerIdentity, LinesAsText, LocalhostOnly
 from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.routes import monitor_routes
@@ -125,6 +125,7 @@ def web_app(
     add_error_handlers(app)
     describe(app)
     app.add_middleware(BodyLimits, body_s=settings.gateway_body_s)
+    app.add_middleware(LinesAsText)
     app.add_middleware(PlainAddresses)
     if not known.needed:
         app.add_middleware(LocalhostOnly)

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from fastapi import HTTPException
 from fastapi.responses import JSONResponse
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.gateway.auditing import TokenAudit
@@ -132,6 +132,29 @@ class BodyLimits:
             return message
 
         await self._app(scope, bounded, send)
+
+
+LINES = "application/jsonl"
+
+
+class LinesAsText:
+    """Calls JSON lines plain text for a client that asks for that and knows no other name."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, with the name that the client asks for."""
+        asks = scope["type"] == "http" and Headers(scope=scope).get("accept") == "text/plain"
+
+        async def named(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if headers.get("content-type", "").startswith(LINES):
+                    headers["content-type"] = "text/plain; charset=utf-8"
+            await send(message)
+
+        await self._app(scope, receive, named if asks else send)
 
 
 LOCALHOST = {"127.0.0.1", "localhost", "::1"}

@@ -15,6 +15,7 @@ ERRORS = {
     "429": "Too much is waiting already; `Retry-After` says when to come again.",
     "503": "Something outside does not answer now; try again later.",
 }
+LINES = "application/jsonl"
 _WITH_BODY = {"413"}
 _BEARER = {"bearer": {"type": "http", "scheme": "bearer", "description": "A token of the gateway."}}
 _ERROR = {"$ref": "#/components/schemas/ErrorResponse"}
@@ -44,8 +45,11 @@ def valid_document(document: Document) -> Document:
             if code not in _WITH_BODY or "requestBody" in operation:
                 operation["responses"][code] = _error(code)
         for response in operation["responses"].values():
-            for kind, content in response.get("content", {}).items():
+            contents = response.get("content", {})
+            for kind, content in contents.items():
                 _say_stream(kind, content)
+            if LINES in contents:  # not every generator of clients knows it
+                contents["text/plain"] = {"schema": {"type": "string"}}
         parameters = [each for each in operation.get("parameters", []) if not _is_token(each)]
         operation["parameters"] = parameters
     document["components"]["securitySchemes"] = _BEARER

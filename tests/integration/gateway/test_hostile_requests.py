@@ -20,7 +20,7 @@ from tests.support.measured_runs import (
     make_suite,
     write_measured_run,
 )
-from tests.support.records import make_traffic_monitor
+from tests.support.records import make_brief, make_traffic_monitor
 
 MEASURED = make_suite(sets=4)
 RUN = make_measured_run(MEASURED, targets=1)
@@ -66,7 +66,9 @@ MONITOR = {
     "owners": ["a@example.org"],
     "webhook": "https://hooks.example/a",
     "budget": {"tokens": 10},
-    "features": [{"extractor": "words", "feature": "words", "low": 0, "high": 10}],
+    "features": [
+        {"extractor": "words", "feature": "words", "low": 0, "high": 10, "tolerance": 0.5}
+    ],
     "comparisons": [{"dimension": "race", "a": "asian", "b": "black"}],
 }
 TRAFFIC = {
@@ -74,15 +76,13 @@ TRAFFIC = {
     "target": "traffic:support",
     "window": "1h",
     "lateness": 60,
-    "features": [{"extractor": "words", "feature": "words", "high": 10}],
+    "features": [{"extractor": "words", "feature": "words", "high": 10, "tolerance": 0.5}],
     "comparisons": [{"dimension": "race", "a": "asian", "b": "black"}],
     "mentions": {"race": {"asian": ["word"]}},
 }
 BRIEF = {
     "run_id": RUN.id,
-    "subject": {
-        "value": "x", "outcome": "y", "groups": ["a", "b"], "counts": [1, 2, 3, 4], "alpha": 0.05
-    },
+    "subject": make_brief().subject.model_dump(mode="json"),
     "writer": "simulator:careless",
     "judges": ["simulator:strict"],
     "repeats": 1,
@@ -142,6 +142,15 @@ async def answered(app: FastAPI, requests: Iterable[HostileRequest]) -> tuple[in
         await asyncio.gather(*map(one, requests))
     print(f"{statuses.total()} requests, {dict(sorted(statuses.items()))}, {len(faults)} faults")
     return statuses.total(), faults
+
+
+async def test_the_bodies_that_are_spoilt_are_taken_unspoilt(app: FastAPI) -> None:
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        for path, body in BODIES.items():
+            reply = await client.post(path.partition("#")[0], json=body)
+            paused = path.endswith("resume")  # no target is, so there is none to resume
+            assert reply.is_success or paused, (path, reply.text)
 
 
 @pytest.mark.parametrize("path", BODIES)
