@@ -96,10 +96,10 @@ class Wikipedia:
 
     async def _page(self, source: WikipediaSource, title: str) -> Document:
         wanted = {"titles": title, "redirects": "1", "prop": "extracts", "explaintext": "1"}
-        [page] = (await self._ask(source, wanted))["query"]["pages"]
+        page = next(iter(_pages_of(await self._ask(source, wanted), source)), {})
         if page.get("missing") or page.get("invalid") or not page.get("extract"):
             raise UsageError(f"The {source.language} Wikipedia has no page {title!r}.")
-        name = str(page["title"])
+        name = str(page.get("title") or title)
         address = f"{self.site(source.language)}/wiki/{quote(name.replace(' ', '_'))}"
         links = await self._links(source, name)
         return Document(address, str(page["extract"]), source.licence, tuple(links))
@@ -109,11 +109,11 @@ class Wikipedia:
         found: list[str] = []
         for _ in range(MOST_LINK_PAGES):
             answer = await self._ask(source, wanted)
-            for page in answer["query"]["pages"]:
-                found += [str(link["title"]) for link in page.get("links", [])]
-            if "continue" not in answer:
+            for page in _pages_of(answer, source):
+                found += _titles(page.get("links"))
+            if not isinstance(more := answer.get("continue"), dict):
                 return found
-            wanted = {**wanted, **{key: str(word) for key, word in answer["continue"].items()}}
+            wanted = {**wanted, **{key: str(word)[:LONGEST_TITLE] for key, word in more.items()}}
         return found
 
     async def _backlinks(self, source: WikipediaSource) -> list[str]:
@@ -124,7 +124,7 @@ class Wikipedia:
             "bllimit": str(source.backlinks),
         }
         answer = await self._ask(source, wanted)
-        return [str(link["title"]) for link in answer["query"]["backlinks"]]
+        return _titles(answer["query"].get("backlinks"))
 
     async def _ask(self, source: WikipediaSource, wanted: Mapping[str, str]) -> dict[str, Any]:
         words = {"action": "query", "format": "json", "formatversion": "2", **wanted}
@@ -132,12 +132,31 @@ class Wikipedia:
         page: Page = await self.get(url)
         try:
             answer = json.loads(page.text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise UsageError(f"{url} is not what Wikipedia's API answers.") from None
-        if not isinstance(answer, dict) or "query" not in answer:
-            why = answer.get("error", {}).get("info") if isinstance(answer, dict) else None
-            raise UsageError(f"Wikipedia does not answer about {wanted}: {why or 'no query'}.")
+        if not isinstance(answer, dict) or not isinstance(answer.get("query"), dict):
+            said = answer.get("error") if isinstance(answer, dict) else None
+            why = (
+                str(said.get("info") or "no query")[:200] if isinstance(said, dict) else "no query"
+            )
+            raise UsageError(f"Wikipedia does not answer about {wanted}: {why}.")
         return answer
+
+
+LONGEST_TITLE = 1_000
+
+
+def _pages_of(answer: Mapping[str, Any], source: WikipediaSource) -> list[dict[str, Any]]:
+    pages = answer["query"].get("pages")
+    if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
+        raise UsageError(f"The {source.language} Wikipedia answers without pages.")
+    return pages
+
+
+def _titles(links: Any) -> list[str]:
+    named = links if isinstance(links, list) else []
+    titles = [each.get("title") for each in named if isinstance(each, dict)]
+    return [each for each in titles if isinstance(each, str) and len(each) <= LONGEST_TITLE]
 
 
 @dataclass

@@ -18,6 +18,8 @@ BUSY = {429, 502, 503, 504}
 MOVED = {301, 302, 303, 307, 308}
 READABLE = {"application/xhtml+xml", "application/json"}
 LONGEST_WAIT_S = 120.0
+NO_CHARSETS = {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "mbcs"}
+"""What Python decodes beside them, slowly or into something else than was written."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class PageFetcher:
             there = await self._asked(at)
             if isinstance(there, Page):
                 return there
-            at = urljoin(at, there)
+            at = _moved(at, there)
         raise UsageError(f"{url} is redirected more than {MOST_HOPS} times.")
 
     async def _asked(self, url: str) -> Page | str:
@@ -164,9 +166,22 @@ class PageFetcher:
                 limit = self.limits.largest_bytes / 1024**2
                 raise UsageError(f"{url} is larger than {limit:g} MiB.")
         try:
-            return Page(url, kind, bytes(body).decode(charset))
-        except (UnicodeDecodeError, LookupError):
-            raise UsageError(f"{url} is not text in {charset}.") from None
+            return Page(url, kind, _decoded(bytes(body), charset))
+        except (UnicodeError, LookupError, ValueError):
+            raise UsageError(f"{url} is not text in {charset[:40]!r}.") from None
+
+
+def _decoded(body: bytes, charset: str) -> str:
+    if charset.lower().replace("-", "_") in NO_CHARSETS:
+        raise LookupError(charset)
+    return body.decode(charset)
+
+
+def _moved(url: str, there: str) -> str:
+    try:
+        return urljoin(url, there)
+    except ValueError:
+        raise UsageError(f"{url} is redirected to what is no address.") from None
 
 
 def _server_of(url: str) -> tuple[str, int]:

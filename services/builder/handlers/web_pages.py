@@ -13,7 +13,12 @@ from urllib.robotparser import RobotFileParser
 
 from lxml import etree
 
-from services.builder.handlers.web_fetching import Page, PageFetcher, PageMissingError
+from services.builder.handlers.web_fetching import (
+    LONGEST_WAIT_S,
+    Page,
+    PageFetcher,
+    PageMissingError,
+)
 from shared.errors import UsageError
 
 
@@ -62,8 +67,10 @@ class Robots:
         if where not in self._known:
             self._known[where] = await self._read(where)
         rules, agent = self._known[where], self._fetch.limits.user_agent
-        if delay_s := rules.crawl_delay(agent):
-            self._fetch.slow_down(url, float(delay_s))
+        if delay_s := float(rules.crawl_delay(agent) or 0):
+            if delay_s > LONGEST_WAIT_S:
+                raise UsageError(f"{url}: its server asks for pauses of {delay_s:g} s.")
+            self._fetch.slow_down(url, delay_s)
         if not rules.can_fetch(agent, url):
             raise UsageError(f"{url} must not be read by robots, its server says.")
 
@@ -73,6 +80,8 @@ class Robots:
             rules.parse((await self._fetch.get(where)).text.splitlines())
         except PageMissingError:
             rules.parse([])  # a server without rules has none
+        except (ValueError, OverflowError):
+            raise UsageError(f"{where} cannot be understood, so nothing is read there.") from None
         # Any other failure is raised: what a server forbids is not known then.
         return rules
 

@@ -12,6 +12,7 @@ from shared.contracts.dropin import CONTRACT, Call, DropInSpec, TextToRead, serv
 from shared.contracts.mistakes import first_mistake
 
 NO_RESULT = "the extractor gave no result"
+TWICE = "the extractor gave two results"
 BROKEN = "the extractor broke its contract"
 ODD_REASON = "the extractor gave a reason that is no short phrase"
 PLAIN = re.compile(r"[A-Za-z0-9 ,:'_-]{1,60}")
@@ -87,13 +88,19 @@ def outcomes_of(data: bytes, spec: DropInSpec, texts: int) -> list[Measured]:
         raise BrokenContract("its answer has no results")
     if answer.get("version") != spec.version:
         raise OtherVersion("it answers under another version than its spec names")
-    results = {str(each.get("id")): each for each in answer["results"] if isinstance(each, dict)}
-    return [checked(spec.features, _outcome(results.get(str(number)))) for number in range(texts)]
+    results: dict[str, list[Mapping[str, Any]]] = {str(number): [] for number in range(texts)}
+    for each in answer["results"]:
+        if isinstance(each, dict) and (named := str(each.get("id"))) in results:
+            results[named].append(each)
+    return [checked(spec.features, _outcome(given)) for given in results.values()]
 
 
-def _outcome(result: Mapping[str, Any] | None) -> Outcome:
-    if result is None:
+def _outcome(given: Sequence[Mapping[str, Any]]) -> Outcome:
+    if not given:
         return Unscorable(NO_RESULT)
+    if len(given) > 1:
+        return Unscorable(TWICE)
+    [result] = given
     if (reason := result.get("unscorable")) is not None:
         plain = isinstance(reason, str) and PLAIN.fullmatch(reason)
         return Unscorable(reason if plain else ODD_REASON)

@@ -19,7 +19,7 @@ from services.builder.handlers.build import Build, BuiltSuite
 from services.builder.handlers.language_models import NoModel
 from services.builder.handlers.sources import ReadSources, WebPages, Wikipedia
 from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
-from services.builder.handlers.web_pages import PageCache
+from services.builder.handlers.web_pages import PageCache, text_of
 from services.builder.settings import BuilderSettings
 from shared.errors import UsageError
 from shared.network import GuardedTransport
@@ -44,6 +44,13 @@ PAGES: dict[str, tuple[int, dict[str, str], bytes]] = {
     "/far": (429, {"retry-after": "86400"}, b""),
     "/picture": (200, {"content-type": "image/png"}, b"PNG"),
     "/letters": (200, {"content-type": HTML}, b"\xff\xfe no utf-8"),
+    "/idna": (200, {"content-type": "text/html; charset=idna"}, b"a." * 70),
+    "/punycode": (200, {"content-type": "text/html; charset=punycode"}, b"a" * 5000),
+    "/base64": (200, {"content-type": "text/html; charset=base64"}, b"aaaa"),
+    "/nul-charset": (200, {"content-type": 'text/html; charset="a\x01b"'}, b"aaaa"),
+    "/astray": (302, {"location": "http://[::1"}, b""),
+    "/mapped": (302, {"location": "http://[::ffff:10.0.0.1]/"}, b""),
+    "/decimal": (302, {"location": "http://2852039166/"}, b""),
     "/large": (200, {"content-type": HTML}, b"x" * LARGE),
 }
 FOUND = (200, {"content-type": HTML}, TEXT.encode())
@@ -185,7 +192,14 @@ async def test_a_redirect_is_followed_and_the_last_address_is_the_source(
         ("/gone", "does not exist"),
         ("/always-busy", "the server is busy"),
         ("/far", "come again in 86400 s"),
-        ("/letters", "not text in utf-8"),
+        ("/letters", "not text in 'utf-8'"),
+        ("/idna", "not text in 'idna'"),
+        ("/punycode", "not text in 'punycode'"),
+        ("/base64", "not text in 'base64'"),
+        ("/nul-charset", "is not text in"),
+        ("/astray", "redirected to what is no address"),
+        ("/mapped", "which is in a private network"),
+        ("/decimal", "which is in a private network"),
         ("/large", "larger than 1 MiB"),
     ],
 )
@@ -279,3 +293,41 @@ async def test_the_builder_says_who_it_is_and_pauses_between_pages(
     assert site.agents == {"tester/1"}
     assert web.slept[0] == 2.0  # after robots.txt, which has not said yet what it wishes
     assert web.slept[-2:] == [7.0, 7.0]
+
+
+NESTED = {
+    "divs": "<div>" * 100_000 + "The bakers work at night." + "</div>" * 100_000,
+    "inline": "<b><i>" * 100_000 + "The bakers work at night.",
+    "tables": "<table><tr><td>" * 20_000 + "The bakers work at night.",
+    "silent": "<p>The bakers work at night.</p>" + "<script>" * 50_000,
+    "attributes": f"<p {'a=b ' * 100_000}>The bakers work at night.</p>",
+    "entities": "<p>The bakers work at night. " + "&amp;" * 100_000 + "&#x110000;&#0;</p>",
+    "comments": "<p>The bakers work at night.</p><!--" + "<!--" * 100_000,
+    "doctype": '<!DOCTYPE a [<!ENTITY b "' + "c" * 1000 + '">]><p>The bakers work at night.&b;</p>',
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+async def test_hostile_markup_becomes_its_text(site: Site, url: str, web: Webs, kind: str) -> None:
+    PAGES[f"/{kind}"] = (200, {"content-type": HTML}, NESTED[kind].encode())
+    try:
+        page = await web(url, largest_bytes=4 * 2**20).page(f"{url}/{kind}")
+    finally:
+        del PAGES[f"/{kind}"]
+    assert "The bakers work at night." in text_of(page.text)
+    assert "<script" not in text_of(page.text)
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ("User-agent: *\nCrawl-delay: 1000000", r"asks for pauses of 1e\+06 s"),
+        ("User-agent: *\nDisallow: http://[::1", r"cannot be understood|must not be read"),
+    ],
+)
+async def test_hostile_rules_for_robots_are_a_sentence(
+    site: Site, url: str, web: Webs, rules: str, said: str
+) -> None:
+    site.robots = (200, rules)
+    with pytest.raises(UsageError, match=said):
+        await web(url).page(f"{url}/page")

@@ -13,7 +13,7 @@ import pytest
 from services.builder.domain.keywords import LexicalRanking
 from services.builder.domain.plan import WikipediaSource
 from services.builder.handlers.sources import WebPages, Wikipedia
-from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
+from services.builder.handlers.web_fetching import FetchLimits, Page, PageFetcher
 from services.builder.handlers.web_pages import PageCache
 from shared.errors import UsageError
 from shared.network import GuardedTransport
@@ -139,3 +139,38 @@ async def test_reading_again_asks_nobody(site: str, tmp_path: Path, pages: Encyc
     asked = pages.asked.total()
     await read(site, tmp_path)
     assert pages.asked.total() == asked
+
+
+ODD_ANSWERS = [
+    "[" * 100_000, "null", "[]", '{"query": []}', '{"query": {"pages": {}}}',
+    '{"query": {"pages": [1]}}',
+    '{"query": {"pages": []}}', '{"error": [1]}', '{"error": {"info": ["' + "x" * 5000 + '"]}}',
+    '{"query": {"pages": [{"title": null, "extract": ""}]}}',
+    '{"query": {"pages": [{"missing": true}]}}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", ODD_ANSWERS)
+async def test_whatever_its_interface_answers_is_read_or_refused(said: str) -> None:
+    async def get(url: str) -> Page:
+        return Page(url, "application/json", said)
+
+    source = WikipediaSource(kind="wikipedia", page="Bakers")
+    with pytest.raises(UsageError) as refused:
+        await Wikipedia(get, LexicalRanking()).read(source, "Bakers")
+    assert str(refused.value).endswith(".")
+    assert len(str(refused.value)) < 1_000
+
+
+async def test_odd_links_are_left_out() -> None:
+    links = [1, {}, {"title": 3}, {"title": "x" * 10_000}, {"title": "Ovens"}]
+    page = {"title": "Bakers", "extract": "They bake.", "links": links}
+    answer = json.dumps({"query": {"pages": [page]}, "continue": ["odd"]})
+
+    async def get(url: str) -> Page:
+        return Page(url, "application/json", answer)
+
+    [found] = await Wikipedia(get, LexicalRanking()).read(
+        WikipediaSource(kind="wikipedia", page="Bakers"), "Bakers"
+    )
+    assert found.links == ("Ovens",)
