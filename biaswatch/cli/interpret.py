@@ -21,10 +21,10 @@ from biaswatch.cli.options import (
     Where,
     cases_given,
 )
+from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.local.run_results import InterpretedGap
-from biaswatch.readers.targets import with_file
 from biaswatch.render.interpretations import evaluation_lines
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import printable
@@ -99,7 +99,7 @@ def interpret(
     asked = order_of(
         subject_of(cases), writer=target, judges=judge or [DEFAULT], repeats=repeats,
         profile=profile, context=read_context(context), nonce=uuid4().hex if new else "",
-        controls=controls, count_failed_judges=count_failed_judges,
+        controls=controls, count_failed_judges=count_failed_judges, server=server,
     )  # fmt: skip
     asked |= {"control_repeats": control_repeats, "most_calls": max_calls}
     if report is not None:
@@ -161,12 +161,13 @@ def order_of(
     run_id: str | None = None,
     controls: bool = True,
     count_failed_judges: bool = False,
+    server: str | None = None,
 ) -> dict[str, Any]:
     """Return what the gateway is asked for."""
     return {
         "subject": subject.model_dump(mode="json"),
-        "writer": with_file(writer),
-        "judges": [with_file(judge) for judge in judges],
+        "writer": sent_target(writer, server),
+        "judges": [sent_target(judge, server) for judge in judges],
         "repeats": repeats,
         "profile": profile,
         "context": context,

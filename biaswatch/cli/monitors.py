@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.cli.options import Json, Server, Token
+from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient, Reply
 from biaswatch.local.connections import connected
 from biaswatch.readers.monitors import load_monitor
@@ -40,7 +41,7 @@ def _ask(
 @app.command()
 def apply(file: File, server: Server = None, token: Token = None, as_json: Json = False) -> None:
     """Begin a monitor, or change it; the same file again changes nothing."""
-    asked, suite = load_monitor(file)
+    asked, suite = load_monitor(file, lambda target: sent_target(target, server))
     body = asked.model_dump(mode="json", exclude_none=True)
 
     async def work(client: GatewayClient) -> AppliedMonitor:

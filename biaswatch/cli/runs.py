@@ -21,6 +21,7 @@ from rich.progress import (
 )
 
 from biaswatch.cli.options import FailOn, Json, Server, Token, concluded_of, fail_at, least_gap
+from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, connected
 from biaswatch.local.run_results import InterpretedGap, RunResults, run_results
@@ -31,7 +32,6 @@ from biaswatch.readers.targets import (
     check_scaffolds,
     check_simulated,
     read_target,
-    with_file,
 )
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import printable
@@ -81,12 +81,12 @@ def run(
     judges = [read_target(each) for each in judge or [] if each not in {"self", "none"}]
     _check_here([*targets, *judges], budget, server)
     asked = {
-        "targets": [with_file(each) for each in target],
+        "targets": [sent_target(each, server) for each in target],
         "scaffolds": scaffold or ["direct"],
         "repeats": repeats,
         "nonce": uuid4().hex if new else "",
         "budget": budget.model_dump(),
-        "judges": [with_file(each) for each in judge or []],
+        "judges": [sent_target(each, server) for each in judge or []],
         "judge_seed": seed,
     }
     work = _run_suite(

@@ -13,6 +13,7 @@ from typing import Any
 from biaswatch.local.bus_supervision import BusSupervision, free_bytes
 from biaswatch.local.connections import RunningPlatform, embedded_bus_limits
 from biaswatch.local.processes import supervised_processes
+from biaswatch.local.recordings import recordings_folder
 from services.diagnoser import app as diagnoser
 from services.diagnoser.settings import DiagnoserSettings
 from services.evaluator import app as evaluator
@@ -64,6 +65,7 @@ class ServiceSettings:
     clock: Clock
     calls: int | None
     with_models: bool
+    state_dir: Path
 
 
 @asynccontextmanager
@@ -107,6 +109,7 @@ async def embedded_platform(
                     clock or (lambda: datetime.now(UTC)),
                     calls,
                     with_models,
+                    settings.state_dir,
                 )
                 serve = _in_processes if as_processes else _in_this_process
                 async with serve(where, store, port) as url:
@@ -156,7 +159,7 @@ async def _in_processes(where: ServiceSettings, store: Store, port: int) -> Asyn
         "BIASWATCH_GATEWAY_HOST": HERE,
         "BIASWATCH_GATEWAY_PORT": str(chosen),
     }
-    own = _own_machine(GeneratorSettings().model_fields_set)
+    own = _own_machine(GeneratorSettings().model_fields_set, where.state_dir)
     environment |= {f"BIASWATCH_{name.upper()}": _as_variable(own[name]) for name in own}
     async with supervised_processes(SERVICES, environment):
         while True:  # until the gateway answers
@@ -170,9 +173,12 @@ async def _in_processes(where: ServiceSettings, store: Store, port: int) -> Asyn
         yield f"http://{HERE}:{chosen}"
 
 
-def _own_machine(given: Collection[str]) -> dict[str, Any]:
+def _own_machine(given: Collection[str], state_dir: Path) -> dict[str, Any]:
     """Return what a generator may do on its user's own machine, as far as it is not set."""
-    own = {"generator_private_hosts": LOOPBACK, "generator_recordings_dir": Path("/")}
+    own = {
+        "generator_private_hosts": LOOPBACK,
+        "generator_recordings_dir": recordings_folder(state_dir),
+    }
     return {name: value for name, value in own.items() if name not in given}
 
 
@@ -185,7 +191,7 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
     """Run every service in this process."""
     given: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
     asking = GeneratorSettings(**given, simulator_url=where.simulator_url)
-    asking = asking.model_copy(update=_own_machine(asking.model_fields_set))
+    asking = asking.model_copy(update=_own_machine(asking.model_fields_set, where.state_dir))
     if where.calls is not None:
         fewer = {"generator_slots": where.calls, "generator_start": where.calls}
         asking = asking.model_copy(update=fewer)

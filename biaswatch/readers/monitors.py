@@ -1,5 +1,6 @@
 """Monitors as files: read, checked, and told what is wrong with them in one sentence."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
     from services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
 
 
-def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficMonitorRequest, Suite | None]":
+def load_monitor(
+    path: Path, sent: Callable[[str], str] = with_file
+) -> "tuple[MonitorRequest | TrafficMonitorRequest, Suite | None]":
     """Read a monitor's file and its suite, which the file names beside itself.
 
-    A monitor of production traffic has none.
+    A monitor of production traffic has none. `sent` returns a target as it is sent to the gateway.
 
     Raises
     ------
@@ -31,7 +34,7 @@ def load_monitor(path: Path) -> "tuple[MonitorRequest | TrafficMonitorRequest, S
     fields = yaml_mapping(read_text(path, "monitor"), path, "a monitor is a mapping of its fields")
     suite = None
     if isinstance(fields.get("target"), str):
-        fields["target"] = with_file(fields["target"])
+        fields["target"] = sent(fields["target"])
     if not str(fields.get("target")).startswith(f"{TRAFFIC}:"):
         if not isinstance(fields.get("suite"), str):
             raise UsageError(f"{path}: `suite` is the path of a suite; only traffic has none.")

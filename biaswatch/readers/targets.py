@@ -29,10 +29,8 @@ def read_target(written: str) -> Target:
 
 
 def with_file(written: str) -> str:
-    """Return a target as the gateway takes it, which opens no file."""
+    """Return a target with what its file says: the gateway opens none."""
     name, _, rest = written.partition(":")
-    if name in PROVIDERS and PROVIDERS[name].recorded and Path(rest).is_file():
-        return f"{name}:{Path(rest).absolute()}"  # the generator's folder is another
     path, mark, query = rest.partition("?")
     if name not in PROVIDERS or PROVIDERS[name].request_model is not Application or not path:
         return written
