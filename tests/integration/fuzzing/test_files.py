@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from biaswatch.bbq.rows import read_rows
 from biaswatch.cli.ingest import answers_in
+from biaswatch.importing.log_files import LogFile
 from biaswatch.readers.cases import CasesQuestion, cases_of, row_filter
 from biaswatch.readers.monitors import load_monitor
 from biaswatch.readers.suites import load_suite, read_probes
@@ -83,7 +84,7 @@ READERS: dict[str, tuple[Any, Callable[[Path], object]]] = {
     "redaction.yaml": (REDACTION, redaction_of),
     "mapping.yaml": ({"unit": ["user.id"], "groups": {"race": ["x"]}}, mapping_of),
     "recorded.jsonl": (RECORDED, read_recording),
-    "answers.jsonl": (EXCHANGE, lambda path: list(answers_in(path))),
+    "answers.jsonl": (EXCHANGE, lambda path: list(answers_in(LogFile(path)))),
     "rows.jsonl": (BBQ, lambda path: list(read_rows(path))),
     "probes.jsonl": (SUITE["probes"][0], read_probes),  # type: ignore[index]
     "table.jsonl": (
