@@ -63,6 +63,7 @@ format: .venv/.dev ## Put the source into its format
 bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python benchmarks/bus_hop.py
 	$(BIN)/python -m benchmarks.pipeline
+	$(BIN)/python -m benchmarks.large_run
 	$(BIN)/python benchmarks/diagnosis.py
 	$(BIN)/python -m benchmarks.run_findings
 	$(BIN)/python benchmarks/evidence.py

@@ -1,7 +1,7 @@
 """A study as large as BBQ through the real services: the most memory of each, and a look's cost.
 
 `python -m benchmarks.large_run 58492` asks a simulated model so many short questions, measured by
-two extractors; `make bench` asks 2,000. The suite is uploaded, and the run started and followed, as
+two extractors; `make bench` asks 1,000. The suite is uploaded, and the run started and followed, as
 people do it: over HTTP. The bars are 256 MiB for each service and 512 MiB for the diagnoser, and
 1 ms of CPU for a look at progress, requests excluded.
 """
@@ -168,7 +168,7 @@ def _mib(pid: int, which: str) -> float:
 def main() -> int:
     """Read how many probes, run, and say how it went."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("probes", type=int, nargs="?", default=2000)
+    parser.add_argument("probes", type=int, nargs="?", default=1000)
     with tempfile.TemporaryDirectory(prefix="biaswatch-large-run-") as folder:
         return measured(parser.parse_args().probes, Path(folder))
 

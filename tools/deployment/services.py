@@ -46,6 +46,7 @@ SERVICE_SPECS = {
             "biaswatch_gateway_read_token",
             "biaswatch_gateway_ingest_token",
         ),
+        memory=("160Mi", "512Mi"),  # a suite that is uploaded is in memory once
     ),
     "planner": ServiceSpec(variables=("BIASWATCH_PLANNER_RECONCILE_S",)),
     SIMULATOR: ServiceSpec(port=8090),

@@ -6,7 +6,6 @@ from itertools import islice
 import numpy as np
 from pydantic import NonNegativeInt
 
-from services.gateway.runs.pairs import judge_controls, latest_verdicts, pair_gaps, pair_tables
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.scores import StudyRow, score_gaps, scores_of, study_row_of
 from services.gateway.runs.views import FlaggedPair, FlaggedSide, StudyResults
@@ -32,27 +31,35 @@ class StudyQueries:
 
     def results(self, run_id: str) -> StudyResults:
         """Return scores, pairs, judges and the comparisons of models."""
+        # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
+        from services.gateway.runs import pairs
+
         run = self._runs.run(run_id)
         # Seeded by the run: the same request gets the same intervals.
         rng = np.random.default_rng(int(run.id, 16))
         rows = list(self._rows(run))
         scores = scores_of(rows, ALPHA, rng)
-        verdicts = latest_verdicts(
+        verdicts = pairs.latest_verdicts(
             self._store.records.read(PairVerdict, run_id=run_id, texts=False)
         )
         return StudyResults(
             alpha=ALPHA,
             scores=scores,
             score_gaps=score_gaps(rows, scores, rng),
-            pairs=pair_tables(verdicts, ALPHA),
-            pair_gaps=pair_gaps(verdicts, ALPHA),
-            judges=judge_controls(verdicts),
+            pairs=pairs.pair_tables(verdicts, ALPHA),
+            pair_gaps=pairs.pair_gaps(verdicts, ALPHA),
+            judges=pairs.judge_controls(verdicts),
         )
 
     def flagged(self, run_id: str, offset: NonNegativeInt = 0) -> list[FlaggedPair]:
         """Return flagged pairs with their texts, at most a thousand, from an offset."""
+        # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
+        from services.gateway.runs import pairs
+
         run = self._runs.run(run_id)
-        last = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
+        last = pairs.latest_verdicts(
+            self._store.records.read(PairVerdict, run_id=run_id, texts=False)
+        )
         ids = [each.id for each in last if each.flagged][offset : offset + MAX_FLAGGED]
         verdicts = {each.id: each for each in self._store.records.get(PairVerdict, ids)}
         sides = self._sides(run, {each.set_id for each in verdicts.values()})
