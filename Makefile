@@ -72,6 +72,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.bbq
 	$(BIN)/python -m benchmarks.generator
 	$(BIN)/python -m benchmarks.ingestion
+	$(BIN)/python -m benchmarks.otlp
 	$(BIN)/python -m benchmarks.reading
 
 # ONLY="binary pairs" simulates the shapes whose names contain one of the words, and no monitors.

@@ -27,8 +27,9 @@ from biaswatch.cli.options import (
 from biaswatch.render.columns import estimate_text
 from biaswatch.render.output import without_zero_p
 from biaswatch.render.tables import escape
+from biaswatch.render.two_by_two import conclusion_of
 from shared.errors import UsageError
-from shared.formatting import coverage, interval, number, p_equals, p_value
+from shared.formatting import coverage, number, p_equals, p_value
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
@@ -81,7 +82,7 @@ def table(
     result = {
         **_named(to_json(found), cases.groups), **more_of(cases), "similarity": asdict(alike),
     }  # fmt: skip
-    verdict, conclusion = _concluded(result, level)
+    verdict, conclusion = conclusion_of(result, level)
     result |= {"verdict": verdict, "conclusion": conclusion}
     if as_json:
         typer.echo(json.dumps(without_zero_p(result), indent=2, allow_nan=False))
@@ -98,22 +99,6 @@ def _named(found: Any, groups: Sequence[str]) -> Any:
     if isinstance(found, str):
         return re.sub(r"\b[gG]roup ([12])\b", lambda one: groups[int(one[1]) - 1], found)
     return found
-
-
-def _concluded(found: Mapping[str, Any], alpha: float) -> tuple[str, str]:
-    """Return the verdict of the declared test, and what it says of the two groups."""
-    p, gap = found["declared"]["p_value"], found["risk_difference"]
-    is_disparity = p is not None and p <= alpha
-    rates = [number(rate["estimate"]) for rate in found["rates"]]
-    low, high = gap["ci"] or (None, None)
-    test = f", {p_equals(p, 3)}" if p is not None else ""
-    first, second = found["groups"]
-    words = "a disparity" if is_disparity else "not enough evidence for a disparity"
-    said = interval(gap["estimate"], low, high, gap["reason"])
-    sentence = (
-        f"{first} {rates[0]} against {second} {rates[1]}: {words} (risk difference {said}{test})."
-    )
-    return "disparity" if is_disparity else "not_enough_evidence", sentence
 
 
 def _print(found: Mapping[str, Any], alpha: float, more: Iterable[str]) -> None:

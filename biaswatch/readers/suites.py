@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-import biaswatch
 from services.builder.domain.suite_files import version_of
 from shared.contracts import Suite
 from shared.contracts.mistakes import first_mistake
@@ -19,7 +18,7 @@ from shared.files import json_lines, read_text, yaml_mapping
 
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
-PACKAGE = Path(biaswatch.__file__).parent
+PACKAGE = Path(__file__).parents[1]
 # A wheel holds the shipped suites inside the package, a checkout beside it.
 SHIPPED = next(path for path in (PACKAGE / "suites", PACKAGE.parent / "suites") if path.is_dir())
 DEMO_SUITE = SHIPPED / "hiring-demo.yaml"

@@ -46,7 +46,19 @@ def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[
     UsageError
         The file, a column or a value cannot be used; the sentence names it.
     """
-    frame = frame_of(path)
+    return frame_observations(frame_of(path), columns, path)
+
+
+def frame_observations(
+    frame: pd.DataFrame, columns: TableColumns, path: Path | str
+) -> tuple[Observations, list[str]]:
+    """Return the rows of a frame as `observations` does; sentences call it `path`.
+
+    Raises
+    ------
+    UsageError
+        A column or a value cannot be used; the sentence names it.
+    """
     absent = [name for name in columns.all if name not in frame.columns]
     if absent:
         there = ", ".join(map(str, frame.columns))
@@ -81,7 +93,7 @@ def _unnamed_unit(frame: pd.DataFrame, columns: TableColumns, seen: Observations
     return [] if warning is None else [warning]
 
 
-def _numbers(path: Path, frame: pd.DataFrame, name: str) -> Floats:
+def _numbers(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
     found = _numbers_of_any_size(path, frame, name)
     beyond = np.isfinite(found) & (np.abs(found) > LARGEST)
     if beyond.any():
@@ -93,7 +105,7 @@ def _numbers(path: Path, frame: pd.DataFrame, name: str) -> Floats:
     return found
 
 
-def _numbers_of_any_size(path: Path, frame: pd.DataFrame, name: str) -> Floats:
+def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
     column = frame[name]
     if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -115,14 +127,16 @@ def _labels(frame: pd.DataFrame, name: str) -> list[str | None]:
     return [None if gone else str(value) for value, gone in zip(column, absent, strict=True)]
 
 
-def _baseline(path: Path, frame: pd.DataFrame, columns: TableColumns) -> Floats | None:
+def _baseline(path: Path | str, frame: pd.DataFrame, columns: TableColumns) -> Floats | None:
     if columns.baseline is None:
         return None
     values = _numbers(path, frame, columns.baseline)
     return np.repeat(values[:, None], len(columns.features), axis=1)
 
 
-def _domains(path: Path, frame: pd.DataFrame, names: Sequence[str]) -> list[str | None] | None:
+def _domains(
+    path: Path | str, frame: pd.DataFrame, names: Sequence[str]
+) -> list[str | None] | None:
     found = []
     for name in names:
         labels = _labels(frame, name)

@@ -1,0 +1,171 @@
+"""`bw.diagnose`: statistics of a frame, with the numbers of `biaswatch diagnose`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from biaswatch.api.html import html_of
+from biaswatch.api.native_frames import as_pandas, backend_of, flattened, native_frame
+from biaswatch.readers.tables import TableColumns, frame_observations
+from biaswatch.render.all_groups import overall_sentences
+from biaswatch.render.table_diagnosis import Parts, result_rows
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from shared.contracts import Against, Claim, Verdict
+from shared.errors import UsageError
+from shared.formatting import VERDICT_WORDS, interval, p_equals
+from shared.stats.groups.catalogue import parse_statistic
+
+RELABELLINGS = 1000
+STATISTICS = ("mean", "median", "standard_deviation", "sr_larger_sd_mean")
+SHOWN = ("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "p_adjusted", "verdict")
+Names = str | Sequence[str]
+
+
+@dataclass(frozen=True)
+class FrameDiagnosis:
+    """What was found in a frame; its tables are frames of the same library."""
+
+    parts: Parts
+    """Every part as plain rows, as `biaswatch diagnose --json` has them."""
+    warnings: list[str]
+    backend: Any
+
+    @property
+    def comparisons(self) -> Any:
+        """Each gap with its interval, corrected p-value and verdict, the strongest first."""
+        return self._frame("comparisons")
+
+    @property
+    def groups(self) -> Any:
+        """Each statistic of each group, with its interval and how many values are missing."""
+        return self._frame("summary")
+
+    @property
+    def disparities(self) -> Any:
+        """Differences and ratios over all groups, beside what chance gives."""
+        return self._frame("disparity")
+
+    @property
+    def overall(self) -> Any:
+        """The test over all groups of a dimension together."""
+        return self._frame("overall")
+
+    @property
+    def missing(self) -> Any:
+        """Missing values by group, with a test of whether they differ."""
+        return self._frame("missingness")
+
+    @property
+    def has_disparity(self) -> bool:
+        """Whether any comparison is a disparity."""
+        return any(row["verdict"] == Verdict.DISPARITY for row in self.parts["comparisons"])
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """What is concluded, a sentence a comparison."""
+        said = list(overall_sentences(self.parts["overall"]))
+        return [*said, *(comparison_sentence(row) for row in self.parts["comparisons"])]
+
+    def figure(self) -> Any:
+        """Return the gaps with their intervals as a figure of matplotlib."""
+        from biaswatch.api.figures import gap_figure
+
+        return gap_figure(self.parts["comparisons"])
+
+    def __str__(self) -> str:
+        return "\n".join([*self.sentences, *self.warnings])
+
+    def _repr_html_(self) -> str:
+        rows = [flattened(row) for row in self.parts["comparisons"]]
+        shown = [{name: row.get(name) for name in SHOWN} for row in rows]
+        return html_of([*self.sentences[:12], *self.warnings], {"Comparisons": shown})
+
+    def _frame(self, part: str) -> Any:
+        return native_frame(self.parts[part], self.backend)
+
+
+def comparison_sentence(row: Mapping[str, Any]) -> str:
+    """Return what is concluded of one comparison."""
+    low, high = row["ci"] or (None, None)
+    said = interval(row["gap"], low, high, row["reason"])
+    where = f"{row['domain']}: " if row["domain"] else ""
+    p_adjusted = row["p_adjusted"]
+    test = f", {p_equals(p_adjusted)} corrected" if p_adjusted is not None else ""
+    is_disparity = row["verdict"] == Verdict.DISPARITY
+    words = "a disparity" if is_disparity else VERDICT_WORDS[row["verdict"]]
+    return f"{where}{row['a']} against {row['b']}, {row['feature']}: {words} (gap {said}{test})."
+
+
+def diagnose(
+    frame: Any,
+    *,
+    group: Names,
+    feature: Names,
+    unit: str | None = None,
+    set: str | None = None,  # noqa: A002 - the word of the command line
+    domain: Names = (),
+    baseline: str | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    tolerance: float = 0.0,
+    alpha: float = 0.05,
+    correction: str = "bonferroni",
+    claim: str = Claim.POPULATION,
+    compare: str = Against.AUTO,
+    permutations: int = RELABELLINGS,
+    seed: int = 0,
+) -> FrameDiagnosis:
+    """Return statistics by group, disparities and corrected comparisons of a frame.
+
+    Parameters
+    ----------
+    frame
+        Of pandas, polars or Arrow; a row is an answer.
+    group, feature
+        Columns of groups, and of numbers; a name or several.
+    unit
+        The column that names the unit: the prompt, the user. Without it, each row is one.
+    set
+        The column of counterfactual sets, within which groups are compared.
+    domain
+        Columns whose values keep rows apart.
+    baseline
+        The column that values are held to.
+    ranges
+        By feature, the least and the largest value there can be.
+    tolerance
+        The largest gap that does not matter.
+    permutations
+        Relabellings of all groups together: what chance gives beside each disparity.
+
+    Raises
+    ------
+    UsageError
+        A column or a value cannot be used; the sentence names it.
+    """
+    backend = backend_of(frame)
+    columns = TableColumns(
+        _listed(group), _listed(feature), baseline, unit, _listed(domain), set, dict(ranges or {})
+    )
+    labels = [*columns.groups, *columns.domains, *filter(None, [unit, set])]
+    rows, warnings = frame_observations(as_pandas(frame, labels), columns, "The frame")
+    try:
+        plan = ComparisonPlan(alpha, tolerance, correction, 0, Claim(claim), Against(compare))
+        found = diagnose_table(
+            rows,
+            [parse_statistic(name, {}) for name in STATISTICS],
+            plan,
+            ddof=0,
+            rng=np.random.default_rng(seed),
+            permutations=permutations,
+        )
+    except ValueError as error:
+        raise UsageError(str(error).rstrip(".") + ".") from None
+    return FrameDiagnosis(result_rows(found, unit), warnings, backend)
+
+
+def _listed(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)

@@ -1,0 +1,66 @@
+"""Frames of pandas, polars and Arrow: read as pandas has them, made in the caller's kind."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+
+from shared.errors import UsageError
+
+Row = Mapping[str, Any]
+KINDS = "a frame of pandas, polars or Arrow"
+
+
+def backend_of(frame: Any) -> Any:
+    """Return which library's frames these are.
+
+    Raises
+    ------
+    UsageError
+        It is no frame.
+    """
+    try:
+        return nw.get_native_namespace(nw.from_native(frame, eager_only=True))
+    except TypeError:
+        raise UsageError(f"{type(frame).__name__} is not {KINDS}.") from None
+
+
+def as_pandas(frame: Any, labels: Sequence[str]) -> pd.DataFrame:
+    """Return a frame as pandas has it; labels are texts, so that 1 does not become 1.0.
+
+    Raises
+    ------
+    UsageError
+        It is no frame.
+    """
+    backend_of(frame)
+    found = nw.from_native(frame, eager_only=True)
+    if not found.implementation.is_pandas():
+        there = [name for name in dict.fromkeys(labels) if name in found.columns]
+        found = found.with_columns(nw.col(*there).cast(nw.String)) if there else found
+    converted: pd.DataFrame = found.to_pandas()
+    return converted
+
+
+def native_frame(rows: Iterable[Row], backend: Any) -> Any:
+    """Return rows as a frame of the caller's library; what is nested gets columns of its own."""
+    flat = [flattened(row) for row in rows]
+    names = list(dict.fromkeys(name for row in flat for name in row))
+    columns = {name: [row.get(name) for row in flat] for name in names}
+    return nw.from_dict(columns, backend=backend).to_native()
+
+
+def flattened(row: Row) -> dict[str, Any]:
+    """Return a row without nesting: `ci` is `ci_low` and `ci_high`, fields of objects have dots."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, list | tuple) or name == "ci" or name.endswith("_ci"):
+            low, high = value or (None, None)
+            flat |= {f"{name}_low": low, f"{name}_high": high}
+        elif isinstance(value, Mapping):
+            inner = {f"{name}.{key}": each for key, each in value.items()}
+            flat |= flattened(inner)
+        else:
+            flat[name] = value
+    return flat

@@ -1,0 +1,136 @@
+"""`import biaswatch`: light, typed, and with the numbers of the command line on any frame."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import biaswatch as bw
+from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.render.table_diagnosis import result_rows
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from shared.errors import UsageError
+from shared.stats.groups.catalogue import parse_statistic
+
+RNG = np.random.default_rng(3)
+ROWS = 120
+FRAME = pd.DataFrame(
+    {
+        "gender": ["female", "male"] * (ROWS // 2),
+        "rating": RNG.normal(0, 1, ROWS) + np.tile([0.0, 1.5], ROWS // 2),
+        "prompt": [f"p{n // 2}" for n in range(ROWS)],
+        "wave": [1, 1, 2, 2] * (ROWS // 4),
+    }
+)
+ASKED: dict[str, Any] = {"group": "gender", "feature": "rating", "permutations": 0}
+
+
+def test_importing_it_loads_nothing_heavy() -> None:
+    heavy = "{'numpy', 'pandas', 'scipy', 'pydantic', 'matplotlib', 'nats', 'sqlalchemy', 'typer'}"
+    code = f"import sys, biaswatch; print(sorted({heavy} & set(sys.modules)))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+def test_every_name_it_offers_is_there() -> None:
+    assert all(getattr(bw, name) is not None for name in bw.__all__)
+    assert bw.__version__
+    with pytest.raises(AttributeError, match="no attribute 'diagnoze'"):
+        _ = bw.diagnoze
+
+
+def test_a_diagnosis_has_the_numbers_of_the_command_line(tmp_path: Path) -> None:
+    FRAME.to_parquet(tmp_path / "rows.parquet")
+    columns = TableColumns(["gender"], ["rating"], unit="prompt")
+    rows, _ = observations(tmp_path / "rows.parquet", columns)
+    wanted = diagnose_table(
+        rows, [parse_statistic(name, {}) for name in ("mean", "median")], ComparisonPlan(),
+        ddof=0, rng=np.random.default_rng(0), permutations=0,
+    )  # fmt: skip
+    found = bw.diagnose(FRAME, unit="prompt", **ASKED)
+    assert found.parts["comparisons"] == result_rows(wanted, "prompt")["comparisons"]
+
+
+def test_pandas_and_arrow_give_the_same_in_frames_of_their_own() -> None:
+    of_pandas = bw.diagnose(FRAME, **ASKED)
+    of_arrow = bw.diagnose(pa.Table.from_pandas(FRAME), **ASKED)
+    assert of_arrow.parts == of_pandas.parts
+    assert isinstance(of_pandas.comparisons, pd.DataFrame)
+    assert isinstance(of_arrow.comparisons, pa.Table)
+    assert of_pandas.comparisons["ci_low"][0] == of_arrow.comparisons["ci_low"][0].as_py()
+    for part in ("groups", "disparities", "missing"):
+        assert len(getattr(of_pandas, part).columns) > 0
+
+
+def test_polars_gives_the_same_in_frames_of_its_own() -> None:
+    found = bw.diagnose(pl.from_pandas(FRAME), **ASKED)
+    assert found.parts == bw.diagnose(FRAME, **ASKED).parts
+    assert isinstance(found.comparisons, pl.DataFrame)
+
+
+def test_a_diagnosis_says_what_it_found_in_words_html_and_a_picture() -> None:
+    frame = FRAME.assign(gender=FRAME["gender"].replace("female", "<b>female</b>"))
+    found = bw.diagnose(frame, **ASKED)
+    assert found.has_disparity
+    assert "a disparity (gap" in str(found)
+    html = found._repr_html_()
+    assert "&lt;b&gt;female" in html
+    assert "<b>female" not in html
+    assert found.figure().axes
+
+
+def test_whole_numbers_are_groups_of_the_same_name_in_every_library() -> None:
+    asked = {**ASKED, "group": "wave"}
+    of_arrow = bw.diagnose(pa.Table.from_pandas(FRAME), **asked)
+    assert {row["a"] for row in of_arrow.parts["comparisons"]} == {"1"}
+    assert of_arrow.parts == bw.diagnose(FRAME, **asked).parts
+
+
+@pytest.mark.parametrize(
+    ("frame", "changes", "why"),
+    [
+        ([1, 2], {}, "list is not a frame of pandas, polars or Arrow"),
+        (FRAME, {"group": "race"}, "The frame has no column 'race'"),
+        (FRAME, {"feature": "gender"}, "The frame, row 1, column gender: 'female' is no number"),
+        (FRAME, {"correction": "none"}, "none"),
+    ],
+)
+def test_a_slip_is_one_sentence(frame: Any, changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        bw.diagnose(frame, **{**ASKED, **changes})
+
+
+def test_a_table_of_counts_has_measures_a_sentence_and_html() -> None:
+    found = bw.table(10, 40, 25, 25, groups=("women", "men"))
+    assert found.odds_ratio == pytest.approx(0.25)
+    assert found.relative_risk == pytest.approx(0.4)
+    assert str(found).startswith("women 0.2 against men 0.5: a disparity")
+    assert "odds ratio" in found._repr_html_()
+    assert bw.table(0, 0, 1, 1).odds_ratio is None
+    with pytest.raises(UsageError):
+        bw.table(-1, 2, 3, 4)
+
+
+def test_texts_are_measured_in_this_process() -> None:
+    found = bw.measure(["One two.", None], ["words"])
+    assert found["words.words"].tolist()[0] == 2
+    assert found["words.missing"].isna().tolist() == [True, False]
+    assert found["words.missing"][1] == "no answer"
+    assert isinstance(bw.measure(["x"], "words", backend="pyarrow"), pa.Table)
+    with pytest.raises(UsageError, match="no extractor 'wordz'"):
+        bw.measure(["x"], "wordz")
+
+
+def test_an_assertion_fails_with_the_gap_in_words() -> None:
+    with pytest.raises(AssertionError, match=r"(?s)1 of 1 comparisons.*female against male"):
+        bw.assert_no_disparity(FRAME, **ASKED)
+    assert bw.assert_no_disparity(FRAME, **ASKED, least=5).has_disparity
+    same = FRAME.assign(rating=FRAME["wave"].astype(float))
+    assert not bw.assert_no_disparity(same, **ASKED).has_disparity

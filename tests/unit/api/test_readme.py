@@ -1,0 +1,18 @@
+"""The README's Python is run as it stands."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[3] / "README.md"
+
+
+def test_the_python_of_the_readme_runs_and_prints_what_it_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - it is ours
+    said = re.search(r"print\(.*?\)  # (.*?) \.\.\.\)", code)
+    assert said is not None
+    assert said[1].split(" (gap")[0] in capsys.readouterr().out
