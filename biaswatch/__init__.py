@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from biaswatch.api.measurements import measure
     from biaswatch.api.platforms import (
         AsyncPlatform,
+        ConnectedPlatform,
         FinishedRun,
-        Platform,
         connect,
         connect_async,
         run,
@@ -25,16 +25,26 @@ if TYPE_CHECKING:
     from biaswatch.api.two_by_two import TableFindings, table
 
 __all__ = [
-    "AsyncPlatform", "FinishedRun", "FrameDiagnosis", "Platform", "TableFindings",
-    "assert_no_disparity", "connect",
-    "connect_async", "diagnose", "measure", "run", "run_async", "table",
+    "AsyncPlatform",
+    "ConnectedPlatform",
+    "FinishedRun",
+    "FrameDiagnosis",
+    "TableFindings",
+    "assert_no_disparity",
+    "connect",
+    "connect_async",
+    "diagnose",
+    "measure",
+    "run",
+    "run_async",
+    "table",
 ]  # fmt: skip
 _MODULES = {
     "assertions": ("assert_no_disparity",),
     "frame_diagnosis": ("FrameDiagnosis", "diagnose"),
     "measurements": ("measure",),
-    "platforms": ("AsyncPlatform", "FinishedRun", "Platform", "connect", "connect_async", "run",
-                  "run_async"),
+    "platforms": ("AsyncPlatform", "FinishedRun", "ConnectedPlatform", "connect", "connect_async",
+                  "run", "run_async"),
     "two_by_two": ("TableFindings", "table"),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

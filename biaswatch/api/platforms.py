@@ -160,7 +160,7 @@ async def _finished(client: GatewayClient, run_id: str) -> FinishedRun:
     return FinishedRun(found, [row async for row in exported_rows(client, runs)])
 
 
-class Platform:
+class ConnectedPlatform:
     """A platform behind a gateway; methods return when they are done, also in a notebook."""
 
     def __init__(self, url: str | None = None, token: str | None = None) -> None:
@@ -201,9 +201,9 @@ def _waited(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         return thread.submit(lambda: asyncio.run(work())).result()
 
 
-def connect(url: str, token: str | None = None) -> Platform:
+def connect(url: str, token: str | None = None) -> ConnectedPlatform:
     """Return the platform behind a gateway, `http://host:8080`."""
-    return Platform(url, token)
+    return ConnectedPlatform(url, token)
 
 
 def connect_async(url: str, token: str | None = None) -> AsyncPlatform:
@@ -214,9 +214,9 @@ def connect_async(url: str, token: str | None = None) -> AsyncPlatform:
 def run(suite: AnySuite, target: Targets, **options: Any) -> FinishedRun:
     """Put a suite to models on the platform that runs on this machine, or on one started now.
 
-    The options are those of `Platform.run`.
+    The options are those of `ConnectedPlatform.run`.
     """
-    return Platform().run(suite, target, **options)
+    return ConnectedPlatform().run(suite, target, **options)
 
 
 async def run_async(suite: AnySuite, target: Targets, **options: Any) -> FinishedRun:

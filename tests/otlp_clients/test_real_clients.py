@@ -12,18 +12,22 @@ import pytest
 from pydantic import SecretStr
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from biaswatch.importing.log_files import LogFile
 from services.gateway.app import signal_intake, web_app
 from services.gateway.otlp.intake import PATIENCE, JoinedAnswers
 from services.gateway.otlp.routes import publish
+from services.gateway.otlp.wire import format_of, signals_of, unpacked
 from services.gateway.settings import GatewaySettings
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.simulator.app import build
 from services.simulator.settings import SimulatorSettings
 from shared.bus.stage import Stage
 from shared.contracts import Exchange, ExtractorStatus, Response
+from shared.conventions.mapping import MappingFile
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus, ReceivedRecords
+from tests.support.otlp import json_of
 from tests.support.records import make_traffic_monitor
 from tests.support.waiting import PATIENCE_S
 
@@ -171,3 +175,29 @@ async def test_requests_that_are_sent_again_in_another_order_add_no_answer(
     assert await bus.count(Response) == CALLS
     counted = store.window_answers.accounts(make_traffic_monitor().monitor_id)
     assert (counted.sent, counted.duplicate) == (2 * CALLS, CALLS)
+
+
+@pytest.mark.parametrize("kind", ENVIRONMENTS)
+async def test_the_same_requests_in_a_file_are_the_same_answers(
+    kind: str, model: str, collector: Collector, bus: ProvisionedBus, tmp_path: Path
+) -> None:
+    await asked(kind, model, collector.url)
+    await collector.join()
+    taken = ReceivedRecords()
+    bus.work(Stage("gateway", Exchange, taken.handle))
+    await taken.wait_for(CALLS)
+    lines = []
+    for path, headers, body in collector.app.sent:
+        plain = unpacked(body, headers.get("content-encoding", ""))
+        sent_as = format_of(headers["content-type"])
+        lines.append(json_of(signals_of(plain, sent_as, path.rpartition("/")[2])))
+    file = tmp_path / "log.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in lines))
+    mapping = MappingFile.model_validate({"groups": {"gender": "langfuse.trace.metadata.gender"}})
+    answers = [each for _, each in LogFile(file, None, mapping, "support").answers()]
+    of_file = {each["id"]: (each["text"], each["unit"], each["groups"], each["at"])
+               for each in answers}  # fmt: skip
+    assert len(answers) == CALLS
+    assert of_file == {
+        each.key: (each.text, each.unit_id, each.groups, each.said_at) for each in taken.records
+    }

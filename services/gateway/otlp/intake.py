@@ -20,7 +20,7 @@ from shared.errors import NotFoundError
 from shared.store import Store
 from shared.store.answer_parts import Operation, WaitingPart
 from shared.store.scope import Scope
-from shared.telemetry import OTLP_SIGNALS, log
+from shared.telemetry import OTLP_SIGNALS, REDACTIONS, log
 
 QUIET = timedelta(seconds=2)
 """How long nothing more has to come of a complete operation: its events may be in two batches."""
@@ -126,10 +126,10 @@ class SignalIntake:
             content=replace(
                 content,
                 asked=tuple(
-                    each.model_copy(update={"content": self._redaction(each.content).text})
+                    each.model_copy(update={"content": self._redacted(each.content)})
                     for each in content.asked
                 ),
-                text=None if content.text is None else self._redaction(content.text).text,
+                text=None if content.text is None else self._redacted(content.text),
             ),
         )
         body = _PART.dump_json(found, exclude_defaults=True)
@@ -138,6 +138,13 @@ class SignalIntake:
             self._store.tenant, part.source, part.key[:512], digest, self._now(),
             part.is_span, content.answered, body.decode(),
         )  # fmt: skip
+
+    def _redacted(self, text: str) -> str:
+        """Return a text without what the redaction finds, which is counted."""
+        found = self._redaction(text)
+        for name, times in found.counts.items():
+            REDACTIONS.labels(name).inc(times)
+        return found.text
 
     def _named(self, unit: str | None) -> str | None:
         redacted = unit is not None and self._redaction(unit).counts
