@@ -14,6 +14,7 @@ from services.gateway.callers import scope_of_caller
 from services.gateway.channels.commands import ChannelCommands
 from services.gateway.channels.queries import ChannelQueries
 from services.gateway.channels.routes import channel_routes
+from services.gateway.dashboard.action_routes import PageActions
 from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.routes import PageSources, page_routes
@@ -121,7 +122,8 @@ def web_app(
     overview = OverviewQueries(store, runs, monitors, channels, now)
     pages = AnswerQueries(store), RunPageQueries(store), overview
     sources = PageSources(runs, monitors, *pages)
-    app.include_router(page_routes(sources, tokens, now))
+    actions = PageActions(runs, run_commands, monitors, monitor_commands, send, audit)
+    app.include_router(page_routes(sources, actions, tokens, now))
     add_error_handlers(app)
     describe(app)
     app.add_middleware(BodyLimits, body_s=settings.gateway_body_s)

@@ -39,7 +39,7 @@ class Caller:
     """The address the request came from."""
     by_session: bool = False
     """Whether a browser's cookie tells, which it also sends with what another site makes it send;
-    so a session reads pages, and does nothing else."""
+    so a session reads pages and sends their forms, and does nothing else."""
     by_proxy: bool = False
 
     def may(self, right: Right) -> bool:

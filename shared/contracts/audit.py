@@ -28,6 +28,7 @@ class AuditAction(StrEnum):
     MONITOR_PAUSE = "monitor.pause"
     MONITOR_RESUME = "monitor.resume"
     MONITOR_DELETE = "monitor.delete"
+    ALARM_ACKNOWLEDGE = "alarm.acknowledge"
     TARGET_RESUME = "target.resume"
     CHANNEL_TEST = "channel.test"
     CHANNEL_RETRY = "channel.retry"

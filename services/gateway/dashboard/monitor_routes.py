@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
@@ -15,6 +16,8 @@ from services.gateway.dashboard.monitor_tables import (
     window_table,
 )
 from services.gateway.dashboard.monitor_titles import RANGES, in_time, titles_of
+from services.gateway.dashboard.overview_queries import OverviewQueries
+from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.rendering import csv_file, page
 from services.gateway.monitors.evidence_views import EvidenceView
 from services.gateway.monitors.queries import MonitorQueries
@@ -28,10 +31,11 @@ MOST_WINDOWS_IN_TIME = 1000
 
 
 def monitor_page_routes(
-    monitors: MonitorQueries, tokens: Tokens, now: Callable[[], datetime]
+    monitors: MonitorQueries, overview: OverviewQueries, tokens: Tokens, now: Callable[[], datetime]
 ) -> APIRouter:
     """Return the pages of a monitor."""
     router = APIRouter(dependencies=[Depends(tokens.signed_in)])
+    page_forms = forms_with(tokens)
 
     def histories_in(name: str, span: str, *, traffic: bool) -> list[History]:
         windows = monitors.windows(name, MOST_WINDOWS_IN_TIME) if traffic else []
@@ -40,7 +44,12 @@ def monitor_page_routes(
 
     @router.get("/monitors/{name}")
     def show_monitor(
-        name: str, comparison: str = "", span: str = "", *, live: bool = False
+        name: str,
+        forms: Annotated[PageForms, Depends(page_forms)],
+        comparison: str = "",
+        span: str = "",
+        *,
+        live: bool = False,
     ) -> HTMLResponse:
         view = monitors.show(name)
         titles = titles_of(monitors.monitor(name).plan)
@@ -48,8 +57,9 @@ def monitor_page_routes(
         drawn = _chosen(histories, comparison)
         windows = monitors.windows(name, MOST_WINDOWS) if view.accounts else []
         evidence = sorted(view.evidence, key=_by_urgency)
-        return page(
+        shown = page(
             "monitor.html",
+            forms=forms,
             reload_s=RELOAD_S if live else None,
             live=live,
             view=view,
@@ -70,11 +80,21 @@ def monitor_page_routes(
             window=window_table(view.window) if view.window else None,
             now=now(),
         )
+        return forms.kept_by(shown)
 
     @router.get("/monitors/{name}/alarms")
-    def show_alarms(name: str) -> HTMLResponse:
-        titles = titles_of(monitors.monitor(name).plan)
-        return page("alarms.html", name=name, titles=titles, alarms=monitors.alarms(name))
+    def show_alarms(name: str, forms: Annotated[PageForms, Depends(page_forms)]) -> HTMLResponse:
+        alarms = monitors.alarms(name)
+        shown = page(
+            "alarms.html",
+            name=name,
+            forms=forms,
+            titles=titles_of(monitors.monitor(name).plan),
+            alarms=alarms,
+            standing={each.id for each in standing_of(view.alarm for view in alarms).values()},
+            notes=overview.acknowledgements(each.alarm.id for each in alarms),
+        )
+        return forms.kept_by(shown)
 
     @router.get("/monitors/{name}/comparisons.csv")
     def download_comparisons(name: str) -> Response:

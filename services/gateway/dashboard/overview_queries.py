@@ -11,6 +11,7 @@ from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.views import RunProgress
 from shared.contracts import (
     Alarm,
+    AuditAction,
     AuditEntry,
     ExtractorStatus,
     MonitorState,
@@ -24,6 +25,8 @@ from shared.store.audit import AuditFilter
 MOST_CHANGES = 8
 MOST_WINDOWS = 24
 MOST_ENTRIES = 200
+MOST_NOTES = 20
+ACKNOWLEDGED = AuditAction.ALARM_ACKNOWLEDGE.value
 SILENT_AFTER = timedelta(minutes=10)
 """An extractor that was not heard of for so long is not running."""
 
@@ -126,3 +129,14 @@ class OverviewQueries:
     def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
         """Return the latest entries of the caller's tenant."""
         return self._store.audit.latest(MOST_ENTRIES, wanted)
+
+    def acknowledgements(self, alarm_ids: Iterable[str]) -> dict[str, list[AuditEntry]]:
+        """Return who has acknowledged alarms, the latest first; the audit trail keeps it."""
+        return {
+            id_: [each for each in found if each.failure is None]
+            for id_ in alarm_ids
+            for found in [
+                self._store.audit.latest(MOST_NOTES, AuditFilter(id_, None, ACKNOWLEDGED))
+            ]
+            if found
+        }

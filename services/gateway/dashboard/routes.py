@@ -1,4 +1,4 @@
-"""The routes of the dashboard's pages, which change nothing."""
+"""The routes of the dashboard: its pages, and what their forms do."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
 from services.gateway.auth import PAGE_HEADERS, Tokens, local_path
+from services.gateway.dashboard.action_routes import PageActions, action_routes
 from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.answer_routes import answer_routes
 from services.gateway.dashboard.comparison_routes import comparison_routes
@@ -34,14 +35,17 @@ class PageSources:
     overview: OverviewQueries
 
 
-def page_routes(sources: PageSources, tokens: Tokens, now: Callable[[], datetime]) -> APIRouter:
+def page_routes(
+    sources: PageSources, actions: PageActions, tokens: Tokens, now: Callable[[], datetime]
+) -> APIRouter:
     """Return the pages, their style sheet and the login."""
     router = APIRouter(include_in_schema=False)
     router.include_router(_api_routes(tokens))
     platform = operation_routes(sources.overview, sources.runs, sources.monitors, tokens, now)
     router.include_router(platform)
     router.include_router(comparison_routes(sources.runs, tokens))
-    router.include_router(monitor_page_routes(sources.monitors, tokens, now))
+    router.include_router(action_routes(actions, tokens))
+    router.include_router(monitor_page_routes(sources.monitors, sources.overview, tokens, now))
     router.include_router(answer_routes(sources.answers, sources.runs, tokens))
     runs = run_page_routes(sources.runs, sources.answers, sources.run_pages, tokens)
     router.include_router(runs)

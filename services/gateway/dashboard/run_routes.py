@@ -1,6 +1,7 @@
 """The routes of a run's page and of its tables as files."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
@@ -9,6 +10,7 @@ from services.gateway.auth import Tokens
 from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.comparison_matrix import matrices_of
 from services.gateway.dashboard.group_plots import forest_of, spreads_of
+from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.rendering import csv_file, page
 from services.gateway.dashboard.run_findings import run_summary, strongest_first, title_of, where_of
 from services.gateway.dashboard.run_page_queries import RunPageQueries
@@ -26,16 +28,24 @@ def run_page_routes(
 ) -> APIRouter:
     """Return the page of a run, and its tables."""
     router = APIRouter(dependencies=[Depends(tokens.signed_in)])
+    page_forms = forms_with(tokens)
 
     @router.get("/runs/{run_id}")
-    def show_run(run_id: str, finding: str = "", *, live: bool = False) -> HTMLResponse:
+    def show_run(
+        run_id: str,
+        forms: Annotated[PageForms, Depends(page_forms)],
+        finding: str = "",
+        *,
+        live: bool = False,
+    ) -> HTMLResponse:
         progress = runs.progress(run_id)
         run, suite = answers.planned(run_id)
         diagnoses = runs.diagnoses(run_id)
         chosen = _chosen(diagnoses, finding)
         values = beside.values(run, suite, chosen) if chosen and suite else None
-        return page(
+        shown = page(
             "run.html",
+            forms=forms,
             reload_s=RELOAD_S if live and not progress.ended else None,
             live=None if progress.ended else live,
             run=progress,
@@ -50,6 +60,7 @@ def run_page_routes(
             groups=groups_table([chosen], run_id) if chosen else None,
             provenance=beside.provenance(run, suite, diagnoses),
         )
+        return forms.kept_by(shown)
 
     @router.get("/runs/{run_id}/comparisons.csv")
     def download_comparisons(run_id: str) -> Response:

@@ -1,0 +1,131 @@
+"""What forms of pages do, for whom, and which forms are refused, over real HTTP."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+from lxml import html
+
+from services.gateway.settings import GatewaySettings
+from shared.contracts import Cancellation, Monitor, MonitorState
+from shared.contracts.access import verifier_of
+from shared.runtime.web import web_server
+from shared.store import Store, migrate
+from tests.support.api import api_on
+from tests.support.records import AT, make_alarm, make_monitor, make_run
+from tests.support.waiting import PATIENCE_S
+
+NASTY = "<script>alert('x')</script>"
+MONITOR = make_monitor(name="watched", since=AT)
+RUN = make_run()
+ALARM = make_alarm(
+    monitor="watched",
+    monitor_id=MONITOR.monitor_id,
+    comparison_key=MONITOR.plan.watched[0].key,
+    twins=(),
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        store.records.write([MONITOR, RUN, ALARM])
+        yield store
+
+
+@asynccontextmanager
+async def signed_in(store: Store, tmp_path: Path, role: str) -> AsyncIterator[httpx2.AsyncClient]:
+    path = tmp_path / "tokens.yaml"
+    entry = {"name": "anna", "role": role, "texts": True, "verifier": verifier_of("t")}
+    path.write_text(json.dumps({"tokens": [entry]}))
+    settings = GatewaySettings(gateway_tokens_file=path)
+    async with (
+        web_server(api_on(store, settings), "127.0.0.1", 0) as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
+    ):
+        assert (await client.post("/login", data={"token": "t"})).status_code == 303
+        yield client
+
+
+async def form_on(client: httpx2.AsyncClient, page: str, action: str) -> dict[str, str]:
+    """Return the hidden field of the form that is sent to an address."""
+    found = html.fromstring((await client.get(page)).text)
+    [token] = found.xpath(f"//form[@action='{action}']//input[@name='form_token']/@value")
+    return {"form_token": token}
+
+
+async def test_a_monitor_is_paused_and_resumed_and_both_are_audited(
+    store: Store, tmp_path: Path
+) -> None:
+    async with signed_in(store, tmp_path, "run") as client:
+        for verb, state in (("pause", MonitorState.PAUSED), ("resume", MonitorState.ACTIVE)):
+            action = f"/monitors/watched/{verb}"
+            form = await form_on(client, "/monitors/watched", action)
+            assert (await client.post(action, data=form)).status_code == 303
+            last = max(store.records.all(Monitor), key=lambda each: each.moment_ms)
+            assert last.state is state
+    acts = [each.action.value for each in store.audit.latest(9) if each.actor == "anna"]
+    assert acts == ["monitor.resume", "monitor.pause"]
+
+
+async def test_a_run_is_cancelled(store: Store, tmp_path: Path) -> None:
+    async with signed_in(store, tmp_path, "run") as client:
+        action = f"/runs/{RUN.id}/cancel"
+        form = await form_on(client, f"/runs/{RUN.id}", action)
+        assert (await client.post(action, data=form)).status_code == 303
+    assert [each.run_id for each in store.records.all(Cancellation)] == [RUN.id]
+
+
+async def test_an_alarm_is_acknowledged_with_a_note_that_is_kept_and_stays_text(
+    store: Store, tmp_path: Path
+) -> None:
+    async with signed_in(store, tmp_path, "run") as client:
+        page = "/monitors/watched/alarms"
+        action = f"{page}/{ALARM.id}/acknowledge"
+        form = await form_on(client, page, action)
+        assert (await client.post(action, data={**form, "note": " "})).status_code == 422
+        sent = await client.post(action, data={**form, "note": f"known {NASTY}"})
+        assert sent.headers["location"] == f"{page}#{ALARM.id}"
+        shown = html.fromstring((await client.get(page)).text)
+        assert not shown.xpath("//script")
+        assert f"known {NASTY}" in shown.text_content()
+        assert "anna" in shown.text_content()
+
+
+async def test_whoever_may_only_read_sees_no_button_and_can_send_no_form(
+    store: Store, tmp_path: Path
+) -> None:
+    async with signed_in(store, tmp_path, "read") as client:
+        for page in ("/monitors/watched", "/monitors/watched/alarms", f"/runs/{RUN.id}"):
+            shown = html.fromstring((await client.get(page)).text)
+            assert not shown.xpath("//form[@method='post'] | //input[@name='form_token']")
+        sent = await client.post("/monitors/watched/pause", data={"form_token": "x"})
+        assert sent.status_code == 403
+        assert "has the role read" in sent.text
+
+
+@pytest.mark.parametrize("forged", ["nothing", "another action's", "another browser's"])
+async def test_a_form_that_was_on_no_page_of_ours_does_nothing(
+    store: Store, tmp_path: Path, forged: str
+) -> None:
+    async with signed_in(store, tmp_path, "run") as client:
+        form = await form_on(client, "/monitors/watched", "/monitors/watched/pause")
+        action = "/monitors/watched/pause"
+        if forged == "nothing":
+            form = {}
+        elif forged == "another action's":
+            action = f"/runs/{RUN.id}/cancel"
+        else:
+            session = client.cookies["biaswatch_session"]
+            client.cookies.clear()
+            client.headers["Cookie"] = f"biaswatch_session={session}; biaswatch_form=another"
+        sent = await client.post(action, data=form)
+        assert sent.status_code == 403
+        assert "was not on a page" in sent.text
+    assert [each.state for each in store.records.all(Monitor)] == [MonitorState.ACTIVE]
+    assert not list(store.records.all(Cancellation))
