@@ -2,16 +2,21 @@
 
 from math import isfinite
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from biaswatch.cli.options import Json
+from biaswatch.cli.options import Json, Server, Token
 from biaswatch.readers.suites import load_suite
 from biaswatch.render.output import print_rows
 from shared.contracts import Claim
+from shared.contracts.identity import is_id
 from shared.errors import UsageError
+
+if TYPE_CHECKING:
+    from biaswatch.run_planning.observed_spread import ObservedSpread
+    from services.diagnoser.domain.findings.observations import Observations
 
 
 def plan(
@@ -32,12 +37,22 @@ def plan(
         typer.Option(help="Deviation of prompts' means; half of --sd, .1 for yes or no."),
     ] = None,
     set_correlation: Annotated[
-        float, typer.Option(help="Correlation of the means of twins, 0 to 1.")
-    ] = 0.5,
+        float | None,
+        typer.Option(help="Correlation of the means of twins, 0 to 1.", show_default="0.5"),
+    ] = None,
     level: Annotated[
         float | None, typer.Option(help="The second group's mean; else both lie about the middle.")
     ] = None,
-    missing: Annotated[float, typer.Option(help="Share of answers that will be missing.")] = 0.0,
+    missing: Annotated[
+        float | None, typer.Option(help="Share of answers that will be missing.", show_default="0")
+    ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Take spread, range, repeats and missing from this run."),
+    ] = None,
+    feature: Annotated[
+        str | None, typer.Option(help="Of the run of --like, the feature to look at.")
+    ] = None,
     repeats: Annotated[
         list[int] | None,
         typer.Option(min=1, help="Repeats to look at; may be repeated.", show_default="1, 3, 10"),
@@ -55,17 +70,24 @@ def plan(
     power: Annotated[float, typer.Option(help="The share of runs that are to find it.")] = 0.8,
     simulations: Annotated[int, typer.Option(min=50, help="Of each size of a study.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Of the simulations.")] = 1,
+    server: Server = None,
+    token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Say how many sets and repeats of a suite find a gap, and what it finds as it is."""
     # The mathematics is slow to load.
-    from biaswatch.run_planning.plan import Assumed, PlanOptions, explained, planned_run
+    from biaswatch.run_planning.explanation import explained, seen_sentence
+    from biaswatch.run_planning.plan import Assumed, PlanOptions, like_a_run, planned_run
 
     given = {"--gap": gap, "--rate": rate, "--level": level, "--tolerance": tolerance}
     for name, number in given.items():
         if number is not None and not isfinite(number):
             raise UsageError(f"{name} is a number, not {number}.")
     assumed = Assumed(gap, sd, between_sd, set_correlation, rate, level, range_, missing)
+    seen = _seen(like, feature, dimension, server, token)
+    if seen is not None:
+        assumed = like_a_run(assumed, seen)
+        repeats = repeats or sorted({1, seen.repeats, 10})
     options = PlanOptions(
         alpha, tolerance, power, tuple(repeats or (1, 3, 10)), features, parts, dimension, claim,
         simulations, seed,
@@ -75,4 +97,39 @@ def plan(
         found = planned_run(
             loaded, assumed, options, lambda of: shown.update(f"Simulating runs: {of}")
         )
-    print_rows(found.rows, explained(found), as_json=as_json, always=("power", "calls"))
+    said = explained(found) if seen is None else f"{explained(found)}\n{seen_sentence(like, seen)}"
+    print_rows(found.rows, said, as_json=as_json, always=("power", "calls"))
+
+
+def _seen(
+    run: str | None,
+    feature: str | None,
+    dimension: str | None,
+    server: str | None,
+    token: str | None,
+) -> "ObservedSpread | None":
+    """Return how the answers of a run were spread; None where no run is named."""
+    if run is None:
+        if feature or server:
+            raise UsageError("--feature and --server are for the run of --like: name one.")
+        return None
+    if not is_id(run):
+        raise UsageError(f"{run!r} is no run's id: `biaswatch runs` lists them.")
+    from biaswatch.cli.diagnosis_input import read_runs
+    from biaswatch.readers.run_tables import RunColumns, run_observations
+    from biaswatch.run_planning.observed_spread import observed_spread
+
+    [table] = read_runs([run], server, token)
+    observed = run_observations(table, RunColumns(features=[feature] if feature else []))
+    if len(observed.features) > 1:
+        raise UsageError(
+            f"The run measured {', '.join(observed.features)}: name one of them by --feature."
+        )
+    return observed_spread(observed, _dimension(observed, dimension))
+
+
+def _dimension(observed: "Observations", named: str | None) -> str:
+    there = list(observed.groups)
+    if named is not None and named not in there:
+        raise UsageError(f"The run has no dimension {named!r}. There are: {', '.join(there)}.")
+    return named or there[0]

@@ -1,15 +1,15 @@
 """How many sets and repeats a run needs to find a gap: rows and the sentences that explain them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from biaswatch.run_planning.observed_spread import ObservedSpread
 from biaswatch.run_planning.suite_shape import ComparedShape, compared_shapes, smallest
 from shared.contracts import Claim, Suite
 from shared.errors import UsageError
 from shared.stats.comparisons.assumed_answers import AssumedAnswers
 from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.comparisons.planned_power import (
-    FURTHEST,
     Enough,
     PlannedTest,
     simulated_power,
@@ -20,6 +20,8 @@ Row = dict[str, str | int | float | None]
 Told = Callable[[str], None]
 AS_IT_IS, ENOUGH = "as it is", "enough"
 MOST_REPEATS = 1024
+SET_CORRELATION = 0.5
+"""Of twins, where neither a run nor anybody says it."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,11 @@ class Assumed:
     gap: float
     sd: float | None = None
     between_sd: float | None = None
-    set_correlation: float = 0.5
+    set_correlation: float | None = None
     rate: float | None = None
     level: float | None = None
     bounds: Bounds | None = None
-    missing: float = 0.0
+    missing: float | None = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,25 @@ def _with_range(assumed: Assumed, suite: Suite) -> Assumed:
     return replace(assumed, bounds=declared.pop())
 
 
+def like_a_run(assumed: Assumed, seen: ObservedSpread) -> Assumed:
+    """Fill in what a run shows, wherever nothing else was given; groups lie about its mean."""
+    level = seen.mean - assumed.gap / 2 if assumed.level is None else assumed.level
+    known = replace(
+        assumed,
+        between_sd=_first(assumed.between_sd, seen.between_sd),
+        set_correlation=_first(assumed.set_correlation, seen.set_correlation),
+        missing=_first(assumed.missing, seen.missing),
+    )
+    if seen.sd is None or assumed.rate is not None:
+        return replace(known, rate=_first(assumed.rate, level))
+    bounds = seen.bounds if assumed.bounds is None else assumed.bounds
+    return replace(known, sd=_first(assumed.sd, seen.sd), level=level, bounds=bounds)
+
+
+def _first(given: float | None, seen: float | None) -> float | None:
+    return seen if given is None else given
+
+
 def assumed_answers(assumed: Assumed) -> AssumedAnswers:
     """Fill in the defaults: a quarter of the range, half of it between prompts, the middle.
 
@@ -111,11 +132,13 @@ def assumed_answers(assumed: Assumed) -> AssumedAnswers:
     ValueError
         No answers are like that, or nothing says how they are spread.
     """
+    correlation = SET_CORRELATION if assumed.set_correlation is None else assumed.set_correlation
+    missing = assumed.missing or 0.0
     if assumed.rate is not None:
         between = 0.1 if assumed.between_sd is None else assumed.between_sd
         return AssumedAnswers(
-            assumed.rate + assumed.gap, assumed.rate, None, between, assumed.set_correlation,
-            (0.0, 1.0), assumed.missing,
+            assumed.rate + assumed.gap, assumed.rate, None, between, correlation,
+            (0.0, 1.0), missing,
         )  # fmt: skip
     sd, bounds, level = assumed.sd, assumed.bounds, assumed.level
     if sd is None and bounds is None:
@@ -125,9 +148,7 @@ def assumed_answers(assumed: Assumed) -> AssumedAnswers:
     if level is None:
         level = (sum(bounds) / 2 if bounds else 0.0) - assumed.gap / 2
     between = (sd or 0.0) / 2 if assumed.between_sd is None else assumed.between_sd
-    return AssumedAnswers(
-        level + assumed.gap, level, sd, between, assumed.set_correlation, bounds, assumed.missing
-    )
+    return AssumedAnswers(level + assumed.gap, level, sd, between, correlation, bounds, missing)
 
 
 def _check(assumed: Assumed, options: PlanOptions) -> None:
@@ -227,51 +248,3 @@ class _Search:
             "suite": suite, "sets": size, "repeats": repeats,
             "prompts": prompts, "calls": calls, "power": power,
         }  # fmt: skip
-
-
-def explained(plan: RunPlan) -> str:
-    """Say what was planned for, what is assumed, and what is the least that is enough."""
-    return "\n".join([_about(plan), _assumptions(plan), *_least(plan)])
-
-
-def _about(plan: RunPlan) -> str:
-    compared, test = plan.compared, plan.test
-    units = "sets that both groups have" if compared.shape.pairs else "prompts a group, unpaired"
-    share = f"alpha {test.alpha:g} is shared by {test.family} comparisons"
-    return (
-        f"Planned for {compared.a} against {compared.b} ({compared.dimension}), the comparison with"
-        f" the fewest units: {compared.shape.size} {units}; {share}, tolerance {test.tolerance:g}."
-    )
-
-
-def _assumptions(plan: RunPlan) -> str:
-    answers = plan.answers
-    spread = "yes or no" if answers.sd is None else f"deviation {answers.sd:.3g} within a prompt"
-    return (
-        f"Assumed: means of {answers.mean_a:.4g} and {answers.mean_b:.4g}, {spread},"
-        f" {answers.between_sd:.3g} between prompts, correlation of twins"
-        f" {answers.set_correlation:g}, {answers.missing:.0%} of answers missing."
-    )
-
-
-def _least(plan: RunPlan) -> Sequence[str]:
-    asked = f"{plan.power:.0%} of runs"
-    enough = [row for row in plan.rows if row["suite"] == ENOUGH and row["calls"] is not None]
-    if not enough:
-        return [_out_of_reach(plan, asked)]
-    row = min(enough, key=lambda each: each["calls"] or 0)
-    more = f"{row['repeats']} repeats" if row["repeats"] != 1 else "1 repeat"
-    of = "sets" if plan.compared.shape.pairs else "prompts a group"
-    said = f"{asked} find the gap with {row['sets']} {of} and {more}, in {row['calls']:,} calls"
-    if plan.test.fixed_prompts:
-        return [f"{said}. The claim is about these prompts alone, so that only repeats can change."]
-    return [f"{said}: the fewest of the rows."]
-
-
-def _out_of_reach(plan: RunPlan, asked: str) -> str:
-    if plan.test.fixed_prompts:
-        return (
-            f"Not even {MOST_REPEATS:,} repeats find the gap in {asked}; the claim is about these"
-            " prompts alone, so that only repeats can change."
-        )
-    return f"Not even {FURTHEST:,} sets find the gap in {asked}: plan for a larger gap."

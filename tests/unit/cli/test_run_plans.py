@@ -9,7 +9,8 @@ import yaml
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.run_planning.plan import Assumed, PlanOptions, RunPlan, explained, planned_run
+from biaswatch.run_planning.explanation import explained
+from biaswatch.run_planning.plan import Assumed, PlanOptions, RunPlan, planned_run
 from biaswatch.run_planning.suite_shape import compared_shapes
 from shared.contracts import Suite
 from shared.errors import UsageError

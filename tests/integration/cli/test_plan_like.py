@@ -1,0 +1,64 @@
+"""`plan --like RUN`: spread, repeats and missing answers of a stored run, without a platform up."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shared.store import Store, migrate
+from tests.support.commands import CommandLine
+from tests.support.measured_runs import make_measured_run, make_suite, write_measured_run
+
+SUITE = make_suite(sets=8)
+RUN = make_measured_run(SUITE, repeats=3)
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> CommandLine:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        write_measured_run(store, RUN, SUITE)
+    return CommandLine(tmp_path)
+
+
+def suite_file(folder: Path) -> str:
+    path = folder / "suite.json"
+    path.write_text(SUITE.model_dump_json(exclude_none=True, exclude_defaults=True))
+    return str(path)
+
+
+def test_a_plan_takes_from_a_run_what_nobody_has_to_assume_then(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    words = ("plan", suite_file(tmp_path), "--gap", "0.4", "--simulations", "50")
+    like = ("--like", RUN.id, "--feature", "sentiment", "--dimension", "race")
+    found = command(*words, *like, "--json")
+    assert found.returncode == 0, found.stderr
+    assert {row["repeats"] for row in json.loads(found.stdout)} == {1, 3, 10}
+    said = command(*words, *like).stdout
+    assert "sentiment: mean" in said
+    assert "3 answers a prompt" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--like", RUN.id), "name one of them by --feature"),
+        (("--like", "nothing"), "is no run's id"),
+        (("--like", "0" * 32), "0" * 32),
+        (("--like", RUN.id, "--feature", "rage"), "has no feature 'rage'"),
+        (("--feature", "words"), "are for the run of --like"),
+        (
+            ("--like", RUN.id, "--feature", "sentiment", "--dimension", "age"),
+            "has no dimension 'age'",
+        ),
+    ],
+)
+def test_what_cannot_be_taken_from_a_run_is_one_sentence(
+    command: CommandLine, tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    found = command("plan", suite_file(tmp_path), "--gap", "0.4", *options)
+    assert found.returncode in (1, 2)
+    assert said in " ".join(found.stderr.split())
+    assert "Traceback" not in found.stderr
