@@ -77,6 +77,7 @@ def compare(
     from biaswatch.cli.diagnose import check_levels
     from biaswatch.render import run_changes
     from services.diagnoser.domain.changes.run_changes import ChangePlan, compare_runs
+    from services.diagnoser.domain.changes.unmatched_changes import compare_whole_runs
     from services.diagnoser.domain.findings.plans import ComparisonPlan
 
     least = least_gap(fail_on, any_size=CHANGE)
@@ -93,10 +94,15 @@ def compare(
     plan = ComparisonPlan(
         given.alpha if alpha is None else alpha,
         given.tolerance if tolerance is None else tolerance,
-        claim=claim or given.claim,
+        claim=(given.matched and claim) or given.claim,
         against=given.against,
     )
-    found = compare_runs(given.matched, ChangePlan(plan, missing_tolerance))
+    declared = ChangePlan(plan, missing_tolerance)
+    found = (
+        compare_runs(given.matched, declared)
+        if given.matched
+        else compare_whole_runs(given.runs, declared)
+    )
     about = {
         **given.about,
         "claim": plan.claim.value,

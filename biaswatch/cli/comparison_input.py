@@ -18,6 +18,8 @@ from services.diagnoser.domain.findings.observations import Observations
 from shared.contracts import Against, Claim
 from shared.errors import UsageError
 
+LEAST_SHARE_IN_COMMON = 0.5
+"""Of the prompts of the run that has fewer: below, these prompts do not stand for the runs."""
 Model = tuple[str, str]
 """A target and a scaffold."""
 
@@ -35,7 +37,10 @@ class RunPart:
 class ComparisonInput:
     """What both runs have, and what is known of them."""
 
-    matched: MatchedPrompts
+    runs: list[tuple[str, Observations, Observations]]
+    """By target and scaffold, all answers before and after."""
+    matched: MatchedPrompts | None
+    """The prompts of both; None where so few are, that all prompts of each run count."""
     warnings: list[str]
     about: dict[str, Any]
     claim: Claim
@@ -57,7 +62,7 @@ def comparison_input(
     Raises
     ------
     UsageError
-        The runs have no prompt, target, feature or group in common, or one of them is not there.
+        The runs have no target, feature or group in common, or one of them is not there.
     """
     if parts[0] == parts[1]:
         raise UsageError(
@@ -73,21 +78,40 @@ def comparison_input(
     )
     runs = [_observed(before, after, pair, columns) for pair in pairs]
     matched = matched_prompts(runs)
-    if not matched.prompts:
-        raise UsageError(
-            "The runs have no prompt in common: no key of a probe is in both, with the same groups."
-            " Compare runs of the same suite, or of suites that share probes."
-        )
+    warnings += _differences(before, after)
+    if whole := _is_whole(matched):
+        warnings += _whole_words(matched, before)
     declared = before.declared
     return ComparisonInput(
-        matched,
-        [*warnings, *_differences(before, after), *_missing(before, after)],
+        runs,
+        None if whole else matched,
+        [*warnings, *_missing(before, after)],
         _about(before, after, matched),
-        declared.claim,
+        Claim.POPULATION if whole else declared.claim,
         DECLARED.alpha if declared.alpha is None else declared.alpha,
         DECLARED.tolerance if declared.tolerance is None else declared.tolerance,
         declared.compared,
     )
+
+
+def _is_whole(matched: MatchedPrompts) -> bool:
+    """Return whether most prompts of the run that has fewer are not in the other."""
+    fewer = min(matched.only_before, matched.only_after) + matched.prompts
+    return matched.prompts < LEAST_SHARE_IN_COMMON * fewer
+
+
+def _whole_words(matched: MatchedPrompts, before: RunTable) -> list[str]:
+    shared = matched.prompts or "no"
+    said = [
+        (
+            f"The runs have {shared} prompts in common, so all prompts of each are compared, those"
+            " in common in pairs: a change may be the prompts', and smaller ones are not found."
+            " Compare runs of one suite to rule that out."
+        )
+    ]
+    if before.declared.claim is Claim.BANK:
+        said.append("The claim is about the prompts' population: the runs have no common bank.")
+    return said
 
 
 def _models(table: RunTable, part: RunPart) -> list[Model]:
@@ -217,6 +241,7 @@ def _about(before: RunTable, after: RunTable, matched: MatchedPrompts) -> dict[s
         "runs": [before.declared.run_id, after.declared.run_id],
         "suites": [before.declared.suite, after.declared.suite],
         "prompts": matched.prompts,
+        "matched": not _is_whole(matched),
         "only_before": matched.only_before,
         "only_after": matched.only_after,
     }

@@ -162,8 +162,16 @@ def _missing_note(row: Row) -> str:
 
 def about_sentences(about: Mapping[str, Any]) -> Iterator[str]:
     """Return what was compared, on which prompts, and what the intervals cover."""
-    yield f"Both runs have {about['prompts']} prompts in common; a prompt's change is one value."
-    if about["only_before"] or about["only_after"]:
+    if not about["matched"]:
+        yield (
+            f"All prompts of each run count: {about['prompts']} of both,"
+            f" {about['only_before']} of the first alone, {about['only_after']} of the second."
+        )
+    else:
+        yield (
+            f"Both runs have {about['prompts']} prompts in common; a prompt's change is one value."
+        )
+    if about["matched"] and (about["only_before"] or about["only_after"]):
         yield (
             f"Left out: {about['only_before']} prompts of the first run alone and"
             f" {about['only_after']} of the second alone."

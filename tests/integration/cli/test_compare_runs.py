@@ -129,10 +129,19 @@ def test_a_run_of_fewer_prompts_and_targets_is_compared_where_both_have_them(
     assert {row["of"] for row in rows} == {"gap", "mean", "missing"}
 
 
+def test_runs_of_other_prompts_are_compared_by_all_of_them(command: CommandLine) -> None:
+    words = (BEFORE.id, OTHER.id, "--feature", "sentiment", "--target", "simulator:m0")
+    found = said(command, *words)
+    assert found["about"]["matched"] is False
+    assert {row["of"] for row in found["changes"]} == {"gap", "mean", "missing"}
+    assert any("no prompts in common" in each for each in found["warnings"])
+    text = " ".join(command("compare", *words).stdout.split())
+    assert "All prompts of each run count: 0 of both" in text
+
+
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        ((BEFORE.id, OTHER.id), 2, "have no prompt in common"),
         ((BEFORE.id, BEFORE.id), 2, "the same answers twice"),
         ((BEFORE.id, "tuesday"), 2, "'tuesday' is no run's id"),
         ((BEFORE.id, SAME.id, "--target", "m9"), 2, "has no target 'm9'. There are: simulator:m0"),

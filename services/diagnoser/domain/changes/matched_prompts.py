@@ -96,7 +96,9 @@ class MatchedPrompts:
         first = [indices[0] for indices in patterns.values()]
         return replace(
             self,
-            features=tuple(_names([self.features[i] for i in some]) for some in patterns.values()),
+            features=tuple(
+                joined_names([self.features[i] for i in some]) for some in patterns.values()
+            ),
             bounds=((0.0, 1.0),) * len(first),
             before=replace(self.before, values=lost[0][:, first]),
             after=replace(self.after, values=lost[1][:, first]),
@@ -133,7 +135,7 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
         same features and dimensions, and a unit in each row. A prompt's set is the first run's.
     """
     first = runs[0][1]
-    keys = [[_keys(domain, run[side]) for domain, *run in runs] for side in (0, 1)]
+    keys = [[prompt_keys(domain, run[side]) for domain, *run in runs] for side in (0, 1)]
     every = [[key for some in side for key in some] for side in keys]
     shared = sorted(set(every[0]) & set(every[1]), key=str)
     row_of = {key: row for row, key in enumerate(shared)}
@@ -149,7 +151,9 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
     return MatchedPrompts(
         features=first.features,
         bounds=tuple(
-            _bounds(seen[:, index], [run.ranges.get(name) for _, *both in runs for run in both])
+            common_bounds(
+                seen[:, index], [run.ranges.get(name) for _, *both in runs for run in both]
+            )
             for index, name in enumerate(first.features)
         ),
         groups={name: [key[2][i] for key in shared] for i, name in enumerate(first.groups)},
@@ -163,7 +167,7 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
     )
 
 
-def _bounds(values: Floats, declared: Sequence[Bounds | None]) -> Bounds | None:
+def common_bounds(values: Floats, declared: Sequence[Bounds | None]) -> Bounds | None:
     """Return the range that holds what every run declares, or else what the values speak of."""
     ends = [each for each in declared if each is not None]
     if len(ends) < len(declared):
@@ -171,7 +175,8 @@ def _bounds(values: Floats, declared: Sequence[Bounds | None]) -> Bounds | None:
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 
-def _keys(domain: str, rows: Observations) -> list[PromptKey]:
+def prompt_keys(domain: str, rows: Observations) -> list[PromptKey]:
+    """Return the prompt of each answer, by which it is found in another run."""
     levels = zip(*rows.groups.values(), strict=True) if rows.groups else [()] * rows.rows
     units = rows.units or ()
     return [(domain, str(unit), tuple(of)) for unit, of in zip(units, levels, strict=True)]
@@ -189,6 +194,7 @@ def _filled(answers: RunAnswers, ends: Floats) -> RunAnswers:
     return replace(answers, values=np.where(np.isnan(answers.values), ends, answers.values))
 
 
-def _names(features: Sequence[str]) -> str:
+def joined_names(features: Sequence[str]) -> str:
+    """Return the names of features that share a number, the first three of many."""
     shown, more = ", ".join(features[:3]), len(features) - 3
     return f"{shown} and {more} more" if more > 0 else shown

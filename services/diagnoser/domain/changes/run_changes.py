@@ -179,7 +179,7 @@ def _answered(each: _Question, family: int) -> RunChange:
         subject=each.subject,
         before=found.before,
         after=found.after,
-        change=_one_of(result.simultaneous, family),
+        change=one_of(result.simultaneous, family),
         by_itself=result.marginal,
         p_value=result.p_disparity,
         p_equivalence=result.p_equivalence,
@@ -217,7 +217,8 @@ def _counts(run: RunAnswers, each: _Question) -> tuple[int, int]:
     return there, int(asked.sum()) - there
 
 
-def _one_of(change: IntervalEstimate, family: int) -> IntervalEstimate:
+def one_of(change: IntervalEstimate, family: int) -> IntervalEstimate:
+    """Return an interval that says how many there are together with it."""
     return replace(change, method=f"{change.method}, one of {family}") if family > 1 else change
 
 
