@@ -109,7 +109,9 @@ def _estimate(
     def value(row: Row) -> float | None:
         return found.value if (found := read(row)) else None
 
-    return Column(name, shown, heading, text, value, is_estimate=True, no_wrap=True)
+    return Column(
+        name, shown, heading, text, value, is_estimate=True, no_wrap=True, is_optional=True
+    )
 
 
 def _gap_p(

@@ -17,6 +17,7 @@ from biaswatch.render.all_groups import (
     overall_sentences,
     verdict_counts,
 )
+from biaswatch.render.disparity_tables import print_disparities
 from biaswatch.render.tables import escape, terminal_table, verdict_text
 from services.diagnoser.domain.findings.comparisons import GroupComparison
 from services.diagnoser.domain.findings.group_statistics import GroupedMissingness, GroupStatistic
@@ -48,8 +49,6 @@ NUMBERS = 32
 """The width of a gap with its interval, or of the reason why it has none."""
 ROW = "row"
 """What is a unit where none is named."""
-SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
-"""For people; the others are in the JSON and in the files."""
 
 
 def result_rows(found: TableDiagnosis, unit: str | None) -> Parts:
@@ -196,7 +195,7 @@ def print_tables(found: Parts, about: Row, warnings: Sequence[str]) -> None:
         console.print(table, "")
     for table in group_mean_tables(found["group_means"], level):
         console.print(table, "")
-    console.print("[bold]Disparity[/]", _disparity_table(found["disparity"]), "")
+    print_disparities(console, found["disparity"])
     compared = found["comparisons"]
     console.print(f"[bold]Comparisons[/]: {escape(verdict_counts(compared))}")
     console.print(_comparison_table(compared[: most_shown(compared)], level, console.width), "")
@@ -229,23 +228,6 @@ def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
             cells = [escape(_with_bounds(row, "value").replace(" [", "\n[")) for row in found]
             table.add_row(escape(name), str(found[0]["n"]), str(found[0]["n_missing"]), *cells)
         yield table
-
-
-def _disparity_table(rows: Sequence[Row]) -> Table:
-    """Return a row for each statistic of each feature, a column for each metric."""
-    table = terminal_table(("feature", "of", "statistic", *SHOWN_METRICS))
-    found: dict[tuple[str, str, str], dict[str, str]] = {}
-    for row in rows:
-        of = ", ".join(filter(None, [row["domain"], row["dimension"]]))
-        key = (row["feature"], of, row["statistic"].replace("_", " "))
-        shown = number(row["value"])
-        if row["p_value"] is not None:  # what chance gives half of the time, how often as much
-            chance = number(row["null_median"])
-            shown = f"{shown}\nchance {chance}\n{p_equals(row['p_value'])}"
-        found.setdefault(key, {})[row["metric"]] = shown
-    for key, metrics in found.items():
-        table.add_row(*map(escape, key), *(metrics.get(name, "") for name in SHOWN_METRICS))
-    return table
 
 
 def _comparison_table(rows: Sequence[Row], level: str, width: int) -> Table:

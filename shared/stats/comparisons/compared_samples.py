@@ -133,7 +133,8 @@ def _is_regular(values: Vector, bounds: Bounds | None) -> bool:
         return False
     low, high = (values[round((len(values) - 1) * share)] for share in (0.25, 0.75))
     deviations = values - values.mean()
-    skewness = float((deviations**3).mean() / (deviations**2).mean() ** 1.5)
+    squares = deviations * deviations  # many times as quick as a power of 3
+    skewness = float((squares * deviations).mean() / squares.mean() ** 1.5)
     spread = float(high - low) >= LEAST_SPREAD * (bounds[1] - bounds[0])
     return spread and abs(skewness) <= MOST_SKEWNESS * sqrt(len(values))
 

@@ -90,14 +90,16 @@ class Units:
 
 def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
     """Return the mean of each key, missing values left out, and the first row of each."""
-    found, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=-2))  # keys are codes, from -1
+    if not len(starts):
+        return KeyedMeans(keys, values), order
     present = np.isfinite(values)
-    shape = (len(found), values.shape[1])
-    sums, counts = np.zeros(shape), np.zeros(shape)
-    np.add.at(sums, inverse, np.where(present, values, 0.0))
-    np.add.at(counts, inverse, present)
-    means = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
-    return KeyedMeans(found, means), first
+    sums = np.add.reduceat(np.where(present, values, 0.0)[order], starts, axis=0)
+    counts = np.add.reduceat(present.astype(np.float64)[order], starts, axis=0)
+    means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    first = order[starts]
+    return KeyedMeans(keys[first], means), first
 
 
 class FixedPrompts:
