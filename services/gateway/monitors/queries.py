@@ -132,8 +132,13 @@ class MonitorQueries:
         return self._store.window_answers.accounts(monitor.monitor_id)
 
     def alarms(self, name: str) -> list[AlarmView]:
-        """Return a monitor's alarms, the latest first, with the answers that contributed most."""
-        monitor = self.monitor(name)
+        """Return a monitor's alarms, the latest first, with the answers that contributed most.
+
+        Also those of a deleted monitor: messages that were sent link here.
+        """
+        monitor = self.latest().get(name)
+        if monitor is None:
+            raise NotFoundError(f"There is no monitor {name}. `biaswatch monitor list` lists them.")
         [found] = stored_monitors(self._store, [monitor])
         alarms = found.alarms
         dimensions = {each.key: each.pair.dimension for each in monitor.plan.watched}
@@ -145,7 +150,7 @@ class MonitorQueries:
             sent[each.alarm_id].append(each)
 
         def shown(alarm: Alarm, ids: Iterable[str]) -> list[TwinAnswer]:
-            dimension = dimensions[alarm.comparison_key]
+            dimension = dimensions.get(alarm.comparison_key, "")  # no longer watched
             return [twin_answer(responses[id_], dimension) for id_ in ids if id_ in responses]
 
         return [

@@ -1,7 +1,11 @@
 """What is said of a monitor before its first round."""
 
+import pytest
+
 from services.gateway.monitors.notes import notes_of
-from shared.contracts import Claim, Suite, SuiteProbe, WatchedFeature
+from services.gateway.monitors.plans import check_methods
+from shared.contracts import Claim, Method, MonitorPlan, Suite, SuiteProbe, WatchedFeature
+from shared.errors import UsageError
 from tests.support.records import make_plan
 
 
@@ -40,3 +44,38 @@ def test_new_sets_of_a_population_count_by_round() -> None:
 def test_a_tolerance_of_zero_is_remarked() -> None:
     said = notes(50, tolerance=0.0)
     assert said[0].startswith("The tolerance of words.words is 0: any gap will alarm in time")
+
+
+def with_method(method: Method, suite: Suite) -> MonitorPlan:
+    watched = WatchedFeature(
+        extractor="words", feature="words", high=10.0, tolerance=0.5, method=method,
+        selected_at_least=5.0 if method.of_selections else None,
+    )  # fmt: skip
+    return make_plan(claim=Claim.POPULATION, sets_per_round=10, features=(watched,))
+
+
+def of_two_answers_a_group() -> Suite:
+    suite = suite_of(40)
+    again = [each.model_copy(update={"key": f"{each.key}-2"}) for each in suite.probes]
+    return suite.model_copy(update={"probes": (*suite.probes, *again)})
+
+
+def test_odds_are_refused_where_sets_may_have_ratios_of_their_own() -> None:
+    suite = of_two_answers_a_group()
+    with pytest.raises(UsageError, match=r"several answers of a group.*Take `pairs`"):
+        check_methods(with_method(Method.ODDS, suite), suite)
+    check_methods(with_method(Method.PAIRS, suite), suite)
+    check_methods(with_method(Method.ODDS, suite_of(40)), suite_of(40))
+
+
+def test_sets_that_tell_nothing_are_remarked_for_selections() -> None:
+    suite = suite_of(40)
+    for method in (Method.ODDS, Method.DISCORDANT):
+        said = notes_of(with_method(method, suite), suite)
+        assert any("tell nothing" in each and "--spread" in each for each in said)
+
+
+def test_twins_among_groups_without_twins_are_remarked() -> None:
+    suite = suite_of(40)
+    said = notes_of(with_method(Method.TWO_GROUPS, suite), suite)
+    assert any("are compared as twins by `two_groups`" in each for each in said)
