@@ -23,7 +23,7 @@ from shared.store import Store
 
 ON_A_PAGE = 20
 AT_ONCE = 100
-MOST_LOOKED_THROUGH = 600
+MOST_LOOKED_THROUGH = 300
 """Answers that one page looks through for those that fit; the next page goes on from there."""
 
 NarrowedPlan = tuple[range, list[Target], list[str], Sequence[SuiteProbe]]
