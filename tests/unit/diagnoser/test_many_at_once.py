@@ -84,6 +84,17 @@ def test_a_quiet_comparison_has_the_numbers_of_the_formulas_one_by_one(
             assert now == pytest.approx(its, abs=EXACT)
 
 
+def test_a_group_that_never_answers_has_no_gap_and_a_reason_that_fits() -> None:
+    rng, decided = np.random.default_rng(2), DecidedRounds(watching(0.05))
+    nothing = {name: PairHistogram.empty().counts for name in (GAPS, LEVEL)}
+    unseen = {f"{name}_seen": nothing[name] for name in (GAPS, LEVEL)}
+    found = decided.close(nothing | incomplete(5, rng) | unseen)
+    assert found.units == 5
+    assert (found.gap.value, found.gap.reason) == (
+        None, "no set has an answer of both groups so far",
+    )  # fmt: skip
+
+
 def comparisons() -> list[Comparison]:
     pair = WatchedPair(dimension="side", a="a", b="b")
     return [

@@ -132,11 +132,14 @@ def gaps_of(comparisons: Sequence[Comparison], states: GapTable, alphas: Floats)
     """Return the gap of each comparison with its interval; None is no bound."""
     found = np.column_stack([states.estimates, states.intervals(alphas)]).tolist()
     rows = zip(comparisons, found, states.units.tolist(), strict=True)
-    return [_gap(span_of(each), numbers, units) for each, numbers, units in rows]
+    return [_gap(each, numbers, units) for each, numbers, units in rows]
 
 
-def _gap(span: float, numbers: Sequence[float], units: float) -> Estimate:
+def _gap(comparison: Comparison, numbers: Sequence[float], units: float) -> Estimate:
+    span = span_of(comparison)
     value, low, high = (None if isnan(each) else each * span for each in numbers)
-    why = "the odds ratio is infinite or 0 so far" if units else "there are no units yet"
-    reason = why if value is None else None
+    why = "no set has an answer of both groups so far"
+    if comparison.watched.method.of_selections:
+        why = "the odds ratio is infinite or 0 so far"
+    reason = None if value is not None else why if units else "there are no units yet"
     return Estimate(value=value, low=low, high=high, method=INTERVAL, reason=reason)
