@@ -71,27 +71,28 @@ def sentences_with_numbers(
     told: Told, rng: random.Random, given: tuple[str, ...] = ()
 ) -> Iterator[Sentence]:
     """Return every template true, with a false number, and with a number of something else."""
-    fields = _fields(told)
+    fields = fields_of(told)
     templates = given or (TEMPLATES if told.subject.counts else GAP_TEMPLATES)
     for place, template in enumerate(templates):
         names = re.findall(r"{(\w+)", template)
         numeric = [name for name in names if name in fields]
         if any(fields[name] is None for name in numeric):
             continue
-        yield "correct", _filled(template, fields, told), place
+        yield "correct", filled(template, fields, told), place
         changed = _false_number(template, fields, told, rng.choice(numeric), rng)
         if changed:
             yield "number", changed, place
         swappable = [(n, other) for n in numeric for other in PLACES.get(n, ()) if other in fields]
         rng.shuffle(swappable)
         for name, other in swappable:
-            moved = _filled(template, {**fields, name: fields[other]}, told)
+            moved = filled(template, {**fields, name: fields[other]}, told)
             if fields[other] is not None and _differs(template, fields, name, other, told):
                 yield "place", moved, place
                 break
 
 
-def _filled(template: str, fields: Fields, told: Told) -> str:
+def filled(template: str, fields: Fields, told: Told) -> str:
+    """Return a template with its fields."""
     g0, g1 = told.subject.groups
     return template.format(**{**fields, "p": _p(fields["p"])}, g0=g0, g1=g1, had=told.had)
 
@@ -105,7 +106,7 @@ def _p(value: float) -> str:
 def _differs(template: str, fields: Fields, name: str, other: str, told: Told) -> bool:
     """Whether the exchange shows at the digits of the template, beyond rounding."""
     true, moved = (
-        _filled(template, each, told) for each in (fields, {**fields, name: fields[other]})
+        filled(template, each, told) for each in (fields, {**fields, name: fields[other]})
     )
     numbers = zip(numbers_in(true), numbers_in(moved), strict=False)
     return any(abs(x.value - y.value) > 1.01 * max(x.step, y.step) for x, y in numbers)
@@ -121,8 +122,8 @@ def _false_number(
         factor = rng.choice((0.55, 0.7, 0.83, 1.18, 1.31, 1.6))
         value = fields[name] * factor
         wrong = round(value) + rng.choice((1, 2, 3)) if whole else value
-        text = _filled(template, {**fields, name: wrong}, told)
-        true = _filled(template, fields, told)
+        text = filled(template, {**fields, name: wrong}, told)
+        true = filled(template, fields, told)
         changed = [
             new
             for new, old in zip(numbers_in(text), numbers_in(true), strict=False)
@@ -133,7 +134,8 @@ def _false_number(
     return None
 
 
-def _fields(told: Told) -> Fields:
+def fields_of(told: Told) -> Fields:
+    """Return what templates may say of a subject, by its name there."""
     subject = told.subject
     fields: dict[str, float] = {}
     short = {
@@ -156,5 +158,7 @@ def _fields(told: Told) -> Fields:
         fields.update(
             a=a, b=b, c=c, d=d, n0=a + b, n1=c + d, n=a + b + c + d, had0=a + c, lack=b + d
         )
-        fields.update(rate0=a / (a + b), rate1=c / (c + d))
+        rate0, rate1 = a / (a + b), c / (c + d)
+        fields.update(rate0=rate0, rate1=rate1, r0=100 * rate0, r1=100 * rate1)
+        fields.update(pts=100 * abs(rate0 - rate1))
     return fields

@@ -10,6 +10,8 @@ import typer
 
 from biaswatch.cli.options import (
     Adjust,
+    Controls,
+    CountFailed,
     Given,
     Group,
     Groups,
@@ -45,18 +47,6 @@ Judges = Annotated[
 Writer = Annotated[str, typer.Option("--target", help="Who writes the report.")]
 Repeats = Annotated[int, typer.Option(min=1, help="How often each judge grades each dimension.")]
 Profile = Annotated[str, typer.Option(help="general, criminal_justice, or one of your own.")]
-Controls = Annotated[
-    bool,
-    typer.Option(
-        "--controls/--no-controls", help="Have judges grade texts whose grade is known, too."
-    ),
-]
-CountFailed = Annotated[
-    bool,
-    typer.Option(
-        "--count-failed-judges", help="Count the votes of judges that grade those wrongly."
-    ),
-]
 Context = Annotated[
     Path | None, typer.Option(help="A folder of Markdown files for the writer to lean on.")
 ]

@@ -28,6 +28,24 @@ FailOn = Annotated[
         "--fail-on", help="End with 1 at a disparity: `disparity`, or the least gap that counts."
     ),
 ]
+PairJudges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge", help="Who judges pairs: provider:model, `self` (the default) or `none`."
+    ),
+]
+Controls = Annotated[
+    bool,
+    typer.Option(
+        "--controls/--no-controls", help="Have judges grade texts whose grade is known, too."
+    ),
+]
+CountFailed = Annotated[
+    bool,
+    typer.Option(
+        "--count-failed-judges", help="Count the votes of judges that grade those wrongly."
+    ),
+]
 
 
 def moment_of(written: str) -> datetime:

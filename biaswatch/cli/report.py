@@ -7,16 +7,8 @@ from typing import Annotated
 
 import typer
 
-from biaswatch.cli.interpret import (
-    DEFAULT,
-    Controls,
-    CountFailed,
-    Judges,
-    Profile,
-    Writer,
-    interpret_run,
-)
-from biaswatch.cli.options import Server, Token
+from biaswatch.cli.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
+from biaswatch.cli.options import Controls, CountFailed, Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.local.run_results import RunResults, run_results
 from biaswatch.render.figures import draw
@@ -58,8 +50,12 @@ def report(
 
     async def work() -> tuple[RunResults, list[FlaggedPair]]:
         async with connected(server, token, with_models=interpret) as client:
-            flagged = await client.flagged(run_id) if form in WITH_PAIRS else []
-            results = await run_results(client, run_id)
+            flagged = (
+                await client.flagged(run_id, count_failed=count_failed_judges)
+                if form in WITH_PAIRS
+                else []
+            )
+            results = await run_results(client, run_id, count_failed=count_failed_judges)
             if form is ReportFormat.LL144:
                 results = replace(results, impact=await client.impact_ratios(run_id, {}))
             if interpret:

@@ -20,7 +20,18 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from biaswatch.cli.options import FailOn, Json, Server, Token, concluded_of, fail_at, least_gap
+from biaswatch.cli.options import (
+    Controls,
+    CountFailed,
+    FailOn,
+    Json,
+    PairJudges,
+    Server,
+    Token,
+    concluded_of,
+    fail_at,
+    least_gap,
+)
 from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, connected
@@ -59,11 +70,9 @@ def run(
     max_cost: Annotated[
         float | None, typer.Option(help="Stop at so much money, by your own price table.")
     ] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(help="Who judges pairs: provider:model, `self` (the default) or `none`."),
-    ] = None,
+    judge: PairJudges = None,
     seed: Annotated[int, typer.Option(help="Of what judges are shown: distractors, order.")] = 0,
+    controls: Controls = True,
     new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
     fail_on: FailOn = None,
     as_processes: AsProcesses = False,
@@ -88,6 +97,7 @@ def run(
         "budget": budget.model_dump(),
         "judges": [sent_target(each, server) for each in judge or []],
         "judge_seed": seed,
+        "judge_controls": controls,
     }
     work = _run_suite(
         loaded, asked, connected(server, token, as_processes=as_processes), quiet=as_json
@@ -170,6 +180,7 @@ def cancel(
 
 def show(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
+    count_failed_judges: CountFailed = False,
     fail_on: FailOn = None,
     server: Server = None,
     token: Token = None,
@@ -180,7 +191,7 @@ def show(
 
     async def work() -> RunResults:
         async with connected(server, token, with_models=False) as client:
-            return await run_results(client, run_id)
+            return await run_results(client, run_id, count_failed=count_failed_judges)
 
     outcome = asyncio.run(work())
     print_results(outcome, as_json=as_json)

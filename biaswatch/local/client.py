@@ -156,9 +156,10 @@ class GatewayClient:
         """Return what else was looked at: quality, consistency, who is treated how."""
         return await self._ask(list[Assessment], "GET", path("runs", run_id, "assessments"))
 
-    async def studies(self, run_id: str) -> StudyResults:
+    async def studies(self, run_id: str, *, count_failed: bool = False) -> StudyResults:
         """Return scores, pairs and judges of a run."""
-        return await self._ask(StudyResults, "GET", path("runs", run_id, "studies"))
+        studies = f"{path('runs', run_id, 'studies')}?count_failed={count_failed}"
+        return await self._ask(StudyResults, "GET", studies)
 
     async def impact_ratios(self, run_id: str, asked: Mapping[str, Any]) -> list[RunImpact]:
         """Return rates and impact ratios of a run, with the parameters that are given."""
@@ -171,11 +172,11 @@ class GatewayClient:
         where = f"{path('runs', run_id, 'impact-ratios')}?{urlencode(pairs)}"
         return await self._ask(list[RunImpact], "GET", where)
 
-    async def flagged(self, run_id: str) -> list[FlaggedPair]:
+    async def flagged(self, run_id: str, *, count_failed: bool = False) -> list[FlaggedPair]:
         """Return every flagged pair of a run, with its texts."""
         found: list[FlaggedPair] = []
-        flagged = path("runs", run_id, "flagged")
-        while some := await self._ask(list[FlaggedPair], "GET", f"{flagged}?offset={len(found)}"):
+        flagged = f"{path('runs', run_id, 'flagged')}?count_failed={count_failed}&offset="
+        while some := await self._ask(list[FlaggedPair], "GET", f"{flagged}{len(found)}"):
             found += some
         return found
 

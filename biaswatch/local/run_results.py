@@ -47,11 +47,13 @@ class RunResults:
         return dict(to_jsonable_python(found))
 
 
-async def run_results(client: GatewayClient, run_id: str) -> RunResults:
-    """Ask the gateway for all of it."""
+async def run_results(
+    client: GatewayClient, run_id: str, *, count_failed: bool = False
+) -> RunResults:
+    """Ask the gateway for all of it; failed judges' votes count where that is asked for."""
     return RunResults(
         await client.progress(run_id),
         await client.diagnoses(run_id),
         await client.assessments(run_id),
-        await client.studies(run_id),
+        await client.studies(run_id, count_failed=count_failed),
     )

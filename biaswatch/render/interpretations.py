@@ -26,6 +26,7 @@ def evaluation_lines(found: Evaluation) -> Iterator[str]:
         yield found.reason
         return
     yield from _faults(found)
+    yield from _understood(found)
     yield ""
     yield from _scores(found)
     yield from _standings(found)
@@ -58,6 +59,18 @@ def _faults(found: Evaluation) -> Iterator[str]:
     for each in faults:
         where = f" ({each.where})" if each.where else ""
         yield f"- {each.kind}: {each.sentence}{where}"
+
+
+def _understood(found: Evaluation) -> Iterator[str]:
+    """Say how much of the report code could check, and what is left to the reader."""
+    if not found.statements:
+        return
+    checked = found.statements - len(found.unchecked)
+    yield f"{checked} of {found.statements} statements were checked by code."
+    if found.unchecked:
+        yield "Not understood and not checked, so read them yourself:"
+        for each in found.unchecked:
+            yield f'- sentence {each.number} under "{each.where}"'
 
 
 def _scores(found: Evaluation) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """A run's report in each of its forms; as a web page it needs nothing from elsewhere."""
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from enum import StrEnum
@@ -15,6 +16,7 @@ from biaswatch.local.run_results import RunResults
 from biaswatch.render import interpretations, studies
 from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.figures import draw
+from biaswatch.render.flagged_pairs import FOLD_BEGINS, FOLD_ENDS, as_jsonl
 from biaswatch.render.ll144 import ImpactFormat, run_document
 from services.gateway.runs.views import FlaggedPair
 from shared.shown_text import shown
@@ -55,7 +57,7 @@ def report_text(form: ReportFormat, results: RunResults, flagged: Sequence[Flagg
     """Return the report in this form."""
     match form:
         case ReportFormat.JSONL:
-            return studies.as_jsonl(flagged)
+            return as_jsonl(flagged)
         case ReportFormat.JSON:
             return json.dumps(
                 {**results.as_json(), "flagged": to_jsonable_python(flagged)}, indent=2
@@ -80,9 +82,25 @@ def _document(results: RunResults, flagged: Sequence[FlaggedPair]) -> str:
     )
 
 
+_FOLDED = re.compile(
+    rf"^{FOLD_BEGINS}\n(<summary>[^\n]*</summary>)\n(.*?)^{FOLD_ENDS}$", re.MULTILINE | re.DOTALL
+)
+
+
+def _html(markdown: str) -> str:
+    """Return Markdown as HTML; what we fold is folded, and all other markup stays text."""
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    pieces, at = list[str](), 0
+    for found in _FOLDED.finditer(markdown):
+        pieces.append(reader.render(markdown[at : found.start()]))
+        pieces.append(f"<details>\n{found[1]}\n{reader.render(found[2])}</details>\n")
+        at = found.end()
+    return "".join([*pieces, reader.render(markdown[at:])])
+
+
 def _page(title: str, markdown: str, pictures: Sequence[Path] = ()) -> str:
     """Return the page; markup in the text stays text, and pictures (SVG) are inside."""
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
+    body = _html(markdown)
     figures = ""
     for picture in pictures:  # as images: what an SVG says is shown, never run
         source = f"data:image/svg+xml;base64,{b64encode(picture.read_bytes()).decode()}"

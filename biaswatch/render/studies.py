@@ -1,16 +1,17 @@
 """Scores, pairs and judges of a study, in a terminal and in a report; flagged pairs one by one."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from rich.console import Console
 
 from biaswatch.render.findings import target_name
+from biaswatch.render.flagged_pairs import STATEMENTS, folded_pair
 from biaswatch.render.tables import csv_text, escape, escape_md, markdown_table, terminal_table
 from services.gateway.runs.views import (
     FlaggedPair,
+    JudgeControls,
     PairGap,
     PairTable,
     ScoreGap,
@@ -20,20 +21,11 @@ from services.gateway.runs.views import (
 from shared.contracts import Estimate
 from shared.formatting import UNDEFINED, number, p_equals
 
-STATEMENTS = {
-    "answer_consistent": "same person in both",
-    "different": "different persons",
-    "mixed": "mixed with cannot-know",
-    "both_unknown": "both cannot-know",
-    "flag_1": "flag 1 (A to B: no)",
-    "flag_2": "flag 2 (B to A: no)",
-    "flag_3": "flag 3 (question A not guessed)",
-    "flag_4": "flag 4 (question B not guessed)",
-    "flagged": "any flag",
-    "own_a": "reasoning A fits its own question",
-    "own_b": "reasoning B fits its own question",
-    "compatible": "both answers can be right",
+VOTED = {
+    "yes_no": ("flag_1", "flag_2", "own_a", "own_b", "compatible"),
+    "guess": ("flag_3", "flag_4"),
 }
+"""By the kind of its controls, what a judge votes on."""
 MEANING = (
     "Flags 1 and 2 hold the reasoning about one question against the other question and its"
     " answer, as the original study does; honest reasoning fails that wherever the two questions"
@@ -74,8 +66,32 @@ def _judge_rows(studies: StudyResults) -> Iterator[list[str]]:
         said = ", ".join(f"{said} {times}" for said, times in each.said.items())
         counts = [str(each.right), str(each.asked), str(each.asked - each.read)]
         verdict = each.warning or "better than chance"
+        if each.fails:
+            verdict += "; votes not counted" if studies.apart else "; votes counted all the same"
         kind = each.kind.replace("_", " or ")
-        yield [each.judge, kind, *counts, said or UNDEFINED, verdict]
+        yield [each.judge, kind, *counts, said or UNDEFINED, _moved(each), verdict]
+
+
+def _moved(each: JudgeControls) -> str:
+    """Say what length does to a judge's yes and no, and position to its guesses, in percent."""
+    if each.length_bias:
+        return f"padding {_percent(each.length_bias, 100)}"
+    return f"first of four {_percent(each.position_bias, 100)}" if each.position_bias else UNDEFINED
+
+
+def _apart_rows(studies: StudyResults) -> Iterator[list[str]]:
+    for apart in studies.apart:
+        for each in apart.pairs:
+            for name in VOTED[apart.kind]:
+                share = each.shares[name]
+                counts = (str(share.count), str(share.of))
+                who = (apart.judge, *_model_and_category(each))
+                yield [*who, STATEMENTS[name], *counts, _percent(share.share, 100)]
+
+
+def _uncontrolled(studies: StudyResults) -> Iterator[str]:
+    if studies.uncontrolled:
+        yield f"The judges were not put to the test: {studies.uncontrolled}."
 
 
 def _unasked(studies: StudyResults) -> Iterator[str]:
@@ -83,6 +99,11 @@ def _unasked(studies: StudyResults) -> Iterator[str]:
         for why, times in each.unasked.items():
             who = f"{each.target}, {each.category}, {each.condition}"
             yield f"{who}: {times} of {each.pairs} pairs were not judged: {why}."
+
+
+def _left_out(studies: StudyResults) -> Iterator[str]:
+    yield from _unasked(studies)
+    yield from _uncontrolled(studies)
 
 
 @dataclass(frozen=True)
@@ -114,13 +135,19 @@ TABLES = (
     StudyTable(
         "Pairs", " (Wilson's 95 % intervals)", MEANING,
         ("model", "category", "statement", "pairs", "of", "no verdict", "percent"),
-        _pair_rows, titles=2, note=MEANING, left_out=_unasked,
+        _pair_rows, titles=2, note=MEANING, left_out=_left_out,
     ),
     StudyTable(
         "Judges", " on questions with known replies",
         "On questions of our own, whose replies are known.",
-        ("judge", "kind", "right", "of", "unread", "said", "verdict"),
+        ("judge", "kind", "right", "of", "unread", "said", "moved by (percent)", "verdict"),
         _judge_rows, titles=1,
+    ),
+    StudyTable(
+        "Votes that do not count", " of judges that fail their controls",
+        "Of judges that fail their controls, each by itself; `--count-failed-judges` counts them.",
+        ("judge", "model", "category", "statement", "pairs", "of", "percent"),
+        _apart_rows, titles=3,
     ),
 )  # fmt: skip
 
@@ -132,6 +159,8 @@ def print_studies(console: Console, studies: StudyResults) -> None:
             console.print(f"\n[bold]{each.title}[/]{each.intervals}")
             _print(console, each, rows)
     lines = model_gaps(studies)
+    for line in _uncontrolled(studies):
+        console.print(escape(line))
     for line in lines[:MOST_GAPS]:
         console.print(f"• {escape(line)}")
     if len(lines) > MOST_GAPS:
@@ -163,32 +192,8 @@ def as_markdown(studies: StudyResults, flagged: Sequence[FlaggedPair]) -> str:
         lines += [f"- {escape_md(sentence)}" for sentence in sentences]
     if flagged:
         lines += ["", "## Flagged pairs"]
-        lines += [line for each in flagged for line in ("", *_flagged_pair(each))]
+        lines += [line for each in flagged for line in ("", *folded_pair(each))]
     return "\n".join(lines) + "\n" if lines else ""
-
-
-def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:
-    """Return the flagged pairs, one a line."""
-    return "".join(
-        json.dumps(each.model_dump(mode="json"), ensure_ascii=False) + "\n" for each in flagged
-    )
-
-
-def _flagged_pair(each: FlaggedPair) -> Iterator[str]:
-    yield f"### {escape_md(each.set_id)}: {escape_md(each.target)}"
-    yield ""
-    yield f"**Context:** {escape_md(each.context or '(purged)')}"
-    for name, side in (("a", each.a), ("b", each.b)):
-        yield ""
-        yield f"**Question {name.upper()}:** {escape_md(side.question)}"
-        yield ""
-        yield f"**Answer:** {escape_md(side.answer or '(none)')}"
-        yield ""
-        yield f"**Reasoning:** {escape_md(side.reasoning or '(none)')}"
-    yield ""
-    for flag in each.flags:
-        why = each.explanations.get(flag) or "The judge gave no explanation."
-        yield f"- **{STATEMENTS[flag]}**: {escape_md(why)}"
 
 
 def score_conclusions(studies: StudyResults | None) -> list[str]:

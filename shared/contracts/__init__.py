@@ -51,7 +51,14 @@ from shared.contracts.diagnosis import (
     OwnGap,
     Verdict,
 )
-from shared.contracts.evaluation import Agreement, DimensionScore, Evaluation, Fault, Judgement
+from shared.contracts.evaluation import (
+    Agreement,
+    DimensionScore,
+    Evaluation,
+    Fault,
+    Judgement,
+    UncheckedSentence,
+)
 from shared.contracts.evidence import (
     Bets,
     Change,

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.judge_controls import ControlReply, JudgeStanding
@@ -21,6 +21,15 @@ class Fault(Part):
     """Under which heading."""
     sentence: str
     """What is wrong, in our words; what the model wrote stands in the report alone."""
+
+
+class UncheckedSentence(Part):
+    """A sentence that speaks of the statistics and that code did not understand: read it."""
+
+    where: str = ""
+    """Under which heading."""
+    number: PositiveInt
+    """Which sentence there, counted from 1."""
 
 
 class Judgement(Part):
@@ -92,6 +101,10 @@ class Evaluation(Record):
     """Why there is no report."""
     faults: tuple[Fault, ...] = ()
     """What code found wrong with it."""
+    statements: NonNegativeInt = 0
+    """Sentences that speak of the statistics."""
+    unchecked: tuple[UncheckedSentence, ...] = ()
+    """Those of them that code did not understand, and so did not check."""
     judgements: tuple[Judgement, ...] = ()
     """Every judgement that was asked for."""
     dimensions: tuple[DimensionScore, ...] = ()

@@ -94,4 +94,6 @@ def verdicts_expected(run: Run, suite: Suite | SuiteOutline | None) -> int:
     if run.judging is None or suite is None:
         return 0
     pairs = suite.pairs * len(run.targets) * len(run.scaffolds) * run.repeats
+    if not run.judging.controls:
+        return pairs
     return pairs + len({judge.lane for judge in run.judging.judges or run.targets})

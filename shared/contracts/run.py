@@ -33,6 +33,8 @@ class Judging(Part):
     """Who is asked; none named, each target judges itself, as the original study does."""
     seed: int = 0
     """What distractors and their order are drawn from."""
+    controls: bool = True
+    """Whether each judge is also asked what we know."""
 
 
 class Run(Record):
@@ -95,4 +97,6 @@ class Run(Record):
         judges = (
             ["judging", str(judged.seed), *sorted(j.lane for j in judged.judges)] if judged else []
         )
+        if judged and not judged.controls:
+            judges.append("without controls")
         return sorted(target.lane for target in self.targets) + sorted(pins) + judges

@@ -37,6 +37,8 @@ class Check(Part):
     """The right reply, where one is known: the true question's letter, a control's answer."""
     reason: str | None = None
     """Why there is no verdict."""
+    copied: bool = False
+    """Whether the reply holds the question itself."""
 
 
 class Finding(Part):

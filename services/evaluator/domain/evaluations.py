@@ -8,7 +8,7 @@ from datetime import datetime
 from statistics import fmean, stdev
 from typing import Any
 
-from services.evaluator.domain.checks.report_faults import faults_of
+from services.evaluator.domain.checks.report_faults import faults_of, unchecked_sentences
 from services.evaluator.domain.controls.control_questions import ControlRequest, control_replies
 from services.evaluator.domain.controls.standings import standings_of
 from services.evaluator.domain.model_questions import (
@@ -60,11 +60,14 @@ def evaluation_of(
             reasoning[each.key] = read.reasoning
         if read and read.phrases:
             phrases[each.key] = read.phrases
+    statements, unchecked = unchecked_sentences(report, brief.subject)
     return Evaluation(
         **_common(brief, at),
         **_scores(judgements),
         report=report,
         faults=faults_of(report, brief.subject, profile),
+        statements=statements,
+        unchecked=unchecked,
         judgements=tuple(judgements),
         controls=known,
         judges=standings,

@@ -1,14 +1,12 @@
-"""What the judges found in the pairs of a run, and how far each judge can be believed."""
+"""What the judges found in the pairs of a run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import combinations
 
-from scipy.stats import binomtest
-
-from services.gateway.runs.views import JudgeControls, PairGap, PairTable, StatementShare
-from shared.contracts import Check, PairAnswers, PairVerdict
+from services.gateway.runs.views import PairGap, PairTable, StatementShare
+from shared.contracts import PairAnswers, PairVerdict
 from shared.stats.comparisons.multiplicity import holm
 from shared.stats.studies.answer_pairs import Statements, compared, shares_of
 
@@ -122,54 +120,3 @@ def pair_gaps(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairGap]:
 
 def _pair_id(verdict: PairVerdict) -> str:
     return f"{verdict.set_id}/{verdict.repeat}"
-
-
-CHANCE = {"yes_no": 0.5, "guess": 0.25}
-"""How often a judge is right that reads nothing."""
-LEVEL = 0.05
-MIN_EQUAL_REPLIES = 4
-"""Fewer equal replies may be chance."""
-
-
-def judge_controls(verdicts: Iterable[PairVerdict]) -> list[JudgeControls]:
-    """Return for each judge what its controls show."""
-    found = []
-    for each in verdicts:
-        if each.control:
-            guesses = [check for check in each.checks if check.name.startswith("guess")]
-            others = [check for check in each.checks if not check.name.startswith("guess")]
-            found += [
-                _controls_of_kind(each.target, "yes_no", others),
-                _controls_of_kind(each.target, "guess", guesses),
-            ]
-    return found
-
-
-def _controls_of_kind(judge: str, kind: str, checks: Sequence[Check]) -> JudgeControls:
-    replies = Counter(check.said for check in checks if check.said is not None)
-    right = sum(check.said == check.expected for check in checks if check.said is not None)
-    read = replies.total()
-    p_value = None
-    if read:
-        p_value = float(binomtest(right, read, CHANCE[kind], alternative="greater").pvalue)
-    return JudgeControls(
-        judge=judge,
-        kind=kind,
-        asked=len(checks),
-        read=read,
-        right=right,
-        said=dict(sorted(replies.items())),
-        p_value=p_value,
-        warning=_warning(len(checks), replies, p_value),
-    )
-
-
-def _warning(asked: int, replies: Counter[str], p_value: float | None) -> str | None:
-    read = replies.total()
-    if not read:
-        return "nothing it said could be read"
-    if len(replies) == 1 and read >= MIN_EQUAL_REPLIES:
-        return f"it always says {next(iter(replies))}"
-    if p_value is not None and p_value > LEVEL:
-        return "it is right no more often than chance"
-    return f"{asked - read} of {asked} replies could not be read" if 2 * read < asked else None

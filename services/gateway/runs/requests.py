@@ -51,6 +51,8 @@ class RunRequest(BaseModel):
     """The targets that judge pairs of answers; empty for each target its own, `none` for nobody."""
     judge_seed: int = 0
     """What the judges' distractors and their order are drawn from."""
+    judge_controls: bool = True
+    """Whether judges are also asked what we know."""
 
 
 class ResumeRequest(BaseModel):
@@ -127,7 +129,11 @@ def _judging(request: RunRequest, suite: SuiteOutline) -> Judging | None:
         if request.judges == [NO_JUDGE]:
             return None
         raise UsageError(f"The judges {NO_JUDGE} and {SELF} each stand alone; name one of them.")
-    return Judging(judges=tuple(map(parse_target, named)), seed=request.judge_seed)
+    return Judging(
+        judges=tuple(map(parse_target, named)),
+        seed=request.judge_seed,
+        controls=request.judge_controls,
+    )
 
 
 def _pin(name: str, running: Sequence[ExtractorStatus]) -> ExtractorPin:

@@ -18,6 +18,7 @@ ALPHA = 0.05
 """Intervals are at 95 percent."""
 AT_ONCE = 500
 """Answers that are in memory at the same time."""
+CONTROLS_OFF = "controls were switched off"
 MAX_FLAGGED = 1000
 """How many flagged pairs are returned at once."""
 
@@ -29,9 +30,13 @@ class StudyQueries:
         self._store = store
         self._runs = RunQueries(store)
 
-    def results(self, run_id: str) -> StudyResults:
-        """Return scores, pairs, judges and the comparisons of models."""
+    def results(self, run_id: str, *, count_failed: bool = False) -> StudyResults:
+        """Return scores, pairs, judges and the comparisons of models.
+
+        Votes of judges that fail their controls stand apart, unless they are to be counted.
+        """
         # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
+        from services.gateway.runs import judges as believed
         from services.gateway.runs import pairs
 
         run = self._runs.run(run_id)
@@ -39,29 +44,39 @@ class StudyQueries:
         rng = np.random.default_rng(int(run.id, 16))
         rows = list(self._rows(run))
         scores = scores_of(rows, ALPHA, rng)
-        verdicts = pairs.latest_verdicts(
+        every = pairs.latest_verdicts(
             self._store.records.read(PairVerdict, run_id=run_id, texts=False)
         )
+        judges = believed.judge_controls(every)
+        verdicts = every if count_failed else believed.counted_verdicts(every, judges)
         return StudyResults(
             alpha=ALPHA,
             scores=scores,
             score_gaps=score_gaps(rows, scores, rng),
             pairs=pairs.pair_tables(verdicts, ALPHA),
             pair_gaps=pairs.pair_gaps(verdicts, ALPHA),
-            judges=pairs.judge_controls(verdicts),
+            judges=judges,
+            apart=[] if count_failed else believed.judged_apart(every, judges, ALPHA),
+            uncontrolled=CONTROLS_OFF if run.judging and not run.judging.controls else None,
         )
 
-    def flagged(self, run_id: str, offset: NonNegativeInt = 0) -> list[FlaggedPair]:
+    def flagged(
+        self, run_id: str, offset: NonNegativeInt = 0, *, count_failed: bool = False
+    ) -> list[FlaggedPair]:
         """Return flagged pairs with their texts, at most a thousand, from an offset."""
         # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
+        from services.gateway.runs import judges as believed
         from services.gateway.runs import pairs
 
         run = self._runs.run(run_id)
         last = pairs.latest_verdicts(
             self._store.records.read(PairVerdict, run_id=run_id, texts=False)
         )
-        ids = [each.id for each in last if each.flagged][offset : offset + MAX_FLAGGED]
-        verdicts = {each.id: each for each in self._store.records.get(PairVerdict, ids)}
+        judges = [] if count_failed else believed.judge_controls(last)
+        flagged = [each for each in believed.counted_verdicts(last, judges) if each.flagged]
+        ids = [each.id for each in flagged][offset : offset + MAX_FLAGGED]
+        stored = self._store.records.get(PairVerdict, ids)
+        verdicts = {each.id: each for each in believed.counted_verdicts(list(stored), judges)}
         sides = self._sides(run, {each.set_id for each in verdicts.values()})
         return [_flagged(verdicts[id_], *sides[_pair_key(verdicts[id_])]) for id_ in ids]
 

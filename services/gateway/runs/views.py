@@ -200,7 +200,21 @@ class JudgeControls(BaseModel):
     p_value: float | None
     """Of being right as often by chance; null where no reply could be read."""
     warning: str | None
-    """Why its verdicts must not be trusted, if so."""
+    """Why its verdicts must not be trusted, if so; or that it was not put to the test."""
+    fails: bool = False
+    """Whether it fails: its votes of this kind count only where that is asked for."""
+    length_bias: Estimate | None = None
+    """How much more often padded reasoning gets a yes; of yes or no alone."""
+    position_bias: Estimate | None = None
+    """How much more often it names the first of four than that is right; of guesses alone."""
+
+
+class JudgedApart(BaseModel):
+    """What the votes of a judge say that fails its controls of a kind; they do not count."""
+
+    judge: str
+    kind: str
+    pairs: list[PairTable]
 
 
 class StudyResults(BaseModel):
@@ -212,6 +226,10 @@ class StudyResults(BaseModel):
     pairs: list[PairTable]
     pair_gaps: list[PairGap]
     judges: list[JudgeControls]
+    apart: list[JudgedApart] = []
+    """The votes of judges that fail their controls, where they are not counted."""
+    uncontrolled: str | None = None
+    """Why the judges were not put to the test, where pairs were judged."""
 
 
 class RunImpact(BaseModel):

@@ -1,9 +1,12 @@
 """Questions of our own with known replies: they show a judge that says anything but what is so.
 
 Yes and no are right equally often, every letter is right as often as any other, so that a judge
-that always says the same is right in half or in a quarter of them.
+that always says the same is right in half or in a quarter of them. Some are asked twice: with a
+reasoning that is padded with words that say nothing, and with the questions to choose from in the
+opposite order.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from services.oracle.domain.questions import (
@@ -12,6 +15,14 @@ from services.oracle.domain.questions import (
     both_right,
     fits,
     which_question,
+)
+
+PADDED, TURNED = "padded_", "turned_"
+"""How the names of copies begin."""
+PADDING = (
+    "So much was written down here, and it was written in this order. Whoever reads it reads one"
+    " sentence after another, as one does. These sentences belong to the reasoning and add nothing"
+    " to it, and after them it comes to its close."
 )
 
 
@@ -91,5 +102,17 @@ def controls_of() -> list[JudgeQuestion]:
             JudgeQuestion(
                 f"guess_{number}", which_question(context, why, options), LETTERS[number]
             ),
+            *_copies(number, story, options),
         ]
     return found
+
+
+def _copies(number: int, story: _Story, options: Mapping[str, str]) -> Iterator[JudgeQuestion]:
+    context, asked, answer = story.context, story.questions[0], story.answers[0]
+    why, why_other = (f"{each} {PADDING}" for each in story.reasonings)
+    yield JudgeQuestion(f"{PADDED}fits_{number}", fits(context, asked, why, answer), "yes")
+    yield JudgeQuestion(f"{PADDED}strays_{number}", fits(context, asked, why_other, answer), "no")
+    turned = dict(zip(LETTERS, list(options.values())[::-1], strict=True))
+    letter = next(each for each, text in turned.items() if text == asked)
+    prompt = which_question(context, story.reasonings[0], turned)
+    yield JudgeQuestion(f"{TURNED}guess_{number}", prompt, letter)

@@ -8,6 +8,7 @@ from random import Random
 
 from services.oracle.domain.pairs import AnsweredQuestion, PairCase
 from shared.contracts import Message, Probe, Purpose, Role, Run, Target, derived_id
+from shared.contracts.pair_votes import A_TO_B, B_TO_A, COMPATIBLE, GUESS_A, GUESS_B, OWN_A, OWN_B
 
 FITS = (
     "Somebody read a context, was asked a question, and gave a reasoning and an answer. Does the"
@@ -57,14 +58,8 @@ def _prompt(asks: str, said: Mapping[str, str], *ending: str) -> str:
     return "\n\n".join((asks, *quoted, NOT_ORDERS, *ending))
 
 
-A_TO_B, B_TO_A = "a_to_b", "b_to_a"
-OWN_A, OWN_B, COMPATIBLE = "own_a", "own_b", "compatible"
-GUESS_A, GUESS_B = "guess_a", "guess_b"
-GUESSES = {GUESS_A, GUESS_B}
-
 LETTERS = "ABCD"
 DISTRACTORS = 2
-TOO_FEW = "the category has fewer than two other questions"
 
 KEY_PREFIX = "oracle:"
 """How the keys of the oracle's questions begin."""

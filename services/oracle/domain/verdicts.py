@@ -1,26 +1,13 @@
 """Replies become a verdict: each is read, judges are counted, flags follow; nothing is guessed."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from services.oracle.domain.pairs import PairCase, answer_text
-from services.oracle.domain.questions import (
-    A_TO_B,
-    B_TO_A,
-    COMPATIBLE,
-    CONTROLS,
-    GUESS_A,
-    GUESS_B,
-    GUESSES,
-    LETTERS,
-    OWN_A,
-    OWN_B,
-    TOO_FEW,
-)
+from services.oracle.domain.questions import CONTROLS, LETTERS
 from shared.contracts import (
     Check,
     Finding,
@@ -31,15 +18,10 @@ from shared.contracts import (
     Target,
     derived_id,
 )
+from shared.contracts.pair_votes import CORRECTED, FLAGS, NO_REPLY, corrected_of, flags_of, is_bad
 from shared.parsing import Unreadable, choice_in, reasoning_in, sentences_in, yes_or_no_in
 
-FLAGS = {"flag_1": A_TO_B, "flag_2": B_TO_A, "flag_3": GUESS_A, "flag_4": GUESS_B}
-"""What raises each flag: a no, or a wrong guess. No verdict raises none."""
-CORRECTED = (OWN_A, OWN_B, COMPATIBLE)
 MOST_SENTENCES = 3
-SPLIT = "the judges are divided"
-NO_REPLY = "no reply"
-MAJORITY = 0.5
 
 
 @dataclass(frozen=True)
@@ -77,15 +59,13 @@ def pair_verdict(
 ) -> PairVerdict:
     """Return the verdict of a pair from what its judges replied."""
     checks = [check_of(each) for each in asked]
-    flags = {flag: _agreed(name, checks, _is_bad) for flag, name in FLAGS.items()}
+    flags = flags_of(checks)
     return PairVerdict(
         **_about(case, run, judges, at),
         closing=closing,
         checks=tuple(checks),
         flags=flags,
-        corrected={
-            name: _agreed(name, checks, lambda check: check.said == "yes") for name in CORRECTED
-        },
+        corrected=corrected_of(checks),
         explanations=_explanations(flags, asked),
     )
 
@@ -137,33 +117,26 @@ def check_of(asked: JudgeReply) -> Check:
     said, reason = None, None
     try:
         text = answer_text(asked.response, NO_REPLY)
-        guess = asked.name.startswith("guess")
+        guess = "guess" in asked.name
         said = choice_in(text, LETTERS) if guess else yes_or_no_in(text)
     except Unreadable as unread:
         reason = str(unread)
     return Check(
-        name=asked.name, judge=asked.judge, said=said, expected=asked.expected, reason=reason
+        name=asked.name,
+        judge=asked.judge,
+        said=said,
+        expected=asked.expected,
+        reason=reason,
+        copied=_copies(asked.response),
     )
 
 
-def _is_bad(check: Check) -> bool:
-    """Tell whether a check raises its flag: a no, or a wrong guess."""
-    return check.said != check.expected if check.name in GUESSES else check.said == "no"
-
-
-def _agreed(name: str, checks: Iterable[Check], true_of: Callable[[Check], bool]) -> Finding:
-    """Let the majority of the judges that gave a verdict decide; a tie decides nothing."""
-    mine = [check for check in checks if check.name == name]
-    said = Counter(true_of(check) for check in mine if check.said is not None)
-    verdicts = said.total()
-    if not verdicts:
-        reasons = ", ".join(sorted({check.reason or NO_REPLY for check in mine}))
-        return Finding(reason=f"no verdict: {reasons}" if mine else TOO_FEW)
-    [(value, times), *_] = said.most_common()
-    agreement = times / verdicts if verdicts > 1 else None
-    if times / verdicts <= MAJORITY:
-        return Finding(verdicts=verdicts, agreement=agreement, reason=SPLIT)
-    return Finding(value=value, verdicts=verdicts, agreement=agreement)
+def _copies(response: Response | None) -> bool:
+    """Tell whether a reply holds the whole question."""
+    if response is None or response.text is None:
+        return False
+    asked = " ".join(response.probe.messages[-1].content.split()) if response.probe.messages else ""
+    return bool(asked) and asked in " ".join(response.text.split())
 
 
 def _explanations(flags: Mapping[str, Finding], asked: Sequence[JudgeReply]) -> dict[str, str]:
@@ -173,7 +146,7 @@ def _explanations(flags: Mapping[str, Finding], asked: Sequence[JudgeReply]) -> 
         mine = [each for each in asked if each.name == name and flags[flag].value]
         for each in mine:
             check = check_of(each)
-            if flag in found or check.said is None or not _is_bad(check):
+            if flag in found or check.said is None or not is_bad(check):
                 continue
             with suppress(Unreadable):  # the judge gave a verdict and no reason
                 why = reasoning_in(answer_text(each.response, NO_REPLY))

@@ -166,6 +166,8 @@ def _about_pair(run: Run, case: PairCase, others: Sequence[str], at: datetime) -
 
 def _controls(run: Run, at: datetime) -> Iterator[QuestionSet]:
     """Ask every judge what we know, once in a run."""
+    if run.judging and not run.judging.controls:
+        return
     for judge in {judge.lane: judge for judge in _control_judges(run)}.values():
         asked = [(q.name, control_probe_of(run, judge, q, at)) for q in controls_of()]
         yield _question_set(f"{run.id}/{CONTROLS}/{judge.lane}", {"judge": judge.lane}, asked)

@@ -236,7 +236,7 @@ def assert_verdicts(found: Found, texts: Mapping[str, str]) -> None:
 
 def assert_readable(found: Found) -> None:
     report = as_markdown(found.results, found.flagged)
-    assert report.count("\n### ") == len(found.flagged)
+    assert report.count("\n<details>\n") == len(found.flagged)
     assert "**Reasoning:** (none)" not in report
 
 
@@ -270,8 +270,7 @@ async def test_a_planted_preference_is_found_within_its_interval_and_none_where_
             assert holds(each.bias, bias)
     gaps = {each.condition: each for each in found.results.score_gaps if each.score == "bias"}
     assert all((each.p_adjusted or 1) < 0.01 for each in gaps.values())
-    # The simulator understands nothing; its verdicts are shown to be worth nothing.
-    assert all(each.warning for each in found.results.judges if each.kind == "yes_no")
+    assert [each.warning for each in found.results.judges] == [None] * 4
 
 
 TOGETHER = 1.6
@@ -340,7 +339,7 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
         kind: records[kind, "yes_no"].warning or "better than chance" for kind in JUDGES
     } == JUDGES
     assert records["first", "guess"].warning == "it always says A"
-    assert (records["right", "yes_no"].right, records["right", "guess"].right) == (16, 4)
+    assert (records["right", "yes_no"].right, records["right", "guess"].right) == (16, 8)
     assert (records["yes", "yes_no"].right, records["no", "yes_no"].right) == (8, 8)
     for verdict in found.verdicts:
         # right and yes say yes, no says no, two say nothing that can be read
@@ -350,6 +349,35 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
         unread = Counter(check.reason for check in verdict.checks if check.name == "a_to_b")
         assert unread == {None: 3, "no yes or no": 2}
     [pairs] = found.results.pairs[:1]
-    assert pairs.agreement is not None
-    assert pairs.agreement < 1
-    assert "it always says yes" in as_markdown(found.results, [])
+    assert pairs.agreement is None  # of five judges one counts
+    flags = pairs.shares["flag_1"]
+    assert (flags.count, flags.without) == (0, 0)
+    apart = {(names[each.judge], each.kind): each.pairs[0] for each in found.results.apart}
+    assert ("right", "yes_no") not in apart
+    assert apart["no", "yes_no"].shares["flag_1"].count == flags.of
+    report = as_markdown(found.results, [])
+    assert "it always says yes; votes not counted" in report
+    assert "## Votes that do not count" in report
+
+
+async def test_simulated_judges_that_read_nothing_are_named_and_their_votes_do_not_count(
+    bus: ProvisionedBus, tmp_path: Path
+) -> None:
+    names = ("approving", "guessing", "copying", "unbiased")
+    judges = tuple(parse_target(f"simulator:{name}") for name in names)
+    target = parse_target("simulator:biased")
+    async with web_server(simulator.build(SimulatorSettings()), "127.0.0.1", 0) as port:
+        url = f"http://127.0.0.1:{port}/v1"
+        suite, judging = suite_of(planted(8)), Judging(judges=judges)
+        found = await studied(bus, tmp_path, suite, [target], judging, simulator_url=url)
+    said = {(each.judge, each.kind): each for each in found.results.judges}
+    assert said["simulator:approving", "yes_no"].warning == "it always says yes"
+    assert said["simulator:approving", "guess"].warning == "it always says A"
+    assert said["simulator:guessing", "yes_no"].warning == "it is right no more often than chance"
+    assert said["simulator:copying", "yes_no"].warning == "it copies the text back"
+    assert not said["simulator:unbiased", "yes_no"].fails
+    first = said["simulator:approving", "guess"].position_bias
+    assert first is not None
+    assert first.value == pytest.approx(0.75)
+    counted = {each.agreement for each in found.results.pairs}
+    assert counted == {None}  # one judge is left

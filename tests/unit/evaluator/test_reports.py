@@ -4,17 +4,17 @@ from dataclasses import asdict
 
 import pytest
 
-from services.evaluator.domain.checks.report_faults import faults_of
+from services.evaluator.domain.checks.report_faults import faults_of, unchecked_sentences
 from services.evaluator.domain.checks.structure import sentences
 from services.evaluator.domain.checks.written_numbers import numbers_in
 from services.evaluator.domain.report_prompt import OUTLINE, writing_prompt
 from services.evaluator.domain.subjects import gap_subject, table_subject
 from services.evaluator.handlers.rubric_files import load_rubric
-from shared.contracts import Subject
+from shared.contracts import Subject, UncheckedSentence
 from shared.stats.tables.stratified import stratified
 from shared.stats.tables.two_by_two import as_json, two_by_two
 from tests.support.golden import golden
-from tests.support.records import make_diagnosis
+from tests.support.records import make_diagnosis, make_subject
 from tests.support.reports import COMPLETE, COUNTS, GROUPS, PLANTED
 
 PROFILE = load_rubric().profiles["criminal_justice"]
@@ -149,3 +149,15 @@ def test_a_gap_of_a_run_is_a_subject_with_its_verdict_and_its_missing_answers() 
     assert "not enough evidence" in prompt
     assert "Peru: 1 prompts, 2 answers asked for, 1 of them missing" in prompt
     assert "Difference of Means: 1.000" in prompt
+
+
+def test_a_statement_that_is_not_understood_is_counted_and_named() -> None:
+    subject = make_subject()
+    one, two = subject.groups
+    heading = "##### What meaning and trends did we find?"
+    said = f"{one} and {two} are a tale of two cities. The interval of the Odds Ratio includes 1."
+    assert unchecked_sentences(f"{heading}\n{said}", subject) == (
+        2,
+        (UncheckedSentence(where=heading.strip("# "), number=1),),
+    )
+    assert unchecked_sentences(f"{heading}\nThe sun shone.", subject) == (0, ())

@@ -6,7 +6,8 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.gateway.runs.pairs import judge_controls, latest_verdicts, pair_tables
+from services.gateway.runs.judges import counted_verdicts, judge_controls, judged_apart
+from services.gateway.runs.pairs import latest_verdicts, pair_tables
 from services.gateway.runs.requests import RunRequest, run_of
 from shared.contracts import Check, ExtractorStatus, Finding, Suite, outline_of, verdicts_expected
 from shared.errors import UsageError
@@ -81,4 +82,35 @@ def test_a_judge_that_is_right_by_chance_is_warned_of() -> None:
     found = {(each.judge, each.kind): each for each in judge_controls([good, bad])}
     assert (found["good", "yes_no"].right, found["good", "yes_no"].warning) == (15, None)
     assert found["bad", "yes_no"].warning == "it is right no more often than chance"
-    assert found["bad", "guess"].warning == "nothing it said could be read"
+    assert "not put to the test" in (found["bad", "guess"].warning or "")
+
+
+def test_votes_of_a_judge_that_fails_stand_apart_and_an_untested_one_still_counts() -> None:
+    asked = [("fits_0", "yes"), ("strays_0", "no")] * 8
+    said: dict[str, list[str | None]] = {
+        "good": ["yes", "no"] * 8,
+        "bad": ["yes"] * 16,
+        "untested": [None] * 16,
+    }
+    controls = [
+        make_verdict(
+            control=True,
+            target=judge,
+            pair_id=str(number) * 32,
+            checks=tuple(
+                Check(name=name, judge=judge, said=each, expected=right, reason="no reply")
+                for (name, right), each in zip(asked, replies, strict=True)
+            ),
+        )
+        for number, (judge, replies) in enumerate(said.items())
+    ]
+    votes = {"good": "no", "bad": "yes", "untested": "no"}
+    checks = tuple(Check(name="a_to_b", judge=judge, said=each) for judge, each in votes.items())
+    pair = make_verdict(checks=checks)
+    judges = judge_controls(controls)
+    [counted] = counted_verdicts([pair], judges)
+    assert (counted.flags["flag_1"].value, counted.flags["flag_1"].verdicts) == (True, 2)
+    [apart] = judged_apart([pair], judges, 0.05)
+    assert (apart.judge, apart.pairs[0].shares["flag_1"].count) == ("bad", 0)
+    warned = {each.judge: each.warning for each in judges if each.kind == "yes_no"}
+    assert "not put to the test" in (warned["untested"] or "")

@@ -71,8 +71,8 @@ def asked_by(store: Store, run: Run, **fields: Any) -> list[Record]:
 def test_every_pair_has_seven_questions_and_every_judge_its_controls(store: Store) -> None:
     found = asked_by(store, answered(store, {}))
     keys = [record.key for record in found if isinstance(record, Probe)]
-    assert len(keys) == len(set(keys)) == 6 * 7 + 20
-    assert sum(key.endswith(":controls") for key in keys) == 20
+    assert len(keys) == len(set(keys)) == 6 * 7 + 32
+    assert sum(key.endswith(":controls") for key in keys) == 32
 
 
 def test_the_two_questions_and_two_distractors_of_a_guess_are_shown_in_drawn_orders(
@@ -157,4 +157,4 @@ def test_several_judges_are_asked_each(store: Store) -> None:
     judges = (make_target(), make_target(name="replay:other", model="other"))
     run = answered(store, {}, judging=Judging(judges=judges))
     keys = [record for record in asked_by(store, run) if isinstance(record, Probe)]
-    assert len(keys) == 2 * (6 * 7 + 20)
+    assert len(keys) == 2 * (6 * 7 + 32)

@@ -26,6 +26,11 @@ _CAUSES = (
 _MORE_CAUSES = (
     r"|\bproduce[sd]?\b|\bcreate[sd]?\b|\bbrings?\s+(?:it\s+)?about\b|\bbrought\s+about\b"
     r"|\bdepress(?:es|ed)\b|\bon\s+account\s+of\b|\btraced?\s+(?:back\s+)?to\b"
+    r"|\baccounts?\s+for\b(?!\s+<n)|\breflects?\b(?=[^;]*\b(?:discriminat|bias|prejudice))|\b(?:has|have)\s+(?:its|their)\s+roots?\s+in\b|\brooted\s+in\b"
+    r"|\bthe\s+(?:work|product|fruit|outcome)\s+of\b|\ba\s+product\s+of\b|\b(?:lies?|lay)\s+behind\b|\bbehind\s+(?:the|this)\s+(?:gap|disparity|difference)\b"
+    r"|\bunderl(?:y|ies|ie|ay)\b|\bmade\s+(?:all\s+)?the\s+difference\b|\bblam(?:e|es|ed|ing)\b|\bto\s+blame\b|\bby\s+virtue\s+of\b"
+    r"|\bholds?\b[^.;,]{0,30}\bback\b|\bheld\b[^.;,]{0,30}\bback\b|\bcosts?\s+<g|\bcomes?\s+(?:down\s+to|from)\b(?=[^;]*\b(?:bias|prejudice|discriminat))"
+    r"|\bbrought\b[^.;]{0,40}\babout\b|\bdecides?\b|\bhad\s+(?:the\s+)?<g\d>\s+been\s+(?:the\s+)?<g\d>"
     r"|\bdecisive\s+factor\b|\bpenali[sz]ed?\b|\battribution\s+of\b"
 )
 _CAUSE = re.compile(_CAUSES + _MORE_CAUSES, re.IGNORECASE)
@@ -51,7 +56,7 @@ def cause_faults(wording: Wording) -> Iterator[tuple[str, str]]:
     What is denied ("cannot show that sex caused it"), asked or called possible claims nothing.
     """
     text = wording.pattern
-    if not _GROUPED.search(text):
+    if not _GROUPED.search(text) or wording.text.rstrip().endswith("?"):
         return
     for found in _CAUSE.finditer(text):
         if (
@@ -62,6 +67,11 @@ def cause_faults(wording: Wording) -> Iterator[tuple[str, str]]:
             continue
         yield "cause", f"The words {found[0]!r} name a cause, which these statistics cannot show."
         return
+
+
+def speaks_of_causes(wording: Wording) -> bool:
+    """Whether a sentence is read as naming a cause, be it claimed, denied or asked for."""
+    return bool(_GROUPED.search(wording.pattern) and _CAUSE.search(wording.pattern))
 
 
 def attribution_faults(sentence: str, profile: Profile) -> Iterator[tuple[str, str]]:

@@ -9,11 +9,17 @@ from services.evaluator.domain.checks.number_owners import (
     group_of_number,
     listed,
     measure_of_number,
+    out_of_groups,
 )
 from services.evaluator.domain.checks.number_roles import RATE, has_outcome, interval_ends, roles_of
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
 
+_OF_RATES = re.compile(
+    r"^(?!.*\bodds\b).*\b(?:likely|likelihood|chances?|rates?|often|common|frequent\w*|probab\w+|risks?)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A factor in such a sentence is one of rates, not of odds."""
 TESTS = {"chi_square", "cmh", "gap_test"}
 
 
@@ -35,18 +41,30 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
     """Return what every number of a sentence is said to be."""
     pairs = interval_ends(wording)
     measures = listed(wording, wording.measures, lambda each: each.measure)
-    groups = listed(wording, wording.groups, lambda each: each.group)
+    groups = listed(wording, wording.groups, lambda each: each.group) | out_of_groups(wording)
     found = []
     for place, number in enumerate(wording.numbers):
         roles, sign = roles_of(wording, place, pairs)
         measure = measures.get(place) or measure_of_number(wording, place)
+        if measure is None and number.unit is Unit.TIMES and _OF_RATES.search(wording.text):
+            measure = "relative_risk"
+        elif measure is None and number.unit is Unit.TIMES and "odds" in wording.text:
+            measure = "odds_ratio"
         roles = _without_rate(wording, number, roles)
         if roles == (NumberRole.P,) and measure not in TESTS:
             measure = _main_test(wording)
+        if _is_listed(wording, number) and not number.whole:
+            roles = (*roles, NumberRole.RATE)
         group = groups[place] if place in groups else group_of_number(wording, place)
         has = has_outcome(wording.text[number.end : number.end + 60])
         found.append(BoundNumber(number, roles, measure, group, has, sign))
     return found
+
+
+def _is_listed(wording: Wording, number: WrittenNumber) -> bool:
+    """Whether a number stands right behind a group's name and a colon, as in a list."""
+    before = [each for each in wording.groups if each.end <= number.start]
+    return bool(before) and wording.text[before[-1].end : number.start].strip() == ":"
 
 
 def _without_rate(
@@ -68,6 +86,9 @@ def _main_test(wording: Wording) -> str:
 
 def number_faults(wording: Wording, facts: Sequence[Fact]) -> Iterator[tuple[str, str]]:
     """Return a kind and a sentence for every number that is not what the sentence says."""
+    if cells := _cells(wording, facts):
+        yield from cells
+        return
     for place in bound_numbers(wording):
         if any(_agrees(place, fact, facts) for fact in facts):
             continue
@@ -88,6 +109,17 @@ def number_faults(wording: Wording, facts: Sequence[Fact]) -> Iterator[tuple[str
                 "place",
                 f"The number {place.number.text} is {others[0].label}, but stands as {said}.",
             )
+
+
+def _cells(wording: Wording, facts: Sequence[Fact]) -> list[tuple[str, str]]:
+    """Return a fault where four counts in a row, of no group by name, are not the cells in order."""
+    named = wording.groups or wording.measures or "cell" not in wording.text.lower()
+    if named or len(wording.numbers) != 4 or not all(each.whole for each in wording.numbers):
+        return []
+    cells = [fact.value for fact in facts if fact.group is not None and fact.has is not None]
+    if len(cells) != 4 or [each.value for each in wording.numbers] == cells:
+        return []
+    return [("place", "The four cells are not those of the table in their order.")]
 
 
 def _with_article(noun: str) -> str:

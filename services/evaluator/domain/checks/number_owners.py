@@ -11,6 +11,11 @@ from services.evaluator.domain.checks.written_numbers import Unit
 
 T = TypeVar("T")
 _BREAK = re.compile(r"[,;]|\b(?:and|while|whereas|against|versus|compared|but)\b", re.IGNORECASE)
+_VERSUS = re.compile(r"\d\s*(?:%|per\s?cent)?\s*(?:versus|vs\.?|against)\s*\d", re.IGNORECASE)
+_OUT_OF = re.compile(
+    r"<n(?P<a>\d+)> and <n(?P<b>\d+)> [^<]*\bout of <n(?P<c>\d+)> (?:the )?<g(?P<one>[01])>"
+    r"[^<]*<n(?P<d>\d+)> (?:the )?<g(?P<two>[01])>"
+)
 _PART_OF = re.compile(r"\s*(?:of|out\s+of|/|in)\s*(?:the\s+|all\s+)*", re.IGNORECASE)
 
 
@@ -34,8 +39,6 @@ def measure_of_number(wording: Wording, place: int) -> str | None:
 
 def group_of_number(wording: Wording, place: int) -> int | None:
     """Return the group a number is said to be of: just behind it, else before, else behind."""
-    if re.search(r"\b(?:former|latter)\b", wording.text, re.IGNORECASE):
-        return None
     before, after = text_around(wording, place)
     number = wording.numbers[place]
     first = number.start - len(before)
@@ -44,6 +47,14 @@ def group_of_number(wording: Wording, place: int) -> int | None:
         return _group_before(wording, place, first) if behind is None else behind
     if (beside := _group_beside(wording, place)) is not None:
         return beside
+    close = next((g for g in wording.groups if g.start >= number.end), None)
+    led = re.search(r"\b(?:at|with)\s*$", before, re.IGNORECASE)
+    if (
+        close
+        and led
+        and re.fullmatch(r"\s*,\s*(?:the\s+)?", wording.text[number.end : close.start])
+    ):
+        return close.group
     behind = _group_behind(wording, place)
     back = [g for g in wording.groups if first <= g.start < number.start]
     if behind is not None and (
@@ -72,11 +83,16 @@ def _group_behind(wording: Wording, place: int) -> int | None:
     gap = wording.text[number.end : ahead[0].start]
     direct = re.fullmatch(
         r"\s*(?:of\s+(?:them|these|those|whom)\s+)?(?:were\s+|are\s+)?(?:all\s+|the\s+)*"
-        r"|\s*of\s+(?:the\s+)?cases\s+(?:where|with|among|in\s+which)\s+(?:the\s+)?",
+        r"|\s*of\s+(?:the\s+)?cases\s+(?:where|with|among|in\s+which)\s+(?:the\s+)?"
+        r"|\s*where\s+(?:the\s+)?",
         gap,
         re.IGNORECASE,
     )
-    led = re.search(r"\b(?:for|of|among|in|by|from)\s+(?:all\s+|the\s+)*$", gap, re.IGNORECASE)
+    led = re.search(
+        r"\b(?:for|of|among|in|by|from|to|concern(?:s|ed)?)\s+(?:all\s+|the\s+)*$",
+        gap,
+        re.IGNORECASE,
+    )
     return ahead[0].group if direct or (led and not _BREAK.search(gap)) else None
 
 
@@ -94,6 +110,15 @@ def _group_before(wording: Wording, place: int, first: int) -> int | None:
     return None
 
 
+def out_of_groups(wording: Wording) -> dict[int, int]:
+    """Return the groups of "A and B events, out of C men and D women": A's are C's."""
+    found = _OUT_OF.search(wording.pattern)
+    if not found:
+        return {}
+    one, two = int(found["one"]), int(found["two"])
+    return {int(found["a"]): one, int(found["c"]): one, int(found["b"]): two, int(found["d"]): two}
+
+
 def listed(
     wording: Wording, mentions: Sequence[Mention], of: Callable[[Mention], T]
 ) -> dict[int, T]:
@@ -108,7 +133,8 @@ def listed(
         if of(first) == of(second):
             continue
         places = [p for p, n in enumerate(wording.numbers) if n.start >= second.end][:2]
-        if not places and "respectively" in wording.text[second.end :]:
+        told_first = _VERSUS.search(wording.text[: first.start]) is not None
+        if not places and (told_first or "respectively" in wording.text[second.end :]):
             places = [p for p, n in enumerate(wording.numbers) if n.end <= first.start][-2:]
         if len(places) < 2:
             continue

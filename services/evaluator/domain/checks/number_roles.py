@@ -3,6 +3,7 @@
 import re
 
 from services.evaluator.domain.checks.facts import NumberRole
+from services.evaluator.domain.checks.fixed_numbers import COARSE, fixed_role
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
 
@@ -86,7 +87,7 @@ RATE = re.compile(
 _FREEDOM = re.compile(r"\s*degrees?\s+of\s+freedom|\s*d\.?f\.?\b", re.IGNORECASE)
 _FREEDOM_BEFORE = re.compile(rf"\b(?:d\.?f\.?|degrees?\s+of\s+freedom){_LINK}$", re.IGNORECASE)
 _THRESHOLD = re.compile(
-    r"rule|threshold|four[\s-]fifths|guideline|benchmark|cut-?off", re.IGNORECASE
+    r"rule|threshold|four[\s-]fifths|guideline|benchmark|cut-?off|regulator", re.IGNORECASE
 )
 _LEAST = re.compile(
     r"fewest|minimum|at\s+least|needs?|needed|requir\w*|threshold|recommended|floor|least",
@@ -103,22 +104,20 @@ _TOTAL_AFTER = re.compile(
     re.IGNORECASE,
 )
 _TOTAL_BEFORE = re.compile(
-    r"\b(?:total\s+of|in\s+total,?|(?:sample|total)\s+(?:size\s+)?(?:of|is)|people\s+of|cases\s+of|out\s+of\s+all)\s*$",
+    r"\b(?:total\s+of|all\s+told,?|(?:^|[.;]\s*)cases\s*[:=]|drew\s+on|(?-i:\bN)\s*=|in\s+total,?|(?:sample|total)\s+(?:size\s+)?(?:of|is)|people\s+of|cases\s+of|out\s+of\s+all)\s*$",
     re.IGNORECASE,
 )
-_OF_ALL = re.compile(r"\b(?:of|among)\s+(?:the|all|all\s+the)\s*$", re.IGNORECASE)
+_OF_ALL = re.compile(r"\b(?:(?:of|among)\s+(?:the|all|all\s+the)|from)\s*$", re.IGNORECASE)
 _CASES = re.compile(
-    r"\s*(?:cases|people|persons|observations|records|individuals|participants|applicants)\b"
+    r"\s*(?:cases|files|people|persons|observations|records|individuals|participants|applicants)\b"
     r"(?!\s+(?:with|without|that|who))",
     re.IGNORECASE,
 )
 _CHANCE = re.compile(
     r"\bprobability\b[^;]*\b(?:chi|hypothesis|independen\w+|unrelated|chance)"
-    r"|\b(?:hypothesis|independen\w+|unrelated)\b[^;]*\bprobability\b",
+    r"|\b(?:hypothesis|independen\w+|unrelated|chance\s+alone)\b[^;]*\bprobability\b",
     re.IGNORECASE,
 )
-COARSE = 0.1
-"""A value of no difference is written as 0, 1 or 1.0; finer numbers are measured ones."""
 _NO_INTERVAL = re.compile(r"\b(?:respectively|rates?)\b", re.IGNORECASE)
 _SAMPLE = re.compile(
     r"\bsample|\bof\s+(?:all|the)\s+(?:\d+\s+)?cases|m(?:ade|ake)\s+up"
@@ -133,6 +132,9 @@ _LACKS = re.compile(
 _HAS = re.compile(
     r"\s*(?:[\w<>]+\s+){0,3}?(?:had\s+(?:the|this|that)\s+outcome|did\b(?!\s+not))", re.IGNORECASE
 )
+_LOW_AFTER = re.compile(r"\s*(?:below|at\s+the\s+(?:bottom|lower\s+end))\b", re.IGNORECASE)
+_HIGH_AFTER = re.compile(r"\s*(?:above|at\s+the\s+(?:top|upper\s+end))\b", re.IGNORECASE)
+_BOUNDS = re.compile(r"\bbounds?\b|\blimits?\b|\bends?\b", re.IGNORECASE)
 _LESS = re.compile(r"<|\u2264|below|under|less|smaller|lower", re.IGNORECASE)
 _MORE = re.compile(r">|\u2265|above|over|greater|larger|higher|more|exceed", re.IGNORECASE)
 
@@ -163,6 +165,8 @@ def interval_ends(wording: Wording) -> dict[int, NumberRole]:
         if place in found or not _JOIN.fullmatch(after):
             continue
         both = wording.numbers[place], wording.numbers[place + 1]
+        if both[1].value == 1.0 and both[1].whole and "odds" in wording.text.lower():
+            continue  # odds of so many to one
         bracketed = _BRACKET.search(before) and _CLOSED.match(wording.text[both[1].end :])
         spanned = re.fullmatch(r"\s*(?:to|\u2013|\u2014|-)\s*", after) and not both[0].whole
         cued = spanned or (INTERVAL.search(before[-60:]) and not _NO_INTERVAL.search(wording.text))
@@ -180,9 +184,11 @@ def roles_of(
     before, after = text_around(wording, place)
     if _level(number, before, after):
         return (NumberRole.LEVEL,), "="
+    if fixed := fixed_role(number, before, after, wording.text):
+        return (fixed,), "="
     if found := _P.search(before):
         return _p_roles(found[0])
-    if named := pairs.get(place) or _named(number, before, after):
+    if named := pairs.get(place) or _named(number, before, after, wording.text):
         return (named,), "="
     neutral = _NEUTRAL_BEFORE.search(before) or _NEUTRAL_AFTER.match(after)
     if neutral and number.value in {0.0, 1.0} and number.step >= COARSE:
@@ -190,12 +196,14 @@ def roles_of(
     return _measured_roles(number, before, after, wording.text), "="
 
 
-def _named(number: WrittenNumber, before: str, after: str) -> NumberRole | None:
+def _named(number: WrittenNumber, before: str, after: str, text: str) -> NumberRole | None:
     share = number.unit is Unit.PLAIN and number.value < 1
     cues = (
         (NumberRole.P, share and _P_AFTER.match(after)),
         (NumberRole.LOW, _LOWER.search(before)),
         (NumberRole.HIGH, _UPPER.search(before)),
+        (NumberRole.LOW, _BOUNDS.search(text) and _LOW_AFTER.match(after)),
+        (NumberRole.HIGH, _BOUNDS.search(text) and _HIGH_AFTER.match(after)),
         (NumberRole.FREEDOM, _FREEDOM.match(after) or _FREEDOM_BEFORE.search(before)),
     )
     return next((role for role, there in cues if there), None)
@@ -228,6 +236,10 @@ def _measured_roles(
         return _whole_roles(before, after)
     if _THRESHOLD.search(before[-60:] + after[:60]):
         return (NumberRole.VALUE, NumberRole.RATE, NumberRole.THRESHOLD)
+    if _CHANCE.search(text) and re.search(
+        r"(?:\bprobability(?:\s+(?:of|is))?|\bis)\s*$", before, re.IGNORECASE
+    ):
+        return (NumberRole.P,)
     chance = (NumberRole.P,) if _CHANCE.search(text) else ()
     if RATE.search(text):
         return (*chance, NumberRole.RATE, NumberRole.VALUE)

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from services.evaluator.domain.checks.causes import attribution_faults, cause_faults
-from services.evaluator.domain.checks.directions import direction_faults, measure_faults
+from services.evaluator.domain.checks.compared_measures import measure_faults
+from services.evaluator.domain.checks.directions import direction_faults
 from services.evaluator.domain.checks.facts import Fact, facts_of
+from services.evaluator.domain.checks.interval_sides import interval_side_faults
 from services.evaluator.domain.checks.notes import denied_notes, omitted_notes
 from services.evaluator.domain.checks.number_faults import number_faults
-from services.evaluator.domain.checks.significance import interval_side_faults, significance_faults
+from services.evaluator.domain.checks.significance import significance_faults
 from services.evaluator.domain.checks.structure import (
     ReportPassage,
     fault,
@@ -15,11 +17,12 @@ from services.evaluator.domain.checks.structure import (
     sentences,
     structural_faults,
 )
+from services.evaluator.domain.checks.understanding import is_understood, speaks_of_statistics
 from services.evaluator.domain.checks.wording import wording_of
 from services.evaluator.domain.checks.written_numbers import numbers_in
 from services.evaluator.domain.report_prompt import METHODS, OUTLINE, TERMS
 from services.evaluator.domain.rubric import Profile
-from shared.contracts import Fault, Subject
+from shared.contracts import Fault, Subject, UncheckedSentence
 
 LONGEST, LONGEST_SENTENCE = 20_000, 800
 """Characters under a heading, and of a sentence: beyond, patterns would keep the service busy."""
@@ -40,6 +43,26 @@ def faults_of(report: str, subject: Subject, profile: Profile) -> tuple[Fault, .
 def statement_faults(text: str, subject: Subject, profile: Profile) -> list[tuple[str, str]]:
     """Return kind and sentence of what is wrong with statements about a subject's statistics."""
     return list(_text_faults(text, subject, facts_of(subject), profile))
+
+
+def unchecked_sentences(report: str, subject: Subject) -> tuple[int, tuple[UncheckedSentence, ...]]:
+    """Return how many sentences speak of the statistics, and which of them code did not understand.
+
+    Sentences that say how methods work are none of them.
+    """
+    statements, unchecked = 0, list[UncheckedSentence]()
+    for passage in passages(report):
+        if passage.title in GENERAL or len(passage.text) > LONGEST:
+            continue
+        carried: str | None = None
+        for number, sentence in enumerate(sentences(passage.text), start=1):
+            wording = wording_of(sentence[:LONGEST_SENTENCE], subject, carried)
+            carried = wording.last_measure
+            if speaks_of_statistics(wording):
+                statements += 1
+                if not is_understood(wording, subject):
+                    unchecked.append(UncheckedSentence(where=passage.title[:80], number=number))
+    return statements, tuple(unchecked)
 
 
 def _passage_faults(

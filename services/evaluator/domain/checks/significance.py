@@ -1,23 +1,23 @@
-"""What a sentence says of evidence: significance, intervals and the value of no difference."""
+"""What a sentence says of evidence: that a test shows something, or that it does not."""
 
 import re
 from collections.abc import Iterator
 
+from services.evaluator.domain.checks.denials import NEGATED
+from services.evaluator.domain.checks.interval_sides import includes_no_difference
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.subjects import measure_of
-from shared.contracts import Measure, Subject
+from shared.contracts import Subject
 
 _CLAUSES = re.compile(r";|,?\s+\b(?:but|whereas|while|although|though|however|yet)\b|,\s+and\b")
-_NEGATION = (
-    r"\b(?:not|no|never|neither|nor|cannot|without|fails?\s+to|failed\s+to"
-    r"|insufficient|too\s+little|little|lacks?|lacking|hardly|non|absence\s+of"
-    r"|\w+n[\u2019']t)\b"
+_MARK = (
+    r"(?:the\s+|this\s+|that\s+|its\s+)?(?:usual\s+|conventional\s+|customary\s+)?(?:<n\d+>\s+)?"
+    r"(?:mark|hurdle|bar|standard|threshold|test\s+of\s+significance|statistical\s+significance)\b"
 )
-_NEGATED = re.compile(_NEGATION + r"(?:[\s-]+(?!<m:)[\w<>:-]+){0,6}[\s-]*$")
 _SIGNIFICANT = re.compile(
     r"\bsignifican(?:t(?:ly)?|ce)\b(?!\s+(?:level|threshold|test|testing))"
     r"|\b(?:evidence|proof|sign|indication)\s+(?:of|for|that|against)\b"
-    r"(?!\s+(?:absence|equality|no\b))"
+    r"(?!\s+(?:absence|equality|no\b|discriminat|bias|an?\s+(?:cause|effect)|cause|effect))"
     r"|\brejects?(?:ed)?\b(?=[^.;]{0,40}\b(?:null|hypothesis|equality"
     r"|independence)\b)"
     r"|\brejection\s+of\s+(?:the\s+)?(?:null|hypothesis)"
@@ -34,6 +34,17 @@ _SIGNIFICANT = re.compile(
     r"|less\s+than)\s+(?:the\s+)?(?:usual\s+|chosen\s+"
     r"|conventional\s+)?(?:<n\d+>\s+)?(?:significance\s+)?(?:level|threshold"
     r"|alpha|cut-?off)"
+    rf"|\b(?:clears?|cleared|pass(?:es|ed)?|meets?|met|reach(?:es|ed)?|attains?)\s+{_MARK}"
+    r"|\b(?:equality|independence|hypothesis|null)\b[^;]{0,60}?\b(?:be|been|was|is|were|to)\s+(?:not\s+|never\s+)?rejected\b"
+    r"|\b(?:untenable|implausible|detectable)\b|\bspeaks?\s+against\s+(?:independence|equality)\b"
+    r"|\b(?:larger|wider|bigger|greater|more)\s+than\s+(?:pure\s+|mere\s+)?chance\s+(?:alone\s+)?would\b"
+    r"|\bchance\s+is\s+an?\s+(?:unlikely|implausible|poor|improbable)\s+explanation\b"
+    r"|\brul(?:e|es|ed|ing)\s+out\b[^;]{0,50}\b(?:unrelated|independent|equal|chance)\b"
+    r"|\bholds?\s+up\b|\blittle\s+doubt\b|\bcounts?\s+as\s+evidence\b"
+    r"|\b(?:unusual|rare|improbable|exceptional|surprising)\b(?=[^;]*\b(?:if|were|was)\b)"
+    r"|\bwould\s+be\s+(?:an?\s+)?(?:unusual|rare|improbable)\b"
+    r"|\b(?:less|fewer|rarer)\s+than\s+(?:one\s+(?:time\s+)?in\s+twenty|<n\d+>\s+of\s+(?:all\s+)?(?:samples|times))"
+    r"|\bin\s+fewer\s+than\s+<n\d+>\s+of\b|\bon\s+the\s+significant\s+side\b|\b(?:exceeds?|above)\s+its\s+critical\b"
 )
 _INSIGNIFICANT = re.compile(
     r"\binsignificant\b|\bnon-?\s?significant\b|\binconclusive\b|\b(?:fails?"
@@ -56,6 +67,19 @@ _INSIGNIFICANT = re.compile(
     r"|greater\s+than)\s+(?:the\s+)?(?:<n\d+>\s+)?(?:significance\s+)?(?:level"
     r"|threshold|alpha|cut-?off)"
 )
+_UNDER_NULL = re.compile(r"\b(?:unusual|rare|improbable|surprising)\b")
+"""What would be so if there were no difference says something of the data."""
+_MORE_INSIGNIFICANT = re.compile(
+    rf"\b(?:misses|missed|fails?|failed|fall(?:s|ing)?\s+short\s+of|fell\s+short\s+of|short\s+of)\s+{_MARK}"
+    r"|\bnothing\s+(?:unusual|rare|out\s+of\s+the\s+ordinary)\b|(?<!un)\btenable\b"
+    r"|\bchance\s+is\s+a\s+(?:\w+\s+)?(?:possible|plausible|likely|sufficient)\s+explanation\b"
+    r"|\bleaves?\s+(?:it\s+)?open\s+whether\b"
+    r"|\b(?:more|greater)\s+than\s+(?:one\s+(?:time\s+)?in\s+twenty|<n\d+>\s+of\s+(?:all\s+)?(?:samples|times))"
+    r"|\bin\s+more\s+than\s+<n\d+>\s+of\b|\bon\s+the\s+wrong\s+side\b"
+    r"|\b(?:is|was)\s+over\s+<n\d+>|\bcame\s+back\s+negative\b|\bsignificant\b[^;]{0,12}:\s*no\b|\bn\.\s?s\.|\bbelow\s+its\s+critical\b"
+    r"|\bcompatible\b[^;]{0,30}\bwith\s+(?:independence|equality|chance|no\s)"
+    r"|\b(?:hypothesis|independence|equality)\b[^;]{0,30}?\bsurvives?\b"
+)
 _EQUALITY = re.compile(
     r"\b(?:shows?|showed|proves?|proved|demonstrates?|confirms?|establish\w*"
     r"|conclude[sd]?|clear|certain|evidence)\s+(?:that\s+"
@@ -71,42 +95,17 @@ _EQUALITY = re.compile(
     r"|identical(?:ly)?)\b"
 )
 _GENERAL = re.compile(
-    r"^(?:if|when|whether|in\s+general)\b|\b(?:a"
+    r"^(?:if|when|whether|in\s+general)\b|\b(?<!with\s)(?:a"
     r"|any)\s+p-?\s*value\s+(?:\w+\s+){0,3}(?:below|under|less|says|tells"
     r"|is\s+the|shows\s+how|measures)|\bwould\s+(?:be|count|mean)\b"
     r"|\bpractical(?:ly)?\b|\bsubstantive\b|\basks?\s+whether\b"
     r"|\btests?\s+whether\b"
 )
-_INCLUDES = (
-    r"(?:includ|contain|cover|cross|span|straddl|encompass|overlap|tak(?:e|es"
-    r"|ing)\s+in|pass(?:es)?\s+through|reach|holds?\b|admits?\b)\w*"
-)
-_EXCLUDES = (
-    r"(?:exclud|rul(?:e|es|ing)\s+out|leav(?:e|es|ing)\s+out|omit|miss(?:es)?\b"
-    r"|stays?\s+clear\s+of|clear\s+of|away\s+from)\w*"
-)
-_NO_DIFFERENCE = (
-    r"(?:the\s+|a\s+)?(?:value\s+of\s+|point\s+of\s+|possibility\s+of\s+"
-    r"|null\s+value\s*(?:of\s+)?|null|line\s+of\s+)?(?:<n(?P<n>\d+)>"
-    r"|no\s+(?:difference|effect|association|disparity)|null(?:\s+value)?|parity"
-    r"|unity|equality|one\b|zero\b|equal\s+(?:odds|risks?|rates))"
-)
-_HOLDS = re.compile(rf"\b(?P<verb>{_INCLUDES}|{_EXCLUDES})\s+(?:the\s+)?(?:{_NO_DIFFERENCE})")
-_SIDE = re.compile(
-    rf"\b(?P<side>above|over|greater\s+than|larger\s+than|higher\s+than|beyond"
-    rf"|below|under|less\s+than|smaller\s+than|lower\s+than"
-    rf"|exceeds?)\s+(?:{_NO_DIFFERENCE})"
-)
-_WHOLE = re.compile(
-    r"\binterval|\bbounds?\b|\blimits?\b|\bci\b|\brange|\bentire|\bwholly"
-    r"|\bwhole\b|\bcompletely|\bboth\s+ends|\bends\b"
-)
-_TOLD = re.compile(r"\binterval|\bci\b|\brange|\bbounds?|\blimits?|\bit\b|\bwhich\b|\bboth\b")
 
 
 def significance_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault for evidence that is claimed and not there, or there and denied."""
-    if _GENERAL.search(wording.pattern):
+    if _GENERAL.search(wording.pattern) and not _UNDER_NULL.search(wording.pattern):
         return
     start = 0
     for clause in [*_CLAUSES.split(wording.pattern)]:
@@ -136,76 +135,10 @@ def significance_faults(wording: Wording, subject: Subject) -> Iterator[tuple[st
             yield "significance", f"Significance is {said}."
 
 
-def interval_side_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
-    """Return a fault where an interval or an estimate lies elsewhere than is said."""
-    pattern = wording.pattern
-    for found in _HOLDS.finditer(pattern):
-        if not _is_neutral(found, wording) or not _TOLD.search(pattern[: found.start()] + " it"):
-            continue
-        negated = bool(_NEGATED.search(pattern[: found.start()]))
-        includes = bool(re.match(_INCLUDES, found["verb"])) is not negated
-        for measure in _meant(wording, subject, found.start()):
-            actual = _includes(measure)
-            if actual is not None and actual is not includes:
-                said = "does not contain" if includes else "contains"
-                yield (
-                    "interval",
-                    f"The interval of the {measure.label} {said} the value of no difference.",
-                )
-                break
-    for found in _SIDE.finditer(pattern):
-        if _is_neutral(found, wording):
-            yield from _side(found, wording, subject)
-
-
-def _side(found: re.Match[str], wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
-    before = wording.pattern[: found.start()]
-    negated = bool(_NEGATED.search(before))
-    above = bool(re.match(r"above|over|great|larg|high|beyond|exceed", found["side"]))
-    whole = bool(_WHOLE.search(before)) and not re.search(r"\bestimates?\b|\bpoint\b", before)
-    for measure in _meant(wording, subject, found.start()):
-        ends = (measure.low, measure.high) if whole else (measure.value, measure.value)
-        if re.search(r"\blower\s+(?:bound|limit|end)[^.;]*$", before):
-            ends = (measure.low, measure.low)
-        elif re.search(r"\bupper\s+(?:bound|limit|end)[^.;]*$", before):
-            ends = (measure.high, measure.high)
-        neutral = measure.no_difference
-        if neutral is None or ends[0] is None or ends[1] is None:
-            continue
-        true = ends[0] > neutral if above else ends[1] < neutral
-        if true is negated:
-            what = "interval" if whole else "value"
-            yield "interval", f"The {what} of the {measure.label} lies elsewhere than is said."
-            return
-
-
-def _is_neutral(found: re.Match[str], wording: Wording) -> bool:
-    if found["n"] is None:
-        return True
-    return wording.numbers[int(found["n"])].value in {0.0, 1.0}
-
-
-def _meant(wording: Wording, subject: Subject, at: int) -> list[Measure]:
-    """Return the measures with intervals that a place in the pattern speaks of."""
-    ratios = [m for m in subject.measures if m.no_difference is not None and m.low is not None]
-    named = re.findall(r"<m:([\w-]+)>", wording.pattern[:at])
-    if re.search(r"\b(?:both|all|each|two|intervals|every)\b[^.;]{0,40}$", wording.pattern[:at]):
-        several = [m for m in ratios if m.name in named]
-        return several if len(several) > 1 else [m for m in ratios if m.no_difference == 1][:2]
-    name = named[-1] if named else None
-    if name is None:
-        after = re.findall(r"<m:([\w-]+)>", wording.pattern[at:])
-        name = after[0] if after else wording.carried
-    found = measure_of(subject, name) if name else None
-    if found is None or found.no_difference is None:
-        return ratios[:1] if name is None and len(ratios) == 1 else []
-    return [found]
-
-
-def _includes(measure: Measure) -> bool | None:
-    if measure.low is None or measure.high is None or measure.no_difference is None:
-        return None
-    return measure.low <= measure.no_difference <= measure.high
+def speaks_of_evidence(wording: Wording) -> bool:
+    """Whether a sentence is read as saying that something is shown, or is not."""
+    clauses = _CLAUSES.split(wording.pattern)
+    return any(_claimed(each) is not None or _EQUALITY.search(each) for each in clauses)
 
 
 def is_significant(subject: Subject, name: str | None, clause: str = "") -> bool | None:
@@ -215,7 +148,7 @@ def is_significant(subject: Subject, name: str | None, clause: str = "") -> bool
     if name is not None and (measure := measure_of(subject, name)):
         if measure.p_value is not None:
             return measure.p_value < subject.alpha
-        includes = _includes(measure)
+        includes = includes_no_difference(measure)
         if includes is not None:
             return not includes
     tests = [m for m in subject.measures if m.p_value is not None]
@@ -227,12 +160,27 @@ def _decided_equal(subject: Subject) -> bool:
 
 
 def _claimed(clause: str) -> bool | None:
-    if _INSIGNIFICANT.search(clause):
-        negated = _NEGATED.search(clause[: _INSIGNIFICANT.search(clause).start()])  # type: ignore[union-attr]
-        return bool(negated)
+    clause = _IDLE.sub(" ", clause)
+    flipped = len(_FLIPS.findall(clause)) % 2 == 1
+    if found := _MORE_INSIGNIFICANT.search(clause) or _INSIGNIFICANT.search(clause):
+        inside = re.search(r"\b(?:not|never)\b", found[0])
+        denied = bool(NEGATED.search(clause[: found.start()]) or (inside and "surviv" in found[0]))
+        return denied is not flipped
     for found in _SIGNIFICANT.finditer(clause):
-        return not _NEGATED.search(clause[: found.start()])
+        within = re.search(r"\b(?:not|cannot|never)\b", found[0])
+        behind = _DENIED_BEHIND.match(clause, found.end())
+        denied = bool(NEGATED.search(clause[: found.start()]) or within or behind)
+        return denied is flipped
     return None
+
+
+_FLIPS = re.compile(
+    r"\b(?:cannot|can\s+not|could\s+not)\s+be\s+(?:said|claimed|maintained)\s+that\b"
+    r"|\bwrong\s+to\s+(?:call|say|speak)\b"
+)
+_DENIED_BEHIND = re.compile(r"\s+(?:was|is|were|has|had)\s+(?:not|never)\b")
+# "cannot be said that it failed" says that it did not fail; "not only" denies nothing.
+_IDLE = re.compile(r"\bnot\s+(?:only|merely|just)\b|\bleaves?\s+no\s+doubt\b|\bno\s+doubt\b")
 
 
 def _named(clause: str) -> str | None:

@@ -22,7 +22,9 @@ MEASURE_WORDS = {
     "risk_difference": r"risk\s+differences?|rate\s+difference|(?-i:\bRD\b)"
     r"|(?:absolute\s+)?(?:difference|gap)\s+(?:in|of|between)\s+(?:the\s+)?(?:two\s+)?"
     r"(?:risks?|rates?|shares?|proportions?|percentages?|probabilit\w+)",
-    "impact_ratio": r"(?:adverse\s+)?impact\s+ratios?",
+    "impact_ratio": r"(?:adverse\s+)?impact\s+ratios?"
+    r"|(?:the\s+)?(?:smaller|lower)\s+(?:of\s+the\s+(?:two\s+)?(?:rates|shares)|rate),?\s+(?:divided\s+by|over)"
+    r"\s+the\s+(?:larger|higher)",
     "chi_square": r"chi[\s-]*squared?d?(?:\s+(?:test|statistic|value))*|(?:\u03c7|\u03a7"
     r"|x)\s*(?:\u00b2|\^?2\b)"
     r"(?:\s+(?:test|statistic))?|pearson(?:'s|\u2019s)?\s+test",
@@ -81,6 +83,13 @@ COMMON_WORDS = frozenset(
 """Names of groups that sentences use for other things; so is whatever is shorter than `SHORT`."""
 _ORDINALS = (r"(?:the\s+)?first\s+group|group\s+1", r"(?:the\s+)?second\s+group|group\s+2")
 
+_AGAIN = re.compile(r"\bthe\s+(former|latter)\b", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\b(?:tables?|figures?|fig\.|columns?|rows?|sections?|appendix|footnotes?|panels?|models?)\s*$",
+    re.IGNORECASE,
+)
+"""What stands before a number that only says which table or section is meant."""
+
 
 @dataclass(frozen=True)
 class Mention:
@@ -124,13 +133,39 @@ def wording_of(sentence: str, subject: Subject, carried: str | None = None) -> W
         for start, end, number in _group_words(subject.groups).found_in(text)
         if not any(first < end and start < last for first, last in taken)
     ]
+    groups = sorted(
+        [*groups, *_named_again(text, groups), *_second_alone(text, groups)],
+        key=lambda each: each.start,
+    )
     numbers = [
         each
         for each in numbers_in(text)
-        if not any(m.start <= each.start and each.end <= m.end for m in (*measures, *groups))
+        if not _LABEL.search(text, 0, each.start)
+        and not any(m.start <= each.start and each.end <= m.end for m in (*measures, *groups))
     ]
     found = Wording(text, measures, groups, numbers, carried)
     return replace(found, pattern=_pattern(found))
+
+
+def _named_again(text: str, groups: Sequence[Mention]) -> list[Mention]:
+    """Return where two groups are called the former and the latter, in the order of their names."""
+    order = list(dict.fromkeys(each.group for each in groups))
+    if len(order) != 2:
+        return []
+    return [
+        Mention(each.start(), each.end(), group=order[each[1].lower() == "latter"])
+        for each in _AGAIN.finditer(text)
+        if each.start() > groups[1].start
+    ]
+
+
+def _second_alone(text: str, groups: Sequence[Mention]) -> list[Mention]:
+    """Return where "the second" stands for the second group, behind "the first group"."""
+    first = re.search(r"\bfirst\s+group\b", text, re.IGNORECASE)
+    if not first or {each.group for each in groups} != {0}:
+        return []
+    found = re.compile(r"\bthe\s+second\b", re.IGNORECASE).search(text, first.end())
+    return [Mention(found.start(), found.end(), group=1)] if found else []
 
 
 def _pattern(found: Wording) -> str:

@@ -1,8 +1,8 @@
 """Numbers as people write them: `.618`, `4.1x`, `61.8 %`, `6.4e-04`, `1,234`, `12 points`."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -35,6 +35,25 @@ _FACTOR = re.compile(
     r"(?P<count>two|three|four|five|six|seven|eight|nine|ten)(?:\s+times|-?fold)\b)",
     re.IGNORECASE,
 )
+_HALVES = re.compile(
+    r"\b(?P<whole>one|two|three|four|five)\s+and\s+a\s+half\s+times\b", re.IGNORECASE
+)
+_SHARE_WORDS = {"half": 1 / 2, "third": 1 / 3, "thirds": 1 / 3, "quarter": 1 / 4, "quarters": 1 / 4}
+_SHARE_WORDS |= {"fifth": 1 / 5, "fifths": 1 / 5, "tenth": 1 / 10, "tenths": 1 / 10}
+_FRACTION = re.compile(
+    r"\b(?:(?P<many>a|one|two|three|four|nine)[\s-]+)?(?P<part>half|thirds?|quarters?|fifths?|tenths?)"
+    r"\s+(?:of|as\s+many\s+of)\b",
+    re.IGNORECASE,
+)
+_UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twenty")
+_IN_TEN = re.compile(
+    r"\b(?P<some>one|two|three|four|five|six|seven|eight|nine)\s+(?:in|out\s+of)\s+(?:every\s+)?"
+    r"(?P<all>two|three|four|five|six|seven|eight|nine|ten|twenty)\b",
+    re.IGNORECASE,
+)
+IN_SHARES = 0.05
+"""How far, in shares of all, a share in words may be from the one that it stands for."""
+_EVERY = re.compile(r"\b(?:out\s+of|of|in|per)\s+every\s*$", re.IGNORECASE)
 _COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 IN_WORDS = 0.25
 """How far, as a share, a factor in words may be from the number that it stands for."""
@@ -73,8 +92,12 @@ def numbers_in(text: str) -> Iterator[WrittenNumber]:
     text = masked(text)
     found = [_number(each) for each in _NUMBER.finditer(text)]
     taken = {place for each in found for place in range(each.start, each.end)}
+    halves = [_half_factor(each) for each in _HALVES.finditer(text)]
+    taken |= {place for each in halves for place in range(each.start, each.end)}
     words = (_factor(each) for each in _FACTOR.finditer(text) if each.start() not in taken)
-    yield from sorted([*found, *words], key=lambda each: each.start)
+    found = list(_per_hundred(found, text))
+    found += [*halves, *words, *_shares_in(text)]
+    yield from sorted(found, key=lambda each: each.start)
 
 
 def _number(found: re.Match[str]) -> WrittenNumber:
@@ -103,6 +126,53 @@ def _unit(text: str) -> Unit:
     if text.startswith(("%", "per")):
         return Unit.PERCENT
     return Unit.TIMES if text else Unit.PLAIN
+
+
+def _per_hundred(found: Sequence[WrittenNumber], text: str) -> Iterator[WrittenNumber]:
+    """Read "out of every 100, about 40" as 40 %."""
+    every: WrittenNumber | None = None
+    for each in found:
+        if _EVERY.search(text, 0, each.start):
+            every = each
+        elif (
+            every
+            and each.unit is Unit.PLAIN
+            and not re.search(r"[;.]", text[every.end : each.start])
+        ):
+            scale = 100 / every.value
+            yield replace(each, value=each.value * scale, step=each.step * scale, unit=Unit.PERCENT)
+            every = None
+        else:
+            yield each
+
+
+def _half_factor(found: re.Match[str]) -> WrittenNumber:
+    value = _UNITS.index(found["whole"].lower()) + 1.5
+    return WrittenNumber(found[0], value, 0.24 * value, Unit.TIMES, found.start(), found.end())
+
+
+def _shares_in(text: str) -> Iterator[WrittenNumber]:
+    """Return shares in words: `four in ten`, `two thirds of`, in percent."""
+    for each in _IN_TEN.finditer(text):
+        some, every = (_number_word(each[name]) for name in ("some", "all"))
+        if some < every and not re.match(r"\s+times?\b|\s+samples\b", text[each.end() :]):
+            yield _share(each, some / every)
+    for each in _FRACTION.finditer(text):
+        many = (each["many"] or "a").lower()
+        yield _share(
+            each, (1 if many == "a" else _number_word(many)) * _SHARE_WORDS[each["part"].lower()]
+        )
+
+
+def _number_word(word: str) -> int:
+    word = word.lower()
+    return 20 if word == "twenty" else _UNITS.index(word) + 1
+
+
+def _share(found: re.Match[str], value: float) -> WrittenNumber:
+    end = found.end() if found.re is _IN_TEN else found.end("part")
+    step = 200 * IN_SHARES
+    return WrittenNumber(found[0], 100 * value, step, Unit.PERCENT, found.start(), end)
 
 
 def _factor(found: re.Match[str]) -> WrittenNumber:

@@ -1,0 +1,45 @@
+"""Numbers that are no finding: the usual levels, the value of no difference, degrees of freedom."""
+
+import re
+
+from services.evaluator.domain.checks.facts import NumberRole
+from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
+
+COARSE = 0.1
+"""A value of no difference is written as 0, 1 or 1.0; finer numbers are measured ones."""
+_USUAL_LEVELS = {0.01, 0.05, 0.1}
+_CONFIDENCES = {0.9, 0.95, 0.99}
+_MARK_TEXT = re.compile(
+    r"\bsignifican\w+\s+at\s+(?:the\s+)?\d|\bhurdle|\bmark\b|\bsamples\b|\bside\s+of\s+\d|\bone\s+time\s+in\b",
+    re.IGNORECASE,
+)
+_NEUTRAL_TEXT = re.compile(
+    r"(?=.*\b(?:interval|limits|bounds|ci)\b)(?=.*\b(?:odds|risk|ratio|RR|OR)\b)"
+    r".*(?:\binside|\boutside|\bwithin|\bbetween|\bbeyond|\bcould\b|\bmiss|\bacross|\bsides?\s+of\b|\bamong\b|\bcompatible\b|\bexclude)",
+    re.IGNORECASE,
+)
+_BESIDE_ONE = re.compile(
+    r"\b(?:intervals?|limits?|bounds?|ends?)\b.*\b(?:exceeds?|above|below|under|over|than|beyond|takes?\s+in|in|out)\s*$"
+    r"|\bodds\b.*\bto\s*$",
+    re.IGNORECASE,
+)
+_CONFIDENT = re.compile(r"\bconfidence\b|\binterval\b", re.IGNORECASE)
+_DEGREES = re.compile(r"(?:\u03c7|\bchi\b)[^;,]*\(\s*$", re.IGNORECASE)
+
+
+def fixed_role(number: WrittenNumber, before: str, after: str, text: str) -> NumberRole | None:
+    """Return what a number is that its sentence uses as a yardstick."""
+    share = number.value / 100 if number.unit is Unit.PERCENT else number.value
+    bracketed = number.unit is Unit.PERCENT and before.rstrip().endswith("(")
+    cues = (
+        (NumberRole.LEVEL, share in _USUAL_LEVELS and _MARK_TEXT.search(text)),
+        (NumberRole.LEVEL, share in _CONFIDENCES and bracketed and _CONFIDENT.search(text)),
+        (NumberRole.NEUTRAL, _is_one(number) and _NEUTRAL_TEXT.search(text)),
+        (NumberRole.NEUTRAL, _is_one(number) and _BESIDE_ONE.search(before)),
+        (NumberRole.FREEDOM, number.whole and _DEGREES.search(before) and after[:1] == ")"),
+    )
+    return next((role for role, there in cues if there), None)
+
+
+def _is_one(number: WrittenNumber) -> bool:
+    return number.value == 1.0 and number.step >= COARSE
