@@ -3,12 +3,13 @@
 import csv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from shared.errors import UsageError
 from shared.files import json_lines_of_file
 
 LONGEST_CELL = 8 * 1024 * 1024
+LONGEST_ROW = 2 * LONGEST_CELL
 AT_ONCE = 512
 Row = tuple[str, dict[str, Any]]
 """Where it stands, and its fields."""
@@ -38,7 +39,9 @@ def _csv(path: Path) -> Iterator[Row]:
     csv.field_size_limit(LONGEST_CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file), start=1):
+            lines = _BoundedLines(path, file)
+            for number, row in enumerate(csv.DictReader(lines), start=1):
+                lines.taken = 0
                 if None in row:
                     raise UsageError(f"{path}, row {number}: it has more cells than names.")
                 yield f"{path}, row {number}", {name: text for name, text in row.items() if text}
@@ -51,19 +54,35 @@ def _csv(path: Path) -> Iterator[Row]:
 
 
 def _parquet(path: Path) -> Iterator[Row]:
-    import pyarrow
-    import pyarrow.parquet
+    from biaswatch.readers.parquet_files import parquet_batches
 
+    number = 0
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            number = 0
-            for batch in file.iter_batches(batch_size=AT_ONCE):
-                for row in batch.to_pylist():
-                    number += 1
-                    kept = {name: value for name, value in row.items() if value is not None}
-                    yield f"{path}, row {number}", kept
+        for batch in parquet_batches(path, AT_ONCE):
+            for row in batch.to_pylist():
+                number += 1
+                kept = {name: value for name, value in row.items() if value is not None}
+                yield f"{path}, row {number}", kept
     except OSError as error:
         why = error.strerror or "it is not Parquet"
         raise UsageError(f"The answers {path} cannot be read ({why}).") from None
-    except pyarrow.ArrowException:
-        raise UsageError(f"{path}: this is not Parquet, or it is broken.") from None
+
+
+class _BoundedLines:
+    """The lines of a file, as long as one row does not take too many of their characters."""
+
+    def __init__(self, path: Path, file: TextIO) -> None:
+        self._path = path
+        self._file = file
+        self.taken = 0
+        """Characters since the last row."""
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._file.readline(LONGEST_ROW + 1):
+            self.taken += len(line)
+            if self.taken > LONGEST_ROW:
+                raise UsageError(
+                    f"{self._path}: a row has more than {LONGEST_ROW >> 20} MiB. A quote may be"
+                    " missing at its end."
+                )
+            yield line

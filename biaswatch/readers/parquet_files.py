@@ -12,6 +12,10 @@ from shared.errors import UsageError
 
 MOST_BYTES = 1024**3
 """Of all values, unfolded: one long text that a column repeats counts each time."""
+AT_ONCE_BYTES = 256 * 1024 * 1024
+"""Of some rows of a file that is read in parts."""
+MOST_VALUES_A_ROW = 10_000
+"""Of a column of lists, in the mean."""
 ROWS_AT_ONCE = 65_536
 
 
@@ -42,15 +46,52 @@ def read_parquet(path: Path, most_columns: int, most_cells: int) -> pyarrow.Tabl
     return pyarrow.Table.from_batches(parts)
 
 
+def parquet_batches(path: Path, rows_at_once: int) -> Iterator[pyarrow.RecordBatch]:
+    """Yield all columns of a file of any length, some rows at a time.
+
+    Raises
+    ------
+    UsageError
+        It is no Parquet, or some rows of it alone are larger than memory should hold.
+    OSError
+        It cannot be opened.
+    """
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            if any(_values_a_row(said) > MOST_VALUES_A_ROW for said in _chunks(file)):
+                raise UsageError(
+                    f"{path} has rows of more than {MOST_VALUES_A_ROW:,} values. Leave out that"
+                    " column."
+                )
+            texts = [each.name for each in file.schema_arrow if _is_text(each.type)]
+        with pyarrow.parquet.ParquetFile(path, read_dictionary=texts) as folded:
+            for batch in folded.iter_batches(batch_size=rows_at_once):
+                _check_bytes(
+                    path, sum(_bytes_of(column) for column in batch.columns), AT_ONCE_BYTES
+                )
+                yield _unfolded(batch)
+    except pyarrow.ArrowException as error:
+        first = (str(error).splitlines() or [""])[0].rstrip(".")[:200]
+        raise UsageError(f"{path}: this is not Parquet, or it is broken ({first}).") from None
+
+
+def _values_a_row(chunk: tuple[Any, int]) -> float:
+    said, rows = chunk
+    return float(said.num_values / max(rows, 1))
+
+
+def _chunks(file: Any) -> list[tuple[Any, int]]:
+    """Return what the file says of each column of each group of rows, and the group's rows."""
+    said = file.metadata
+    groups = [said.row_group(number) for number in range(said.num_row_groups)]
+    return [(group.column(n), group.num_rows) for group in groups for n in range(group.num_columns)]
+
+
 def _check(path: Path, file: Any, most_columns: int, most_cells: int) -> None:
     said = file.metadata
     if said.num_columns > most_columns:
         raise UsageError(f"{path} has more than {most_columns:,} columns. Leave some out.")
-    chunks = [
-        said.row_group(group).column(column)
-        for group in range(said.num_row_groups)
-        for column in range(said.num_columns)
-    ]
+    chunks = [chunk for chunk, _ in _chunks(file)]
     cells = max(said.num_rows * said.num_columns, sum(each.num_values for each in chunks))
     if cells > most_cells:
         raise UsageError(
@@ -60,11 +101,12 @@ def _check(path: Path, file: Any, most_columns: int, most_cells: int) -> None:
     _check_bytes(path, sum(each.total_uncompressed_size for each in chunks))
 
 
-def _check_bytes(path: Path, size: int) -> None:
-    if size > MOST_BYTES:
+def _check_bytes(path: Path, size: int, most: int | None = None) -> None:
+    most = most or MOST_BYTES
+    if size > most:
         raise UsageError(
-            f"{path} unfolds to more than {MOST_BYTES // 1024**2} MiB. Leave out columns of long"
-            " texts, or split it by domain."
+            f"{path} unfolds to more than {most // 1024**2} MiB at once. Leave out columns of"
+            " long texts, or split it by domain."
         )
 
 

@@ -10,6 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from biaswatch.importing.rows import rows_of
 from biaswatch.readers import parquet_files, suites, table_files
 from biaswatch.readers.suites import read_probes
 from biaswatch.readers.table_files import frame_of
@@ -22,7 +23,7 @@ LITTLE_MEMORY = 64 * 1024 * 1024
 
 def repeated_text(path: Path) -> None:
     indices = pyarrow.array(np.zeros(5_000_000, np.int32))
-    column = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array(["x" * 1000]))
+    column = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array(["x" * 600_000]))
     pyarrow.parquet.write_table(pyarrow.table({"g": column}), path)
 
 
@@ -42,8 +43,17 @@ def many_columns(path: Path) -> None:
     pyarrow.parquet.write_table(table, path)
 
 
+def all_rows(path: Path) -> None:
+    """Read a log as `ingest` does, of which `endless_rows` are only too many to wait for."""
+    for count, _ in enumerate(rows_of(path)):
+        if count > 1_000:
+            raise UsageError(
+                "These rows are read in parts; a table at most: cells, and a table at most"
+            )
+
+
 @pytest.mark.parametrize("write", [repeated_text, endless_rows, long_list])
-@pytest.mark.parametrize("read", [frame_of, read_probes])
+@pytest.mark.parametrize("read", [frame_of, read_probes, all_rows])
 def test_a_small_parquet_file_that_unfolds_to_gigabytes_is_refused(
     tmp_path: Path, write: Callable[[Path], None], read: Callable[[Path], object]
 ) -> None:
@@ -52,7 +62,9 @@ def test_a_small_parquet_file_that_unfolds_to_gigabytes_is_refused(
     assert path.stat().st_size < SMALL
     before = pyarrow.total_allocated_bytes()
     tracemalloc.start()
-    with pytest.raises(UsageError, match=r"cells, and a table at most|unfolds to more than"):
+    with pytest.raises(
+        UsageError, match=r"cells, and a table at most|unfolds to more than|rows of more than"
+    ):
         read(path)
     assert tracemalloc.get_traced_memory()[1] < LITTLE_MEMORY
     tracemalloc.stop()
@@ -127,3 +139,11 @@ def test_parquet_counts_a_text_each_time_a_column_repeats_it(
     pyarrow.parquet.write_table(pyarrow.table({"g": ["x" * 1000] * 1_100}), path)
     with pytest.raises(UsageError, match="unfolds to more than"):
         frame_of(path)
+
+
+@pytest.mark.parametrize("text", ["a,b\n" + "," * 40_000_000, "a,b\n" + '"\n",' * 8_000_000])
+def test_a_row_of_a_log_without_end_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    with pytest.raises(UsageError, match="a row has more than 16 MiB"):
+        list(rows_of(path))
