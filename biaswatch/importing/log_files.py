@@ -104,7 +104,7 @@ class LogFile:
         for where, row in rows:
             try:
                 parts = [part_of(signal, mapping) for signal in signals_of_json(row)]
-            except (ValueError, TypeError, AttributeError):
+            except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError):
                 raise UsageError(f"{where}: this is not OTLP's JSON.") from None
             for part in parts:
                 if part is None:

@@ -17,7 +17,7 @@ def read(signal: Signal) -> RecordedContent | None:
     fields = signal.attributes
     if not (signal.is_span or signal.name == DETAILS):
         return None
-    if fields.get("gen_ai.operation.name") not in ANSWERING:
+    if str(fields.get("gen_ai.operation.name")) not in ANSWERING:  # it may be a list
         return None
     choices = parsed(fields.get("gen_ai.output.messages"))
     first: Any = choices[0] if isinstance(choices, list) and choices else {}

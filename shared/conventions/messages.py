@@ -38,7 +38,7 @@ def _words(part: Any) -> str | None:
         return part
     if not isinstance(part, Mapping):
         return None
-    if part.get("type", "text") not in {"text", "input_text", "output_text"}:
+    if str(part.get("type", "text")) not in {"text", "input_text", "output_text"}:
         return None  # reasoning, tool calls, images
     found = part.get("content", part.get("text"))
     return found if isinstance(found, str) else None

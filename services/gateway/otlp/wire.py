@@ -76,7 +76,14 @@ def signals_of(body: bytes, format_: str, kind: str) -> list[Signal]:
     if format_ == JSON:
         try:
             return list(signals_of_json(json.loads(body)))
-        except (ValueError, TypeError, AttributeError, RecursionError):
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+            LookupError,
+            ArithmeticError,
+            RecursionError,
+        ):
             raise UnreadableRequestError(400, "The body is not OTLP's JSON.") from None
     try:
         if kind == TRACES:
