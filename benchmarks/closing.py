@@ -3,8 +3,7 @@
 The round before is read from its records; answers become counts, increments, evidence, records.
 A part of the comparisons is measured and multiplied: time and bytes grow with their number. The old
 way, in the same run: every comparison sorts the answers and takes its interval by itself, and is
-two records of JSON. The bars are ratios within the run: of CPU time, and of bytes. On an idle core
-of 2026 a round of that size closes in less than ten seconds.
+two records of JSON. The bars are ratios within the run: of CPU time, and of bytes.
 """
 
 import sys
