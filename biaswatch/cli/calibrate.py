@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from math import ceil, sqrt
+from math import ceil, isnan, sqrt
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -239,7 +239,7 @@ def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
 
     whole = pair_table([each.counts for each in evidence], [GAPS] * len(evidence)).together
     units, estimate = float(whole.units[0]), float(whole.estimates[0])
-    if not units or not estimate:
+    if not units or not estimate or isnan(estimate):  # an estimate of no answers is no number
         return None
     sd = float(whole.standard_errors[0]) * sqrt(units)
     alpha = plan.alpha / 2 / len(plan.watched)

@@ -3,7 +3,7 @@
 import re
 
 from services.evaluator.domain.checks.facts import NumberRole
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
+from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, places_of
 
 COARSE = 0.1
 """A value of no difference is written as 0, 1 or 1.0; finer numbers are measured ones."""
@@ -13,9 +13,10 @@ _MARK_TEXT = re.compile(
     r"\bsignifican\w+\s+at\s+(?:the\s+)?\d|\bhurdle|\bmark\b|\bsamples\b|\bside\s+of\s+\d|\bone\s+time\s+in\b",
     re.IGNORECASE,
 )
-_NEUTRAL_TEXT = re.compile(
-    r"(?=.*\b(?:interval|limits|bounds|ci)\b)(?=.*\b(?:odds|risk|ratio|RR|OR)\b)"
-    r".*(?:\binside|\boutside|\bwithin|\bbetween|\bbeyond|\bcould\b|\bmiss|\bacross|\bsides?\s+of\b|\bamong\b|\bcompatible\b|\bexclude)",
+_OF_INTERVAL = re.compile(r"\b(?:interval|limits|bounds|ci)\b", re.IGNORECASE)
+_OF_RATIO = re.compile(r"\b(?:odds|risk|ratio|RR|OR)\b", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"(?:\binside|\boutside|\bwithin|\bbetween|\bbeyond|\bcould\b|\bmiss|\bacross|\bsides?\s+of\b|\bamong\b|\bcompatible\b|\bexclude)",
     re.IGNORECASE,
 )
 _BESIDE_ONE = re.compile(
@@ -32,13 +33,18 @@ def fixed_role(number: WrittenNumber, before: str, after: str, text: str) -> Num
     share = number.value / 100 if number.unit is Unit.PERCENT else number.value
     bracketed = number.unit is Unit.PERCENT and before.rstrip().endswith("(")
     cues = (
-        (NumberRole.LEVEL, share in _USUAL_LEVELS and _MARK_TEXT.search(text)),
-        (NumberRole.LEVEL, share in _CONFIDENCES and bracketed and _CONFIDENT.search(text)),
-        (NumberRole.NEUTRAL, _is_one(number) and _NEUTRAL_TEXT.search(text)),
+        (NumberRole.LEVEL, share in _USUAL_LEVELS and places_of(_MARK_TEXT, text)),
+        (NumberRole.LEVEL, share in _CONFIDENCES and bracketed and places_of(_CONFIDENT, text)),
+        (NumberRole.NEUTRAL, _is_one(number) and _beside_no_difference(text)),
         (NumberRole.NEUTRAL, _is_one(number) and _BESIDE_ONE.search(before)),
         (NumberRole.FREEDOM, number.whole and _DEGREES.search(before) and after[:1] == ")"),
     )
     return next((role for role, there in cues if there), None)
+
+
+def _beside_no_difference(text: str) -> bool:
+    """Whether a sentence says where an interval of a ratio lies."""
+    return all(places_of(each, text) for each in (_OF_INTERVAL, _OF_RATIO, _BESIDE))
 
 
 def _is_one(number: WrittenNumber) -> bool:

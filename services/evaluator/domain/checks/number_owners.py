@@ -7,10 +7,11 @@ from typing import TypeVar
 
 from services.evaluator.domain.checks.number_roles import RATE, text_around
 from services.evaluator.domain.checks.wording import Mention, Wording
-from services.evaluator.domain.checks.written_numbers import Unit
+from services.evaluator.domain.checks.written_numbers import Unit, occurs
 
 T = TypeVar("T")
 _BREAK = re.compile(r"[,;]|\b(?:and|while|whereas|against|versus|compared|but)\b", re.IGNORECASE)
+_TURN = re.compile(r"[;]|\bwhile\b|\bwhereas\b|\bcompared\b|\bagainst\b")
 _VERSUS = re.compile(r"\d\s*(?:%|per\s?cent)?\s*(?:versus|vs\.?|against)\s*\d", re.IGNORECASE)
 _OUT_OF = re.compile(
     r"<n(?P<a>\d+)> and <n(?P<b>\d+)> [^<]*\bout of <n(?P<c>\d+)> (?:the )?<g(?P<one>[01])>"
@@ -32,7 +33,7 @@ def measure_of_number(wording: Wording, place: int) -> str | None:
     before = [m for m in wording.measures if m.end <= number.start]
     if before:
         return before[-1].measure
-    if RATE.search(wording.text[: number.start]) and not behind and number.unit is not Unit.TIMES:
+    if occurs(RATE, wording.text, 0, number.start) and not behind and number.unit is not Unit.TIMES:
         return None
     return behind[0].measure if behind and wording.carried is None else wording.carried
 
@@ -102,10 +103,7 @@ def _group_before(wording: Wording, place: int, first: int) -> int | None:
     if back:
         return back[-1].group
     earlier = [g for g in wording.groups if g.start < number.start]
-    if earlier and not re.search(
-        r"[;]|\bwhile\b|\bwhereas\b|\bcompared\b|\bagainst\b",
-        wording.text[earlier[-1].end : number.start],
-    ):
+    if earlier and not occurs(_TURN, wording.text, earlier[-1].end, number.start):
         return earlier[-1].group
     return None
 

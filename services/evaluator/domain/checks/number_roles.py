@@ -5,7 +5,7 @@ import re
 from services.evaluator.domain.checks.facts import NumberRole
 from services.evaluator.domain.checks.fixed_numbers import COARSE, fixed_role
 from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
+from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, places_of
 
 INTERVAL = re.compile(
     r"\b(?:interval|ci|range[sd]?|ranging|limits?|bounds?|between|from|extend\w*"
@@ -160,16 +160,19 @@ def text_around(wording: Wording, place: int) -> tuple[str, str]:
 def interval_ends(wording: Wording) -> dict[int, NumberRole]:
     """Return which numbers are the ends of an interval."""
     found: dict[int, NumberRole] = {}
+    odds = "odds" in wording.text.lower()
     for place in range(len(wording.numbers) - 1):
         before, after = text_around(wording, place)
         if place in found or not _JOIN.fullmatch(after):
             continue
         both = wording.numbers[place], wording.numbers[place + 1]
-        if both[1].value == 1.0 and both[1].whole and "odds" in wording.text.lower():
+        if both[1].value == 1.0 and both[1].whole and odds:
             continue  # odds of so many to one
-        bracketed = _BRACKET.search(before) and _CLOSED.match(wording.text[both[1].end :])
+        bracketed = _BRACKET.search(before) and _CLOSED.match(wording.text, both[1].end)
         spanned = re.fullmatch(r"\s*(?:to|\u2013|\u2014|-)\s*", after) and not both[0].whole
-        cued = spanned or (INTERVAL.search(before[-60:]) and not _NO_INTERVAL.search(wording.text))
+        cued = spanned or (
+            INTERVAL.search(before[-60:]) and not places_of(_NO_INTERVAL, wording.text)
+        )
         counts = all(each.whole for each in both) and not cued
         if (bracketed or cued) and not counts and not _P.search(before):
             found[place], found[place + 1] = NumberRole.LOW, NumberRole.HIGH
@@ -202,8 +205,8 @@ def _named(number: WrittenNumber, before: str, after: str, text: str) -> NumberR
         (NumberRole.P, share and _P_AFTER.match(after)),
         (NumberRole.LOW, _LOWER.search(before)),
         (NumberRole.HIGH, _UPPER.search(before)),
-        (NumberRole.LOW, _BOUNDS.search(text) and _LOW_AFTER.match(after)),
-        (NumberRole.HIGH, _BOUNDS.search(text) and _HIGH_AFTER.match(after)),
+        (NumberRole.LOW, places_of(_BOUNDS, text) and _LOW_AFTER.match(after)),
+        (NumberRole.HIGH, places_of(_BOUNDS, text) and _HIGH_AFTER.match(after)),
         (NumberRole.FREEDOM, _FREEDOM.match(after) or _FREEDOM_BEFORE.search(before)),
     )
     return next((role for role, there in cues if there), None)
@@ -236,12 +239,12 @@ def _measured_roles(
         return _whole_roles(before, after)
     if _THRESHOLD.search(before[-60:] + after[:60]):
         return (NumberRole.VALUE, NumberRole.RATE, NumberRole.THRESHOLD)
-    if _CHANCE.search(text) and re.search(
+    if places_of(_CHANCE, text) and re.search(
         r"(?:\bprobability(?:\s+(?:of|is))?|\bis)\s*$", before, re.IGNORECASE
     ):
         return (NumberRole.P,)
-    chance = (NumberRole.P,) if _CHANCE.search(text) else ()
-    if RATE.search(text):
+    chance = (NumberRole.P,) if places_of(_CHANCE, text) else ()
+    if places_of(RATE, text):
         return (*chance, NumberRole.RATE, NumberRole.VALUE)
     return (*chance, NumberRole.VALUE)
 
@@ -249,8 +252,8 @@ def _measured_roles(
 def _percent_roles(before: str, after: str, text: str) -> tuple[NumberRole, ...]:
     if _CHANGE.match(after) or _CHANGE_BEFORE.search(before):
         return (NumberRole.CHANGE, NumberRole.VALUE)
-    threshold = (NumberRole.THRESHOLD,) if _THRESHOLD.search(text) else ()
-    sample = (NumberRole.SAMPLE,) if _SAMPLE.search(text) else ()
+    threshold = (NumberRole.THRESHOLD,) if places_of(_THRESHOLD, text) else ()
+    sample = (NumberRole.SAMPLE,) if places_of(_SAMPLE, text) else ()
     return (NumberRole.RATE, NumberRole.VALUE, *threshold, *sample)
 
 

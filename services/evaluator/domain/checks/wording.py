@@ -5,7 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from services.evaluator.domain.checks.written_numbers import WrittenNumber, masked, numbers_in
+from services.evaluator.domain.checks.written_numbers import (
+    BEFORE,
+    WrittenNumber,
+    masked,
+    numbers_in,
+)
 from shared.contracts import Subject
 
 MEASURE_WORDS = {
@@ -140,7 +145,7 @@ def wording_of(sentence: str, subject: Subject, carried: str | None = None) -> W
     numbers = [
         each
         for each in numbers_in(text)
-        if not _LABEL.search(text, 0, each.start)
+        if not _LABEL.search(text[max(0, each.start - BEFORE) : each.start])
         and not any(m.start <= each.start and each.end <= m.end for m in (*measures, *groups))
     ]
     found = Wording(text, measures, groups, numbers, carried)

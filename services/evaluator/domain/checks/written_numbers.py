@@ -1,9 +1,11 @@
 """Numbers as people write them: `.618`, `4.1x`, `61.8 %`, `6.4e-04`, `1,234`, `12 points`."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Unit(StrEnum):
@@ -54,6 +56,8 @@ _IN_TEN = re.compile(
 IN_SHARES = 0.05
 """How far, in shares of all, a share in words may be from the one that it stands for."""
 _EVERY = re.compile(r"\b(?:out\s+of|of|in|per)\s+every\s*$", re.IGNORECASE)
+BEFORE = 60
+"""How many characters before a number are looked at where only the words beside it count."""
 _COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 IN_WORDS = 0.25
 """How far, as a share, a factor in words may be from the number that it stands for."""
@@ -80,6 +84,19 @@ class WrittenNumber:
     def rounds(self, value: float) -> bool:
         """Whether this is the value, rounded to the digits that were written."""
         return abs(value - self.value) <= 0.5 * self.step * (1 + 1e-9)
+
+
+@lru_cache(maxsize=256)
+def places_of(pattern: re.Pattern[str], text: str) -> Sequence[int]:
+    """Return where a pattern begins in a sentence, looked up once for all its numbers."""
+    return tuple(each.start() for each in pattern.finditer(text))
+
+
+def occurs(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
+    """Return whether a pattern begins in this part of a sentence."""
+    places = places_of(pattern, text)
+    first = bisect_left(places, start)
+    return first < len(places) and places[first] < end
 
 
 def masked(text: str) -> str:
@@ -132,7 +149,7 @@ def _per_hundred(found: Sequence[WrittenNumber], text: str) -> Iterator[WrittenN
     """Read "out of every 100, about 40" as 40 %."""
     every: WrittenNumber | None = None
     for each in found:
-        if _EVERY.search(text, 0, each.start):
+        if _EVERY.search(text[max(0, each.start - BEFORE) : each.start]):
             every = each
         elif (
             every
