@@ -9,7 +9,7 @@ import yaml
 from tools.deployment import monitoring
 from tools.deployment.chart import optional_parts, surroundings
 from tools.deployment.chart.manifests import K8S, read, released
-from tools.deployment.chart.templating import Block, Filled, Lines, Object, template_of
+from tools.deployment.chart.templating import Block, Filled, Lines, Object, template_of, yaml_of
 from tools.deployment.services import ROOT, SIMULATOR, bus_services
 from tools.deployment.workloads import provision, workload
 
@@ -213,7 +213,7 @@ def chart_files() -> dict[str, str]:
     return {
         "nats-server.conf": (nats / "nats-server.conf").read_text(),
         "cluster.conf": cluster[:start].rstrip("\n") + routes + "\n" + cluster[end:],
-        "rules.yaml": yaml.safe_dump(monitoring.rule()["spec"], sort_keys=False, width=1000),
+        "rules.yaml": yaml_of(monitoring.rule()["spec"]),
         "hiring-demo.json": json.dumps(yaml.safe_load(_text(ROOT / "suites" / "hiring-demo.yaml"))),
         **{
             name: _text(K8S / "components" / "grafana" / name)

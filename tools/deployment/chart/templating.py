@@ -34,17 +34,26 @@ class Lines:
 Part = Filled | Block | Lines
 
 
-class _Dumper(yaml.SafeDumper):
-    """Writes everything in full, and a token where Helm writes."""
-
-    parts: dict[str, Part]
-    numbers: Any
+class _Indented(yaml.SafeDumper):
+    """Writes everything in full, with lists indented below their names."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, indentless=False)
+
+
+class _Dumper(_Indented):
+    """Writes a token where Helm writes."""
+
+    parts: dict[str, Part]
+    numbers: Any
+
+
+def yaml_of(value: Any) -> str:
+    """Return a value as YAML, in the manner of this repository."""
+    return yaml.dump(value, Dumper=_Indented, sort_keys=False, width=1000)
 
 
 def _token(dumper: _Dumper, part: Part) -> yaml.Node:

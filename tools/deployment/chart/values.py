@@ -2,10 +2,10 @@
 
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from tools.deployment.chart.templating import yaml_of
 from tools.deployment.services import SIMULATOR, bus_services
 from tools.deployment.workloads import resources_of
 
@@ -228,5 +228,4 @@ def _entry(key: str, value: Any, indent: int) -> list[str]:
             f"{pad}{key}:",
             *(line for k, v in value.items() for line in _entry(k, v, indent + 1)),
         ]
-    dumped = yaml.safe_dump({key: value}, sort_keys=False, default_flow_style=False, width=90)
-    return [pad + line for line in dumped.splitlines()]
+    return [pad + line for line in yaml_of({key: value}).splitlines()]
