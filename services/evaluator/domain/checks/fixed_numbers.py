@@ -3,7 +3,7 @@
 import re
 
 from services.evaluator.domain.checks.facts import NumberRole
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, places_of
+from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, starts_of
 
 COARSE = 0.1
 """A value of no difference is written as 0, 1 or 1.0; finer numbers are measured ones."""
@@ -33,8 +33,8 @@ def fixed_role(number: WrittenNumber, before: str, after: str, text: str) -> Num
     share = number.value / 100 if number.unit is Unit.PERCENT else number.value
     bracketed = number.unit is Unit.PERCENT and before.rstrip().endswith("(")
     cues = (
-        (NumberRole.LEVEL, share in _USUAL_LEVELS and places_of(_MARK_TEXT, text)),
-        (NumberRole.LEVEL, share in _CONFIDENCES and bracketed and places_of(_CONFIDENT, text)),
+        (NumberRole.LEVEL, share in _USUAL_LEVELS and starts_of(_MARK_TEXT, text)),
+        (NumberRole.LEVEL, share in _CONFIDENCES and bracketed and starts_of(_CONFIDENT, text)),
         (NumberRole.NEUTRAL, _is_one(number) and _beside_no_difference(text)),
         (NumberRole.NEUTRAL, _is_one(number) and _BESIDE_ONE.search(before)),
         (NumberRole.FREEDOM, number.whole and _DEGREES.search(before) and after[:1] == ")"),
@@ -44,7 +44,7 @@ def fixed_role(number: WrittenNumber, before: str, after: str, text: str) -> Num
 
 def _beside_no_difference(text: str) -> bool:
     """Whether a sentence says where an interval of a ratio lies."""
-    return all(places_of(each, text) for each in (_OF_INTERVAL, _OF_RATIO, _BESIDE))
+    return all(starts_of(each, text) for each in (_OF_INTERVAL, _OF_RATIO, _BESIDE))
 
 
 def _is_one(number: WrittenNumber) -> bool:

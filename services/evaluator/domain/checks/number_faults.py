@@ -13,7 +13,7 @@ from services.evaluator.domain.checks.number_owners import (
 )
 from services.evaluator.domain.checks.number_roles import RATE, has_outcome, interval_ends, roles_of
 from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, occurs, places_of
+from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, occurs, starts_of
 
 _OF_RATES = re.compile(
     r"^(?!.*\bodds\b).*\b(?:likely|likelihood|chances?|rates?|often|common|frequent\w*|probab\w+|risks?)\b",
@@ -46,7 +46,7 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
     for place, number in enumerate(wording.numbers):
         roles, sign = roles_of(wording, place, pairs)
         measure = measures.get(place) or measure_of_number(wording, place)
-        if measure is None and number.unit is Unit.TIMES and places_of(_OF_RATES, wording.text):
+        if measure is None and number.unit is Unit.TIMES and starts_of(_OF_RATES, wording.text):
             measure = "relative_risk"
         elif measure is None and number.unit is Unit.TIMES and "odds" in wording.text:
             measure = "odds_ratio"

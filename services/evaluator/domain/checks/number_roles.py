@@ -5,7 +5,7 @@ import re
 from services.evaluator.domain.checks.facts import NumberRole
 from services.evaluator.domain.checks.fixed_numbers import COARSE, fixed_role
 from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, places_of
+from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, starts_of
 
 INTERVAL = re.compile(
     r"\b(?:interval|ci|range[sd]?|ranging|limits?|bounds?|between|from|extend\w*"
@@ -171,7 +171,7 @@ def interval_ends(wording: Wording) -> dict[int, NumberRole]:
         bracketed = _BRACKET.search(before) and _CLOSED.match(wording.text, both[1].end)
         spanned = re.fullmatch(r"\s*(?:to|\u2013|\u2014|-)\s*", after) and not both[0].whole
         cued = spanned or (
-            INTERVAL.search(before[-60:]) and not places_of(_NO_INTERVAL, wording.text)
+            INTERVAL.search(before[-60:]) and not starts_of(_NO_INTERVAL, wording.text)
         )
         counts = all(each.whole for each in both) and not cued
         if (bracketed or cued) and not counts and not _P.search(before):
@@ -205,8 +205,8 @@ def _named(number: WrittenNumber, before: str, after: str, text: str) -> NumberR
         (NumberRole.P, share and _P_AFTER.match(after)),
         (NumberRole.LOW, _LOWER.search(before)),
         (NumberRole.HIGH, _UPPER.search(before)),
-        (NumberRole.LOW, places_of(_BOUNDS, text) and _LOW_AFTER.match(after)),
-        (NumberRole.HIGH, places_of(_BOUNDS, text) and _HIGH_AFTER.match(after)),
+        (NumberRole.LOW, starts_of(_BOUNDS, text) and _LOW_AFTER.match(after)),
+        (NumberRole.HIGH, starts_of(_BOUNDS, text) and _HIGH_AFTER.match(after)),
         (NumberRole.FREEDOM, _FREEDOM.match(after) or _FREEDOM_BEFORE.search(before)),
     )
     return next((role for role, there in cues if there), None)
@@ -239,12 +239,12 @@ def _measured_roles(
         return _whole_roles(before, after)
     if _THRESHOLD.search(before[-60:] + after[:60]):
         return (NumberRole.VALUE, NumberRole.RATE, NumberRole.THRESHOLD)
-    if places_of(_CHANCE, text) and re.search(
+    if starts_of(_CHANCE, text) and re.search(
         r"(?:\bprobability(?:\s+(?:of|is))?|\bis)\s*$", before, re.IGNORECASE
     ):
         return (NumberRole.P,)
-    chance = (NumberRole.P,) if places_of(_CHANCE, text) else ()
-    if places_of(RATE, text):
+    chance = (NumberRole.P,) if starts_of(_CHANCE, text) else ()
+    if starts_of(RATE, text):
         return (*chance, NumberRole.RATE, NumberRole.VALUE)
     return (*chance, NumberRole.VALUE)
 
@@ -252,8 +252,8 @@ def _measured_roles(
 def _percent_roles(before: str, after: str, text: str) -> tuple[NumberRole, ...]:
     if _CHANGE.match(after) or _CHANGE_BEFORE.search(before):
         return (NumberRole.CHANGE, NumberRole.VALUE)
-    threshold = (NumberRole.THRESHOLD,) if places_of(_THRESHOLD, text) else ()
-    sample = (NumberRole.SAMPLE,) if places_of(_SAMPLE, text) else ()
+    threshold = (NumberRole.THRESHOLD,) if starts_of(_THRESHOLD, text) else ()
+    sample = (NumberRole.SAMPLE,) if starts_of(_SAMPLE, text) else ()
     return (NumberRole.RATE, NumberRole.VALUE, *threshold, *sample)
 
 

@@ -87,16 +87,16 @@ class WrittenNumber:
 
 
 @lru_cache(maxsize=256)
-def places_of(pattern: re.Pattern[str], text: str) -> Sequence[int]:
+def starts_of(pattern: re.Pattern[str], text: str) -> Sequence[int]:
     """Return where a pattern begins in a sentence, looked up once for all its numbers."""
     return tuple(each.start() for each in pattern.finditer(text))
 
 
 def occurs(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
     """Return whether a pattern begins in this part of a sentence."""
-    places = places_of(pattern, text)
-    first = bisect_left(places, start)
-    return first < len(places) and places[first] < end
+    starts = starts_of(pattern, text)
+    first = bisect_left(starts, start)
+    return first < len(starts) and starts[first] < end
 
 
 def masked(text: str) -> str:
