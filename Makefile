@@ -39,7 +39,7 @@ test-unit: .venv/.dev ## Run the tests that need no server
 	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" tests/unit tests/contract
 
 test-integration: .venv/.dev ## Run the tests on a real bus, real databases and the command line
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers otlp_clients browser)
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers otlp_clients browser api)
 
 test-studies: .venv/.dev ## Replay published studies, kill services, simulate how often the statistics err
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos tests/calibration

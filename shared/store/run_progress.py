@@ -24,6 +24,10 @@ WITH_COUNTS = (
     )
 )
 """Made once: a follower asks it three times a second."""
+COUNTS_ALONE = select(
+    *(COUNTS[name] for name in ("run_id", "kind", "purpose", "lane", "records"))
+).where(COUNTS.run_id.in_(bindparam("keys", expanding=True)))
+"""For runs that nobody has planned yet, such as a window whose answers came before it."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +56,20 @@ class CountedRuns:
         self._engine = engine
 
     def of(self, run_ids: Iterable[str]) -> dict[str, CountedRun]:
-        """Return the counts of those of these runs that somebody has planned."""
+        """Return the counts of those of these runs that are planned or have records."""
+        wanted = list(run_ids)
         states: dict[str, GatherState] = {}
         records: dict[str, dict[tuple[str, str, str], int]] = {}
         with read_transaction(self._engine) as connection:
-            for some in chunks(run_ids):
+            for some in chunks(wanted):
                 for row in connection.execute(WITH_COUNTS, {"keys": some}).mappings():
                     if (key := row["key"]) not in states:
                         states[key], records[key] = state_of_row(row), {}
                     if row["records"] is not None:
                         by = (row["kind"], row["purpose"], row["lane"])
                         records[key][by] = row["records"]
-        return {key: CountedRun(state, records[key]) for key, state in states.items()}
+            for some in chunks(set(wanted) - states.keys()):
+                for row in connection.execute(COUNTS_ALONE, {"keys": some}).mappings():
+                    by = (row["kind"], row["purpose"], row["lane"])
+                    records.setdefault(row["run_id"], {})[by] = row["records"]
+        return {key: CountedRun(states.get(key), counted) for key, counted in records.items()}

@@ -25,6 +25,8 @@ MOST_AT_ONCE = 1000
 MOST_RUNS = 100_000
 Found = tuple[Probe, str, Response | None]
 """The probe, the id of its response, and the response where it came."""
+MOST_PLACES = 2**31
+"""No run asks for so many answers; a cursor beyond it is at the end."""
 
 
 class ExportFilter(BaseModel):
@@ -120,7 +122,7 @@ class ExportQueries:
         self, run: Run, suite: Suite, asked: ExportFilter
     ) -> tuple[list[Found], str | None]:
         """Return answers in the order of the run's plan, also those that have not come."""
-        first = int(asked.after) if asked.after.isdecimal() else 0
+        first = min(int(asked.after), MOST_PLACES) if asked.after.isdecimal() else 0
         probes = list(islice(probes_of(run, suite, run.at, first=first), asked.limit))
         wanted = {each.id: response_id_of(each) for each in probes if asked.fits(each)}
         stored = {each.id: each for each in self._store.records.get(Response, wanted.values())}

@@ -75,7 +75,7 @@ def test_a_missing_key_is_said_before_anything_begins(run: Run, target: str, var
     ("target", "sentence"),
     [
         ("replay:/nowhere.jsonl", "/nowhere.jsonl cannot be read (No such file or directory)"),
-        ("simulator:biasd", "The simulator has no model 'biasd'; it has biased, "),
+        ("simulator:biasd", "The simulator has no model 'biasd'; it has approving, biased, "),
     ],
 )
 def test_a_target_that_is_not_there_is_said_before_anything_begins(

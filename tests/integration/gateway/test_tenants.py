@@ -16,6 +16,7 @@ import yaml
 from fastapi import FastAPI
 
 from services.gateway.app import web_app
+from services.gateway.dashboard.form_tokens import FORM_COOKIE, FORM_FIELD, form_token
 from services.gateway.settings import GatewaySettings
 from shared.contracts import ROUTES, AuditAction, record_of
 from shared.contracts.access import RIGHTS, Right, TokenRole, verifier_of
@@ -60,6 +61,8 @@ class Asked:
     """Whether it is for browsers: somebody unknown is sent to sign in."""
     follows: bool = False
     """Whether the reply goes on until a run has ended."""
+    form: bool = False
+    """Whether it takes a form of a page, with the token of one that this browser was shown."""
 
 
 READ, RUN, INGEST, ADMIN = Right.READ, Right.RUN, Right.INGEST, Right.ADMINISTER
@@ -95,6 +98,9 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/v1/runs/{run_id}/events"): Asked(READ, names=True, follows=True),
     ("GET", "/v1/runs/{run_id}/analysis"): Asked(READ, names=True),
     ("GET", "/v1/runs/{run_id}/measurements"): Asked(READ, names=True),
+    ("GET", "/v1/runs/{run_id}/responses"): Asked(READ, names=True, texts=True),
+    ("GET", "/v1/runs/{run_id}/features"): Asked(READ, names=True),
+    ("GET", "/v1/monitors/{name}/runs"): Asked(READ, names=True),
     ("GET", "/v1/interpretations/{brief_id}"): Asked(READ, names=True, texts=True),
     ("GET", "/v1/targets/paused"): Asked(READ),
     ("GET", "/v1/monitors"): Asked(READ),
@@ -145,10 +151,45 @@ ASKED: dict[tuple[str, str], Asked] = {
         body={"source": "support", "responses": [{"id": "{nonce}", "text": "Hello."}]},
         names=True,
     ),
+    ("POST", "/v1/traces"): Asked(INGEST, body={"resourceSpans": []}),
+    ("POST", "/v1/logs"): Asked(INGEST, body={"resourceLogs": []}),
     ("GET", "/"): Asked(READ, page=True),
     ("GET", "/monitors/{name}"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/alarms"): Asked(READ, page=True, names=True, texts=True),
     ("GET", "/runs/{run_id}"): Asked(READ, page=True, names=True),
+    ("GET", "/runs/{run_id}/answers"): Asked(READ, page=True, names=True, texts=True),
+    ("GET", "/runs/{run_id}/answers.csv"): Asked(READ, page=True, names=True, texts=True),
+    # Without a set it shows none.
+    ("GET", "/runs/{run_id}/twins"): Asked(READ, page=True, names=True),
+    ("GET", "/runs/{run_id}/comparisons.csv"): Asked(READ, page=True, names=True),
+    ("GET", "/runs/{run_id}/groups.csv"): Asked(READ, page=True, names=True),
+    ("GET", "/monitors/{name}/comparisons.csv"): Asked(READ, page=True, names=True),
+    ("GET", "/monitors/{name}/history.csv"): Asked(READ, page=True, names=True),
+    ("GET", "/compare"): Asked(
+        READ, path="/compare?before={run_id}&after={run_id}", page=True, names=True
+    ),
+    ("GET", "/compare.csv"): Asked(
+        READ, path="/compare.csv?before={run_id}&after={run_id}", page=True, names=True
+    ),
+    ("GET", "/extractors"): Asked(READ, page=True),
+    ("GET", "/extractors.csv"): Asked(READ, page=True),
+    ("GET", "/traffic"): Asked(READ, page=True),
+    ("GET", "/traffic.csv"): Asked(READ, page=True),
+    ("GET", "/audit"): Asked(READ, page=True),
+    ("POST", "/runs/{run_id}/cancel"): Asked(
+        RUN, page=True, names=True, form=True, action=AuditAction.RUN_CANCEL
+    ),
+    ("POST", "/monitors/{name}/{verb}"): Asked(
+        RUN,
+        path="/monitors/{name}/pause",
+        page=True,
+        names=True,
+        form=True,
+        action=AuditAction.MONITOR_PAUSE,
+    ),
+    ("POST", "/monitors/{name}/alarms/{alarm_id}/acknowledge"): Asked(
+        RUN, page=True, names=True, form=True, action=AuditAction.ALARM_ACKNOWLEDGE
+    ),
     ("GET", "/docs"): Asked(READ, page=True),
     ("GET", "/openapi.json"): Asked(None),
     ("GET", "/login"): Asked(None),
@@ -158,7 +199,9 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("POST", "/v1/purges"): Asked(ADMIN, body={"unit": "a"}, action=AuditAction.TEXTS_PURGE),
     ("DELETE", "/v1/monitors/{name}"): Asked(RUN, names=True, action=AuditAction.MONITOR_DELETE),
 }
-UNAUDITED = {("POST", "/v1/suites"), ("POST", "/v1/responses"), ("POST", "/login")}
+UNAUDITED = {
+    ("POST", path) for path in ("/v1/suites", "/v1/responses", "/v1/traces", "/v1/logs", "/login")
+}
 """What only adds: nothing starts, changes or ends by it."""
 
 
@@ -201,14 +244,22 @@ class Gateway:
         verb, template = route
         asked = ASKED[route]
         self.asked += 1
-        filled = asked.path or template.replace("{run_id}", self.ours.run.id).replace(
-            "{brief_id}", self.ours.brief.id
-        ).replace("{name}", MONITOR).replace("{source}", TRAFFIC).replace(
-            "{alarm_id}", self.ours.alarm_id
+        filled = (
+            (asked.path or template)
+            .replace("{run_id}", self.ours.run.id)
+            .replace("{brief_id}", self.ours.brief.id)
+            .replace("{name}", MONITOR)
+            .replace("{source}", TRAFFIC)
+            .replace("{alarm_id}", self.ours.alarm_id)
         )
         headers = {"Authorization": f"Bearer {name}"} if name else {}
-        body = json.loads(self._filled(json.dumps(asked.body))) if asked.body else None
-        async with self.client.stream(verb, filled, headers=headers, json=body) as reply:
+        sent: dict[str, Any] = {}
+        if asked.body:
+            sent["json"] = json.loads(self._filled(json.dumps(asked.body)))
+        if asked.form:
+            headers["Cookie"] = f"{FORM_COOKIE}=browser"
+            sent["data"] = {FORM_FIELD: form_token("browser", filled), "note": "seen"}
+        async with self.client.stream(verb, filled, headers=headers, **sent) as reply:
             if asked.follows and reply.status_code == FOUND:
                 return reply.status_code, await anext(reply.aiter_text())
             await reply.aread()
