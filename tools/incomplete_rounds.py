@@ -51,8 +51,8 @@ def alarm_units(watched: Watched, rng: np.random.Generator, sets: int, rounds: i
         answers = _round(watched.answers(rng, sets), number, watched.claim)
         found, _ = counted([comparison], answers, RoundScope(watched.claim, number))
         total = summed(total, found[comparison.key].counts)
-        state = method_of(watched.method).evidence(total)
-        if state.log_e_beyond(watched.tolerance) >= log(FAMILY / ALPHA):
+        state = method_of(watched.method).evidence([total])
+        if state.log_es_beyond(np.array([watched.tolerance]))[0] >= log(FAMILY / ALPHA):
             return float((number + 1) * sets)
     return inf
 

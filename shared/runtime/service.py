@@ -23,6 +23,7 @@ from shared.runtime.settings import Settings
 from shared.telemetry import DISK_FREE, DISK_SIZE, LAG, PUBLISHED, READY, log
 
 BEAT_S = 0.5
+CANCEL_AGAIN_S = 1.0
 LOOK_FOR_LANES_S = 0.5
 
 Job = Callable[[Publisher], Awaitable[None]]
@@ -231,9 +232,8 @@ class Service:
         READY.labels(self.name).set(0)
         await asyncio.sleep(self._settings.unready_s)
         await asyncio.gather(*(worker.stop(self._settings.grace_s) for worker in self._workers))
-        for future in jobs:
-            future.cancel()
-        await asyncio.gather(*self._working, *jobs, return_exceptions=True)
+        await _cancelled(jobs)
+        await asyncio.gather(*self._working, return_exceptions=True)
         if not connection.lost.is_set():
             await connection.close()
         self._phase = "stopped"
@@ -268,3 +268,16 @@ class Service:
         disk = shutil.disk_usage(folder if folder.exists() else Path("/"))
         DISK_FREE.set(disk.free)
         DISK_SIZE.set(disk.total)
+
+
+async def _cancelled(jobs: Sequence[asyncio.Future[None]]) -> None:
+    """Cancel jobs until they have ended.
+
+    Again and again, because `asyncio.wait_for` of Python 3.11 loses a cancellation that meets the
+    answer it waited for, and the job would go on for ever.
+    """
+    left = set(jobs)
+    while left:
+        for each in left:
+            each.cancel()
+        _, left = await asyncio.wait(left, timeout=CANCEL_AGAIN_S)

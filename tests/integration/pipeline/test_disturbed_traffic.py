@@ -181,8 +181,9 @@ async def check_shown(here: Platform) -> None:
     listed = {each["window"]["begins"]: each for each in json.loads(as_json)}
     assert all(listed[each["window"]["begins"]] == each for each in windows if each["sent"])
     assert f"{stored.sent:,} answers were sent in, ever: {stored.in_words}." in printed
-    row = html.fromstring(page).xpath("//tr[td='all']/td/text()")
-    assert [int(each) for each in row[1:]] == [stored.sent, *(n for _, n in stored)]
+    row = html.fromstring(page).xpath("//tr[td[1][normalize-space()='all']]/td")
+    numbers = [int(each.text_content().replace(",", "")) for each in row[2:]]
+    assert numbers == [stored.sent, *(n for _, n in stored)]
     head = html.fromstring(page).xpath("//tr[th='sent']/th/text()")
     assert head[-len(ACCOUNTS) :] == [account_label(name) for name in ACCOUNTS]
     await eventually(lambda: _metrics_say(here, stored))
