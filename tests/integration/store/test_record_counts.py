@@ -28,9 +28,13 @@ def test_records_of_a_run_count_once_however_often_they_arrive(store: Store) -> 
     assert (found.gather.expected, found.gather.closed_by) == (9, None)
 
 
-def test_a_run_that_nobody_has_planned_has_no_counts(store: Store) -> None:
+def test_a_run_that_nobody_has_planned_has_counts_and_waits_for_nothing(store: Store) -> None:
     store.records.write([make_response(0)])
-    assert store.counted_runs.of([make_response(0).run]) == {}
+    run_id = make_response(0).run
+    counted = store.counted_runs.of([run_id, "another"])
+    assert counted.keys() == {run_id}
+    assert counted[run_id].gather is None
+    assert counted[run_id].count(Response) == 1
 
 
 def test_writers_at_once_count_what_they_wrote_together(store: Store) -> None:
