@@ -11,7 +11,6 @@ def main() -> None:
     # Loading takes a moment. A signal in it ends the process at once: nothing has started yet.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from biaswatch.cli.application import app
-    from biaswatch.render.tables import printable
     from shared.errors import BiaswatchError
 
     # SIGTERM does what Ctrl-C does: everything stops in order. So does Ctrl-C where the shell that
@@ -21,6 +20,8 @@ def main() -> None:
     try:
         app()
     except BiaswatchError as error:
+        from biaswatch.render.tables import printable
+
         sys.stderr.write(f"biaswatch: {printable(str(error))}\n")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:  # a second Ctrl-C, while everything stops

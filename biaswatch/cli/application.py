@@ -1,49 +1,43 @@
-"""The command line: one typer application, and where each of its verbs is written."""
+"""The command line: one typer application that loads a verb when it is asked for."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
+from typer._completion_classes import completion_init
 from typer.core import TyperGroup
 
-from biaswatch.cli import (
-    audit,
-    build,
-    calibrate,
-    channels,
-    compare,
-    dead_letters,
-    diagnose,
-    export,
-    extractor_calibration,
-    extractors,
-    ingest,
-    interpret,
-    ll144,
-    monitors,
-    operator,
-    plan,
-    purge,
-    report,
-    runs,
-    suites,
-    table,
-    targets,
-    tokens,
-)
-from shared.contracts.mistakes import OURS
+from biaswatch.cli.loaded_verbs import LoadedVerbs, listed
+
+completion_init()  # a shell that asks for words is answered, whoever wrote its script
 
 
 class PlainMistakes(TyperGroup):
     """The verbs; a mistake in an option is told without the words of typer's own validation."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": {}})
+        self.commands = LoadedVerbs()
 
     def invoke(self, ctx: Any) -> Any:
         """Carry out a verb."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as mistake:
+            from shared.contracts.mistakes import OURS
+
             mistake.message = mistake.message.removeprefix(OURS)
             raise
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help from the list of verbs: to show it, no verb is loaded."""
+        TyperGroup(
+            name=self.name, commands=listed(), help=self.help, params=self.params
+        ).format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Complete the name of a verb from the list of verbs, or an option."""
+        names = TyperGroup(name=self.name, commands=listed(), params=self.params)
+        return names.shell_complete(ctx, incomplete)
 
 
 app = typer.Typer(
@@ -54,29 +48,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-VERBS: tuple[Callable[..., None], ...] = (
-    *(runs.demo, runs.up, runs.run, runs.runs, runs.show, runs.cancel),
-    *(operator.provision, operator.keys, purge.purge),
-    *(diagnose.diagnose, compare.compare, ll144.ll144, plan.plan),
-    *(report.report, build.build, ingest.ingest, export.export, calibrate.calibrate),
-)
-TAKING_COUNTS: tuple[Callable[..., None], ...] = (table.table, interpret.interpret)
-"""Their words may be negative numbers, which are no options."""
-GROUPS = (
-    *(dead_letters.app, suites.app, monitors.app, channels.app, extractors.app, targets.app),
-    *(tokens.app, audit.app),
-)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"biaswatch {version('biaswatch')}")
+        raise typer.Exit
 
 
 @app.callback()
-def root() -> None:
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
     """Measure social bias in large language models and keep watching it."""
-
-
-for verb in VERBS:
-    app.command()(verb)
-for verb in TAKING_COUNTS:
-    app.command(context_settings={"ignore_unknown_options": True})(verb)
-extractors.app.command("calibrate")(extractor_calibration.calibrate_one)
-for group in GROUPS:
-    app.add_typer(group)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from biaswatch.cli.extractors import app
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.render.columns import estimate_text
@@ -34,6 +35,7 @@ LEAST_NAMES = 2
 Groups = Mapping[str, Sequence[str]]
 
 
+@app.command("calibrate")
 def calibrate_one(
     name: Annotated[str, typer.Argument(help="An extractor, a Python file, or a drop-in.")],
     drop_in: Annotated[

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shared.contracts import Diagnosis
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
+    from shared.contracts import Diagnosis
 
 Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
 Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")]
@@ -97,7 +97,7 @@ def fail_at(
         raise typer.Exit(FOUND_CODE)
 
 
-def concluded_of(diagnoses: Iterable[Diagnosis]) -> Iterator[tuple[str, float | None]]:
+def concluded_of(diagnoses: "Iterable[Diagnosis]") -> Iterator[tuple[str, float | None]]:
     """Return what a run concluded of every comparison."""
     for each in diagnoses:
         for gap in each.gaps:

@@ -5,17 +5,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from biaswatch.readers.table_files import frame_of
 from shared.errors import UsageError
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.tables.logistic import adjusted_odds_ratio
 from shared.stats.tables.stratified import Stratified, stratified
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_CATEGORIES = 50
 _CONDITION = re.compile(r"^(?P<column>.+?)\s*(?P<sign>>=|<=|!=|=|>|<)\s*(?P<value>.+)$")
@@ -32,7 +33,7 @@ class RowFilter:
     sign: str
     value: str
 
-    def met(self, frame: pd.DataFrame, path: object) -> "pd.Series[Any]":
+    def met(self, frame: "pd.DataFrame", path: object) -> "pd.Series[Any]":
         """Return for each row 1.0, 0.0, or NaN where the column is empty."""
         if self.column not in frame.columns:
             there = ", ".join(map(str, frame.columns))
@@ -48,6 +49,8 @@ class RowFilter:
             raise UsageError(
                 f"{self.column}{self.sign} needs a number, not {self.value!r}."
             ) from None
+        import pandas as pd
+
         numbers = pd.to_numeric(column, errors="coerce")
         wrong = numbers.isna() & ~column.isna()
         if wrong.any():
@@ -128,6 +131,8 @@ def cases_of(path: Path, asked: CasesQuestion) -> Cases:
     UsageError
         The file, a column, a group or a value cannot be used; the sentence names it.
     """
+    from biaswatch.readers.table_files import frame_of
+
     frame = frame_of(path)
     _columns(path, frame, [asked.group, *filter(None, [asked.strata]), *asked.adjust])
     rows = len(frame)
@@ -159,7 +164,7 @@ def cases_of(path: Path, asked: CasesQuestion) -> Cases:
     )
 
 
-def _columns(path: Path, frame: pd.DataFrame, wanted: Sequence[str]) -> None:
+def _columns(path: Path, frame: "pd.DataFrame", wanted: Sequence[str]) -> None:
     if absent := [name for name in wanted if name not in frame.columns]:
         there = ", ".join(map(str, frame.columns))
         raise UsageError(f"{path} has no column {absent[0]!r}. Its columns are {there}.")
@@ -183,7 +188,7 @@ def _counts(
 
 
 def _by_stratum(
-    frame: pd.DataFrame, labels: "pd.Series[Any]", met: "pd.Series[Any]", asked: CasesQuestion
+    frame: "pd.DataFrame", labels: "pd.Series[Any]", met: "pd.Series[Any]", asked: CasesQuestion
 ) -> dict[str, tuple[int, int, int, int]]:
     if not asked.strata:
         return {}
@@ -196,7 +201,7 @@ def _by_stratum(
 
 def _adjusted(
     path: Path,
-    frame: pd.DataFrame,
+    frame: "pd.DataFrame",
     labels: "pd.Series[Any]",
     met: "pd.Series[Any]",
     asked: CasesQuestion,
@@ -217,8 +222,10 @@ def _adjusted(
     return found, said if left else []
 
 
-def _coded(path: Path, frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
+def _coded(path: Path, frame: "pd.DataFrame", name: str) -> NDArray[np.float64]:
     """Return a covariate's columns: numbers unchanged, categories as 0 and 1 without the first."""
+    import pandas as pd
+
     numbers = pd.to_numeric(frame[name], errors="coerce")
     if not numbers.isna().any():
         return numbers.to_numpy(dtype=np.float64).reshape(-1, 1)

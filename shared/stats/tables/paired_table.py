@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.proportion import proportion_confint
 
 from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 from shared.stats.tables.contingency import contingency_table
@@ -57,7 +55,7 @@ def paired_table(both: int, first: int, second: int, neither: int, *, alpha: flo
     if not table.b + table.c:
         nothing = (None, None, None, None, None)
         return PairedTable(table.n, difference, odds_ratio, *nothing, NO_DISCORDANT)
-    exact = mcnemar(table.rows, exact=True)
+    exact = stats.binomtest(table.b, table.b + table.c)
     plain, corrected = (_chi_square(table.b, table.c, by) for by in (0, 1))
     tests = (float(exact.pvalue), *plain, *corrected)
     return PairedTable(table.n, difference, odds_ratio, *tests, None)
@@ -77,10 +75,8 @@ def _odds_ratio(first: int, second: int, alpha: float) -> IntervalEstimate:
     method = "discordant pairs, Clopper-Pearson"
     if not first + second:
         return undefined(NO_DISCORDANT, method=method)
-    low, high = (
-        float(bound)
-        for bound in proportion_confint(first, first + second, alpha=alpha, method="beta")
-    )
+    share = stats.binomtest(first, first + second).proportion_ci(1 - alpha, method="exact")
+    low, high = float(share.low), float(share.high)
     lower = low / (1 - low)
     if not second:
         return IntervalEstimate(

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import exp, inf, log, sqrt
+from math import exp, hypot, inf, log, sqrt
 
 from scipy import stats
 from scipy.optimize import brentq
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.tables.contingency import NOBODY, ContingencyTable, no_groups
@@ -88,8 +87,8 @@ def selection_rate(count: int, n: int, alpha: float) -> IntervalEstimate:
     method = "Wilson"
     if not n:
         return undefined("the group has no cases", method=method)
-    low, high = proportion_confint(count, n, alpha=alpha, method="wilson")
-    return IntervalEstimate(count / n, float(low), float(high), method)
+    low, high = _wilson(count, n, alpha)
+    return IntervalEstimate(count / n, low, high, method)
 
 
 def relative_risk(table: ContingencyTable, alpha: float) -> IntervalEstimate:
@@ -152,11 +151,18 @@ def risk_difference(table: ContingencyTable, alpha: float) -> IntervalEstimate:
     method = "Newcombe"
     if reason := no_groups(table):
         return undefined(reason, method=method)
-    low, high = confint_proportions_2indep(
-        table.a, table.n_1, table.c, table.n_2, compare="diff", method="newcomb", alpha=alpha
-    )
+    low_1, high_1 = _wilson(table.a, table.n_1, alpha)
+    low_2, high_2 = _wilson(table.c, table.n_2, alpha)
+    rate_1, rate_2 = table.a / table.n_1, table.c / table.n_2
     gap = (table.a * table.n_2 - table.c * table.n_1) / (table.n_1 * table.n_2)
-    return IntervalEstimate(gap, float(low), float(high), method)
+    low = gap - hypot(rate_1 - low_1, high_2 - rate_2)
+    return IntervalEstimate(gap, low, gap + hypot(high_1 - rate_1, rate_2 - low_2), method)
+
+
+def _wilson(count: int, n: int, alpha: float) -> tuple[float, float]:
+    """Return Wilson's score interval of a share. scipy's: statsmodels loads for a second."""
+    found = stats.binomtest(count, n).proportion_ci(1 - alpha, method="wilson")
+    return float(found.low), float(found.high)
 
 
 def _katz(table: ContingencyTable, alpha: float) -> tuple[float, float]:

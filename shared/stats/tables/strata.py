@@ -6,7 +6,6 @@ from math import sqrt
 from typing import Any
 
 from scipy import stats
-from statsmodels.stats.contingency_tables import StratifiedTable
 
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.tables.contingency import ContingencyTable
@@ -146,4 +145,6 @@ def _variance(table: ContingencyTable) -> float:
 
 
 def _library(strata: Sequence[ContingencyTable]) -> Any:
+    from statsmodels.stats.contingency_tables import StratifiedTable  # loads for a second
+
     return StratifiedTable([table.rows for table in strata])

@@ -1,0 +1,77 @@
+"""The list of verbs is true, and nothing is loaded before it is used."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import biaswatch
+from biaswatch.cli.application import app
+from biaswatch.cli.loaded_verbs import LoadedVerbs
+from biaswatch.cli.verbs import VERBS, Verb
+
+RUNNER = CliRunner()
+AFTER = """
+import sys
+from biaswatch.main import main
+sys.argv = ["biaswatch", *{words!r}]
+try:
+    main()
+finally:
+    print(*sorted(each for each in {heavy!r} if each in sys.modules), file=sys.stderr)
+"""
+
+
+def loaded_by(words: list[str], heavy: list[str]) -> list[str]:
+    """Return which of these packages a command has loaded."""
+    code = AFTER.format(words=words, heavy=heavy)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return ended.stderr.split()
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_a_verb_says_of_itself_what_the_list_says(verb: Verb) -> None:
+    written = LoadedVerbs()[verb.name].help or ""
+    assert " ".join(written.split("\n\n")[0].split()) == verb.summary
+
+
+def test_help_and_version_load_nothing_that_computes() -> None:
+    heavy = ["numpy", "pandas", "pydantic", "scipy", "sqlalchemy", "nats"]
+    assert loaded_by(["--help"], heavy) == []
+    assert loaded_by(["--version"], heavy) == []
+
+
+def test_a_table_of_counts_loads_neither_frames_nor_stores() -> None:
+    heavy = ["pandas", "polars", "pyarrow", "sqlalchemy", "statsmodels", "fastapi"]
+    assert loaded_by(["table", "1", "2", "3", "4"], heavy) == []
+
+
+def test_help_groups_every_verb_by_what_it_is_for() -> None:
+    shown = RUNNER.invoke(app, ["--help"]).output
+    assert [panel for panel in ("Measure", "Watch", "Build", "Operate") if panel not in shown] == []
+    assert [verb.name for verb in VERBS if f"│ {verb.name} " not in shown] == []
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert RUNNER.invoke(app, ["--version"]).output == f"biaswatch {biaswatch.__version__}\n"
+
+
+def test_a_misspelt_verb_is_told_the_nearest_one() -> None:
+    ended = RUNNER.invoke(app, ["tabel", "1"])
+    assert ended.exit_code == 2
+    assert "Did you mean 'table'?" in ended.output
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_each_shell_gets_a_script_of_its_own(shell: str) -> None:
+    ended = RUNNER.invoke(app, ["completion", shell])
+    assert ended.exit_code == 0
+    assert "_BIASWATCH_COMPLETE" in ended.output
+
+
+def test_a_shell_is_told_the_verbs_that_begin_so() -> None:
+    words = {"COMP_WORDS": "biaswatch mon", "COMP_CWORD": "1"}
+    asked = {**words, "_BIASWATCH_COMPLETE": "complete_bash"}
+    ended = RUNNER.invoke(app, [], env=asked, prog_name="biaswatch")
+    assert ended.output.split() == ["monitor"]
