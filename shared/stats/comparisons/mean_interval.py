@@ -91,7 +91,9 @@ def mean_curve(part: SamplePart, bounds: Bounds | None) -> Curve:
     return bounded_mean_curve(part.values, *bounds)
 
 
-def student_with_ends(values: Vector, bounds: Bounds | None, weight: float = 1.0) -> Curve:
+def student_with_ends(
+    values: Vector, bounds: Bounds | None, weight: float = 1.0, *, dof: float | None = None
+) -> Curve:
     """Return Student's curve, of the values and one more at each end of a known range.
 
     The two allow for rare values that were not seen, as Agresti and Caffo's added answers do for
@@ -101,13 +103,15 @@ def student_with_ends(values: Vector, bounds: Bounds | None, weight: float = 1.0
     ----------
     weight
         What each of the two counts, the others counting 1.
+    dof
+        Degrees of freedom, where the spread rests on fewer than all values.
     """
     added = 0.0 if bounds is None else weight
     ends = np.array(bounds or (0.0, 0.0))
     n = len(values) + 2 * added
     mean = (float(values.sum()) + added * float(ends.sum())) / n
     squares = ((values - mean) ** 2).sum() + added * ((ends - mean) ** 2).sum()
-    return student_curve(mean, sqrt(float(squares) / (n - 1) / n), n - 1)
+    return student_curve(mean, sqrt(float(squares) / (n - 1) / n), n - 1 if dof is None else dof)
 
 
 def independent_units(values: Vector, families: NDArray[np.integer]) -> Vector:

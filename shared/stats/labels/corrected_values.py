@@ -1,0 +1,123 @@
+"""Values of answers as labels correct them: by design unbiased, however wrong the instrument is.
+
+Of N answers an instrument reads all, and people label some, which were drawn with known
+probabilities. Each answer gets the value m + w (label - m): m is what the reading lets expect, w is
+1 over the probability for an answer that was labelled, and 0 for all others. The mean of these
+values is that of the labels that nobody made, up to chance, for every m; a good m makes chance
+small. So means, gaps and pairs of corrected values are made as those of readings are.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from shared.stats.comparisons.compared_samples import Bounds, SamplePart
+from shared.stats.samples import Vector
+
+LEAST_LABELS = 20
+"""Of a group: with fewer, how far readings can be relied on is hardly known."""
+_FITTED = 2
+"""Numbers that are fitted to the labels of a group: the weight of a reading, and an offset."""
+
+
+@dataclass(frozen=True)
+class CorrectedValues:
+    """One group's answers, as its labels correct them."""
+
+    values: Vector
+    """[N]: one value for each answer that has a reading, in their order; their mean is the group's.
+    A single one means nothing, and may lie far outside the range."""
+    tuning: float
+    """How much a reading counts, from 0 (only labels do) to 1."""
+    labelled: int
+    bounds: Bounds
+    """Within which every corrected value lies, whatever the answers had been labelled."""
+    usual_bounds: Bounds
+    """The same, for an answer of the usual probability whose reading is the group's mean."""
+    regular: bool
+    """Whether what labels differ by from their expectation is spread enough for Student's t."""
+
+
+def corrected_values(
+    readings: Vector, labels: Vector, probabilities: Vector, bounds: Bounds
+) -> CorrectedValues:
+    """Return one group's corrected values, with power tuning.
+
+    Parameters
+    ----------
+    readings
+        [N], what the instrument read, finite.
+    labels
+        [N], what people said, on the same scale; NaN for answers that nobody labelled.
+    probabilities
+        [N], in (0, 1]: how probable it was that the answer would be labelled.
+    bounds
+        The least and the largest value that a label can be.
+
+    Raises
+    ------
+    ValueError
+        There are fewer labels than `LEAST_LABELS`, or a label or a probability cannot be.
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient prediction-powered inference, for power
+    tuning: with equal probabilities the mean is theirs, at the tuning that minimises its variance.
+    Zrnic and Candes (2024), Active statistical inference, for unequal probabilities (formula 3).
+    Särndal, Swensson and Wretman (1992), Model assisted survey sampling, 6.4, for the regression
+    estimator, which it is too, and 6.5 for weights in the fit.
+    """
+    known = np.isfinite(labels)
+    _check(labels[known], probabilities, int(known.sum()), bounds)
+    weights = 1 / probabilities[known]
+    tuning = tuned(readings[known], labels[known], weights)
+    share = weights / weights.sum()
+    offset = float(share @ (labels[known] - tuning * readings[known]))
+    expected = tuning * readings + offset
+    beyond = labels[known] - expected[known]
+    values = expected.copy()
+    # Labels that were fitted lie nearer to the fit than others would; their mean stays 0.
+    values[known] += weights * beyond * sqrt(len(weights) / (len(weights) - _FITTED))
+    return CorrectedValues(
+        values=values,
+        tuning=tuning,
+        labelled=len(weights),
+        bounds=_bounds(expected, 1 / probabilities, values, bounds),
+        usual_bounds=_usual_bounds(float(expected.mean()), len(readings) / len(weights), bounds),
+        regular=SamplePart.of(beyond, (bounds[0] - bounds[1], bounds[1] - bounds[0])).regular,
+    )
+
+
+def tuned(readings: Vector, labels: Vector, weights: Vector) -> float:
+    """Return how much a reading should count: the slope of labels on readings, within [0, 1].
+
+    Answers count w (w - 1), as their distance from the line does in the variance of the mean; all
+    alike where every answer was labelled. A flat reading says nothing and counts 0.
+    """
+    counts = weights * (weights - 1)
+    counts = counts / counts.sum() if counts.sum() > 0 else np.full(len(weights), 1 / len(weights))
+    around = readings - float(counts @ readings)
+    spread = float(counts @ (around * around))
+    if spread <= 0:
+        return 0.0
+    return float(np.clip(float(counts @ (around * labels)) / spread, 0.0, 1.0))
+
+
+def _check(labels: Vector, probabilities: Vector, n: int, bounds: Bounds) -> None:
+    if n < LEAST_LABELS:
+        raise ValueError(f"a group has {n} labels; a correction needs {LEAST_LABELS}")
+    if not bounds[0] <= float(labels.min()) <= float(labels.max()) <= bounds[1]:
+        raise ValueError(f"a label lies outside the scale from {bounds[0]:g} to {bounds[1]:g}")
+    if not (float(probabilities.min()) > 0 and float(probabilities.max()) <= 1):
+        raise ValueError("a probability of being labelled lies in (0, 1]")
+
+
+def _bounds(expected: Vector, weights: Vector, values: Vector, bounds: Bounds) -> Bounds:
+    low = float((expected + weights * (bounds[0] - expected)).min())
+    high = float((expected + weights * (bounds[1] - expected)).max())
+    return min(low, float(values.min())), max(high, float(values.max()))
+
+
+def _usual_bounds(mean: float, weight: float, bounds: Bounds) -> Bounds:
+    return mean + weight * (bounds[0] - mean), mean + weight * (bounds[1] - mean)
