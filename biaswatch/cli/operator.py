@@ -16,7 +16,7 @@ from shared.bus.accounts import server_config
 from shared.bus.jetstream import Admin
 from shared.bus.jetstream import provision as provision_bus
 from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import DROP_IN, key_names
+from shared.bus.permissions import DROP_IN, INGEST, key_names
 from shared.bus.topology import StreamLimits
 from shared.contracts import AuditAction
 from shared.errors import ConfigurationError, TransientError, UsageError
@@ -78,13 +78,21 @@ def keys(
     drop_in: Annotated[
         list[str] | None, typer.Option(help="A key of its own for this drop-in extractor.")
     ] = None,
+    ingest: Annotated[
+        list[str] | None, typer.Option(help="A key to send in this tenant's answers over the bus.")
+    ] = None,
 ) -> None:
     """Make a key for each service and the server's permissions; existing keys stay."""
-    if not all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in drop_in or ()):
-        raise UsageError("A drop-in's name is made of letters, digits, - and _, at most 64.")
-    known = {path.stem for path in directory.glob(f"{DROP_IN}-*.seed")}
-    own = sorted(known | {f"{DROP_IN}-{name}" for name in drop_in or ()})
-    names = [*key_names(), *own]
+    for name in (*(drop_in or ()), *(ingest or ())):
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+            raise UsageError(
+                f"{name!r}: the name of a drop-in or a tenant is made of letters, digits, - and _,"
+                " at most 64."
+            )
+    own = {f"{DROP_IN}-{name}" for name in drop_in or ()}
+    own |= {f"{INGEST}-{tenant}" for tenant in ingest or ()}
+    own |= {path.stem for each in (DROP_IN, INGEST) for path in directory.glob(f"{each}-*.seed")}
+    names = [*key_names(), *sorted(own)]
     new = [name for name in names if not (directory / f"{name}.seed").exists()]
     public = ensure_keys(directory, names)
     config = directory / "authorization.conf"

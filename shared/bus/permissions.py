@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from shared.bus.dead_letters import text_routes
 from shared.bus.topology import DEAD_LETTERS, DEAD_ROOT
-from shared.contracts import ROUTES, Exchange, Response, Route, route_of
+from shared.contracts import ROUTES, Exchange, Purpose, Response, Route, route_of
 from shared.contracts.dropin import ROOT, service_name
 
 OPERATOR = "operator"
@@ -14,7 +14,9 @@ HOST = "extractor"
 DROP_IN = "dropin"
 """The key that all drop-in extractors share; `dropin-<name>` belongs to one alone."""
 INGEST = "ingest"
-"""The key of a system that sends production answers over the bus, and can do nothing else."""
+"""The key of a system that sends production answers over the bus, and can do nothing else: those of
+the first tenant; `ingest-<tenant>` is for those of another."""
+FIRST_TENANT = "default"
 CALLS = (f"{ROOT}.>", "$SRV.PING", "$SRV.INFO", "$SRV.STATS")
 """The subjects on which drop-ins are discovered and called."""
 
@@ -89,9 +91,11 @@ def drop_in_permissions(name: str) -> Permissions:
     return Permissions(publish=(), subscribe=(*subscribed, f"_INBOX_{name}.>"), replies=True)
 
 
-def ingest_permissions() -> Permissions:
-    """Return what a live system needs to send its answers: publish them, read the replies."""
-    return Permissions(publish=(route_of(Exchange).subjects,), subscribe=(f"_INBOX_{INGEST}.>",))
+def ingest_permissions(name: str) -> Permissions:
+    """Return what a live system needs to send its tenant's answers: publish, read the replies."""
+    tenant = name.removeprefix(INGEST).removeprefix("-") or FIRST_TENANT
+    mine = route_of(Exchange).filter(tenant=tenant, purpose=Purpose.PRODUCTION)
+    return Permissions(publish=(mine,), subscribe=(f"_INBOX_{name}.>",))
 
 
 def operator_permissions() -> Permissions:
@@ -150,6 +154,6 @@ def permissions_of_key(name: str) -> Permissions:
     """Return what the key of this name may do: a service's, the operator's, another's."""
     if name == OPERATOR:
         return operator_permissions()
-    if name == INGEST:
-        return ingest_permissions()
+    if name.partition("-")[0] == INGEST:
+        return ingest_permissions(name)
     return drop_in_permissions(name) if name.startswith(DROP_IN) else permissions_of(name)

@@ -11,7 +11,7 @@ from shared.bus.acknowledgement import Acknowledger
 from shared.bus.port import Consumer, ConsumerLost, Delivery, Publisher
 from shared.bus.retry_policy import Exit, GiveUp, RetryPolicy, decision_of, exhausted
 from shared.bus.stage import Outputs, Stage
-from shared.contracts import Record
+from shared.contracts import Record, check_subject
 from shared.errors import BackPressureError, BiaswatchError, Outcome, TransientError
 from shared.telemetry import SECONDS, RepeatedWarning, log
 
@@ -149,15 +149,17 @@ class Worker:
                 raise
 
     async def _job(self, delivery: Delivery) -> Job | None:
-        """Decode; give up at once what cannot be decoded or was delivered too often."""
+        """Decode; give up at once what is no record, another's, or was delivered too often."""
         if decision := exhausted(delivery.attempt, self._policy):
             await self._acknowledger.carry_out(decision, delivery)
             return None
         try:
-            return delivery, self.stage.reads.decode(delivery.data)
+            record = self.stage.reads.decode(delivery.data)
+            check_subject(record, delivery.subject)
         except BiaswatchError as error:
             await self._decide(error, delivery)
             return None
+        return delivery, record
 
     async def _handle(self, jobs: Sequence[Job]) -> None:
         """Handle and publish; a batch that fails for its content is tried again one by one."""

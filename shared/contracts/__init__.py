@@ -104,6 +104,7 @@ from shared.contracts.round_evidence import (
 from shared.contracts.routes import (
     ROUTES,
     Route,
+    check_subject,
     features_id,
     features_id_of,
     record_of,

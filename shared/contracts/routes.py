@@ -25,6 +25,7 @@ from shared.contracts.response import Response
 from shared.contracts.round_evidence import RoundEvidence
 from shared.contracts.run import Run
 from shared.contracts.verdict import PairVerdict
+from shared.errors import PoisonError
 
 ROOT = "bias.v1"
 
@@ -57,9 +58,9 @@ class Route:
         """Return the name of the consumer's durable."""
         return "-".join(filter(None, (consumer, self.record.kind, lane)))
 
-    def filter(self, lane: str | None = None) -> str:
-        """Return the subjects a durable reads: all, or one lane."""
-        return f"{ROOT}.{self.record.kind}.*.*.{lane or '*'}"
+    def filter(self, lane: str | None = None, *, tenant: str = "*", purpose: str = "*") -> str:
+        """Return the subjects of this record in one lane, of one tenant or purpose, or of all."""
+        return f"{ROOT}.{self.record.kind}.{tenant}.{purpose}.{lane or '*'}"
 
 
 ROUTES = (
@@ -152,3 +153,23 @@ def features_id(
 def subject_of(record: Record) -> str:
     """Return the subject one record travels on."""
     return f"{ROOT}.{record.kind}.{record.tenant}.{record.purpose}.{record.lane}"
+
+
+def check_subject(record: Record, subject: str) -> None:
+    """Refuse a record that came on the subject of another tenant, or of another purpose.
+
+    The bus lets a key publish on its own tenant's subjects and reads no record, so what a record
+    says of itself counts only where its subject says the same.
+
+    Raises
+    ------
+    PoisonError
+        They differ.
+    """
+    said = [record.tenant, record.purpose.value]
+    came = subject.removeprefix(f"{ROOT}.").split(".")[1:3]
+    if said != came:
+        raise PoisonError(
+            f"This {record.kind} says {'.'.join(said)} of itself, and came on the subject of"
+            f" {'.'.join(came)}."
+        )

@@ -15,7 +15,7 @@ from shared.bus.jetstream import Admin
 from shared.bus.jetstream.admin import JetStreamRefusal, durable_config
 from shared.bus.permissions import INGEST, permissions_of_key, service_names
 from shared.bus.topology import DEAD_LETTERS, DurableSpec, dead_subject, durables
-from shared.contracts import ROUTES, Exchange, Route
+from shared.contracts import ROUTES, Exchange, Route, route_of
 from shared.errors import BiaswatchError
 
 STREAMS = [*(route.stream for route in ROUTES), DEAD_LETTERS]
@@ -42,6 +42,9 @@ ANYWHERE = (
 BODIES = (b"", b"{}", b'{"seq": 1}', b'{"batch": 9, "expires": 200000000}')
 
 
+OTHER_TENANTS = ("default", "hiring", "t")
+
+
 def record_subject(route: Route) -> str:
     """Return a subject of this kind of record."""
     return f"bias.v1.{route.record.kind}.t.measure.x"
@@ -58,6 +61,7 @@ def targets() -> list[str]:
     acks = [f"$JS.ACK.{r.stream}.{r.durable(s)}.1.1.1.1700000000000000000.0" for r, s in READERS]
     return [
         *(record_subject(route) for route in ROUTES),
+        *(f"bias.v1.exchange.{each}.production.x" for each in OTHER_TENANTS),
         *(dead_subject(service, route.durable(service)) for route, service in READERS),
         *(f"$JS.API.{each}" for each in api),
         *acks,
@@ -193,6 +197,8 @@ class BusState:
     streams: dict[str, dict[str, Any]]
     durables: dict[str, dict[str, Any]]
     dead: dict[str, int]
+    exchanges: dict[str, int]
+    """The production answers that wait, by subject."""
 
     @classmethod
     async def read(cls, operator: Admin) -> "BusState":
@@ -204,7 +210,11 @@ class BusState:
                 found[each.name] = await operator._api(f"CONSUMER.INFO.{each.stream}.{each.name}")
             except BiaswatchError:
                 continue  # an attacker's own, which was removed so that it can be made anew
-        return cls(streams, found, await operator.subjects(DEAD_LETTERS, ">"))
+        dead, exchanges = [
+            await operator.subjects(stream, ">")
+            for stream in (DEAD_LETTERS, route_of(Exchange).stream)
+        ]
+        return cls(streams, found, dead, exchanges)
 
     def harm_by(self, key: str, after: "BusState") -> list[str]:
         """Return what has changed that this key has no right to change."""
@@ -221,11 +231,17 @@ class BusState:
                 for subject, count in after.dead.items()
                 if count != self.dead.get(subject, 0) and subject.split(".")[2] != key
             ),
+            *(
+                f"answers were sent in on {subject}"
+                for subject, count in after.exchanges.items()
+                if count > self.exchanges.get(subject, 0)
+                and not any(_covers(grant, subject) for grant in permissions_of_key(key).publish)
+            ),
         ]
 
     def _streams_harmed(self, key: str, after: "BusState") -> Iterable[str]:
         writes = {route.stream for route in ROUTES if key in route.producers} | {DEAD_LETTERS}
-        writes |= {route.stream for route in ROUTES if key == INGEST and route.record is Exchange}
+        writes |= {route_of(Exchange).stream} if key.startswith(INGEST) else set()
         # Who reads a queue may acknowledge, and so remove, what it holds.
         takes = {route.stream for route in ROUTES if route.queue and key in route.consumers}
         for name, info in self.streams.items():
@@ -236,6 +252,13 @@ class BusState:
                 yield f"{name} has lost messages"
             if now["last_seq"] != then["last_seq"] and name not in writes:
                 yield f"{name} has {now['last_seq'] - then['last_seq']} messages of {key}"
+
+
+def _covers(grant: str, subject: str) -> bool:
+    """Tell whether a grant without `>` covers a subject."""
+    pairs = zip(grant.split("."), subject.split("."), strict=False)
+    same_length = grant.count(".") == subject.count(".")
+    return same_length and all(mine in ("*", theirs) for mine, theirs in pairs)
 
 
 def _settled(info: dict[str, Any]) -> object:

@@ -22,7 +22,7 @@ from shared.bus.topology import durables
 from tests.support.bus_attacks import Attacker, BusState, raw_client, settle, targets
 from tests.support.records import one_of_each_kind
 
-ATTACKERS = [*service_names(), INGEST, DROP_IN, f"{DROP_IN}-toy"]
+ATTACKERS = [*service_names(), INGEST, f"{INGEST}-hiring", DROP_IN, f"{DROP_IN}-toy"]
 TRIED: dict[str, int] = {}
 
 
@@ -87,7 +87,7 @@ class GuardedBus:
 @pytest.fixture
 def keys(tmp_path: Path) -> tuple[Path, dict[str, str]]:
     folder = tmp_path / "keys"
-    return folder, ensure_keys(folder, [*key_names(), f"{DROP_IN}-toy"])
+    return folder, ensure_keys(folder, {*key_names(), *ATTACKERS})
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from shared.bus.permissions import INGEST, OPERATOR, service_names
 from shared.bus.server import EmbeddedServer
 from shared.bus.stage import Stage
 from shared.bus.topology import DurableSpec, dead_subject, durable_of
-from shared.contracts import ROUTES, Record, Response, Route, subject_of
+from shared.contracts import ROUTES, Purpose, Record, Response, Route, subject_of
 from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
 from tests.support.records import make_exchange, make_response, one_of_each_kind
@@ -32,6 +32,7 @@ from tests.support.waiting import PATIENCE_S, eventually
 
 MADE: dict[str, Record] = {record.kind: record for record in one_of_each_kind()}
 DROP_INS = ["dropin", "dropin-toy"]
+TENANT_OF = {INGEST: "default", f"{INGEST}-hiring": "hiring"}
 PRODUCING = [(service, route) for route in ROUTES for service in route.producers]
 CONSUMING = [(service, route) for route in ROUTES for service in route.consumers]
 NOT_PRODUCING = [
@@ -67,7 +68,7 @@ class Guarded:
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> object:
     directory = tmp_path_factory.mktemp("guarded")
-    public = ensure_keys(directory / "keys", [*service_names(), OPERATOR, INGEST, *DROP_INS])
+    public = ensure_keys(directory / "keys", [*service_names(), OPERATOR, *TENANT_OF, *DROP_INS])
     server = EmbeddedServer(directory / "nats", extra_config=server_config(public))
     with server:
         yield Guarded(server, directory / "keys")
@@ -205,11 +206,19 @@ def test_every_service_of_the_address_book_has_a_room(request: pytest.FixtureReq
     assert set(service_names()) <= folders
 
 
-async def test_a_live_system_can_send_its_answers_in_and_nothing_else(provisioned: Guarded) -> None:
-    async with provisioned.as_service(INGEST) as connection:
-        await JetStreamPublisher(connection).publish(make_exchange(7))
+@pytest.mark.parametrize("key", TENANT_OF)
+async def test_a_live_system_can_send_the_answers_of_its_tenant_in_and_nothing_else(
+    provisioned: Guarded, key: str
+) -> None:
+    [other] = {*TENANT_OF.values()} - {TENANT_OF[key]}
+    refused = (
+        make_exchange(8, tenant=other),
+        make_exchange(9, tenant=TENANT_OF[key], purpose=Purpose.STUDY),
+    )
+    async with provisioned.as_service(key) as connection:
+        await JetStreamPublisher(connection).publish(make_exchange(7, tenant=TENANT_OF[key]))
         publisher = JetStreamPublisher(connection, timeout_s=0.2, tries=1)
-        for record in (MADE["response"], MADE["run"]):
+        for record in (MADE["response"], MADE["run"], *refused):
             with pytest.raises(TransientError):
                 await publisher.publish(record)
         with pytest.raises(BiaswatchError):

@@ -124,6 +124,26 @@ async def test_undecodable_bytes_are_dead_lettered_as_they_came(
     assert letter.reason.startswith("These bytes are not a response record: ")
 
 
+@pytest.mark.parametrize(
+    ("came_on", "said"), [("hiring.study", "default.study"), ("default.judge", "default.study")]
+)
+async def test_a_record_on_the_subject_of_another_tenant_or_purpose_is_a_dead_letter(
+    bus: ProvisionedBus, came_on: str, said: str
+) -> None:
+    seen = ReceivedRecords()
+    bus.work(Stage("extractor", Response, seen.handle))
+    subject = f"bias.v1.response.{came_on}.x"
+    await bus.publisher.publish_copy(subject, make_response(1).encode(), {})
+    await bus.publish(make_response(0))
+    await seen.wait_for(1)
+    await bus.settled(MEASURING)
+    [letter] = await bus.dead()
+    assert letter.reason == (
+        f"This response says {said} of itself, and came on the subject of {came_on}."
+    )
+    assert seen.records == [make_response(0)]
+
+
 async def test_an_unforeseen_error_is_given_up_after_its_attempts(bus: ProvisionedBus) -> None:
     seen = ReceivedRecords()
 

@@ -198,3 +198,17 @@ def test_a_typo_is_answered_with_what_there_is() -> None:
     said = biaswatch("provison")
     assert said.returncode == 2
     assert "Did you mean 'provision'" in said.stderr
+
+
+def test_a_tenants_key_for_sending_in_answers_is_made_once_and_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "keys"
+    assert biaswatch("keys", str(folder), "--ingest", "hiring").returncode == 0
+    seed = (folder / "ingest-hiring.seed").read_text()
+    assert biaswatch("keys", str(folder)).returncode == 0
+    assert (folder / "ingest-hiring.seed").read_text() == seed
+    allowed = (folder / "authorization.conf").read_text()
+    assert "bias.v1.exchange.hiring.production.*" in allowed
+    assert "bias.v1.exchange.default.production.*" in allowed
+    refused = biaswatch("keys", str(folder), "--ingest", "a.b")
+    assert refused.returncode == 2
+    assert "'a.b': the name of a drop-in or a tenant is made of letters" in refused.stderr

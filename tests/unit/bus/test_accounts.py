@@ -8,7 +8,7 @@ import pytest
 from shared.bus.accounts import NO_SERVICE, STREAMS, owner_of, server_config
 from shared.bus.permissions import HOST, key_names, permissions_of_key
 
-NAMES = [*key_names(), "dropin-toy"]
+NAMES = [*key_names(), "dropin-toy", "ingest-hiring"]
 
 
 def accounts() -> dict[str, dict[str, list[dict[str, object]]]]:
