@@ -162,6 +162,11 @@ OTLP_SIGNALS = Counter(
     " answer, no text in it, not of an answer, refused.",
     ["outcome"],
 )
+EVALUATIONS = Counter(
+    "biaswatch_evaluations_total",
+    "Evaluations for the traces of their answers, by what became of them: sent, refused, expired.",
+    ["outcome"],
+)
 TOKENS_FILE_WRONG = Gauge(
     "biaswatch_tokens_file_wrong",
     "1 while the tokens file cannot be read or understood, and the tokens before it stay.",

@@ -1,7 +1,9 @@
 """The gateway's composition root: a web application and the stage for production answers."""
 
 import asyncio
+import random
 import sys
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,6 +29,8 @@ from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.routes import monitor_routes
 from services.gateway.openapi import describe
+from services.gateway.otlp.evaluation_endpoint import EvaluationEndpoint, headers_in
+from services.gateway.otlp.evaluation_export import EvaluationExport
 from services.gateway.otlp.intake import JoinedAnswers, SignalIntake
 from services.gateway.otlp.mapping_file import mapping_of
 from services.gateway.otlp.routes import joining, otlp_routes
@@ -51,7 +55,7 @@ from services.gateway.traffic.routes import (
 from shared.bus.jetstream import most_waiting
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
-from shared.contracts import Brief, Cancellation, Exchange, Monitor, Response, Run
+from shared.contracts import Brief, Cancellation, Exchange, Features, Monitor, Response, Run
 from shared.errors import ConfigurationError, TransientError
 from shared.runtime.auditing import AuditWriter
 from shared.runtime.limited_protocol import ConnectionLimits
@@ -62,6 +66,7 @@ from shared.store import Store
 from shared.telemetry import log
 
 INGESTED_AT_ONCE = 256
+EVALUATED_AT_ONCE, EVALUATED_LINGER_S = 512, 1.0
 BACKLOG_LOOK_S = 1.0
 READERS = ("recorder", "extractor")
 """Who write and measure answers."""
@@ -138,8 +143,43 @@ def web_app(
 def ingestion_stage(store: Store, settings: GatewaySettings) -> Stage[Exchange]:
     """Return the stage that turns production answers into responses."""
     redaction = redaction_of(settings.gateway_redaction_file)
-    handle = ExchangeIngestion(store, now=now, redaction=redaction)
+    handle = ExchangeIngestion(
+        store, now=now, redaction=redaction, evaluated_tenants=settings.evaluated_tenants
+    )
     return Stage("gateway", Exchange, handle, slots=1, batch=INGESTED_AT_ONCE)
+
+
+def evaluation_stage(endpoint: EvaluationEndpoint, settings: GatewaySettings) -> Stage[Features]:
+    """Return the stage that sends measurements back to the traces of their answers."""
+    export = EvaluationExport(endpoint, settings.evaluated_tenants, now=now, jitter=random.random)
+    return Stage(
+        "gateway",
+        Features,
+        export,
+        slots=2,
+        batch=EVALUATED_AT_ONCE,
+        linger_s=EVALUATED_LINGER_S,
+        on_stop=export.stop,
+    )
+
+
+def evaluation_endpoint(settings: GatewaySettings) -> EvaluationEndpoint | None:
+    """Return the endpoint that the settings name for evaluations, if they name one.
+
+    Raises
+    ------
+    ConfigurationError
+        The file of its headers cannot be read, or something in it is wrong.
+    """
+    if settings.gateway_evaluations_url is None:
+        return None
+    if settings.gateway_evaluations_headers_file is not None:
+        headers_in(settings.gateway_evaluations_headers_file)
+    return EvaluationEndpoint(
+        settings.gateway_evaluations_url,
+        settings.gateway_evaluations_headers_file,
+        settings.gateway_evaluations_private_hosts,
+    )
 
 
 def signal_intake(store: Store, settings: GatewaySettings) -> SignalIntake:
@@ -210,7 +250,11 @@ def build(settings: GatewaySettings) -> Service:
     async def join_answers(publisher: Publisher) -> None:
         await join(publisher.publish)
 
-    stages = [ingestion_stage(store, settings)]
+    stages: list[Stage[Any]] = [ingestion_stage(store, settings)]
+    close: list[Callable[[], Awaitable[None] | None]] = [store.close]
+    if (endpoint := evaluation_endpoint(settings)) is not None:
+        stages.append(evaluation_stage(endpoint, settings))
+        close.append(endpoint.close)
     # Without the bus it still shows what is there, and says why nothing new can be started.
     return Service(
         "gateway",
@@ -218,7 +262,7 @@ def build(settings: GatewaySettings) -> Service:
         stages=stages,
         jobs=[listen, join_answers],
         supervisors=[backlog.follow],
-        close=[store.close],
+        close=close,
         ready_without_bus=True,
     )
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, SecretStr
 
 from services.gateway.allowed_targets import ANY, OWN_SERVERS, AllowedTargets, check_pattern
+from shared.contracts.identity import Token
 from shared.contracts.suite_limits import MOST_PROBES
 from shared.runtime.settings import Settings
 
@@ -31,6 +32,15 @@ class GatewaySettings(Settings):
     """The file that names what is replaced in production answers before anything is stored."""
     gateway_mapping_file: Path | None = None
     """The file that says which attributes of spans name the unit, the groups and the strata."""
+    gateway_evaluations_url: str | None = Field(default=None, pattern=r"^https?://[^\s@?#]+$")
+    """Where measurements of answers that came with a span are sent as OTLP log events: the whole
+    address, such as https://collector.example/v1/logs. Without it, nothing is sent."""
+    gateway_evaluations_headers_file: Path | None = None
+    """YAML: the headers that address asks for, such as Authorization; read at every use."""
+    gateway_evaluations_private_hosts: tuple[str, ...] = ()
+    """Hosts of that address that may have private addresses, as JSON: `["otel-collector"]`."""
+    gateway_evaluations_tenants: tuple[Token, ...] = ("default",)
+    """The tenants whose measurements are sent there, as JSON."""
     gateway_extractor_age_s: float = Field(default=60, gt=0)
     """How long after its last announcement an extractor still counts as running."""
     gateway_header_s: float = Field(default=20, gt=0)
@@ -50,6 +60,11 @@ class GatewaySettings(Settings):
         """Whether requests need a token."""
         tokens = (self.gateway_read_token, self.gateway_run_token, self.gateway_ingest_token)
         return self.gateway_tokens_file is not None or any(tokens)
+
+    @property
+    def evaluated_tenants(self) -> tuple[str, ...]:
+        """Return the tenants whose measurements go back to the traces of their answers."""
+        return self.gateway_evaluations_tenants if self.gateway_evaluations_url else ()
 
     @property
     def allowed_targets(self) -> AllowedTargets:

@@ -114,6 +114,7 @@ from shared.contracts.routes import (
 )
 from shared.contracts.run import Budget, ExtractorPin, Judging, Run
 from shared.contracts.sent_answers import AccountedWindow, MonitoredWindow, SentAnswer
+from shared.contracts.spans import CallSpan, EvaluatedSpan
 from shared.contracts.suite import Claim, Suite, SuiteHeader, SuiteProbe
 from shared.contracts.suite_outline import SuiteOutline, outline_of
 from shared.contracts.target import Target, parse_target

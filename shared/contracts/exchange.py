@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 from shared.contracts.identity import Name, Token
 from shared.contracts.probe import Message
 from shared.contracts.record import TEXT, Purpose, Record
+from shared.contracts.spans import CallSpan
 
 
 class Exchange(Record):
@@ -51,6 +52,8 @@ class Exchange(Record):
     """Why the answer ended."""
     redacted: dict[Token, PositiveInt] = {}
     """How often something was replaced in its texts, by what stands there instead."""
+    span: CallSpan | None = None
+    """The span of the call in its owner's traces, where there is one."""
 
     @property
     def sending_name(self) -> str:

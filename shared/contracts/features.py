@@ -5,6 +5,7 @@ from datetime import datetime
 
 from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Record
+from shared.contracts.spans import CallSpan
 
 
 class Features(Record):
@@ -33,6 +34,8 @@ class Features(Record):
     """The same features of the probe's baseline text, where it has one."""
     unscorable: str | None = None
     """Why there are no values at all."""
+    span: CallSpan | None = None
+    """The span of its owner's traces that these measurements go back to, if they do."""
 
     @property
     def lane(self) -> str:

@@ -8,6 +8,7 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 from shared.contracts.identity import Name, Token
 from shared.contracts.probe import Probe
 from shared.contracts.record import TEXT, Part, Record
+from shared.contracts.spans import EvaluatedSpan
 
 
 class Ending(StrEnum):
@@ -78,6 +79,8 @@ class Response(Record):
     """The calls of a scaffold that makes several, in the order of its plan."""
     redacted: dict[Token, PositiveInt] = {}
     """How often something was replaced in the texts at intake, by what stands there instead."""
+    evaluated: EvaluatedSpan | None = None
+    """The span that measurements go back to; None where nobody has asked for that."""
     said: Annotated[dict[str, str], TEXT] = {}
     """What each of those calls brought, by the step's name."""
 

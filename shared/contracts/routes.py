@@ -44,6 +44,8 @@ class Route:
     """Whether an acknowledged record is removed, and a full stream refuses new ones."""
     followers: tuple[str, ...] = ()
     """The services that see how far the consumers are, and none of the records."""
+    where_chosen: tuple[str, ...] = ()
+    """The consumers that read only where the operator has chosen so: their lag says nothing."""
     many: bool = False
     """Whether there is about one for every answer, so that the stream is large."""
     append_only: bool = False
@@ -98,7 +100,12 @@ ROUTES = (
         many=True,
     ),
     Route(
-        Features, "FEATURES", producers=("extractor",), consumers=("planner", "recorder"), many=True
+        Features,
+        "FEATURES",
+        producers=("extractor",),
+        consumers=("planner", "recorder", "gateway"),
+        where_chosen=("gateway",),  # it sends evaluations into traces
+        many=True,
     ),
     Route(
         Completion,

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pydantic import ValidationError
+
+from shared.contracts.spans import CallSpan
 from shared.conventions import genai, genai_events, langfuse, openinference, openllmetry
 from shared.conventions.mapping import (
     FACT,
@@ -45,6 +48,8 @@ class AnswerPart:
     unit: str | None = None
     groups: dict[str, str] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
+    span: CallSpan | None = None
+    """Where the call is in its owner's traces."""
 
     @property
     def whole(self) -> bool:
@@ -74,7 +79,18 @@ def part_of(signal: Signal, mapping: MappingFile) -> AnswerPart | None:
         source, key, signal.at_ns, signal.is_span, found, label_of(value_at(fields, of.unit)),
         {**declared_labels(fields, GROUP), **labels_at(fields, of.groups)},
         {**declared_labels(fields, FACT), **labels_at(fields, of.strata)},
+        _span_of(signal, found.response_id),
     )  # fmt: skip
+
+
+def _span_of(signal: Signal, response_id: str | None) -> CallSpan | None:
+    """Return where a call is in its traces; None where a signal names no span, or a wrong one."""
+    try:
+        return CallSpan(
+            trace_id=signal.trace_id, span_id=signal.span_id, response_id=response_id or None
+        )
+    except ValidationError:
+        return None
 
 
 def source_of(name: str) -> str:
@@ -140,7 +156,16 @@ def joined(parts: Sequence[AnswerPart]) -> AnswerPart:
         next((each.unit for each in ordered if each.unit), None),
         {name: label for each in reversed(ordered) for name, label in each.groups.items()},
         {name: label for each in reversed(ordered) for name, label in each.facts.items()},
+        _joined_span([each.span for each in ordered if each.span]),
     )  # fmt: skip
+
+
+def _joined_span(spans: Sequence[CallSpan]) -> CallSpan | None:
+    """Return the first span, with the id of the answer that any of them names."""
+    if not spans:
+        return None
+    named = next((each.response_id for each in spans if each.response_id), None)
+    return spans[0].model_copy(update={"response_id": named})
 
 
 def is_ready(parts: Sequence[AnswerPart]) -> bool:
@@ -163,6 +188,7 @@ def sent_fields(part: AnswerPart) -> dict[str, Any]:
         "model": content.model,
         "fingerprint": content.fingerprint,
         "finish_reason": content.finish_reason,
+        "span": part.span,
     }
     return {name: value for name, value in found.items() if value not in (None, {}, ())}
 

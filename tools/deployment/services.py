@@ -74,5 +74,9 @@ def secrets_of(service: str) -> tuple[str, ...]:
 
 
 def routes_read_by(service: str) -> list[Route]:
-    """Return the routes a service reads."""
-    return [route for route in ROUTES if service in route.consumers]
+    """Return the routes a service reads wherever it runs."""
+    return [
+        route
+        for route in ROUTES
+        if service in route.consumers and service not in route.where_chosen
+    ]

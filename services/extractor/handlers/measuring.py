@@ -6,7 +6,7 @@ from datetime import datetime
 
 from services.extractor.domain import Extractor, Measured, Reading, measured_all
 from services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
-from shared.contracts import Ending, ExtractorStatus, Features, Response
+from shared.contracts import CallSpan, Ending, ExtractorStatus, Features, Response
 from shared.contracts.dropin import DropInSpec
 from shared.runtime.blocking import in_thread
 from shared.store.extractors import Baselines, Extractors, Numbers
@@ -169,6 +169,13 @@ def features_of(
             values=dict(values),
             baseline=dict(baselines.get(response.probe.baseline or "", {})),
             unscorable=unscorable,
+            span=_span_of(response, extractor.name),
         )
         for response, (values, unscorable) in zip(asked, found, strict=True)
     ]
+
+
+def _span_of(response: Response, extractor: str) -> CallSpan | None:
+    """Return the span that an extractor's measurements of a response go back to, if they do."""
+    asked = response.evaluated
+    return asked.span if asked is not None and extractor in asked.extractors else None

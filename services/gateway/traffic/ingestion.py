@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -19,11 +19,11 @@ from services.gateway.traffic.requests import (
     check_exchange,
     exchange_of,
     redacted_exchange,
-    response_of,
     sent_answer,
     traffic_watched,
     traffic_window,
 )
+from services.gateway.traffic.responses import evaluated_span, response_of
 from shared.contracts import (
     Exchange,
     Monitor,
@@ -76,12 +76,15 @@ class ExchangeIngestion:
         now: Callable[[], datetime],
         draw: Callable[[], int] = _drawn,
         redaction: Redaction = RedactedText,
+        evaluated_tenants: Collection[str] = (),
     ) -> None:
+        """Put the parts together; measurements of those tenants go back to the calls' spans."""
         self._monitors = MonitorQueries(store)
         self._store = store
         self._now = now
         self._draw = draw
         self._redaction = redaction
+        self._evaluated_tenants = evaluated_tenants
 
     def exchanges_of(self, sent: SentBatch) -> list[Exchange]:
         """Return the records of a batch that was sent, each stamped with the moment of its intake.
@@ -184,8 +187,7 @@ class ExchangeIngestion:
         for exchange in batch:
             watching = watchers[exchange.tenant, exchange.source, exchange.history]
             self._check(exchange, watching)
-            for watcher in watching:
-                response = response_of(exchange, watcher.monitor, watcher.traffic)
+            for watcher, response in self._responses(exchange, watching):
                 sent = sent_answer(exchange, watcher.monitor, watcher.traffic, response.id)
                 if watcher.takes:
                     responses.setdefault(sent, response)
@@ -195,6 +197,18 @@ class ExchangeIngestion:
             self._store.window_answers.refuse(refused)
         first = self._store.window_answers.take(list(responses)) if responses else set()
         return [each for sent, each in responses.items() if (sent.key, sent.sending) in first]
+
+    def _responses(
+        self, exchange: Exchange, watching: Sequence[Watcher]
+    ) -> Iterator[tuple[Watcher, Response]]:
+        """Yield the response for each monitor; each extractor's evaluations go back from one."""
+        told: set[str] | None = set() if exchange.tenant in self._evaluated_tenants else None
+        for watcher in watching:
+            evaluated = None
+            if told is not None and watcher.takes:
+                evaluated = evaluated_span(exchange, watcher.monitor, told)
+                told |= set(watcher.monitor.plan.extractors)
+            yield watcher, response_of(exchange, watcher.monitor, watcher.traffic, evaluated)
 
     def _redacted(self, exchange: Exchange) -> Exchange:
         redacted = redacted_exchange(exchange, self._redaction)

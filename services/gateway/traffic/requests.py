@@ -1,10 +1,8 @@
 """Production answers as they are sent in, and the responses that monitors watch."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,14 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from shared.contracts import (
     MENTIONED,
     AnswerAccounts,
-    Ending,
+    CallSpan,
     Exchange,
     Message,
     Monitor,
     MonitoredWindow,
-    Probe,
-    Purpose,
-    Response,
     Role,
     SentAnswer,
     Token,
@@ -74,6 +69,8 @@ class SentResponse(BaseModel):
     """The version of the model."""
     finish_reason: Name | None = None
     """Why the model stopped."""
+    span: CallSpan | None = None
+    """Which span of your traces the call is: measurements can go back to it."""
 
 
 class SentBatch(BaseModel):
@@ -149,6 +146,7 @@ def exchange_of(
             said_at=sent.at or now,
             asked=prompt or sent.messages,
             unit_id=sent.unit,
+            span=sent.span,
             **copied,
         ),
         now,
@@ -202,33 +200,6 @@ def traffic_window(monitor: Monitor, traffic: Traffic, said_at: datetime) -> Mon
     return MonitoredWindow(window_run(monitor, window, said_at).id, monitor.monitor_id, window)
 
 
-def response_of(exchange: Exchange, monitor: Monitor, traffic: Traffic) -> Response:
-    """Return the response that a monitor of traffic watches, made when its answer was taken in."""
-    window = window_at(exchange.said_at, traffic.window_s)
-    probe = Probe(
-        tenant=exchange.tenant,
-        purpose=Purpose.PRODUCTION,
-        at=exchange.said_at,
-        run_id=window_run(monitor, window, exchange.at).id,
-        key=exchange.key,
-        target=monitor.plan.target,
-        messages=exchange.asked,
-        groups={**exchange.groups, **mentioned_groups(traffic, exchange.asked)},
-        set_id=exchange.unit_id,  # None where no user or conversation is named
-        unit_id=exchange.unit,
-        facts=exchange.facts,
-        measure=monitor.plan.extractors,
-    )
-    return Response(
-        tenant=exchange.tenant,
-        purpose=Purpose.PRODUCTION,
-        at=exchange.at,
-        probe=probe,
-        ending=Ending.FAILED if exchange.text is None else Ending.ANSWERED,
-        **exchange.model_dump(include={"redacted", *CARRIED}),
-    )
-
-
 def redacted_exchange(exchange: Exchange, redaction: Redaction) -> Exchange:
     """Return an exchange without what the redaction finds; one that was redacted is unchanged.
 
@@ -260,23 +231,3 @@ def redacted_exchange(exchange: Exchange, redaction: Redaction) -> Exchange:
     kept = {name: getattr(exchange, name) for name in type(exchange).model_fields}
     counts.update(exchange.redacted)
     return Exchange(**{**kept, **changed, "redacted": dict(sorted(counts.items()))})
-
-
-def mentioned_groups(traffic: Traffic, asked: Sequence[Message]) -> dict[str, str]:
-    """Return the groups that users mention, in dimensions with a prefix of their own.
-
-    A message that mentions two groups of a dimension has none of them.
-    """
-    text = "\n".join(each.content for each in asked if each.role is Role.USER)
-    found = {
-        name: [group for group, words in groups.items() if _pattern(tuple(words)).search(text)]
-        for name, groups in traffic.mentions.items()
-    }
-    return {MENTIONED + name: groups[0] for name, groups in found.items() if len(groups) == 1}
-
-
-@lru_cache(maxsize=256)
-def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern of whole words in any case; `she` is not in `shell`."""
-    either = "|".join(re.escape(word) for word in words)
-    return re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE)

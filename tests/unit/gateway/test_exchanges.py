@@ -5,13 +5,8 @@ from typing import Any
 
 import pytest
 
-from services.gateway.traffic.requests import (
-    SentResponse,
-    exchange_of,
-    mentioned_groups,
-    response_of,
-    sent_answer,
-)
+from services.gateway.traffic.requests import SentResponse, exchange_of, sent_answer
+from services.gateway.traffic.responses import mentioned_groups, response_of
 from shared.contracts import (
     Ending,
     Message,
