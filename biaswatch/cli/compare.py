@@ -8,8 +8,6 @@ import typer
 
 from biaswatch.cli.options import Json, Server, Token, fail_at, least_gap
 from shared.contracts import Claim
-from shared.contracts.identity import is_id
-from shared.errors import UsageError
 
 CHANGE = "change"
 """What `--fail-on` takes for a change of any size."""
@@ -83,9 +81,6 @@ def compare(
     least = least_gap(fail_on, any_size=CHANGE)
     for each in (tolerance, missing_tolerance):
         check_levels(alpha, each)
-    for run in (before, after):
-        if not is_id(run):
-            raise UsageError(f"{run!r} is no run's id: `biaswatch runs` lists them.")
     parts = (
         RunPart(before, target or (), scaffold or ()),
         RunPart(after, other_target or target or (), other_scaffold or scaffold or ()),

@@ -14,7 +14,6 @@ from biaswatch.cli.log_options import FormatOption, MapOption
 from biaswatch.cli.options import FailOn, Json, Server, Token, fail_at, least_gap
 from biaswatch.importing.formats import LogFormat
 from shared.contracts import Against, Claim
-from shared.contracts.identity import is_id
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
@@ -183,9 +182,10 @@ def _input(
 ) -> "DiagnosisInput":
     """Return the rows of a run, where its id is given, or of a file."""
     from biaswatch.cli.diagnosis_input import run_input, table_input
+    from biaswatch.local.run_ids import may_name_run
     from biaswatch.readers.run_tables import RunColumns
 
-    if not is_id(source):
+    if not may_name_run(source) or Path(source).exists():
         if targets or scaffolds or server:
             raise UsageError("--target, --scaffold and --server are for a run, not for a table.")
         return table_input(Path(source), columns)

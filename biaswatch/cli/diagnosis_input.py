@@ -124,9 +124,10 @@ def read_runs(run_ids: Sequence[str], server: str | None, token: str | None) -> 
 
 async def _read(run_ids: Sequence[str], server: str | None, token: str | None) -> list[RunTable]:
     from biaswatch.local.connections import connected
+    from biaswatch.local.run_ids import whole_run_id
 
     async with connected(server, token, with_models=False) as client:
-        return [await _read_one(client, run_id) for run_id in run_ids]
+        return [await _read_one(client, await whole_run_id(client, each)) for each in run_ids]
 
 
 async def _read_one(client: "GatewayClient", run_id: str) -> RunTable:

@@ -10,9 +10,9 @@ import typer
 
 from biaswatch.cli.options import Server, Token
 from biaswatch.local.connections import connected
+from biaswatch.local.run_ids import may_name_run, whole_run_id
 from biaswatch.render.ll144 import ImpactDocument, ImpactFormat, case_document, run_document
 from biaswatch.render.output import write_document
-from shared.contracts.identity import is_id
 from shared.errors import UsageError
 from shared.stats.studies.local_law_144 import (
     SMALL_SHARE,
@@ -81,7 +81,7 @@ def ll144(
         "small_share": small_share,
         "unknown": unknown or [],
     }
-    if is_id(given) and not Path(given).exists():
+    if may_name_run(given) and not Path(given).exists():
         if unit is not None:
             raise UsageError("--unit is for files; the applicants of a run are its prompts.")
         document = asyncio.run(_of_run(given, asked, server, token))
@@ -94,8 +94,8 @@ async def _of_run(
     run_id: str, asked: dict[str, Any], server: str | None, token: str | None
 ) -> ImpactDocument:
     async with connected(server, token, with_models=False) as client:
-        run = await client.progress(run_id)
-        return run_document(run, await client.impact_ratios(run_id, asked))
+        run = await client.progress(await whole_run_id(client, run_id))
+        return run_document(run, await client.impact_ratios(run.run_id, asked))
 
 
 def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocument:

@@ -11,7 +11,6 @@ from biaswatch.cli.options import Json, Server, Token
 from biaswatch.readers.suites import load_suite
 from biaswatch.render.output import print_rows
 from shared.contracts import Claim
-from shared.contracts.identity import is_id
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,8 +112,6 @@ def _seen(
         if feature or server:
             raise UsageError("--feature and --server are for the run of --like: name one.")
         return None
-    if not is_id(run):
-        raise UsageError(f"{run!r} is no run's id: `biaswatch runs` lists them.")
     from biaswatch.cli.diagnosis_input import read_runs
     from biaswatch.readers.run_tables import RunColumns, run_observations
     from biaswatch.run_planning.observed_spread import observed_spread

@@ -10,6 +10,7 @@ import typer
 from biaswatch.cli.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
 from biaswatch.cli.options import Controls, CountFailed, Server, Token
 from biaswatch.local.connections import connected
+from biaswatch.local.run_ids import whole_run_id
 from biaswatch.local.run_results import RunResults, run_results
 from biaswatch.render.figures import draw
 from biaswatch.render.output import write_document
@@ -50,18 +51,19 @@ def report(
 
     async def work() -> tuple[RunResults, list[FlaggedPair]]:
         async with connected(server, token, with_models=interpret) as client:
+            whole = await whole_run_id(client, run_id)
             flagged = (
-                await client.flagged(run_id, count_failed=count_failed_judges)
+                await client.flagged(whole, count_failed=count_failed_judges)
                 if form in WITH_PAIRS
                 else []
             )
-            results = await run_results(client, run_id, count_failed=count_failed_judges)
+            results = await run_results(client, whole, count_failed=count_failed_judges)
             if form is ReportFormat.LL144:
-                results = replace(results, impact=await client.impact_ratios(run_id, {}))
+                results = replace(results, impact=await client.impact_ratios(whole, {}))
             if interpret:
                 judges = judge or [DEFAULT]
                 said = await interpret_run(
-                    client, run_id, results.diagnoses, writer=target, judges=judges,
+                    client, whole, results.diagnoses, writer=target, judges=judges,
                     profile=profile, controls=controls, count_failed_judges=count_failed_judges,
                 )  # fmt: skip
                 results = replace(results, interpretations=said)

@@ -22,13 +22,13 @@ class Verb:
 VERBS = (
     Verb(
         "demo",
-        "runs:demo",
+        "run:demo",
         MEASURE,
         "Find a planted bias, and find none where none is: simulated models, nothing to set up.",
     ),
     Verb(
         "run",
-        "runs:run",
+        "run:run",
         MEASURE,
         "Put a suite to models and show what is found. The same command again resumes.",
     ),

@@ -41,8 +41,7 @@ from shared.contracts.mistakes import first_mistake
 from shared.contracts.paused_target import PausedTarget
 from shared.errors import UsageError
 
-RECONNECT_S = 0.5
-POLL_EVERY_S = 0.3
+RECONNECT_S, POLL_EVERY_S = 0.5, 0.3
 
 Reply = TypeVar("Reply")
 
@@ -115,9 +114,10 @@ class GatewayClient:
             if not ended:
                 await asyncio.sleep(RECONNECT_S)
 
-    async def runs(self, last: int, purpose: str) -> list[RunProgress]:
-        """Return so many runs of a purpose, the latest first."""
-        return await self._ask(list[RunProgress], "GET", f"/v1/runs?last={last}&purpose={purpose}")
+    async def runs(self, last: int, **which: str) -> list[RunProgress]:
+        """Return so many runs, the latest first: of a `purpose`, or whose id `begins` so."""
+        asked = urlencode({"last": last, **which})
+        return await self._ask(list[RunProgress], "GET", f"/v1/runs?{asked}")
 
     async def progress(self, run_id: str) -> RunProgress:
         """Return how far a run is."""

@@ -1,12 +1,15 @@
 // A drop-in extractor in JavaScript: how much of a text is in capital letters.
 import { connect, nkeyAuthenticator } from "@nats-io/transport-node";
 import { Svcm } from "@nats-io/services";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
 
 const NAME = "shouting", VERSION = "1.0.0";
 const seed = process.env.BIASWATCH_NATS_SEED_FILE;
+const here = `${homedir()}/.biaswatch/platform.json`; // where `biaswatch up` writes its addresses
+const upHere = existsSync(here) ? JSON.parse(readFileSync(here, "utf8")).nats_url : undefined;
 const bus = await connect({
-  servers: process.env.NATS_URL ?? "nats://127.0.0.1:4222",
+  servers: process.env.NATS_URL ?? upHere ?? "nats://127.0.0.1:4222",
   inboxPrefix: "_INBOX_dropin",
   maxReconnectAttempts: -1,
   ...(seed && { authenticator: nkeyAuthenticator(Buffer.from(readFileSync(seed, "utf8").trim())) }),

@@ -171,10 +171,13 @@ class Records:
         rank = {id_: n for n, id_ in enumerate(self.latest_ids(kind, most, purpose=purpose))}
         return sorted(self.get(kind, rank), key=lambda record: rank[record.id])
 
-    def latest_ids(self, kind: type[Record], most: int, *, purpose: Purpose) -> list[str]:
-        """Return the ids of the latest `most` records of a kind and purpose, newest first."""
+    def latest_ids(
+        self, kind: type[Record], most: int, *, purpose: Purpose | None = None, begins: str = ""
+    ) -> list[str]:
+        """Return the ids of the latest `most` of a kind, newest first: of a purpose, or all."""
         table = RECORDS[kind.kind]
-        query = select(table.c.id).where(table.c.purpose == purpose.value, *self._mine(table))
+        query = select(table.c.id).where(table.c.id.startswith(begins), *self._mine(table))
+        query = query.where(table.c.purpose == purpose.value) if purpose else query
         query = query.order_by(table.c.at.desc(), table.c.id).limit(most)
         with read_transaction(self._engine) as connection:
             return list(connection.scalars(query))

@@ -55,10 +55,17 @@ class RunQueries:
         return [found[id_] for id_ in ids if id_ in found]
 
     def latest(
-        self, last: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 100, purpose: Purpose = Purpose.STUDY
+        self,
+        last: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 100,
+        purpose: Purpose | None = None,
+        begins: Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")] = "",
     ) -> list[RunProgress]:
-        """Return the latest runs; rounds of monitors and windows of traffic by their purpose."""
-        ids = self._store.records.latest_ids(Run, last, purpose=purpose)
+        """Return the latest runs; rounds of monitors and windows of traffic by their purpose.
+
+        With `begins`, those whose ids begin so, whatever their purpose.
+        """
+        purpose = purpose or (None if begins else Purpose.STUDY)
+        ids = self._store.records.latest_ids(Run, last, purpose=purpose, begins=begins)
         return self._progress.of(self._runs(ids))
 
     def progress(self, run_id: str) -> RunProgress:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.cli.runs import _end_where_all_waits
+from biaswatch.cli.run import _end_where_all_waits
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform
 from biaswatch.local.platform import embedded_platform

@@ -1,0 +1,37 @@
+"""The beginning of a run's id names the run, where no other id begins so."""
+
+import re
+
+from biaswatch.local.client import GatewayClient
+from shared.contracts.identity import is_id
+from shared.errors import UsageError
+
+_BEGINNING = re.compile(r"[0-9a-f]{4,32}")
+MOST_SHOWN = 4
+"""Runs that are named where several begin so."""
+
+
+def may_name_run(written: str) -> bool:
+    """Tell whether this is a run's id, or could be the beginning of one."""
+    return _BEGINNING.fullmatch(written) is not None
+
+
+async def whole_run_id(client: GatewayClient, written: str) -> str:
+    """Return the id of the one run whose id begins so.
+
+    Raises
+    ------
+    UsageError
+        No run's id begins so, or several do.
+    """
+    if is_id(written):
+        return written
+    if not may_name_run(written):
+        raise UsageError(f"{written!r} is no run's id: `biaswatch runs` lists them.")
+    found = await client.runs(MOST_SHOWN + 1, begins=written)
+    if not found:
+        raise UsageError(f"No run's id begins with {written}: `biaswatch runs` lists them.")
+    if len(found) > 1:
+        some = "".join(f"\n  {run.run_id}  {run.suite}" for run in found[:MOST_SHOWN])
+        raise UsageError(f"Several runs begin with {written}; write more of the id:{some}")
+    return found[0].run_id

@@ -1,0 +1,62 @@
+"""The beginning of an id names a run, where it is plain which."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from biaswatch.local.run_ids import may_name_run, whole_run_id
+from services.gateway.runs.views import RunProgress, RunState
+from shared.errors import UsageError
+
+IDS = ("ab12" + "0" * 28, "ab34" + "0" * 28, "ab34" + "1" * 28)
+
+
+class ThreeRuns:
+    """What is asked of a gateway that has three runs."""
+
+    async def runs(self, last: int, *, begins: str) -> list[RunProgress]:
+        """Return the runs that begin so."""
+        found = [id_ for id_ in IDS if id_.startswith(begins)][:last]
+        at, none = datetime(2026, 1, 1, tzinfo=UTC), dict.fromkeys(("probes", "responses"), 0)
+        return [
+            RunProgress(
+                run_id=id_, suite="hiring", targets=[], at=at, stand=RunState.COMPLETE, opening=1,
+                features=0, features_expected=0, diagnoses=0, **none,
+            )
+            for id_ in found
+        ]  # fmt: skip
+
+
+def named(written: str) -> str:
+    """Return the run that this names."""
+    runs: Any = ThreeRuns()
+    return asyncio.run(whole_run_id(runs, written))
+
+
+def test_four_digits_that_one_run_begins_with_name_it() -> None:
+    assert named("ab12") == IDS[0]
+
+
+def test_a_whole_id_is_taken_as_it_is() -> None:
+    assert named("f" * 32) == "f" * 32
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("ab34", f"Several runs begin with ab34.*\n  {IDS[1]}  hiring\n  {IDS[2]}  hiring"),
+        ("cccc", "No run's id begins with cccc"),
+        ("ab1", "'ab1' is no run's id"),
+        ("hiring", "'hiring' is no run's id"),
+    ],
+)
+def test_what_names_no_one_run_is_a_sentence(written: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        named(written)
+
+
+def test_a_file_is_told_from_a_run_by_its_form() -> None:
+    forms = ("ab12", IDS[0], "answers.csv", "abc", "AB12")
+    assert [may_name_run(each) for each in forms] == [True, True, False, False, False]
