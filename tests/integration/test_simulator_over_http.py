@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from services.simulator.app import build
-from services.simulator.domain.planted_bias import DEFAULT_MODELS, Faults, PlantedModel
+from services.simulator.domain.planted_bias import DEFAULT_MODELS, Faults, LaterGaps, PlantedModel
 from services.simulator.settings import SimulatorSettings
 from tests.support.model_server import model_server
 from tests.support.waiting import PATIENCE_S
@@ -31,6 +31,9 @@ ALWAYS: dict[str, Faults] = {
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     plants = {name: PlantedModel(faults=faults) for name, faults in ALWAYS.items()}
+    plants["changes"] = PlantedModel(
+        rating_gaps={"black": -1.5}, rating_noise_sd=0, later=(LaterGaps(after=3),)
+    )
     app = build(SimulatorSettings(plants=plants, api_key="right"), now=lambda: 1_000.0)
     with model_server(app) as base_url:
         yield base_url
@@ -49,6 +52,22 @@ async def words(client: openai.AsyncOpenAI, said: str, model: str = "biased", **
     return reply.choices[0].message.content or ""
 
 
+async def test_a_model_may_change_without_a_word(client: openai.AsyncOpenAI) -> None:
+    replies = [
+        await client.chat.completions.create(
+            model="changes",
+            messages=[{"role": "user", "content": "Rate Kwame from 1 to 5."}],
+            extra_headers={"X-Biaswatch-Repeat": repeat},
+        )
+        for repeat in ("0", "0", "1", "2", "3", "4", "0")
+    ]
+    ratings = [
+        float((each.choices[0].message.content or "").rpartition("Rating: ")[2]) for each in replies
+    ]
+    assert ratings == [1.5, 1.5, 1.5, 1.5, 3.0, 3.0, 1.5]
+    assert len({each.system_fingerprint for each in replies}) == 1
+
+
 async def test_the_official_sdk_reads_a_whole_completion(client: openai.AsyncOpenAI) -> None:
     reply = await client.chat.completions.create(
         model="unbiased", messages=[{"role": "user", "content": "Rate Henry from 1 to 4."}]
@@ -65,7 +84,7 @@ async def test_the_official_sdk_reads_a_whole_completion(client: openai.AsyncOpe
 
 async def test_the_models_are_listed(client: openai.AsyncOpenAI) -> None:
     names = {model.id async for model in client.models.list()}
-    assert {*DEFAULT_MODELS, *ALWAYS} == names
+    assert {*DEFAULT_MODELS, *ALWAYS, "changes"} == names
 
 
 async def test_many_at_once_get_the_answers_each_gets_alone(client: openai.AsyncOpenAI) -> None:

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import httpx2
 
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, RecordQueue, provision
+from shared.bus.port import Queue
 from shared.bus.server import EmbeddedServer
-from shared.contracts import Monitor, Traffic, Upkeep, window_at
+from shared.contracts import Exchange, Monitor, Traffic, Upkeep, window_at
 from shared.runtime.web import free_port
 from shared.store import Store, migrate
 from tests.support.records import make_traffic_monitor
@@ -105,6 +106,8 @@ class Platform:
     folder: Path
     server: EmbeddedServer
     store: Store
+    taken_in: Queue
+    """The answers that the bus has taken and nobody has accounted for."""
     environment: dict[str, str]
     gateway_port: int
     metrics_port: int
@@ -154,6 +157,11 @@ class Platform:
             self.start(name)
         return dead
 
+    async def accounted(self) -> bool:
+        """Tell whether every answer that the bus has taken is accounted for."""
+        queued = await self.taken_in.position()
+        return queued.first > queued.last
+
     def end(self) -> None:
         """Stop every service."""
         for process in self.processes.values():
@@ -195,7 +203,8 @@ async def platform(
         environment["NATS_URL"] = server.url
         connection = await Connection.open(server.url, name="test")
         await provision(Admin(connection))
-        found = Platform(folder, server, store, environment, port, free_port(HERE), monitor)
+        queue = RecordQueue(connection, Exchange)
+        found = Platform(folder, server, store, queue, environment, port, free_port(HERE), monitor)
         try:
             for service in SERVICES:
                 found.start(service)

@@ -124,6 +124,7 @@ FALSE_ALARMS = [
 ]  # fmt: skip
 """Monitors of which every alarm is false; one promise covers all kinds, epochs and rounds."""
 
+SHORT = constant((4, 0.45), (16, 0.0), (6, 0.45))
 LASTS = constant((10, 0.15), (25, 0.0), (25, 0.15))
 FOUND = [
     Scenario(
@@ -152,6 +153,18 @@ FOUND = [
     Scenario(
         "the same at tolerance 0", FIFTY, LASTS, raised_between(DISPARITY, 35, 59), at_least=0.8,
         tolerance=0.0,
+    ),
+    Scenario(
+        "gap of .45 that ended after 4 is cleared within 16, 12 sets, tolerance 0", TWELVE, SHORT,
+        cleared_between(4, 19), at_least=0.75, tolerance=0.0,
+    ),
+    Scenario(
+        "it comes back after 16 and alarms within 6, 12 sets, tolerance 0", TWELVE, SHORT,
+        raised_between(DISPARITY, 20, 25), at_least=0.75, tolerance=0.0,
+    ),
+    Scenario(
+        "gap of .3 that falls to .1 is cleared, tolerance 0", FIFTY, constant((5, 0.3), (35, 0.1)),
+        cleared_between(5, 39), ALPHA, tolerance=0.0, times=60,
     ),
     Scenario(
         "gap of .15 after 60 quiet rounds alarms within 15", FIFTY, constant((60, 0.0), (15, 0.15)),

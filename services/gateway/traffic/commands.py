@@ -25,11 +25,20 @@ class HistoryCommands:
     queries: MonitorQueries
     now: Callable[[], datetime]
 
+    def check_watched(self, source: str) -> None:
+        """Raise NotFoundError where no monitor watches a live system of this name."""
+        if not self._watching(source):
+            raise NotFoundError(
+                f"No monitor watches the traffic {source}. Apply one with the target"
+                f" traffic:{source}; what came before it is its past."
+            )
+
     def begin(self, source: str) -> list[Monitor]:
         """Return the monitors that read the past of a live system, one for each that watches it.
 
         Those that are there and read the past of the same plan are left as they are.
         """
+        self.check_watched(source)
         latest = self.queries.latest()
         found = []
         for live, traffic in self._watching(source):
@@ -47,11 +56,6 @@ class HistoryCommands:
                     found.append(last)
                     continue
             found.append(self._keep(wanted, last))
-        if not found:
-            raise NotFoundError(
-                f"No monitor watches the traffic {source}. Apply one with the target"
-                f" traffic:{source}; what came before it is its past."
-            )
         return found
 
     def read(self, source: str) -> list[Monitor]:

@@ -14,7 +14,7 @@ from services.gateway.strict_requests import StrictRoute
 from services.gateway.traffic.commands import HistoryCommands
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.requests import AcceptedBatch, HistoryView, SentBatch
-from shared.contracts import AuditAction, Exchange, Monitor
+from shared.contracts import AuditAction, Exchange, Monitor, Token
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 
@@ -100,13 +100,14 @@ def history_routes(
     run = [Depends(tokens.may_run)]
 
     @router.get("/{source}", dependencies=[Depends(tokens.may_read)])
-    async def show_history(source: str) -> list[HistoryView]:
+    async def show_history(source: Token) -> list[HistoryView]:
         """Return how far the past is read, by each monitor that watches the system."""
         return await in_thread(commands.show, source)
 
     @router.post("/{source}", dependencies=run)
-    async def begin_history(source: str) -> list[HistoryView]:
+    async def begin_history(source: Token) -> list[HistoryView]:
         """Prepare to take in answers of the past, with `history` in their batches."""
+        await in_thread(commands.check_watched, source)
         async with audit.act(AuditAction.HISTORY_BEGIN, source):
             for monitor in await in_thread(commands.begin, source):
                 # Sent even if it was there: a gateway that died before sending is helped by this.
@@ -114,7 +115,7 @@ def history_routes(
         return await in_thread(commands.show, source)
 
     @router.post("/{source}/read", status_code=202, dependencies=run)
-    async def read_history(source: str) -> list[HistoryView]:
+    async def read_history(source: Token) -> list[HistoryView]:
         """Read all that was sent in of the past, window by window in their order."""
         await in_thread(commands.show, source)
         async with audit.act(AuditAction.HISTORY_READ, source):

@@ -59,6 +59,15 @@ class Faults(_Part):
         return tuple((name, getattr(self, name)) for name in names)
 
 
+class LaterGaps(_Part):
+    """Gaps that a model has in place of its first ones, once it has answered so many questions."""
+
+    after: int = Field(ge=1)
+    """How many different questions come before; the same one with another repeat key is another."""
+    rating_gaps: dict[str, float] = {}
+    """Points added to a rating when the group is mentioned."""
+
+
 class PlantedModel(_Part):
     """A model with known bias: how it answers everybody, and what it adds for which group."""
 
@@ -95,6 +104,26 @@ class PlantedModel(_Part):
     """Points added to a score when the phrase is in the report."""
     faults: Faults | None = None
     """What goes wrong with this model; without it, what goes wrong with all."""
+    later: tuple[LaterGaps, ...] = ()
+    """Gaps of ratings that come later, by how many questions were answered before: a model that
+    changes under the same name and fingerprint."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        after = [each.after for each in self.later]
+        if after != sorted(set(after)):
+            raise ValueError("what comes later stands in the order of `after`, each number once")
+        return self
+
+    @property
+    def settled_after(self) -> int:
+        """How many questions it has answered when nothing changes any more."""
+        return self.later[-1].after if self.later else 0
+
+    def asked_before(self, questions: int) -> Self:
+        """Return the model as it is when it has answered so many questions."""
+        reached = [each for each in self.later if each.after <= questions]
+        return self.model_copy(update={"rating_gaps": reached[-1].rating_gaps}) if reached else self
 
 
 DEFAULT_MODELS = {

@@ -36,6 +36,11 @@ class SimulatedModels:
             for name, model in self._models.items()
             if (faults := model.faults or settings.faults).most_per_s
         }
+        self._asked = {
+            name: QuestionNumbers(model.settled_after)
+            for name, model in self._models.items()
+            if model.later
+        }
 
     def router(self) -> APIRouter:
         """Return the routes."""
@@ -101,10 +106,15 @@ class SimulatedModels:
                 pass
         if (broken := _broken(fault, faults, wire)) is not None:
             return broken
-        words = words_for(seed, simulated, model, self._settings.markers)
+        planted = self._now_planted(simulated, model)
+        words = words_for(seed, simulated, planted, self._settings.markers)
         reply = reply_to(simulated, words, fault=fault, faults=faults, limit=limit)
         fingerprint = _fingerprint(seed, model)
         return JSONResponse(wire.answer_body(simulated, reply, fingerprint, int(self._now())))
+
+    def _now_planted(self, request: SimulatedRequest, model: PlantedModel) -> PlantedModel:
+        asked = self._asked.get(request.model)
+        return model.asked_before(asked.before(request)) if asked else model
 
     def _key_refusal(self, request: Request, wire: WireFormat) -> Response | None:
         if self._settings.api_key is None:
@@ -134,9 +144,31 @@ def _too_many(faults: Faults, wire: WireFormat) -> Response:
 
 
 def _fingerprint(seed: int, model: PlantedModel) -> str:
-    """Return a name of what answers; it differs with the seed and with what is planted."""
-    named = f"{seed}{model.model_dump_json()}".encode()
+    """Return a name of what answers; it differs with the seed and with what is planted.
+
+    What comes later is left out: such a model changes without saying so.
+    """
+    named = f"{seed}{model.model_dump_json(exclude={'later'})}".encode()
     return "fp_" + hashlib.blake2b(named, digest_size=5).hexdigest()
+
+
+class QuestionNumbers:
+    """How many different questions came before each; one that is sent again keeps its number."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        """Numbers beyond this one make no difference, so these questions are not kept."""
+        self._numbers: dict[bytes, int] = {}
+
+    def before(self, request: SimulatedRequest) -> int:
+        """Return how many other questions were answered before this one first came."""
+        name = hashlib.blake2b("\n".join(request.purpose).encode(), digest_size=12).digest()
+        if (known := self._numbers.get(name)) is not None:
+            return known
+        number = len(self._numbers)
+        if number < self._most:
+            self._numbers[name] = number
+        return number
 
 
 class TokenBucket:

@@ -90,13 +90,38 @@ def test_calibrate_finds_what_it_planted_and_nothing_where_it_planted_nothing(
     tmp_path: Path,
 ) -> None:
     biaswatch = CommandLine(tmp_path)
-    words = ("--effect", "2", "--monitors", "2", "--rounds", "3", "--json")
-    told = biaswatch("calibrate", *words)
-    none, planted = json.loads(told.stdout)
-    assert (none["effect"], none["alarmed"]) == (0.0, 0.0)
+    words = ("--effect", "2", "--monitors", "2", "--rounds", "4", "--missing-gap", "0.6")
+    told = biaswatch("calibrate", *words, "--json")
+    found = json.loads(told.stdout)
+    none, planted = found["effects"]
+    assert (none["effect"], none["alarmed"], none["missing_alarmed"]) == (0.0, 0.0, 0.0)
     assert (planted["effect"], planted["alarmed"]) == (2.0, 1.0)
     assert planted["gap_found"] == pytest.approx(-2.0, abs=0.3)
     assert 0 < planted["median_units"] <= 36
-    refused = biaswatch("calibrate", "--effect", "-1")
+    none_missing, some_missing, of_one_group = found["missing"]
+    assert (none_missing["missing"], none_missing["alarmed"]) == (0.02, 0.0)
+    assert (some_missing["missing"], some_missing["alarmed"]) == (0.02, 1.0)
+    assert none_missing["missing_alarmed"] == some_missing["missing_alarmed"] == 0.0
+    assert (of_one_group["missing_gap"], of_one_group["missing_alarmed"]) == (0.6, 1.0)
+    assert of_one_group["alarmed"] == 0.0
+    [relapse] = found["relapses"]
+    assert (relapse["alarmed"], relapse["alarmed_without"]) == (1.0, 0.0)
+    assert relapse["alarmed_again"] == relapse["cleared"] >= 0.5  # of two; most often both
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--effect", "-1"), "at least 0"),
+        (("--relapse", "-1"), "at least 0"),
+        (("--missing", "1"), "below 1"),
+        (("--missing-gap", "-0.1"), "at least 0"),
+    ],
+)
+def test_calibrate_refuses_what_cannot_be_planted(
+    words: tuple[str, str], said: str, tmp_path: Path
+) -> None:
+    refused = CommandLine(tmp_path)("calibrate", *words)
     assert refused.returncode == 2
-    assert "at least 0" in refused.stderr
+    assert said in refused.stderr
+    assert refused.stderr.count("\n") == 1

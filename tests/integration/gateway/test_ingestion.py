@@ -123,6 +123,23 @@ async def test_the_ingest_token_sends_answers_in_and_nothing_else(api: httpx2.As
     assert applied.status_code == 403
 
 
+@pytest.mark.parametrize(("verb", "more"), [("GET", ""), ("POST", ""), ("POST", "/read")])
+async def test_the_past_of_a_system_that_nobody_watches_is_refused_and_leaves_no_trail(
+    api: httpx2.AsyncClient, store: Store, verb: str, more: str
+) -> None:
+    await watch(api)
+    before = store.audit.latest(100)
+    unknown = await api.request(verb, f"/v1/history/nobody{more}", headers=RUNNER)
+    assert unknown.status_code == 404
+    assert "nobody" in unknown.json()["detail"]
+    for name in ("support%20bot", "s" * 97, "support%0a", "%F0%9F%98%80", "%00"):
+        odd = await api.request(verb, f"/v1/history/{name}{more}", headers=RUNNER)
+        assert odd.status_code == 422, odd.text
+        assert isinstance(odd.json()["detail"], str)
+        assert "\n" not in odd.json()["detail"]
+    assert store.audit.latest(100) == before
+
+
 async def test_traffic_that_nobody_watches_is_refused_with_what_to_do(
     api: httpx2.AsyncClient,
 ) -> None:

@@ -92,15 +92,19 @@ async def _answers_http(url: str) -> bool:
 
 
 async def settled(here: Platform, answers: Sequence[Answer]) -> bool:
-    """Tell whether nothing waits any more, and everything that had a 202 is in an account."""
+    """Tell whether nothing waits any more, and every answer is in an account.
+
+    What came twice may be taken in after all that came once: so the queue must be empty, too.
+    """
     here.restart_dead()
     await asyncio.sleep(0.3)
     try:
+        if not await here.accounted():
+            return False
         found = await asyncio.to_thread(here.store.window_answers.accounts, here.monitor.monitor_id)
     except TransientError:
         return False
-    replies = sum(each.replies for each in answers)
-    return not found.waiting and found.sent >= replies
+    return not found.waiting and found.sent - found.duplicate >= len(answers)
 
 
 def report(here: Platform, answers: Sequence[Answer]) -> str:

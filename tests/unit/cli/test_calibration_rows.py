@@ -1,11 +1,23 @@
-"""What a calibration says of one planted effect."""
+"""What a calibration plants, and what it says of the monitors that watched."""
+
+from collections.abc import Sequence
 
 import pytest
 
-from biaswatch.cli.calibrate import effect_row
-from shared.contracts import Estimate, Evidence
+from biaswatch.planted_monitors.cases import FIRST, PlantedCase, Stretches, cases_of
+from biaswatch.planted_monitors.rows import (
+    Row,
+    WatchedModel,
+    effect_row,
+    relapse_in_words,
+    relapse_row,
+)
+from shared.contracts import MISSING, Alarm, AlarmState, Estimate, Evidence
 from shared.stats.anytime.pairs import BINS
-from tests.support.records import make_evidence, make_plan
+from tests.support.records import make_alarm, make_evidence, make_plan
+
+SETS = 12
+OF_MISSING = next(each for each in make_plan().watched if each.watched.feature == MISSING)
 
 
 def evidence(gap: float) -> Evidence:
@@ -18,32 +30,104 @@ def evidence(gap: float) -> Evidence:
     )
 
 
+def alarm(round_: int, of: Evidence, state: AlarmState = AlarmState.RAISED) -> Alarm:
+    return make_alarm(comparison_key=of.comparison_key, round=round_, state=state)
+
+
+def watched(found: Evidence, *raised: int, cleared: Sequence[int] = ()) -> WatchedModel:
+    told = [alarm(each, found) for each in raised]
+    told += [alarm(each, found, AlarmState.CLEARED) for each in cleared]
+    return WatchedModel(told, [found, make_evidence(comparison=OF_MISSING)])
+
+
+def row(effect: float, *models: WatchedModel) -> Row:
+    return effect_row(PlantedCase(effect), models, SETS, make_plan())
+
+
 def test_where_nothing_is_planted_alarms_are_counted_and_no_delay_is_claimed() -> None:
-    row = effect_row(0.0, [None, 12, None, None], [evidence(0.1)], make_plan())
-    assert (row["alarmed"], row["monitors"]) == (0.25, 4)
-    assert row["standard_error"] == pytest.approx(0.217)
-    assert (row["median_units"], row["units_of_80_percent"]) == (None, None)
-    assert (row["looking_once"], row["ratio"]) == (None, None)
+    quiet = watched(evidence(0.1))
+    found = row(0.0, quiet, watched(evidence(0.1), 0), quiet, quiet)
+    assert (found["alarmed"], found["monitors"]) == (0.25, 4)
+    assert found["standard_error"] == pytest.approx(0.217)
+    assert (found["median_units"], found["units_of_80_percent"]) == (None, None)
+    assert (found["looking_once"], found["ratio"]) == (None, None)
 
 
 def test_delay_is_told_in_units_of_the_test_that_looks_once() -> None:
-    row = effect_row(0.3, [24, 12, 36, 48, None], [evidence(0.2), evidence(0.4)], make_plan())
-    assert row["median_units"] == 36
-    assert row["units_of_80_percent"] == 48
-    assert row["gap_found"] == pytest.approx(0.3)
-    assert isinstance(row["looking_once"], int)
-    assert row["ratio"] == round(48 / row["looking_once"], 2)
+    alarmed = [watched(evidence(gap), at) for gap, at in ((0.2, 1), (0.4, 0), (0.2, 2), (0.4, 3))]
+    found = row(0.3, *alarmed, watched(evidence(0.3)))
+    assert found["median_units"] == 36
+    assert found["units_of_80_percent"] == 48
+    assert found["gap_found"] == pytest.approx(0.3)
+    assert isinstance(found["looking_once"], int)
+    assert found["ratio"] == round(48 / found["looking_once"], 2)
 
 
 def test_a_delay_that_fewer_than_80_percent_reached_is_not_given() -> None:
-    row = effect_row(0.3, [12, 12, 12, None, None], [evidence(0.3)], make_plan())
-    assert row["median_units"] == 12
-    assert (row["units_of_80_percent"], row["ratio"]) == (None, None)
+    alarmed, quiet = watched(evidence(0.3), 0), watched(evidence(0.3))
+    found = row(0.3, alarmed, alarmed, alarmed, quiet, quiet)
+    assert found["median_units"] == 12
+    assert (found["units_of_80_percent"], found["ratio"]) == (None, None)
 
 
 def test_a_gap_that_no_monitor_could_measure_is_null_and_no_zero() -> None:
     nothing = make_evidence(
         counts={"counts": (0,) * BINS, "absent": (9,)}, gap=Estimate(reason="nothing came")
     )
-    row = effect_row(0.3, [None, None], [nothing], make_plan())
-    assert (row["gap_found"], row["looking_once"]) == (None, None)
+    found = row(0.3, watched(nothing), watched(nothing))
+    assert (found["gap_found"], found["looking_once"]) == (None, None)
+
+
+def test_alarms_about_missing_answers_stand_apart_from_those_of_the_rating() -> None:
+    quiet = watched(evidence(0.1))
+    lacking = WatchedModel([alarm(2, quiet.last[1])], quiet.last)
+    found = effect_row(PlantedCase(missing_gap=0.3), [lacking, quiet], SETS, make_plan())
+    assert (found["alarmed"], found["missing_alarmed"]) == (0, 0.5)
+    assert found["missing_gap"] == 0.3
+
+
+def test_a_relapse_is_told_by_rounds_since_each_change() -> None:
+    seen = evidence(0.3)
+    found = relapse_row(
+        2.0,
+        Stretches(4, 12, 8),
+        [
+            watched(seen, 1, 17, cleared=[8]),
+            watched(seen, 0, 16, cleared=[6]),
+            watched(seen, 2, 10, 20, cleared=[9, 14]),
+            watched(seen),
+        ],
+    )
+    assert (found["alarmed"], found["alarmed_after"]) == (0.75, 2)
+    assert (found["cleared"], found["cleared_after"]) == (0.75, 5)
+    assert (found["alarmed_again"], found["again_after"]) == (0.75, 2)
+    assert found["alarmed_without"] == 0.25
+    assert relapse_in_words(found) == (
+        "A relapse: a gap of 2 for 4 rounds is alarmed in 75 % of 4 monitors (half of all by round"
+        " 2). It ends for 12 rounds: the alarm is cleared in 75 % of 4 monitors (half of all by"
+        " round 5), and another is raised there in 25 %. It comes back for 8: alarmed again in 75 %"
+        " of 4 monitors (half of all by round 2)."
+    )
+
+
+def test_an_alarm_that_was_never_cleared_is_no_second_alarm() -> None:
+    found = relapse_row(2.0, Stretches(4, 12, 8), [watched(evidence(0.3), 1)])
+    assert (found["alarmed"], found["cleared"], found["alarmed_again"]) == (1, 0, 0)
+    assert (found["cleared_after"], found["again_after"]) == (None, None)
+    assert "the alarm is cleared in 0 % of 1 monitors, and" in relapse_in_words(found)
+
+
+def test_a_model_of_a_relapse_has_its_gap_ends_it_and_has_it_again() -> None:
+    case = PlantedCase(2.0, stretches=Stretches(4, 12, 8))
+    model = case.planted(questions=48)
+    gaps = [model.asked_before(48 * done).rating_gaps.get(FIRST) for done in (0, 4, 15, 16, 23)]
+    assert gaps == [-2.0, None, None, -2.0, -2.0]
+    assert model.asked_before(4 * 48 - 1).rating_gaps == {FIRST: -2.0}
+    assert case.model(0) != case.model(1)
+    assert PlantedCase(0.6).model(0) == PlantedCase(0.6).model(1)
+
+
+def test_what_is_0_is_not_planted_and_no_effect_always_is() -> None:
+    assert cases_of([0.6], 0.0, 0.0, 0.0) == [PlantedCase(0.0), PlantedCase(0.6)]
+    names = [each.name for each in cases_of([0.6], 0.02, 0.3, 2.0)]
+    assert len(set(names)) == len(names) == 6

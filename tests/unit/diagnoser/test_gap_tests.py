@@ -38,6 +38,14 @@ def test_a_gap_that_ends_and_comes_back_is_alarmed_cleared_and_alarmed_again(
     assert len({each.id for each in told}) == 3
 
 
+def test_a_large_gap_that_ends_soon_after_its_alarm_does_not_hold_the_alarm_for_long() -> None:
+    cleared = [
+        bool(decided([0.45] * 4 + [0.0] * 18, 0.0, 12, seed).told(DISPARITY, CLEARED))
+        for seed in range(10)
+    ]
+    assert sum(cleared) >= 8
+
+
 def test_an_alarm_stands_while_its_gap_stays_and_is_told_once() -> None:
     found = decided([0.15] * 60)
     assert len(found.told(DISPARITY)) == 1

@@ -12,6 +12,7 @@ from services.simulator.domain.planted_bias import (
     DEFAULT_MARKERS,
     DEFAULT_MODELS,
     Faults,
+    LaterGaps,
     PlantedModel,
     groups_in,
 )
@@ -30,7 +31,7 @@ from services.simulator.domain.reply import (
     words_for,
 )
 from services.simulator.domain.speech import GLAD, REFUSAL, SORRY, dithered
-from services.simulator.routes.answering import TokenBucket
+from services.simulator.routes.answering import QuestionNumbers, TokenBucket
 
 RATE = "Rate the applicant {name} from 1 to 4."
 
@@ -236,3 +237,22 @@ def test_a_limit_lets_calls_in_at_its_rate_and_no_more() -> None:
 def test_a_burst_beyond_a_quarter_of_a_second_is_turned_away() -> None:
     limiter = TokenBucket(20, clock=lambda: 0.0)
     assert [limiter.take() for _ in range(8)] == [True] * 5 + [False] * 3
+
+
+def test_a_model_that_changes_later_answers_a_question_that_is_sent_again_as_before() -> None:
+    asked_of = QuestionNumbers(most=3)
+    first, second = asked("Rate Kwame."), asked("Rate Kwame.", repeat=1)
+    assert [asked_of.before(each) for each in (first, second, first)] == [0, 1, 0]
+    numbers = [asked_of.before(asked("Rate Kwame.", repeat=each)) for each in range(2, 9)]
+    assert numbers == [2, 3, 3, 3, 3, 3, 3]  # what follows the last change is not kept
+    assert asked_of.before(asked("Rate Kwame.", repeat=2)) == 2
+
+
+def test_gaps_that_come_later_stand_in_the_order_in_which_they_come() -> None:
+    later = (LaterGaps(after=10), LaterGaps(after=20, rating_gaps={"black": -2}))
+    plant = PlantedModel(rating_gaps={"black": -1}, later=later)
+    gaps = [plant.asked_before(n).rating_gaps for n in (0, 9, 10, 19, 20, 99)]
+    assert gaps == [{"black": -1}, {"black": -1}, {}, {}, {"black": -2}, {"black": -2}]
+    assert plant.settled_after == 20
+    with pytest.raises(ValidationError, match="in the order of `after`"):
+        PlantedModel(later=later[::-1])

@@ -146,8 +146,9 @@ class RecoveryRead:
 
     gap: Estimate
     over: bool
-    exceeds: bool
-    """The gap is likely to exceed the limit again."""
+    given_up: bool
+    """Later rounds alone can show it: the gap is likely to exceed the limit again, or did in the
+    first of these rounds, so that all of them together still speak for a gap."""
 
 
 def _recovering(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
@@ -173,7 +174,7 @@ def _recovering(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
             found.append(TestedGap(test, rounds, now, summary))
             continue
         told = _standing(summary, now)
-        if its.exceeds:
+        if its.given_up:
             again = gap.next_round((recovery.rounds.attempt or 1) + 1)
             now = now.model_copy(update={"rounds": again})
         found.append(TestedGap(gap.test, rounds, now, told))
@@ -192,9 +193,10 @@ def _recoveries(gaps: Sequence[GapUnderWay], sought: Sequence[Recovery]) -> list
         limits = np.array([sought[n].limit / span_of(gaps[n].comparison) for n in places])
         tolerances = np.array([tolerance_of(each) for each in there])
         # Beside a limit above the tolerance: nothing may speak for a gap beyond the tolerance.
-        over = (table.log_es_beyond(tolerances) <= 0) & table.within(limits, -np.log(alphas))
-        exceeds = table.log_es_beyond(limits) > EXCEEDED
-        columns = (gaps_of(there, table, alphas), over.tolist(), exceeds.tolist())
+        silent = table.log_es_beyond(tolerances) <= 0
+        within = table.within(limits, -np.log(alphas))
+        given_up = (table.log_es_beyond(limits) > EXCEEDED) | (within & ~silent)
+        columns = (gaps_of(there, table, alphas), (within & silent).tolist(), given_up.tolist())
         found |= zip(
             places, (RecoveryRead(*each) for each in zip(*columns, strict=True)), strict=True
         )
