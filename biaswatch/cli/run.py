@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
@@ -43,8 +44,14 @@ from biaswatch.readers.targets import (
     check_simulated,
     read_target,
 )
+from biaswatch.render.output import print_json
 from biaswatch.render.tables import printable
 from biaswatch.render.terminal import DEMO_JUDGES, DEMO_WRITER, print_results
+from biaswatch.run_planning.estimated_spending import (
+    EstimatedSpending,
+    estimated_spending,
+    in_words,
+)
 from services.gateway.runs.views import RunProgress, RunState
 from services.generator.settings import GeneratorSettings
 from shared.contracts import Budget, Diagnosis, Suite, Target
@@ -71,6 +78,9 @@ def run(
     seed: Annotated[int, typer.Option(help="Of what judges are shown: distractors, order.")] = 0,
     controls: Controls = True,
     new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what it would ask and about cost.")
+    ] = False,
     fail_on: FailOn = None,
     as_processes: AsProcesses = False,
     server: Server = None,
@@ -84,6 +94,11 @@ def run(
         raise UsageError(f"--max-cost must be more than 0 (it is {max_cost:g}).")
     budget = Budget(tokens=max_tokens, cost=max_cost)
     check_scaffolds(loaded, targets, scaffold or ["direct"])
+    spending = _spending(loaded, targets, scaffold or ["direct"], repeats)
+    if dry_run or any(each.paid for each in spending):
+        _tell(spending, as_json=as_json and dry_run, dry_run=dry_run)
+    if dry_run:
+        return
     judges = [read_target(each) for each in judge or [] if each not in {"self", "none"}]
     _check_here([*targets, *judges], budget, server)
     asked = {
@@ -100,6 +115,25 @@ def run(
         loaded, asked, connected(server, token, as_processes=as_processes), quiet=as_json
     )
     fail_at(concluded_of(_finish(work, as_json).diagnoses), least)
+
+
+def _spending(
+    suite: Suite, targets: Sequence[Target], scaffolds: Sequence[str], repeats: int
+) -> list[EstimatedSpending]:
+    settings = load_settings(GeneratorSettings)
+    return estimated_spending(
+        suite, targets, scaffolds, repeats,
+        at=datetime.now(UTC), prices=settings.prices(), at_once=settings.generator_start,
+    )  # fmt: skip
+
+
+def _tell(spending: Sequence[EstimatedSpending], *, as_json: bool, dry_run: bool) -> None:
+    """Say what is about to be asked: of a dry run it is the answer, otherwise a remark."""
+    if as_json:
+        print_json(spending)
+        return
+    for each in spending:
+        typer.echo(printable(in_words(each)), err=not dry_run)
 
 
 def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -> None:

@@ -1,0 +1,84 @@
+"""What a run will ask is said before it asks."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from biaswatch.cli.application import app
+from biaswatch.readers.suites import load_suite
+from biaswatch.readers.targets import read_target
+from biaswatch.run_planning.estimated_spending import (
+    ANSWER_TOKENS,
+    EstimatedSpending,
+    estimated_spending,
+    in_words,
+)
+from services.generator.domain.model_calls import Price
+from shared.contracts import Suite
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+MODEL = "openai:gpt-5-mini"
+PRICES = {MODEL: Price(read=1.0, written=10.0)}
+SUITES = Path(__file__).parents[3] / "suites"
+HIRING = load_suite(SUITES / "cv-hiring")
+
+
+def spending_of(target: str = MODEL, **given: Any) -> EstimatedSpending:
+    """Return the estimate for one target."""
+    asked: dict[str, Any] = {"scaffolds": ["direct"], "repeats": 2, "prices": PRICES, **given}
+    suite: Suite = asked.pop("suite", HIRING)
+    scaffolds, repeats = asked.pop("scaffolds"), asked.pop("repeats")
+    [found] = estimated_spending(
+        suite, [read_target(target)], scaffolds, repeats, at=AT, at_once=20, **asked
+    )
+    return found
+
+
+def test_each_probe_is_one_call_of_a_scaffold_that_makes_one() -> None:
+    assert spending_of().calls == 2 * len(HIRING.probes)
+
+
+def test_scaffolds_and_repeats_multiply_the_calls() -> None:
+    one = spending_of(scaffolds=["decomposed"], repeats=1).calls
+    assert one > 2 * len(HIRING.probes)  # a call for each criterion, and one that weighs them
+    assert spending_of(scaffolds=["direct", "decomposed"], repeats=3).calls == 3 * (
+        one + len(HIRING.probes)
+    )
+
+
+def test_the_cost_is_that_of_the_tokens_read_and_written() -> None:
+    found = spending_of()
+    assert found.tokens_written == found.calls * ANSWER_TOKENS
+    assert found.cost == pytest.approx((found.tokens_read + 10 * found.tokens_written) / 1e6)
+
+
+def test_a_model_without_a_price_has_no_cost_and_says_why() -> None:
+    found = spending_of(prices={})
+    assert found.cost is None
+    assert "its price is not in the price table" in in_words(found)
+
+
+def test_simulated_models_cost_nothing_and_take_no_time_of_anybody() -> None:
+    found = spending_of("simulator:biased")
+    assert (found.paid, found.cost, found.seconds) == (False, 0.0, 0.0)
+    assert in_words(found) == f"simulator:biased: about {found.calls} calls, which cost nothing."
+
+
+def test_a_large_suite_is_estimated_from_a_part_of_it() -> None:
+    countries = load_suite(SUITES / "countries")
+    assert spending_of(suite=countries, repeats=3).calls == 3 * len(countries.probes)
+
+
+def test_a_dry_run_needs_no_key_and_starts_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("BIASWATCH_STATE_DIR", str(tmp_path / "state"))
+    words = ["run", str(SUITES / "cv-hiring"), "--target", MODEL, "--dry-run"]
+    ended = CliRunner().invoke(app, words)
+    assert ended.exit_code == 0
+    assert ended.output.startswith(f"{MODEL}: about {len(HIRING.probes)} calls and ")
+    assert not (tmp_path / "state").exists()
