@@ -47,7 +47,7 @@ class DiagnosisInput:
         return {
             "rows": self.rows.rows,
             "unit": self.unit,
-            "units": len(np.unique(self.rows.unit_codes())),
+            "units": len(np.unique(self.rows.unit_codes)),
             "set": self.set,
         }
 

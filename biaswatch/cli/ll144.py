@@ -123,7 +123,7 @@ def _applicants(seen: "Observations") -> tuple[list[float | None], dict[str, lis
     """Return the score and the categories of each applicant, whose rows are averaged."""
     rows: dict[tuple[object, ...], list[float]] = defaultdict(list)
     labels = zip(*seen.groups.values(), strict=True)
-    units, values = seen.unit_codes().tolist(), seen.values[:, 0].tolist()
+    units, values = seen.unit_codes.tolist(), seen.values[:, 0].tolist()
     for unit, mine, value in zip(units, labels, values, strict=True):
         rows[(unit, *mine)].append(value)
     columns = zip(*(mine for _, *mine in rows), strict=True)

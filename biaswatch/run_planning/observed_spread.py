@@ -52,7 +52,7 @@ def observed_spread(observed: Observations, dimension: str) -> ObservedSpread:
     there = np.isfinite(values)
     cells = _cells(observed, dimension)
     groups = np.flatnonzero(there & (cells >= 0))
-    prompts = _Prompts.of(values[groups], cells[groups], observed.unit_codes()[groups])
+    prompts = _Prompts.of(values[groups], cells[groups], observed.unit_codes[groups])
     if prompts.freedom_between < 1:
         raise UsageError(
             f"{feature} has no group of {dimension} with two answered prompts: the run does not say"
@@ -65,14 +65,14 @@ def observed_spread(observed: Observations, dimension: str) -> ObservedSpread:
     mean = float(prompts.means.mean())
     if binary:
         between = min(between, NEVER_ALIKE * mean * (1 - mean))
-    asked = np.column_stack([cells, observed.unit_codes()])[cells >= 0]
+    asked = np.column_stack([cells, observed.unit_codes])[cells >= 0]
     counts = np.unique(asked, axis=0, return_counts=True)[1]
     return ObservedSpread(
         feature,
         mean,
         None if binary else sqrt(within),
         sqrt(between),
-        _correlation(prompts, observed.set_codes()[groups], between),
+        _correlation(prompts, observed.set_codes[groups], between),
         float(1 - there.mean()),
         (0.0, 1.0) if binary else known,
         int(np.median(counts)),

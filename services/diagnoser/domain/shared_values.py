@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterator, Mapping
 from math import isnan, nan
+from typing import Any
 
 
 class NumbersByName(Mapping[str, float | None]):
@@ -17,6 +18,11 @@ class NumbersByName(Mapping[str, float | None]):
     def __getitem__(self, name: str) -> float | None:
         number = self._numbers[self._names[name]]
         return None if isnan(number) else number
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a number, without an exception for each that is not there: there may be many."""
+        place = self._names.get(name)
+        return default if place is None else self[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

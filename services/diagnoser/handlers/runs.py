@@ -99,11 +99,16 @@ class DiagnoseRun:
         header, shared = suite.header, SharedValues()
         probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
         while some := list(islice(probes, AT_ONCE)):
-            found = self._measured(run, some)
+            ids = {
+                (probe.id, pin.name): features_id_of(probe, pin.name, pin.version)
+                for probe in some
+                for pin in run.extractors
+            }
+            found = {each.id: each for each in self._store.records.get(Features, ids.values())}
             criteria = self._criteria(some, found.values()) if header.assessed else {}
             for probe in some:
                 for pin in run.extractors:
-                    features = found.get(features_id_of(probe, pin.name, pin.version))
+                    features = found.get(ids[probe.id, pin.name])
                     yield MeasuredResponse(
                         target=probe.target.name,
                         scaffold=probe.scaffold,
@@ -117,11 +122,6 @@ class DiagnoseRun:
                         criteria=shared.numbers(criteria.get(probe.id, {})),
                         strata=shared.words(header.strata_of(probe)),
                     )
-
-    def _measured(self, run: Run, probes: Sequence[Probe]) -> dict[str, Features]:
-        """Return the features of some probes, by their ids."""
-        ids = [features_id_of(p, pin.name, pin.version) for p in probes for pin in run.extractors]
-        return {each.id: each for each in self._store.records.get(Features, ids)}
 
     def _criteria(
         self, probes: Sequence[Probe], measured: Iterable[Features]

@@ -1,7 +1,7 @@
 """The units of two groups on one feature, and the range that their values can have."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import sqrt
 
 import numpy as np
@@ -36,13 +36,13 @@ class ComparedSamples:
     bounds: Bounds | None = None
     """The least and the largest value that could have come, where that is known."""
 
-    @property
+    @cached_property
     def pairs(self) -> int:
         """How many pairs are used; a single one is not, where there are other units."""
         alone = len(self.paired_a)
         return 0 if alone < LEAST_UNITS and self._enough_alone else alone
 
-    @property
+    @cached_property
     def weight(self) -> float:
         """The share of the pairs in the gap, by numbers of units: no look at the values."""
         single = len(self.only_a), len(self.only_b)
@@ -50,16 +50,16 @@ class ComparedSamples:
             return 1.0
         return self.pairs / (self.pairs + single[0] * single[1] / sum(single))
 
-    @property
+    @cached_property
     def testable(self) -> bool:
         """Whether there are two pairs, or two units a side."""
         return self.pairs >= LEAST_UNITS or self._enough_alone
 
-    @property
+    @cached_property
     def _enough_alone(self) -> bool:
         return min(len(self.only_a), len(self.only_b)) >= LEAST_UNITS
 
-    @property
+    @cached_property
     def differences(self) -> Vector:
         """[pairs]: a's value minus b's, sorted; what arithmetic alone made of equal values is 0."""
         found = np.sort(self.paired_a - self.paired_b)

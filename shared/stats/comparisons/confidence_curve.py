@@ -8,6 +8,7 @@ score at it, so that intervals and tests never disagree, at any level.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import isnan
 
 import numpy as np
 from scipy import special
@@ -131,14 +132,30 @@ def confidence_limits(curve: Curve, alpha: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def share_below(curve: Curve, value: float) -> float:
-    """Return the p-value for a mean of at most this, against a larger one; 0 below 1e-299."""
-    return _tail(float(score_at(curve, value)[0]))
+def shares_around(curve: Curve, value: float) -> tuple[float, float]:
+    """Return the p-values for a mean of at most this, and for one of at least this.
+
+    Each is against a mean on the other side; 0 below 1e-299.
+    """
+    score = _score_of(curve, value)
+    return _tail(score), _tail(-score)
 
 
-def share_above(curve: Curve, value: float) -> float:
-    """Return the p-value for a mean of at least this, against a smaller one; 0 below 1e-299."""
-    return _tail(-float(score_at(curve, value)[0]))
+def _score_of(curve: Curve, value: float) -> float:
+    """Return what `score_at` gives for a single value, which comparisons ask by the thousand."""
+    first, after = (int(curve.searchsorted(value, side)) for side in ("left", "right"))
+    last = len(curve) - 1
+    if first < after:
+        return float(min(max(0.0, LADDER[min(first, last)]), LADDER[after - 1]))
+    above = min(max(first, 1), last)
+    low, high = float(curve[above - 1]), float(curve[above])
+    if low == high:
+        part = float(value >= low)
+    else:
+        part = (value - low) / (high - low)
+        part = 1.0 if isnan(part) else min(max(part, 0.0), 1.0)
+    start, end = float(LADDER[above - 1]), float(LADDER[above])
+    return start + part * (end - start)
 
 
 def _tail(score: float) -> float:

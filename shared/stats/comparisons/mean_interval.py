@@ -129,6 +129,8 @@ def independent_units(values: Vector, families: NDArray[np.integer]) -> Vector:
         [n], codes of families; below 0 for a value of its own.
     """
     own = families < 0
+    if own.all():
+        return values
     codes = np.where(own, families.max(initial=-1) + 1 + np.arange(len(values)), families)
     _, of_value, sizes = np.unique(codes, return_inverse=True, return_counts=True)
     if len(sizes) == len(values):

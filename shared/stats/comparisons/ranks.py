@@ -83,34 +83,32 @@ def mann_whitney(
     counts = (len(x), len(y), missing_a, missing_b)
     if not len(x) or not len(y):
         return MannWhitney(None, None, None, None, "Mann-Whitney", *counts, EMPTY)
-    ranks = _ranked(np.concatenate([x, y]))
+    ranks, ties = _ranked(np.concatenate([x, y]))
     u_a = float(ranks[: len(x)].sum()) - len(x) * (len(x) + 1) / 2
     found = (u_a, len(x) * len(y) - u_a, u_a / (len(x) * len(y)))
     if np.ptp(ranks) == 0:
         return MannWhitney(*found, None, "Mann-Whitney", *counts, IDENTICAL)
-    chosen = method if method != "auto" else _automatic(ranks, len(x), rng)
-    if chosen == "exact" and _tied(ranks):
+    tied = bool((ties > 1).any())
+    chosen = method if method != "auto" else _automatic(len(ranks), tied, len(x), rng)
+    if chosen == "exact" and tied:
         raise ValueError("the exact Mann-Whitney distribution knows no ties: use permutation")
-    p_value, name = _mann_whitney_p(x, y, ranks, chosen, continuity, rng, resamples)
+    p_value, name = _mann_whitney_p(x, y, ranks, ties, chosen, continuity, rng, resamples)
     return MannWhitney(*found, p_value, name, *counts)
 
 
-def _ranked(values: Vector) -> Vector:
-    """Return ranks from 1, the mean of their places for equal values."""
+def _ranked(values: Vector) -> tuple[Vector, Vector]:
+    """Return ranks from 1, the mean of their places for equal values; and how many are equal."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse.reshape(-1)])
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse.reshape(-1)]
+    return np.asarray(ranks), counts.astype(np.float64)
 
 
-def _tied(ranks: Vector) -> bool:
-    return len(np.unique(ranks)) < len(ranks)
-
-
-def _automatic(ranks: Vector, n_a: int, rng: np.random.Generator | None) -> str:
-    if min(n_a, len(ranks) - n_a) > SMALL:
+def _automatic(n: int, tied: bool, n_a: int, rng: np.random.Generator | None) -> str:
+    if min(n_a, n - n_a) > SMALL:
         return "asymptotic"
-    if not _tied(ranks):
+    if not tied:
         return "exact"
-    feasible = rng is not None or comb(len(ranks), n_a) <= EXACT_UP_TO
+    feasible = rng is not None or comb(n, n_a) <= EXACT_UP_TO
     return "permutation" if feasible else "asymptotic"
 
 
@@ -118,6 +116,7 @@ def _mann_whitney_p(
     x: Vector,
     y: Vector,
     ranks: Vector,
+    ties: Vector,
     method: str,
     continuity: bool,
     rng: np.random.Generator | None,
@@ -128,7 +127,7 @@ def _mann_whitney_p(
         kind = "all" if found.exact else "random"
         return found.p_value, f"Mann-Whitney, {kind} relabellings"
     if method == "asymptotic":
-        p_value = _normal_p(ranks, len(x), 0.5 if continuity else 0.0)
+        p_value = _normal_p(ranks, ties, len(x), 0.5 if continuity else 0.0)
     else:
         p_value = float(stats.mannwhitneyu(x, y, method=method).pvalue)
     ending = ", ties and continuity corrected" if continuity else ", ties corrected"
@@ -136,10 +135,9 @@ def _mann_whitney_p(
     return p_value, name
 
 
-def _normal_p(ranks: Vector, n_a: int, continuity: float) -> float:
+def _normal_p(ranks: Vector, ties: Vector, n_a: int, continuity: float) -> float:
     """Return the two-sided normal p-value; scipy's costs ten times as much for one pair."""
     n, n_b = len(ranks), len(ranks) - n_a
-    ties = np.unique(ranks, return_counts=True)[1].astype(np.float64)
     shrunk = (n + 1) - float((ties**3 - ties).sum()) / (n * (n - 1))
     distance = abs(float(ranks[:n_a].sum()) - n_a * (n + 1) / 2) - continuity
     return min(1.0, 2 * float(special.ndtr(-distance / sqrt(n_a * n_b / 12 * shrunk))))

@@ -16,8 +16,7 @@ from scipy import special
 from shared.stats.comparisons.confidence_curve import (
     Curve,
     confidence_limits,
-    share_above,
-    share_below,
+    shares_around,
 )
 
 Tails = Callable[[float], tuple[float, float]]
@@ -31,7 +30,7 @@ KEPT = 0.05
 
 def curve_tails(curve: Curve) -> Tails:
     """Return the one-sided tests that a confidence curve carries."""
-    return lambda gap: (share_below(curve, gap), share_above(curve, gap))
+    return lambda gap: shares_around(curve, gap)
 
 
 def sided(p_value: float | None, direction: float) -> tuple[float, float]:

@@ -61,7 +61,10 @@ def exchange_units(
     has = np.asarray(sets) >= 0
     shared = has & (most > least)[place]
     nested = has & ~shared
-    keys = np.column_stack([labels, nested, np.where(nested, sets, own)])
-    found, first, of_row = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    part = np.where(nested, sets, own)
+    part = part - part.min(initial=0)
+    # One number in the place of three sorts the same way, and much sooner.
+    keys = (np.asarray(labels) * 2 + nested) * (part.max(initial=0) + 1) + part
+    _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
     strata = np.where(shared, sets, ANYWHERE)[first]
-    return ExchangeUnits(of_row.ravel(), found[:, 0], strata)
+    return ExchangeUnits(of_row, np.asarray(labels)[first], strata)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.exchange_units import exchange_units
+from shared.stats.groups.exchange_units import ExchangeUnits, exchange_units
 from shared.stats.groups.reasons import Floats, Integers
 
 
@@ -60,23 +60,35 @@ def group_means(
     n = np.bincount(units.labels, minlength=groups)
     residuals = np.bincount(units.of_row, weights=values - means[codes], minlength=len(count))
     weights = count / np.maximum(prompts, 1)[units.labels]
-    few = n < 2
     scale = np.sqrt(n / np.maximum(n - 1, 1)) / np.maximum(prompts, 1)
-    # A set that groups share is one cluster; any other unit is one by itself.
-    own = units.strata.max(initial=0) + 1 + np.arange(len(count))
-    _, cluster = np.unique(np.where(units.strata >= 0, units.strata, own), return_inverse=True)
-    influence = np.zeros((cluster.max(initial=-1) + 1, groups))
-    np.add.at(influence, (cluster, units.labels), residuals * scale[units.labels])
-    occurs = np.zeros(influence.shape)
-    occurs[cluster, units.labels] = 1.0
-    covariance = influence.T @ influence
+    shared, covariance = _covariance(residuals * scale[units.labels], units, groups)
+    few = n < 2
     covariance[few, :] = covariance[:, few] = np.nan
-    totals = np.bincount(units.of_row, weights=values, minlength=len(count))
-    shares = np.zeros(groups)
-    np.add.at(shares, units.labels, weights**2)
+    shares = np.bincount(units.labels, weights=weights**2, minlength=groups)
     totals = np.bincount(units.of_row, weights=values, minlength=len(count))
     within = _within(totals / np.maximum(count, 1), units.labels, units.strata)
-    return GroupMeans(means, np.asarray(n), shares, covariance, occurs.T @ occurs > 0, *within)
+    return GroupMeans(means, np.asarray(n), shares, covariance, shared, *within)
+
+
+def _covariance(
+    influence: Floats, units: ExchangeUnits, groups: int
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Return which groups share a set, and the sums of products of what their units weigh.
+
+    A set that groups share is one cluster; any other unit is one by itself, and meets no other
+    group: with thousands of those, only their squares are summed.
+    """
+    alone = units.strata < 0
+    own = units.labels[alone]
+    squares = np.bincount(own, weights=influence[alone] ** 2, minlength=groups)
+    sets, cluster = np.unique(units.strata[~alone], return_inverse=True)
+    together = np.zeros((len(sets), groups))
+    np.add.at(together, (cluster, units.labels[~alone]), influence[~alone])
+    occurs = np.zeros(together.shape)
+    occurs[cluster, units.labels[~alone]] = 1.0
+    meets = occurs.T @ occurs > 0
+    meets[own, own] = True
+    return meets, together.T @ together + np.diag(squares)
 
 
 def _within(values: Floats, labels: Integers, strata: Integers) -> tuple[float, int, float]:

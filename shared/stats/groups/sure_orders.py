@@ -4,8 +4,6 @@ Where the range of values is known, ranks rest on the same curves as comparisons
 whose answers happen to be equal is as uncertain there as here.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +21,8 @@ from shared.stats.groups.reasons import Floats, Integers
 
 Order = NDArray[np.bool_]
 """[groups, groups]: whether the row's mean lies surely above the column's."""
+_SetMeans = tuple[Integers, Floats, Floats]
+"""The sets of a group, their means, and the values that have no set."""
 
 
 def sure_orders(
@@ -62,9 +62,12 @@ def sure_orders(
         lowest = lowest_gaps([curve for curve in curves if curve is not None], each_alpha)
         surely[np.ix_(known, known)] = lowest > 0
     # Within shared sets the errors of two means go together: their differences decide.
-    for a, b in np.argwhere(np.triu(shared, 1)):
+    means: dict[int, _SetMeans] = {}
+    for a, b in np.argwhere(np.triu(shared, 1)).tolist():
         if curves[a] is not None and curves[b] is not None:
-            low, high = _within_sets(values, codes, sets, (a, b), bounds, each_alpha)
+            for g in {a, b} - means.keys():
+                means[g] = _means(values[codes == g], sets[codes == g])
+            low, high = _within_sets(means[a], means[b], bounds, each_alpha)
             surely[a, b], surely[b, a] = low > 0, high < 0
     return surely
 
@@ -79,16 +82,10 @@ def _curve(values: Floats, sets: Integers, bounds: Bounds) -> Curve | None:
 
 
 def _within_sets(
-    values: Floats,
-    codes: Integers,
-    sets: Integers,
-    pair: Sequence[int],
-    bounds: Bounds,
-    alpha: float,
+    of_one: _SetMeans, of_other: _SetMeans, bounds: Bounds, alpha: float
 ) -> tuple[float, float]:
     """Return the limits of the gap of two groups, by the sets that both have and by the others."""
-    of_sides = [_means(values[codes == group], sets[codes == group]) for group in pair]
-    (keys_a, means_a, alone_a), (keys_b, means_b, alone_b) = of_sides
+    (keys_a, means_a, alone_a), (keys_b, means_b, alone_b) = of_one, of_other
     _, of_a, of_b = np.intersect1d(keys_a, keys_b, assume_unique=True, return_indices=True)
     samples = ComparedSamples(
         means_a[of_a],
@@ -100,7 +97,7 @@ def _within_sets(
     return confidence_limits(sample_curve(samples), alpha) if samples.testable else (-1.0, 1.0)
 
 
-def _means(values: Floats, sets: Integers) -> tuple[Integers, Floats, Floats]:
+def _means(values: Floats, sets: Integers) -> _SetMeans:
     """Return the sets of a group, their means, and the values that have no set."""
     has = sets >= 0
     keys, of_value, sizes = np.unique(sets[has], return_inverse=True, return_counts=True)

@@ -31,7 +31,7 @@ def test_answers_are_measured_once_with_their_groups_and_units(log: Path) -> Non
     assert found.rows.features[0] == "words"
     assert found.rows.values[:-1, 0].tolist() == [1.0, 3.0] * 6
     assert found.rows.groups["gender"] == ["male", "female"] * 6 + ["male"]
-    assert len(set(found.rows.unit_codes())) == 5
+    assert len(set(found.rows.unit_codes)) == 5
     assert found.warnings[0] == "1 of 13 answers have no values by words: 1 no answer: timeout."
 
 

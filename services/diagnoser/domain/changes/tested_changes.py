@@ -64,7 +64,7 @@ class MatchedRuns:
     def codes(self) -> tuple[Whole, Whole]:
         """The unit and the set of each prompt, as codes."""
         changes = self.matched.changes
-        return changes.unit_codes(), changes.set_codes()
+        return changes.unit_codes, changes.set_codes
 
     def answers(self, prompts: Whole, feature: int) -> TwoRunsAnswers:
         """Return the answers of both runs to some prompts."""

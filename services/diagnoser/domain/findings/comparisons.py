@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def corrected(
     adjusted = _adjusted([each.p_value for each in found], plan, family)
     within = _adjusted([each.p_equivalence for each in found], plan, family)
     return [
-        _concluded(replace(each, p_adjusted=p, p_equivalence_adjusted=q), plan, family)
+        _concluded(each, p, q, plan, family)
         for each, p, q in zip(found, adjusted, within, strict=True)
     ]
 
@@ -130,27 +131,41 @@ def _if_missing(
     return sampled.at_worst(pair, index)
 
 
-def _concluded(each: GroupComparison, plan: ComparisonPlan, family: int) -> GroupComparison:
-    conclusion = _conclusion(each, plan)
+def _concluded(
+    each: GroupComparison,
+    p_adjusted: float | None,
+    p_equivalence_adjusted: float | None,
+    plan: ComparisonPlan,
+    family: int,
+) -> GroupComparison:
+    conclusion = _conclusion(each, p_adjusted, p_equivalence_adjusted, plan)
+    with_p = partial(
+        replace, each, p_adjusted=p_adjusted, p_equivalence_adjusted=p_equivalence_adjusted
+    )
     if conclusion.verdict is Decision.NOT_ENOUGH:
-        return replace(each, conclusion=conclusion)
+        return with_p(conclusion=conclusion)
     missing = each.n_missing_a + each.n_missing_b
     if not missing:
-        return replace(each, conclusion=conclusion, survives_missing=True)
+        return with_p(conclusion=conclusion, survives_missing=True)
     survives = each.if_missing is not None and all(
         _stands(each, conclusion, worst, plan, family) for worst in each.if_missing
     )
     could = "cannot" if survives else "could"
     reason = f"{conclusion.reason}; the {missing} missing answers {could} undo it"
     conclusion = replace(conclusion, reason=reason)
-    return replace(each, conclusion=conclusion, survives_missing=survives)
+    return with_p(conclusion=conclusion, survives_missing=survives)
 
 
-def _conclusion(each: GroupComparison, plan: ComparisonPlan) -> Conclusion:
+def _conclusion(
+    each: GroupComparison,
+    p_adjusted: float | None,
+    p_equivalence_adjusted: float | None,
+    plan: ComparisonPlan,
+) -> Conclusion:
     if each.known and each.gap.value is not None and abs(each.gap.value) > plan.tolerance:
         return conclude_known(each.gap.value, tolerance=plan.tolerance)
     return conclude(
-        each.gap, each.p_adjusted, each.p_equivalence_adjusted,
+        each.gap, p_adjusted, p_equivalence_adjusted,
         tolerance=plan.tolerance, alpha=plan.alpha,
     )  # fmt: skip
 

@@ -24,9 +24,9 @@ from shared.stats.estimate import IntervalEstimate
 class GapSamples:
     """The values of two groups on one feature, none missing."""
 
-    a: list[float]
+    a: Floats
     """What the gap is tested on: one value per prompt, or per set where `paired`."""
-    b: list[float]
+    b: Floats
     paired: bool
     units_a: Floats
     """One value per unit of the claim: a prompt, or an answer where prompts are fixed."""
@@ -38,8 +38,8 @@ class GapSamples:
     def of(cls, sampled: ComparedSamples, units_a: Floats, units_b: Floats) -> "GapSamples":
         """Return the pairs where there are any, else the prompts of both groups."""
         if sampled.pairs:
-            return cls(sampled.paired_a.tolist(), sampled.paired_b.tolist(), True, units_a, units_b)
-        return cls(units_a.tolist(), units_b.tolist(), False, units_a, units_b)
+            return cls(sampled.paired_a, sampled.paired_b, True, units_a, units_b)
+        return cls(units_a, units_b, False, units_a, units_b)
 
 
 Value = IntervalEstimate | float | None
@@ -61,8 +61,8 @@ def _permutation_p(
         return None
     if samples.paired:
         return sign_flip(samples.a, samples.b, rng=rng, resamples=plan.permutations).p_value
-    a = {f"a{place}": [value] for place, value in enumerate(samples.a)}
-    b = {f"b{place}": [value] for place, value in enumerate(samples.b)}
+    a = {f"a{place}": [value] for place, value in enumerate(samples.a.tolist())}
+    b = {f"b{place}": [value] for place, value in enumerate(samples.b.tolist())}
     return label_permutation(a, b, rng=rng, resamples=plan.permutations).p_value
 
 

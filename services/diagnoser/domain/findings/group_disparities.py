@@ -60,7 +60,7 @@ class GroupedTable:
         belongs = np.flatnonzero(grouping.codes >= 0)
         values, baseline = observations.values, observations.baseline
         columns = [*values[belongs].T, *([] if baseline is None else baseline[belongs].T)]
-        units, sets = observations.unit_codes()[belongs], observations.set_codes()[belongs]
+        units, sets = observations.unit_codes[belongs], observations.set_codes[belongs]
         labels = [sets, grouping.codes[belongs]]
         named = observations.units is not None
         rows = belongs[np.lexsort((*columns, *([units] if named else []), *labels))]
@@ -71,7 +71,7 @@ class GroupedTable:
             observations.features,
             None if baseline is None else baseline[rows],
         )
-        units, sets = observations.unit_codes()[rows], observations.set_codes()[rows]
+        units, sets = observations.unit_codes[rows], observations.set_codes[rows]
         return cls(table, units if named else None, sets)
 
     def summary(self, statistics: Sequence[Statistic], ddof: int) -> Summary:

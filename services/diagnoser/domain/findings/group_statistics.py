@@ -150,18 +150,16 @@ def missingness_by_group(
     observations: Observations, grouping: Grouping, *, alpha: float, rng: np.random.Generator
 ) -> Iterator[GroupedMissingness]:
     """Return the absence of every feature in every domain."""
-    units = observations.unit_codes()
     missing = ~np.isfinite(observations.values)
+    rows = [np.flatnonzero(grouping.codes == group) for group in range(len(grouping.groups))]
+    units = [observations.unit_codes[mine] for mine in rows]
+    asked = [len(np.unique(each)) for each in units]
     for domain, name in enumerate(grouping.domains):
-        groups = np.flatnonzero(grouping.domain_of == domain)
+        groups = np.flatnonzero(grouping.domain_of == domain).tolist()
         for index, feature in enumerate(observations.features):
             counted = {}
             for group in groups:
-                mine = grouping.codes == group
-                lacking = units[mine & missing[:, index]]
-                counted[grouping.groups[group].name] = (
-                    len(np.unique(lacking)),
-                    len(np.unique(units[mine])),
-                )
+                lacking = units[group][missing[rows[group], index]]
+                counted[grouping.groups[group].name] = (len(np.unique(lacking)), asked[group])
             found = missingness(counted, alpha, rng=rng)
             yield GroupedMissingness(feature, grouping.name, name, found)

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from services.diagnoser.domain.findings.observations import EVERYTHING, Observations, Whole, coded
+from services.diagnoser.domain.findings.observations import Observations, Whole, coded
 from shared.contracts import Against
 
 MOST_PAIRED = 6
@@ -77,7 +77,7 @@ def groupings(observations: Observations) -> list[Grouping]:
 
 def grouping(observations: Observations, dimensions: tuple[str, ...]) -> Grouping:
     """Return the groups that these dimensions make; combinations without any row are no groups."""
-    domain_codes, domains = coded(observations.domains or [EVERYTHING] * observations.rows)
+    domain_codes, domains = observations.domain_codes
     levels = [coded(observations.groups[dimension]) for dimension in dimensions]
     columns = np.column_stack([domain_codes, *(codes for codes, _ in levels)])
     belongs = (columns >= 0).all(axis=1)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ class Observations:
             A value lies outside the declared range.
         """
         name, values = self.features[feature], self.values[:, feature]
-        codes, domains = coded(self.domains or [EVERYTHING] * self.rows)
+        codes, domains = self.domain_codes
         if name not in self.ranges:
             return [implied_bounds(values[codes == code]) for code in range(len(domains))]
         if (declared := self.ranges[name]) is None:
@@ -66,16 +67,23 @@ class Observations:
         """How many answers there are."""
         return len(self.values)
 
+    @cached_property
+    def domain_codes(self) -> tuple[Whole, tuple[str, ...]]:
+        """The domain of each row as a code, and the names of domains."""
+        return coded(self.domains or [EVERYTHING] * self.rows)
+
+    @cached_property
     def unit_codes(self) -> Whole:
-        """Return each row's unit as a code; a row without one is a unit of its own."""
+        """Each row's unit as a code; a row without one is a unit of its own."""
         rows = np.arange(self.rows)
         if self.units is None:
             return rows
         codes, levels = coded(self.units)
         return np.where(codes >= 0, codes, len(levels) + rows)
 
+    @cached_property
     def set_codes(self) -> Whole:
-        """Return each row's set as a code, -1 where it has none."""
+        """Each row's set as a code, -1 where it has none."""
         shared = self.sets if self.sets is not None else self.units
         return np.full(self.rows, -1) if shared is None else coded(shared)[0]
 

@@ -175,13 +175,13 @@ def _reasons(part: GroupedResponses, rows: Whole, index: int) -> Counter[str]:
     """Count why answers of a group have no value."""
     feature = part.observations.features[index]
     reasons: Counter[str] = Counter()
-    for row in rows:
+    for row in rows[~np.isfinite(part.observations.values[rows, index])].tolist():
         value = part.responses[row].values.get(feature)
         if value is None:
             reasons[part.responses[row].why_missing or UNDEFINED] += 1
         elif not isfinite(value):
             reasons[NOT_FINITE] += 1
-        elif not isfinite(part.observations.values[row, index]):
+        else:
             reasons[OUTSIDE] += 1
     return reasons
 

@@ -54,7 +54,7 @@ class Units:
 
     def __init__(self, observations: Observations, grouping: Grouping) -> None:
         self._observations, self._grouping = observations, grouping
-        self._units, self._sets = observations.unit_codes(), observations.set_codes()
+        self._units, self._sets = observations.unit_codes, observations.set_codes
         self._rests: dict[int, SideUnits] = {}
 
     @cached_property
@@ -107,7 +107,7 @@ class FixedPrompts:
 
     def __init__(self, observations: Observations, grouping: Grouping) -> None:
         self._values, self._grouping = observations.values, grouping
-        self._units, sets = observations.unit_codes(), observations.set_codes()
+        self._units, sets = observations.unit_codes, observations.set_codes
         has = sets >= 0
         codes = zip(self._units[has].tolist(), sets[has].tolist(), strict=True)
         self.sets = dict(codes) if observations.sets is not None and has.any() else None
