@@ -64,7 +64,7 @@ def group_means(
     shared, covariance = _covariance(residuals * scale[units.labels], units, groups)
     few = n < 2
     covariance[few, :] = covariance[:, few] = np.nan
-    shares = np.bincount(units.labels, weights=weights**2, minlength=groups)
+    shares = np.bincount(units.labels, weights=weights**2, minlength=groups).astype(np.float64)
     totals = np.bincount(units.of_row, weights=values, minlength=len(count))
     within = _within(totals / np.maximum(count, 1), units.labels, units.strata)
     return GroupMeans(means, np.asarray(n), shares, covariance, shared, *within)
