@@ -1,12 +1,14 @@
 """Parts of answers that wait for the rest: a span for its log events, or events for their span."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Column, Engine, and_, delete, func, or_, select, tuple_
+from sqlalchemy import Column, ColumnElement, Engine, and_, delete, func, or_, select, tuple_
 
 from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.scope import ScopeNow, everything
 from shared.store.traffic_tables import ANSWER_PARTS
 
 MOST_READ = 2000
@@ -40,8 +42,9 @@ class WaitingPart:
 class AnswerParts:
     """Keeps parts until the operation they belong to is complete; calls block."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
         self._engine = engine
+        self._scope = scope
 
     def keep(self, parts: Iterable[WaitingPart]) -> int:
         """Keep parts; return how many were not there already."""
@@ -94,6 +97,40 @@ class AnswerParts:
                 some = operations[start : start + AT_ONCE]
                 which = tuple_(*_operation()).in_(some)
                 connection.execute(delete(ANSWER_PARTS).where(which))
+
+    def purge_units(self, units: Collection[str]) -> int:
+        """Remove every part of the operations that are of these units; return how many parts.
+
+        A part is of a unit if it names it, or if the operation is called so.
+        """
+        columns = ANSWER_PARTS.c
+        said = [json.dumps(unit, ensure_ascii=False) for unit in units]
+        named = select(*_operation(), columns.body).where(
+            or_(*(columns.body.contains(each, autoescape=True) for each in said))
+        )
+        called = select(*_operation()).where(columns.key.in_(list(units)))
+        with read_transaction(self._engine) as connection:
+            found = {(row.tenant, row.source, row.key) for row in connection.execute(called)}
+            found |= {
+                (row.tenant, row.source, row.key)
+                for row in connection.execute(named)
+                if json.loads(row.body).get("unit") in units
+            }
+        mine = sorted(found)
+        some = (mine[start : start + AT_ONCE] for start in range(0, len(mine), AT_ONCE))
+        return self._purge(*(tuple_(*_operation()).in_(each) for each in some))
+
+    def purge_before(self, moment: datetime) -> int:
+        """Remove the parts that were taken in before a moment; return how many."""
+        return self._purge(ANSWER_PARTS.c.at < moment)
+
+    def _purge(self, *which: ColumnElement[bool]) -> int:
+        """Remove what one of the conditions names, in the scope."""
+        tenant = self._scope().tenant
+        mine = [] if tenant is None else [ANSWER_PARTS.c.tenant == tenant]
+        with write_transaction(self._engine) as connection:
+            removals = [delete(ANSWER_PARTS).where(each, *mine) for each in which]
+            return sum(connection.execute(each).rowcount for each in removals)
 
 
 def _operation() -> tuple[Column[str], ...]:

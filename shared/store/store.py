@@ -116,7 +116,7 @@ class Store:
         self.schedule = Schedule(engine)
         self.enrolled_units = EnrolledUnits(engine)
         self.window_answers = WindowAnswers(engine)
-        self.answer_parts = AnswerParts(engine)
+        self.answer_parts = AnswerParts(engine, scope)
         self.alarm_deliveries = AlarmDeliveries(engine, scope)
         self.channels = Channels(engine)
 

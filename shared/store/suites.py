@@ -77,6 +77,16 @@ class Suites:
                 connection.execute(suite.values(purged=True))
         return changed
 
+    def sets_of(self, unit_id: str) -> list[str]:
+        """Return the names of the sets that hold a unit, in the suites of the scope."""
+        table = SUITE_PROBES.c
+        query = select(table.set_name).where(table.unit_id == unit_id)
+        if (tenant := self._scope().tenant) is not None:
+            mine = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant == tenant)
+            query = query.where(table.hash.in_(mine))
+        with read_transaction(self._engine) as connection:
+            return sorted(set(connection.scalars(query)))
+
     def _only_mine(self) -> list[ColumnElement[bool]]:
         """Return what keeps the probes of suites out that do not belong to the scope alone."""
         if (tenant := self._scope().tenant) is None:

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, or_, select, update
 
-from shared.contracts import Record
+from shared.contracts import PairVerdict, Probe, Purpose, Record, Response
 from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.scope import ScopeNow, everything
-from shared.store.tables import CALLS, PURGES, TEXTS
+from shared.store.tables import CALLS, PURGES, RECORDS, TEXTS
 
 
 @cache
@@ -46,7 +46,7 @@ def assemble(
     return kind.model_validate(fields)
 
 
-RUN, UNIT, BEFORE = "run", "unit", "before"
+RUN, UNIT, PAIR, BEFORE = "run", "unit", "pair", "before"
 EVERY_TENANT = ""
 ALWAYS = datetime.min.replace(tzinfo=UTC)
 
@@ -59,6 +59,8 @@ class Purged:
     """Tenant and run."""
     units: frozenset[tuple[str, str]]
     """Tenant and unit: two tenants may have a user of one name."""
+    pairs: frozenset[tuple[str, str]]
+    """Tenant and set: what judges were asked and said about the pair is covered, nothing else."""
     before: Mapping[str, datetime]
     """By tenant: records made before this are covered."""
 
@@ -71,14 +73,20 @@ class Purged:
         return any(
             (tenant, record.run) in self.runs
             or (tenant, record.unit) in self.units
+            or (_is_judging(record) and (tenant, record.unit) in self.pairs)
             or record.at < self.before.get(tenant, ALWAYS)
             for tenant in (EVERY_TENANT, record.tenant)
         )
 
 
+def _is_judging(record: Record) -> bool:
+    """Tell whether it is what a judge was asked or said; its unit is the pair of answers."""
+    return record.purpose is Purpose.JUDGE or isinstance(record, PairVerdict)
+
+
 def purged(connection: Connection) -> Purged:
     """Read what has been purged so far."""
-    kept: dict[str, set[tuple[str, str]]] = {RUN: set(), UNIT: set()}
+    kept: dict[str, set[tuple[str, str]]] = {RUN: set(), UNIT: set(), PAIR: set()}
     before: dict[str, datetime] = {}
     for row in connection.execute(select(PURGES.c.tenant, PURGES.c.scope, PURGES.c.key)):
         if row.scope in kept:
@@ -86,7 +94,7 @@ def purged(connection: Connection) -> Purged:
         else:
             moment = datetime.fromisoformat(row.key)
             before[row.tenant] = max(moment, before.get(row.tenant, ALWAYS))
-    return Purged(frozenset(kept[RUN]), frozenset(kept[UNIT]), before)
+    return Purged(*(frozenset(kept[each]) for each in (RUN, UNIT, PAIR)), before)
 
 
 class Purges:
@@ -106,6 +114,25 @@ class Purges:
     def unit(self, unit_id: str, now: datetime) -> int:
         """Remove the texts of a unit of analysis: a prompt, a user, a conversation."""
         return self._purge(UNIT, unit_id, now, lambda table: table.c.unit_id == unit_id)
+
+    def pair(self, set_name: str, now: datetime) -> int:
+        """Remove what judges were asked and said about the pairs of answers of a set."""
+
+        def which(table: Table) -> ColumnElement[bool]:
+            about = table.c.unit_id == set_name
+            if table is not TEXTS:
+                return about
+            judged = [
+                table.c.record_id.in_(
+                    select(each.c.id).where(
+                        each.c.unit_id == set_name, each.c.purpose == Purpose.JUDGE.value
+                    )
+                )
+                for each in (RECORDS[Probe.kind], RECORDS[Response.kind])
+            ]
+            return and_(about, or_(table.c.kind == PairVerdict.kind, *judged))
+
+        return self._purge(PAIR, set_name, now, which)
 
     def before(self, moment: datetime, now: datetime) -> int:
         """Remove the texts of records made before a moment."""

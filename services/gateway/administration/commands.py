@@ -49,16 +49,22 @@ def purge_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTe
         # intake may have put a pseudonym in place of the unit's name.
         names = (request.unit, pseudonym_of(request.unit))
         texts = sum(store.purges.unit(name, now) for name in names)
+        texts += sum(store.purges.pair(name, now) for name in store.suites.sets_of(request.unit))
+        texts += store.answer_parts.purge_units(names)
         return RemovedTexts(texts, store.suites.purge_unit(request.unit))
     assert request.before is not None  # noqa: S101 - one of the three is given
-    return RemovedTexts(store.purges.before(request.before, now))
+    texts = store.purges.before(request.before, now)
+    return RemovedTexts(texts + store.answer_parts.purge_before(request.before))
 
 
 def remains_of(request: PurgeRequest) -> str:
     """Return what a purge of the store leaves, and where."""
     kept = "Numbers, groups, keys and ids remain, as do files outside: suites, recordings, reports."
     if request.unit is not None:
-        return kept
+        return (
+            "A question of the unit may still be among the options that judges chose from for"
+            f" other pairs: purge those runs to remove it. {kept}"
+        )
     return (
         "The prompts of stored suites remain, since other runs ask them: purge their units to"
         f" remove those. {kept}"

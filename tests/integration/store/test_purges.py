@@ -1,15 +1,37 @@
 """Purging on both databases: texts go, numbers stay, and nothing comes back."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.contracts import Features, Response, Suite, SuiteProbe, probes_of
+from services.gateway.administration.commands import purge_texts
+from services.gateway.administration.requests import PurgeRequest
+from shared.contracts import (
+    Features,
+    Message,
+    PairVerdict,
+    Purpose,
+    Record,
+    Response,
+    Suite,
+    SuiteProbe,
+    probes_of,
+)
 from shared.contracts.suite import PURGED
 from shared.errors import UsageError
 from shared.store import Store
+from shared.store.answer_parts import WaitingPart
 from shared.store.scope import Scope
-from tests.support.records import AT, RUN_ID, make_features, make_probe, make_response, make_run
+from tests.support.records import (
+    AT,
+    RUN_ID,
+    make_features,
+    make_probe,
+    make_response,
+    make_run,
+    make_verdict,
+)
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 
@@ -109,3 +131,66 @@ def test_a_tenant_purges_no_suite_that_another_has_uploaded_too(store: Store) ->
     second.suites.keep(suite, NOW)
     assert first.suites.purge_unit("ann") == 0
     assert store.suites.purge_unit("ann") == 2
+
+
+def make_judged(text: str, set_name: str = "couple", **fields: object) -> list[Record]:
+    """Make what a judge was asked and said about the pairs of a set, and the verdict."""
+    asked = make_probe(
+        7, purpose=Purpose.JUDGE, unit_id=set_name, messages=[Message(role="user", content=text)],
+        **fields,
+    )  # fmt: skip
+    said = make_response(7, probe=asked, purpose=Purpose.JUDGE, text=text, **fields)
+    verdict = make_verdict(set_id=set_name, explanations={"flag": text}, **fields)
+    return [said, verdict]
+
+
+def test_what_judges_were_asked_and_said_about_a_purged_unit_goes_with_it(store: Store) -> None:
+    pair = [
+        SuiteProbe(key=each, unit=each, set="couple", prompt="?", groups={"side": each})
+        for each in ("ann", "bob")
+    ]
+    store.suites.keep(Suite(name="pairs", extractors=("words",), probes=tuple(pair)), NOW)
+    other = make_response(2, probe=make_probe(2, unit_id="couple"))  # a unit that is called so
+    store.records.write([*make_judged("Ann was here."), other])
+    [said, verdict] = make_judged("Ann was here.")
+    purge_texts(store, PurgeRequest(unit="ann"), NOW)
+    store.records.write([said, verdict])  # a late copy
+    judged, kept = [
+        list(store.records.get(kind, [each.id]))
+        for kind, each in ((Response, said), (Response, other))
+    ]
+    [told] = store.records.all(PairVerdict)
+    assert (judged[0].text, judged[0].probe.messages, told.explanations) == (None, (), {})
+    assert kept == [other]
+
+
+def make_part(
+    key: str, unit: str | None, tenant: str = "default", at: datetime = AT
+) -> WaitingPart:
+    said = {"source": "bot", "key": key} | ({"unit": unit} if unit else {})
+    digest = f"{key}{unit}{tenant}"
+    body = json.dumps(said, ensure_ascii=False)
+    return WaitingPart(tenant, "bot", key, digest, at, unit is None, True, body)
+
+
+def test_parts_of_answers_that_wait_go_with_the_unit_that_one_of_them_names(store: Store) -> None:
+    parts = [
+        make_part("1", "Änne \"x\""), make_part("1", None), make_part("2", "bob"),
+        make_part("3", "Änne \"x\"", "other"), make_part("Änne \"x\"", None),
+    ]  # fmt: skip
+    store.answer_parts.keep(parts)
+    mine = store.scoped(lambda: Scope(tenant="default"))
+    assert purge_texts(mine, PurgeRequest(unit='Änne "x"'), NOW).texts == 3
+    left = store.answer_parts.settled(NOW, NOW)
+    assert sorted((each.tenant, each.key) for each, *_ in left) == [
+        ("default", "2"),
+        ("other", "3"),
+    ]
+
+
+def test_parts_of_answers_that_wait_go_with_their_age(store: Store) -> None:
+    later = AT + timedelta(hours=1)
+    store.answer_parts.keep([make_part("1", "ann"), make_part("2", "ann", at=later)])
+    assert purge_texts(store, PurgeRequest(before=later), NOW).texts == 1
+    [[left]] = store.answer_parts.settled(NOW, NOW)
+    assert left.key == "2"
