@@ -94,7 +94,8 @@ def purged(connection: Connection) -> Purged:
         else:
             moment = datetime.fromisoformat(row.key)
             before[row.tenant] = max(moment, before.get(row.tenant, ALWAYS))
-    return Purged(*(frozenset(kept[each]) for each in (RUN, UNIT, PAIR)), before)
+    runs, units, pairs = (frozenset(kept[each]) for each in (RUN, UNIT, PAIR))
+    return Purged(runs, units, pairs, before)
 
 
 class Purges:

@@ -1,6 +1,7 @@
 """Memory goes back at rest, and garbage does not wait for ever."""
 
 import asyncio
+import ctypes
 import gc
 import weakref
 from collections.abc import Iterator
@@ -39,10 +40,7 @@ async def looked(cpu_s: list[float], monkeypatch: pytest.MonkeyPatch) -> list[in
             return cpu_s[-1] + 1e9  # busy from now on
         return value
 
-    def trim_of(_: str) -> object:
-        return lambda pad: trimmed.append(pad) or 1
-
-    monkeypatch.setattr(memory, "_of_glibc", trim_of)
+    monkeypatch.setattr(memory, "_of_glibc", lambda _: trimmed.append)
     returning = asyncio.create_task(return_memory(every_s=0.01, cpu_s=clock))
     await done.wait()
     returning.cancel()
@@ -75,6 +73,6 @@ def test_the_oldest_garbage_is_collected_within_a_few_million_objects() -> None:
 
 
 def test_a_c_library_without_these_functions_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: object())
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     bound_garbage()
     assert memory._of_glibc("malloc_trim") is None
