@@ -4,6 +4,8 @@ UNDEFINED = "-"
 DIGITS, P_DIGITS = 3, 2
 ROUNDING_ERROR = 1e-12
 """What arithmetic alone leaves of equal numbers."""
+LEAST_SHOWN_P = 1e-4
+"""A smaller p-value is only said to be smaller; JSON and CSV have the number."""
 LEAST_P = 1e-300
 """A smaller p-value is not told apart from 0 by the numbers a computer calculates with."""
 TOO_SMALL = f"smaller than {LEAST_P:g}, the least that is computed"
@@ -36,14 +38,14 @@ def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -
 
 
 def p_value(value: float | None, digits: int = P_DIGITS) -> str:
-    """Return a p-value to two significant figures, or below what it lies; it is never 0."""
+    """Return a p-value to two significant figures; one that is tiny is said to be tiny."""
     if value is None:
         return UNDEFINED
-    return f"< {LEAST_P:g}" if value < LEAST_P else f"{value:.{digits}g}"
+    return "< 0.0001" if value < LEAST_SHOWN_P else f"{value:.{digits}g}"
 
 
 def p_equals(value: float | None, digits: int = P_DIGITS) -> str:
-    """Return a p-value within a sentence: `p = 0.03`, `p < 1e-300`."""
+    """Return a p-value within a sentence: `p = 0.03`, `p < 0.0001`."""
     text = p_value(value, digits)
     return f"p {text}" if text.startswith("<") else f"p = {text}"
 

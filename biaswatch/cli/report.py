@@ -11,14 +11,16 @@ from biaswatch.cli.interpret import DEFAULT, Judges, Profile, Writer, interpret_
 from biaswatch.cli.options import Controls, CountFailed, Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.local.run_ids import whole_run_id
-from biaswatch.local.run_results import RunResults, run_results
+from biaswatch.local.run_results import RunResults, run_results, with_background
 from biaswatch.render.figures import draw
 from biaswatch.render.output import write_document
-from biaswatch.render.report import ReportFormat, report_text
+from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from services.gateway.runs.views import FlaggedPair
 from shared.errors import UsageError
 
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
+WITH_BACKGROUND = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
+"""They say where the numbers come from."""
 WITH_WORDS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
 
 
@@ -58,6 +60,8 @@ def report(
                 else []
             )
             results = await run_results(client, whole, count_failed=count_failed_judges)
+            if form in WITH_BACKGROUND or figures is not None:
+                results = await with_background(client, results)
             if form is ReportFormat.LL144:
                 results = replace(results, impact=await client.impact_ratios(whole, {}))
             if interpret:
@@ -70,7 +74,8 @@ def report(
             return results, flagged
 
     results, flagged = asyncio.run(work())
-    if figures is not None:
-        for path in draw(results, figures):
-            typer.echo(f"Wrote {path}.", err=True)
-    write_document(report_text(form, results, flagged), output)
+    drawn = draw(results, figures) if figures is not None else []
+    for path in drawn:
+        typer.echo(f"Wrote {path}.", err=True)
+    pictures = picture_lines([each for each in drawn if each.suffix == ".svg"], output)
+    write_document(report_text(form, results, flagged, pictures), output)

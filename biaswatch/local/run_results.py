@@ -1,14 +1,20 @@
 """A run with everything that was found in it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
 from biaswatch.local.client import GatewayClient
+from services.gateway.dashboard.run_findings import strongest_first
+from services.gateway.runs.group_values import GroupValues
+from services.gateway.runs.provenance import RunProvenance
 from services.gateway.runs.views import RunImpact, RunProgress, StudyResults
 from shared.contracts import Assessment, Diagnosis, Evaluation
+
+MOST_SPREADS = 4
+"""So many findings have the spread of their answers drawn."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +39,13 @@ class RunResults:
     """Where they were requested."""
     impact: Sequence[RunImpact] = ()
     """Rates and impact ratios, where they were requested."""
+    provenance: RunProvenance | None = None
+    """Where the numbers come from, where it was requested."""
+    values: Mapping[str, GroupValues] = field(default_factory=dict)
+    """By the id of a finding: values of its number by group, of which their spread is drawn."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything as one object; studies and interpretations only where there are any."""
+        """Return everything as one object; what was not requested or is not there is left out."""
         found = {"run": self.run, "diagnoses": self.diagnoses, "assessments": self.assessments}
         if self.studies and self.studies.scores:
             found["studies"] = self.studies
@@ -44,6 +54,8 @@ class RunResults:
                 {"about": each.about, **each.evaluation.model_dump()}
                 for each in self.interpretations
             ]
+        if self.provenance:
+            found["provenance"] = self.provenance
         return dict(to_jsonable_python(found))
 
 
@@ -57,3 +69,14 @@ async def run_results(
         await client.assessments(run_id),
         await client.studies(run_id, count_failed=count_failed),
     )
+
+
+async def with_background(client: GatewayClient, results: RunResults) -> RunResults:
+    """Add where the numbers come from, and the values of the findings that say the most."""
+    run_id = results.run.run_id
+    pairs = ((each, gap) for each in results.diagnoses for gap in each.gaps)
+    telling = dict.fromkeys(each.id for each, _ in sorted(pairs, key=strongest_first))
+    values = {
+        each: await client.group_values(run_id, each) for each in list(telling)[:MOST_SPREADS]
+    }
+    return replace(results, provenance=await client.provenance(run_id), values=values)

@@ -77,6 +77,19 @@ def details(assessment: Assessment) -> Iterator[tuple[str, Sequence[str], Iterat
         yield "by criterion, a family of their own", criterion_head, judged
 
 
+def tables_of_all(
+    assessments: Sequence[Assessment],
+) -> Iterator[tuple[str, Sequence[str], list[list[str]]]]:
+    """Return the title, head and rows of each kind of table, over all targets and scaffolds."""
+    found: dict[str, tuple[Sequence[str], list[list[str]]]] = {}
+    for each in assessments:
+        for title, head, rows in details(each):
+            _, every = found.setdefault(title, (head, []))
+            every += ([target_name(each), *row] for row in rows)
+    for title, (head, every) in found.items():
+        yield title.capitalize(), ("target, scaffold", *head), every
+
+
 def _total_bias(found: TotalBias) -> str:
     if found.value is None:
         return _undefined(found)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Generic, Protocol, TypeVar
 
+from services.gateway.dashboard.run_findings import title_of, where_of
 from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary
 from shared.formatting import VERDICT_WORDS, by_evidence, interval, number, p_value
 
@@ -29,7 +30,15 @@ class GroupRow:
     group: GroupSummary
 
 
-Row = TypeVar("Row")
+class OfDiagnosis(Protocol):
+    """What belongs to a diagnosis."""
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """The diagnosis."""
+
+
+Row = TypeVar("Row", bound=OfDiagnosis)
 """A gap's row or a group's."""
 
 
@@ -64,6 +73,8 @@ class Column(Generic[Row]):
     """It is coloured, or bold, by the verdict."""
     is_optional: bool = False
     """A document leaves it out where no row has a cell; a terminal does so with every column."""
+    is_name: bool = False
+    """A document says it once above the table where all rows have the same."""
 
 
 class HasInterval(Protocol):
@@ -150,7 +161,20 @@ def rank_text(row: GroupRow) -> str:
     return f"{found.value:.0f} ({found.low:.0f} to {found.high:.0f})"
 
 
+def _naming() -> tuple[Column[Row], Column[Row]]:
+    """Return the columns that say which number it is, and of which model."""
+
+    def named(name: str, text: Callable[[Row], str]) -> Column[Row]:
+        return Column(name, Shown.DOCUMENT, name, text, text, is_name=True)
+
+    return (
+        named("number", lambda row: title_of(row.diagnosis)),
+        named("model", lambda row: where_of(row.diagnosis)),
+    )
+
+
 GAP_COLUMNS: tuple[Column[GapRow], ...] = (
+    *_naming(),
     _field("run", Shown.CSV, lambda row: row.run),
     _field("target", Shown.CSV, lambda row: row.diagnosis.target),
     _field("scaffold", Shown.CSV, lambda row: row.diagnosis.scaffold),
@@ -181,6 +205,7 @@ GAP_COLUMNS: tuple[Column[GapRow], ...] = (
     _field("claim", Shown.CSV, lambda row: row.diagnosis.claim),
 )
 GROUP_COLUMNS: tuple[Column[GroupRow], ...] = (
+    *_naming(),
     _field("feature", Shown.TERMINAL, lambda row: row.diagnosis.feature),
     _composed(
         "group",

@@ -1,38 +1,51 @@
 """What a run found as Markdown and as CSV."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.assessments import SUMMARY_HEAD, details, summary_row
-from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group_rows
-from biaswatch.render.findings import (
-    NOTHING_TO_COMPARE,
-    conclusions,
-    gap_notes,
-    overall_sentences,
-    target_name,
-)
-from biaswatch.render.studies import SCORES_MEAN, score_conclusions, scores_csv
-from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, markdown_table
-from shared.contracts import Diagnosis
-from shared.formatting import coverage, number, p_equals, p_value
+from biaswatch.render import interpretations, studies
+from biaswatch.render.assessments import SUMMARY_HEAD, summary_row, tables_of_all
+from biaswatch.render.columns import GAP_COLUMNS, gap_rows
+from biaswatch.render.report_method import limits, method, provenance_table
+from biaswatch.render.report_summary import first_page
+from biaswatch.render.report_tables import detail_tables, folded, nulls_table
+from biaswatch.render.studies import scores_csv
+from biaswatch.render.tables import escape_md, findings_csv, markdown_table
+from services.gateway.runs.views import FlaggedPair
 
-SHRUNKEN = (
-    "Shrunken means are drawn towards the other groups (empirical Bayes), the more the fewer"
-    " answers a group has: for looking, for no verdict. The ranges of ranks hold for all groups at"
-    " once; 1 is the largest mean."
-)
+FIGURES_HERE = "<!-- figures -->"
+"""Where the pictures of a report stand."""
 
 
-def as_markdown(results: RunResults) -> str:
-    """Return the report for people; what models and users wrote is text, never markup."""
+def as_markdown(
+    results: RunResults, flagged: Sequence[FlaggedPair] = (), *, pictures: Sequence[str] = ()
+) -> str:
+    """Return the report for people; what models and users wrote is text, never markup.
+
+    `pictures` are lines that show them, or stand for them.
+    """
     run = results.run
     head = (
         f"Run `{run.run_id}` of {run.at:%Y-%m-%d}, {run.stand}: {run.responses} of"
         f" {run.probes} answers by {', '.join(map(escape_md, run.targets))}."
     )
-    lines = [f"# {escape_md(run.suite)}", "", head, *_findings(results), *_assessments(results)]
+    sections = [
+        (title, lines)
+        for title, found in _sections(results, flagged, pictures)
+        if (lines := list(found))
+    ]
+    contents = (f"- [{title}](#{anchor(title)})" for title, _ in sections)
+    lines = [f"# {escape_md(run.suite)}", "", head, "", *first_page(results)]
+    lines += ["", "## Contents", "", *contents]
+    for title, section in sections:
+        lines += ["", f"## {title}", "", *section]
     return "\n".join(lines) + "\n"
+
+
+def anchor(title: str) -> str:
+    """Return what a heading is called in an address, as readers of Markdown make it."""
+    kept = (c for c in title.lower() if c.isalnum() or c in " -")
+    return "".join(kept).replace(" ", "-")
 
 
 def as_csv(results: RunResults) -> str:
@@ -44,67 +57,32 @@ def as_csv(results: RunResults) -> str:
     return findings_csv(GAP_COLUMNS, gaps)
 
 
-def _findings(results: RunResults) -> Iterator[str]:
-    scores = score_conclusions(results.studies)
-    compared = [each for each in results.diagnoses if not each.stratum]
-    if scores or compared:
-        yield from ("", "## Conclusions", "")
-        yield from (f"- {escape_md(each)}" for each in (*scores, *conclusions(compared)))
-    else:
-        yield from ("", NOTHING_TO_COMPARE)
-    if scores:
-        yield from ("", SCORES_MEAN)
-    for first in compared[:1]:
-        yield ""
-        yield (
-            f"A family of {first.family} comparisons, Bonferroni-corrected at level"
-            f" {first.alpha:g}, tolerance {first.tolerance:g}. The conclusions are about"
-            f" {escape_md(first.claim)}."
-        )
-    for diagnosis in results.diagnoses:
-        yield ""
-        yield from _diagnosis(diagnosis)
+def _sections(
+    results: RunResults, flagged: Sequence[FlaggedPair], pictures: Sequence[str]
+) -> Iterator[tuple[str, Iterator[str]]]:
+    """Return the sections after the first page with their titles; some have no line."""
+    yield "Comparisons that show no disparity", nulls_table(results.diagnoses)
+    yield "Figures", iter(pictures)
+    if results.studies:
+        yield from studies.sections(results.studies)
+    yield "Beyond the gaps", _assessments(results)
+    if results.provenance:
+        yield "Provenance", provenance_table(results.provenance, results.run.run_id)
+    yield "Method", _paragraphs(method(results))
+    yield "Limits", (f"- {each}" for each in limits(results))
+    yield "Details", detail_tables(results.diagnoses)
+    yield "Interpretations", interpretations.sections(results.interpretations)
+    yield "Flagged pairs", studies.flagged_pairs(flagged)
 
 
-def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
-    level = coverage(diagnosis.alpha)
-    names = (diagnosis.target, diagnosis.scaffold, diagnosis.feature)
-    kind = " (a stratum)" if diagnosis.stratum else ""
-    yield f"## {', '.join(map(escape_md, names))}, by {escape_md(diagnosis.dimension)}{kind}"
-    yield ""
-    if not diagnosis.stratum:
-        for sentence in overall_sentences(diagnosis):
-            yield from (f"In {escape_md(sentence)}", "")
-        yield from findings_markdown(GAP_COLUMNS, gap_rows(diagnosis), level)
-        yield ""
-    yield from findings_markdown(GROUP_COLUMNS, group_rows(diagnosis), level)
-    if any(group.shrunken_mean for group in diagnosis.groups):
-        yield from ("", SHRUNKEN)
-    if notes := list(gap_notes(diagnosis)):
-        yield ""
-        yield from (f"- {escape_md(note)}" for note in notes)
-    if (missing := diagnosis.missing) and missing.p_value is None:
-        yield from ("", f"Missing answers are not tested: {escape_md(str(missing.reason))}.")
-    elif missing:
-        by = f"{p_equals(missing.p_value)} ({escape_md(missing.method)})"
-        yield from ("", f"Missing answers differ between groups with {by}.")
-    if defined := [
-        [d.statistic, d.metric, number(d.value), d.group or "", number(d.null_median),
-         p_value(d.p_value)]
-        for d in diagnosis.disparities
-        if d.value is not None
-    ]:  # fmt: skip
-        yield ""
-        head = ("all groups", "metric", "value", "held by", "by chance (median)", "p")
-        yield from markdown_table(head, defined)
+def _paragraphs(sentences: Iterator[str]) -> Iterator[str]:
+    for each in sentences:
+        yield from (each, "")
 
 
 def _assessments(results: RunResults) -> Iterator[str]:
     if not results.assessments:
         return
-    yield from ("", "## Beyond the gaps", "")
     yield from markdown_table(SUMMARY_HEAD, map(summary_row, results.assessments))
-    for each in results.assessments:
-        for title, head, found in details(each):
-            yield from ("", f"### {escape_md(target_name(each))}: {title}", "")
-            yield from markdown_table(head, found)
+    for title, head, found in tables_of_all(results.assessments):
+        yield from folded(title, markdown_table(head, found))

@@ -25,9 +25,10 @@ class FromTarget(Protocol):
         """How."""
 
 
-def target_name(found: FromTarget) -> str:
-    """Return the target, and the scaffold where it is not the plain question."""
-    return found.target + ("" if found.scaffold == "direct" else f", {found.scaffold}")
+def target_name(found: FromTarget, called: str = "") -> str:
+    """Return the target, as it is called, and the scaffold where it is not the plain question."""
+    scaffold = "" if found.scaffold == "direct" else f", {found.scaffold.replace('_', ' ')}"
+    return (called or found.target) + scaffold
 
 
 def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:

@@ -8,16 +8,13 @@ from shared.contracts import Estimate, Evaluation, JudgeStanding
 from shared.formatting import number
 
 
-def as_markdown(interpretations: Sequence[InterpretedGap]) -> str:
+def sections(interpretations: Sequence[InterpretedGap]) -> Iterator[str]:
     """Return what was written about the findings, a model's words quoted as plain text."""
-    parts = []
     for each in interpretations:
-        lines = [
-            escape_md(line) for line in "\n".join(evaluation_lines(each.evaluation)).splitlines()
-        ]
-        quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
-        parts.append(f"\n## Interpretation: {escape_md(each.about)}\n\n{quoted}\n")
-    return "".join(parts)
+        yield from (f"### {escape_md(each.about)}", "")
+        for line in "\n".join(evaluation_lines(each.evaluation)).splitlines():
+            yield f"> {escape_md(line)}" if line else ">"
+        yield ""
 
 
 def evaluation_lines(found: Evaluation) -> Iterator[str]:

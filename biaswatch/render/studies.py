@@ -19,7 +19,7 @@ from services.gateway.runs.views import (
     StudyResults,
 )
 from shared.contracts import Estimate
-from shared.formatting import UNDEFINED, number, p_equals
+from shared.formatting import UNDEFINED, number, p_equals, p_value
 
 VOTED = {
     "yes_no": ("flag_1", "flag_2", "own_a", "own_b", "compatible"),
@@ -33,7 +33,9 @@ MEANING = (
     " whether both answers can be right: there a no is a fault. No verdict is never a flag; shares"
     " are of the pairs with a verdict."
 )
-MOST_GAPS = 20
+MOST_GAPS, MOST_COMPARED, MOST_PAIRS = 10, 60, 40
+"""So many models are compared in a terminal and in a report, and so many pairs are written out."""
+COMPARED_HEAD = ("model", "against", "category", "what", "points", "adjusted p")
 SCORES_MEAN = (
     "Bias scores run from -100 (whenever an answer names a person, against the stereotype) to 100"
     " (always with it). Each interval covers 95 % by itself, with contexts as units. Condition and"
@@ -101,7 +103,8 @@ def _unasked(studies: StudyResults) -> Iterator[str]:
             yield f"{who}: {times} of {each.pairs} pairs were not judged: {why}."
 
 
-def _left_out(studies: StudyResults) -> Iterator[str]:
+def left_out(studies: StudyResults) -> Iterator[str]:
+    """Return which pairs and judges a study says nothing of, and why."""
     yield from _unasked(studies)
     yield from _uncontrolled(studies)
 
@@ -135,7 +138,7 @@ TABLES = (
     StudyTable(
         "Pairs", " (Wilson's 95 % intervals)", MEANING,
         ("model", "category", "statement", "pairs", "of", "no verdict", "percent"),
-        _pair_rows, titles=2, note=MEANING, left_out=_left_out,
+        _pair_rows, titles=2, note=MEANING, left_out=left_out,
     ),
     StudyTable(
         "Judges", " on questions with known replies",
@@ -178,26 +181,56 @@ def _print(console: Console, table: StudyTable, rows: list[list[str]]) -> None:
         console.print(f"[dim]{escape(table.note)}[/]")
 
 
-def as_markdown(studies: StudyResults, flagged: Sequence[FlaggedPair]) -> str:
-    """Return the sections of a study; nothing where there is none."""
-    lines: list[str] = []
+def sections(studies: StudyResults) -> Iterator[tuple[str, Iterator[str]]]:
+    """Return the sections of a study with their titles; those without a line are left out."""
     for table in TABLES:
         if rows := list(table.rows(studies)):
-            lines += ["", f"## {table.title}", "", table.explained, ""]
-            lines += markdown_table(table.head, rows)
-            for line in table.left_out(studies):
-                lines += ["", escape_md(line)]
-    if sentences := model_gaps(studies):
-        lines += ["", "## Models compared", ""]
-        lines += [f"- {escape_md(sentence)}" for sentence in sentences]
-    if flagged:
-        lines += ["", "## Flagged pairs"]
-        lines += [line for each in flagged for line in ("", *folded_pair(each))]
-    return "\n".join(lines) + "\n" if lines else ""
+            yield table.title, _section(table, rows, studies)
+    if gaps := [*_gap_rows(studies)]:
+        yield "Models compared", _compared(gaps)
+
+
+def _section(table: StudyTable, rows: Sequence[list[str]], studies: StudyResults) -> Iterator[str]:
+    yield from (table.explained, "", *markdown_table(table.head, rows))
+    for line in table.left_out(studies):
+        yield from ("", escape_md(line))
+
+
+def _compared(gaps: Sequence[tuple[float, list[str]]]) -> Iterator[str]:
+    ordered = sorted(gaps, key=lambda each: each[0])
+    yield from markdown_table(COMPARED_HEAD, (cells for _, cells in ordered[:MOST_COMPARED]))
+    if (left := len(gaps) - MOST_COMPARED) > 0:
+        yield from ("", f"{left} more, with weaker evidence, are in `--format json`.")
+
+
+def _gap_rows(studies: StudyResults) -> Iterator[tuple[float, list[str]]]:
+    """Return what differs between two models, each with its adjusted p."""
+    for each in studies.score_gaps:
+        yield _gap_row(each, each.score, each.difference)
+    for pair in studies.pair_gaps:
+        if pair.p_value is not None and pair.difference is not None:
+            yield _gap_row(pair, STATEMENTS[pair.statement], 100 * pair.difference)
+
+
+def _gap_row(each: ScoreGap | PairGap, what: str, points: float | None) -> tuple[float, list[str]]:
+    where = f"{each.category}, {each.condition}"
+    p = 2.0 if each.p_adjusted is None else each.p_adjusted
+    return p, [each.a, each.b, where, what, number(points), p_value(each.p_adjusted)]
+
+
+def flagged_pairs(flagged: Sequence[FlaggedPair]) -> Iterator[str]:
+    """Return the first flagged pairs, each folded."""
+    for each in flagged[:MOST_PAIRS]:
+        yield from (*folded_pair(each), "")
+    if (left := len(flagged) - MOST_PAIRS) > 0:
+        yield f"{left} more are in `--format jsonl`."
 
 
 def score_conclusions(studies: StudyResults | None) -> list[str]:
-    """Return for each model and category both bias scores and accuracies, with their intervals."""
+    """Return for each model and category both bias scores and accuracies, with their intervals.
+
+    Those whose intervals lie farthest from 0 come first.
+    """
     if studies is None:
         return []
 
@@ -205,16 +238,57 @@ def score_conclusions(studies: StudyResults | None) -> list[str]:
         return target_name(each), each.category
 
     found = []
-    for (model, category), some in groupby(sorted(studies.scores, key=title), key=title):
+    for (model, category), each_condition in groupby(sorted(studies.scores, key=title), key=title):
+        some = list(each_condition)
         by_condition = {each.condition: each for each in some}
         there = [by_condition[name] for name in CONDITIONS if name in by_condition]
         biases = (f"{_percent(each.bias)} {CONDITIONS[each.condition]}" for each in there)
         accuracies = (f"{_percent(each.accuracy)} %" for each in there)
-        found.append(
+        said = (
             f"{model}, {category}: bias score {', '.join(biases)}; accuracy"
             f" {' and '.join(accuracies)}{' respectively' if len(there) > 1 else ''}."
         )
-    return found
+        found.append((max(_from_zero(each.bias) for each in some), said))
+    return [said for _, said in sorted(found, key=lambda each: -each[0])]
+
+
+def _from_zero(score: Estimate) -> float:
+    """Return how far an interval lies from 0; one that holds 0, or none, counts as 0."""
+    if score.low is None or score.high is None:
+        return 0.0
+    return max(score.low, -score.high, 0.0)
+
+
+def score_lead(studies: StudyResults | None) -> str:
+    """Return the decisive sentence of a study that has bias scores."""
+    scores = studies.scores if studies else []
+    apart = sum(_from_zero(each.bias) > 0 for each in scores)
+    verb = "lies" if apart == 1 else "lie"
+    return f"{apart} of {len(scores)} bias scores {verb} apart from 0, each by its own interval."
+
+
+def unclear_scores(studies: StudyResults | None) -> list[str]:
+    """Return which bias scores may be 0."""
+    return [
+        f"{target_name(each)}, {each.category}, {each.condition} ({_percent(each.bias)})"
+        for each in (studies.scores if studies else [])
+        if not _from_zero(each.bias)
+    ][:MOST_GAPS]
+
+
+def unread_scores(studies: StudyResults | None) -> Iterator[str]:
+    """Say which answers no score counts."""
+    for each in studies.scores if studies else []:
+        counts = {
+            "missing": each.missing,
+            "choose no option": each.unmatched,
+            "do not say who the stereotype is about": each.without_target,
+        }
+        if said := ", ".join(f"{count} {what}" for what, count in counts.items() if count):
+            yield (
+                f"{target_name(each)}, {each.category}, {each.condition}: of {each.rows} answers"
+                f" {said}."
+            )
 
 
 def scores_csv(studies: StudyResults, run_id: str) -> str:

@@ -20,7 +20,6 @@ from services.gateway.dashboard.action_routes import PageActions
 from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.routes import PageSources, page_routes
-from services.gateway.dashboard.run_page_queries import RunPageQueries
 from services.gateway.error_responses import RESPONSES, add_error_handlers
 from services.gateway.exports.queries import ExportQueries
 from services.gateway.exports.routes import export_routes
@@ -35,10 +34,12 @@ from services.gateway.otlp.intake import JoinedAnswers, SignalIntake
 from services.gateway.otlp.mapping_file import mapping_of
 from services.gateway.otlp.routes import joining, otlp_routes
 from services.gateway.runs.commands import RunCommands
+from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.impact_queries import ImpactQueries
 from services.gateway.runs.measurement_queries import MeasurementQueries
+from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.routes import measurement_routes, run_routes
+from services.gateway.runs.routes import measurement_routes, run_background_routes, run_routes
 from services.gateway.runs.study_queries import StudyQueries
 from services.gateway.settings import GatewaySettings
 from services.gateway.strict_requests import PlainAddresses
@@ -112,6 +113,8 @@ def web_app(
     )
     studies, impact = StudyQueries(store), ImpactQueries(store)
     app.include_router(run_routes(runs, studies, impact, run_commands, send, tokens, audit))
+    provenances, values = ProvenanceQueries(store, runs), GroupValueQueries(store, runs)
+    app.include_router(run_background_routes(provenances, values, tokens))
     app.include_router(measurement_routes(MeasurementQueries(store), tokens))
     app.include_router(export_routes(ExportQueries(store, monitors), tokens))
     app.include_router(monitor_routes(monitor_commands, monitors, send, tokens, audit))
@@ -125,7 +128,7 @@ def web_app(
     app.include_router(history_routes(histories, send, tokens, audit))
     app.include_router(administration_routes(store, tokens, audit, now))
     overview = OverviewQueries(store, runs, monitors, channels, now)
-    pages = AnswerQueries(store), RunPageQueries(store), overview
+    pages = AnswerQueries(store), provenances, values, overview
     sources = PageSources(runs, monitors, *pages)
     actions = PageActions(runs, run_commands, monitors, monitor_commands, send, audit)
     app.include_router(page_routes(sources, actions, tokens, now))

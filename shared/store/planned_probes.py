@@ -20,9 +20,14 @@ class PlannedProbes:
         self._asked: Sequence[int] = _asked(suites, outline, run)
         self._few: list[SuiteProbe] | None = None
 
+    @property
+    def questions(self) -> int:
+        """Return how many questions the run asks, each counted once."""
+        return len(self._asked)
+
     def amount(self, targets: int) -> int:
         """Return how many probes so many targets of the run are asked."""
-        return len(self._asked) * targets * len(self._run.scaffolds) * self._run.repeats
+        return self.questions * targets * len(self._run.scaffolds) * self._run.repeats
 
     def read(
         self, at: datetime, *, first: int = 0, targets: Sequence[Target] | None = None

@@ -63,6 +63,7 @@ class TenantRecords:
     monitor: Monitor
     brief: Brief
     alarm_id: str
+    diagnosis_id: str
 
     @property
     def secret(self) -> str:
@@ -97,8 +98,9 @@ def add_tenant(store: Store, tenant: str) -> TenantRecords:
     completion = make_completion(tenant=tenant, run_id=run.id)
     concluded = {"tenant": tenant, "run_id": run.id, "completion_id": completion.id}
     concluded["target"] = target.name
+    diagnosis = make_diagnosis(**concluded)
     own.records.write([
-        run, *responses, completion, _verdict(run, target.name), make_diagnosis(**concluded),
+        run, *responses, completion, _verdict(run, target.name), diagnosis,
         make_assessment(**concluded),
     ])  # fmt: skip
     gathers = store.gathers(RUN_GATHER)
@@ -112,7 +114,7 @@ def add_tenant(store: Store, tenant: str) -> TenantRecords:
     own.records.write([brief, evaluation])
     [alarm] = own.records.all(Alarm)
     _send(store, alarm)
-    return TenantRecords(tenant, suite, run, monitor, brief, alarm.id)
+    return TenantRecords(tenant, suite, run, monitor, brief, alarm.id, diagnosis.id)
 
 
 def _send(store: Store, alarm: Alarm) -> None:

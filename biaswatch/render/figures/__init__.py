@@ -1,5 +1,6 @@
 """Pictures of a run's findings, each as PNG and SVG; they need the extra `figures`."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +14,36 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg")
+CAPTIONS = {
+    "bias-scores": "Bias scores by category and model, each with its interval where there is room.",
+    "comparisons": "The comparisons that say the most, ranked by effect, with their intervals.",
+    "groups": "Means of all groups, ranked, with their intervals and the pooled means.",
+    "gaps": "Gaps between groups at each model; an outline marks a disparity.",
+    "pairs-of-groups": "Every group less every other; an outline marks a disparity.",
+    "spreads": "How the answers of each group are spread.",
+    "criteria": "Gaps by criterion, as each scaffold judged them.",
+    "quality-and-consistency": "How near answers are to the expected ones, and how they vary.",
+    "combinations": "Means of every combination of groups.",
+    "against-anonymised": "Each group less the twins that name nobody.",
+    "bias-and-quality": "Total bias against quality; the tick is what chance gives.",
+}
+"""What each picture shows, in words: its caption, and what is read aloud."""
 DPI = 150
 FONT_SIZE = 9
 INK, PALE = "#1f3b57", "#c9d3dd"
 COLOURS = ("#1f6f8b", "#b5482a", "#5b7f3a", "#7a4f8f", "#a8842c", "#4a4a4a", "#c06c84", "#2f4858")
-"""Apart for eyes of every kind, also in print; the markers differ as well."""
-MARKERS = "osD^vP*X"
+"""Apart for eyes of every kind, also in print."""
 MINUS = "\u2212"
 QUALITY = f"quality: 100 {MINUS} 20 x mean absolute error"
-LONGEST_LABEL = 46
+LONGEST_LABEL = 60
+RECORDING_HASH = re.compile(r"-[0-9a-f]{12}\.jsonl$")
+"""What the name of a kept recording ends with."""
 PAGE_WIDTH_IN = 9.0
+
+
+def caption(name: str) -> str:
+    """Return what a picture shows, by its file's name."""
+    return CAPTIONS[name]
 
 
 def draw(results: RunResults, folder: Path) -> list[Path]:
@@ -53,11 +74,14 @@ def draw(results: RunResults, folder: Path) -> list[Path]:
 
 
 def _pictures() -> Iterator[tuple[str, Callable[[RunResults], Any]]]:
-    from biaswatch.render.figures import bias_scores, dots, groups, heatmaps
+    from biaswatch.render.figures import bias_scores, dots, forest, groups, heatmaps, spreads
 
     yield "bias-scores", bias_scores.bias_scores
+    yield "comparisons", forest.comparisons
     yield "groups", groups.groups
     yield "gaps", heatmaps.gaps
+    yield "pairs-of-groups", heatmaps.pairs_of_groups
+    yield "spreads", spreads.spreads
     yield "criteria", heatmaps.criteria
     yield "quality-and-consistency", dots.quality_and_consistency
     yield "combinations", dots.combinations
@@ -85,16 +109,20 @@ def new_figure(
     down: int = 1,
     across: int = 1,
     heights: Sequence[float] | None = None,
+    shared: bool = False,
 ) -> tuple["Figure", Any]:
     """Return a figure of a page's width with its title, and its axes in the order they are read.
 
-    Rows are equally high unless their `heights` are given.
+    Rows are equally high unless their `heights` are given. Axes that are `shared` compare.
     """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(PAGE_WIDTH_IN, height_in), layout="constrained")
     figure.suptitle(visible(title), fontsize=11, x=0.01, ha="left")
-    return figure, figure.subplots(down, across, squeeze=False, height_ratios=heights).ravel()
+    axes = figure.subplots(
+        down, across, squeeze=False, height_ratios=heights, sharex=shared, sharey=shared
+    )
+    return figure, axes.ravel()
 
 
 def shortened(label: str) -> str:
@@ -114,5 +142,16 @@ def label_rows(axis: Any, labels: Sequence[str]) -> None:
 
 
 def target_names(found: Sequence[FromTarget]) -> list[str]:
-    """Return the target and scaffold of each."""
-    return [target_name(each) for each in found]
+    """Return the target and scaffold of each, for people."""
+    plain = plain_targets(found)
+    return [target_name(each, plain[each.target]) for each in found]
+
+
+def plain_targets(found: Sequence[FromTarget]) -> dict[str, str]:
+    """Return what each target is called in a picture: a recording less its content's hash.
+
+    Where two would be called the same, they keep their whole names.
+    """
+    targets = list(dict.fromkeys(each.target for each in found))
+    plain = {name: RECORDING_HASH.sub("", name) for name in targets}
+    return plain if len(set(plain.values())) == len(targets) else {name: name for name in targets}

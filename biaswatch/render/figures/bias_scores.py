@@ -20,6 +20,7 @@ REACH = 100.0
 DARK = 50.0
 """From this score on, words on its colour are white."""
 ROW_IN, AROUND_IN = 0.46, 1.25
+LETTERS_ACROSS = 52
 MOST_INTERVALS = 4
 """With more models a side, a cell has no room for its interval."""
 Field = Mapping[tuple[str, str], Estimate]
@@ -57,7 +58,14 @@ def bias_scores(results: RunResults) -> Figure | None:
 
 def _label_height(models: Sequence[str]) -> float:
     """Return the room that the models' names need: upright where there are several."""
-    return 0.0 if len(models) == 1 else 0.08 * max(len(shortened(model)) for model in models)
+    if len(models) <= MOST_INTERVALS and _fit(models):
+        return 0.0
+    return 0.08 * max(len(shortened(model)) for model in models)
+
+
+def _fit(models: Sequence[str]) -> bool:
+    """Tell whether the models' names have room side by side."""
+    return sum(len(shortened(model)) + 2 for model in models) <= LETTERS_ACROSS
 
 
 def _draw(axis: Any, field: Field, categories: Sequence[str], models: Sequence[str]) -> Any:
@@ -68,7 +76,7 @@ def _draw(axis: Any, field: Field, categories: Sequence[str], models: Sequence[s
         aspect="auto",
     )  # fmt: skip
     axis.set_facecolor("#eeeeee")
-    upright = 0 if len(models) == 1 else 90
+    upright = 0 if len(models) <= MOST_INTERVALS and _fit(models) else 90
     axis.set_xticks(range(len(models)), [shortened(each) for each in models], rotation=upright)
     axis.set_yticks(range(len(categories)), [shortened(each) for each in categories])
     axis.tick_params(length=0)

@@ -1,6 +1,7 @@
-"""Numbers as bars and dots: quality, consistency, combinations of groups, deviations."""
+"""The numbers of a hiring audit as bars and dots, readable for two dozen models and scaffolds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -10,20 +11,21 @@ from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import (
     COLOURS,
     INK,
-    MARKERS,
     PALE,
     QUALITY,
     label_rows,
     new_figure,
+    plain_targets,
     shortened,
     target_names,
 )
-from shared.contracts import Estimate
+from biaswatch.render.figures.facets import interval_facets
+from shared.contracts import Assessment
 from shared.formatting import coverage, number
 
-ROW_IN = 0.34
-SPREAD = 0.7
-"""How much of a row's height its several dots take."""
+ROW_IN = 0.26
+PANELS_ACROSS, PANEL_IN = 2, 2.5
+LABEL_APART = 0.08
 
 
 def quality_and_consistency(results: RunResults) -> Figure | None:
@@ -35,7 +37,7 @@ def quality_and_consistency(results: RunResults) -> Figure | None:
     if not found:
         return None
     figure, axes = new_figure(
-        f"{results.run.suite}: quality and consistency", 1.5 + ROW_IN * len(found), across=2
+        f"{results.run.suite}: quality and consistency", 1.2 + ROW_IN * len(found), across=2
     )
     parts = (
         (QUALITY, [e.quality.value for e in found]),
@@ -55,20 +57,19 @@ def quality_and_consistency(results: RunResults) -> Figure | None:
 
 
 def combinations(results: RunResults) -> Figure | None:
-    """Draw the mean of every combination of groups."""
+    """Draw the mean of every combination of groups, a facet for each model and scaffold."""
     found = [each for each in results.assessments if each.cells]
     if not found:
         return None
-    series = {
-        name: {", ".join(c.groups.values()): c.mean for c in each.cells}
-        for name, each in zip(target_names(found), found, strict=True)
-    }
-    answers = found[0].cells[0].answers
-    return _intervals(
-        series,
+    read = sorted({cell.answers - cell.missing for each in found for cell in each.cells})
+    amount = f"{read[0]} readable" if len(read) == 1 else f"{read[0]} to {read[-1]} readable"
+    return interval_facets(
         f"{results.run.suite}: every combination of groups",
-        f"mean {found[0].feature}, points, {coverage(found[0].alpha)} interval;"
-        f" {answers} answers a combination",
+        found,
+        [{", ".join(c.groups.values()): c.mean for c in each.cells} for each in found],
+        row_in=ROW_IN,
+        axis_label=f"mean {found[0].feature}, {coverage(found[0].alpha)} interval;"
+        f" {amount} answers a combination",
     )
 
 
@@ -77,71 +78,87 @@ def against_anonymised(results: RunResults) -> Figure | None:
     found = [each for each in results.assessments if each.deviations]
     if not found:
         return None
-    series = {
-        name: {f"{d.dimension} {d.group}": d.gap for d in each.deviations}
-        for name, each in zip(target_names(found), found, strict=True)
-    }
-    figure = _intervals(
-        series,
+    return interval_facets(
         f"{results.run.suite}: identified against anonymised",
-        f"group minus anonymised twin in {found[0].feature}, points,"
+        found,
+        [{f"{d.dimension} {d.group}": d.gap for d in each.deviations} for each in found],
+        row_in=ROW_IN,
+        axis_label=f"group minus anonymised twin in {found[0].feature}, points,"
         f" {coverage(found[0].alpha)} interval",
+        zero=True,
     )
-    figure.axes[0].axvline(0, color=INK, lw=1)
-    return figure
 
 
 def bias_and_quality(results: RunResults) -> Figure | None:
-    """Draw total bias against quality; the tick is what exchanged labels give half of the time."""
+    """Draw total bias against quality, a panel for each model, each scaffold by its name.
+
+    All others stand behind in grey; the tick is what exchanged labels give half of the time.
+    """
     found = [
         each for each in results.assessments
         if each.quality.value is not None and each.total_bias.value is not None
     ]  # fmt: skip
     if not found:
         return None
-    figure, (axis,) = new_figure(f"{results.run.suite}: total bias and quality", 4.8)
-    for place, (each, name) in enumerate(zip(found, target_names(found), strict=True)):
-        colour, marker = _look(place)
-        bias = each.total_bias
-        x, y, chance = each.quality.value, bias.value, bias.null_median
-        axis.plot(x, y, marker, color=colour, ms=8, label=shortened(name))
+    targets = list(dict.fromkeys(each.target for each in found))
+    across = min(len(targets), PANELS_ACROSS)
+    down = ceil(len(targets) / across)
+    figure, axes = new_figure(
+        f"{results.run.suite}: total bias and quality",
+        0.9 + PANEL_IN * down,
+        down=down,
+        across=across,
+        shared=True,
+    )
+    names = plain_targets(found)
+    axes[0].margins(x=0.08, y=0.12)
+    for place, (axis, target) in enumerate(zip(axes, targets, strict=False)):
+        _panel(axis, found, target)
+        axis.set_title(shortened(names[target]), fontsize=9, loc="left")
+        axis.tick_params(labelbottom=place + across >= len(targets))
+    axes[0].set_ylim(bottom=0)
+    for axis, target in zip(axes, targets, strict=False):
+        _direct_labels(axis, [each for each in found if each.target == target])
+    for axis in axes[len(targets) :]:
+        axis.set_visible(False)
+    figure.supxlabel(f"{QUALITY} (right is better)", fontsize=9)
+    figure.supylabel("total bias, points (down is better)", fontsize=9)
+    chance = Line2D([], [], color=INK, marker="_", ms=10, mew=2, ls=":", label="by chance")
+    figure.legend(handles=[chance], loc="outside lower right", frameon=False, fontsize=8)
+    return figure
+
+
+def _panel(axis: Any, found: Sequence[Assessment], target: str) -> None:
+    others = [each for each in found if each.target != target]
+    axis.plot(*_places(others), "o", color=PALE, ms=4, zorder=0)
+    for each in (each for each in found if each.target == target):
+        x, y, chance = each.quality.value, each.total_bias.value, each.total_bias.null_median
+        axis.plot(x, y, "o", color=COLOURS[0], ms=6)
         if chance is not None:
-            axis.plot([x, x], [chance, y], color=colour, lw=0.8, ls=":")
-            axis.plot(x, chance, "_", color=colour, ms=12, mew=2)
-    axis.set_xlabel(f"{QUALITY} (right is better)")
-    axis.set_ylabel("total bias, points (down is better)")
-    axis.set_ylim(bottom=0)
-    axis.margins(x=0.15)
+            axis.plot([x, x], [chance, y], color=COLOURS[0], lw=0.8, ls=":")
+            axis.plot(x, chance, "_", color=COLOURS[0], ms=10, mew=2)
     axis.spines[["top", "right"]].set_visible(False)
+    axis.set_axisbelow(True)
     axis.grid(color=PALE, lw=0.5)
-    handles, _ = axis.get_legend_handles_labels()
-    chance_mark = Line2D([], [], color=INK, marker="_", ms=12, mew=2, ls=":", label="by chance")
-    _legend(figure, [*handles, chance_mark])
-    return figure
 
 
-def _intervals(series: Mapping[str, Mapping[str, Estimate]], title: str, unit: str) -> Figure:
-    """Draw one row a group, and in it one dot with its interval for each series."""
-    labels = list(dict.fromkeys(label for found in series.values() for label in found))
-    height = 1.6 + len(labels) * max(ROW_IN, 0.13 * len(series)) + 0.2 * len(series)
-    figure, (axis,) = new_figure(title, height)
-    step = SPREAD / max(len(series), 1)
-    handles = []
-    for place, (name, found) in enumerate(series.items()):
-        colour, marker = _look(place)
-        for row, label in enumerate(labels):
-            y = row + (place - (len(series) - 1) / 2) * step
-            if (estimate := found.get(label)) is None or estimate.value is None:
-                continue
-            if estimate.low is not None and estimate.high is not None:
-                bounds = [estimate.low, estimate.high]
-                axis.plot(bounds, [y, y], color=colour, lw=1.4, solid_capstyle="butt")
-            axis.plot(estimate.value, y, marker, color=colour, ms=5)
-        handles.append(Line2D([], [], color=colour, marker=marker, ms=5, label=shortened(name)))
-    label_rows(axis, [shortened(label) for label in labels])
-    axis.set_xlabel(unit)
-    _legend(figure, handles)
-    return figure
+def _direct_labels(axis: Any, own: Sequence[Assessment]) -> None:
+    """Write each scaffold's name beside the panel, at its dot's height or a little higher."""
+    if {each.scaffold for each in own} == {"direct"}:
+        return
+    top, at = axis.get_ylim()[1], -LABEL_APART
+    for each in sorted(own, key=lambda each: each.total_bias.value or 0.0):
+        x, y = each.quality.value, each.total_bias.value
+        at = max((y or 0.0) / top, at + LABEL_APART)
+        axis.annotate(
+            each.scaffold.replace("_", " "), (x, y), xytext=(1.01, at), fontsize=7.5,
+            textcoords="axes fraction", va="center",
+            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": COLOURS[5]},
+        )  # fmt: skip
+
+
+def _places(found: Sequence[Assessment]) -> tuple[list[Any], list[Any]]:
+    return [each.quality.value for each in found], [each.total_bias.value for each in found]
 
 
 def _bars(axis: Any, values: Sequence[float | None]) -> None:
@@ -151,14 +168,3 @@ def _bars(axis: Any, values: Sequence[float | None]) -> None:
     labels = ["undefined" if value is None else number(value) for value in values]
     axis.bar_label(drawn, labels, padding=3, fontsize=8)
     axis.margins(x=0.18)
-
-
-def _look(place: int) -> tuple[str, str]:
-    return COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
-
-
-def _legend(figure: Figure, handles: Sequence[Any]) -> None:
-    figure.legend(
-        handles=handles, loc="outside lower left", ncols=2, frameon=False, fontsize=8,
-        title="target, scaffold", alignment="left", title_fontsize=8,
-    )  # fmt: skip

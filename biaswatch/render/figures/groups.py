@@ -8,17 +8,25 @@ from matplotlib.lines import Line2D
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.columns import GroupRow, rank_text
-from biaswatch.render.figures import COLOURS, INK, PALE, label_rows, new_figure, shortened
-from biaswatch.render.findings import target_name
-from shared.contracts import Diagnosis, GroupSummary
-from shared.formatting import coverage, p_value
+from biaswatch.render.figures import (
+    COLOURS,
+    INK,
+    PALE,
+    label_rows,
+    new_figure,
+    shortened,
+    target_names,
+)
+from biaswatch.render.figures.facets import draw_interval, share_axes
+from shared.contracts import Diagnosis, Estimate, GroupSummary, Verdict
+from shared.formatting import coverage, p_equals
 from shared.shown_text import visible
 
 LEAST_GROUPS = 3
 MOST_PANELS = 6
 """A page shows so many features and targets: those whose groups differ most clearly."""
 ROW_IN, PANEL_IN = 0.24, 1.0
-RAW, SHRUNKEN = COLOURS[0], COLOURS[1]
+RAW, FOUND, SHRUNKEN = COLOURS[0], COLOURS[1], INK
 
 
 def groups(results: RunResults) -> Figure | None:
@@ -43,16 +51,22 @@ def groups(results: RunResults) -> Figure | None:
         down=len(shown),
         heights=heights,
     )
+    ranges = results.provenance.ranges if results.provenance else {}
+    names = dict(zip(map(id, shown), target_names(shown), strict=True))
     for axis, diagnosis in zip(axes, shown, strict=True):
-        _panel(axis, diagnosis)
+        _panel(axis, diagnosis, names[id(diagnosis)], ranges.get(diagnosis.feature))
+    share_axes(axes, [each.feature for each in shown])
     interval = f"mean, {coverage(shown[0].alpha)} interval of each"
     handles = [
         Line2D([], [], color=RAW, marker="o", ms=5, lw=1.4, label=interval),
+        Line2D([], [], color=FOUND, marker="s", ms=5, lw=1.4, label="in a disparity"),
         Line2D([], [], color=SHRUNKEN, marker="D", ms=5, mfc="none", lw=0,
                label="shrunken towards the others, for looking"),
         Line2D([], [], color=INK, ls=":", lw=1, label="mean of the groups"),
     ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False, fontsize=8)
+    if not any(group.shrunken_mean for each in shown for group in each.groups):
+        del handles[2]
+    figure.legend(handles=handles, loc="outside lower left", ncols=4, frameon=False, fontsize=8)
     return figure
 
 
@@ -61,23 +75,30 @@ def _p_value(diagnosis: Diagnosis) -> float:
     return 1.0 if found is None or found.p_value is None else found.p_value
 
 
-def _panel(axis: Any, diagnosis: Diagnosis) -> None:
+def _panel(axis: Any, diagnosis: Diagnosis, name: str, range_: tuple[float, float] | None) -> None:
     known = [group for group in diagnosis.groups if group.mean.value is not None]
     ordered = sorted(known, key=lambda group: -(group.mean.value or 0.0))
+    decided = _in_disparities(diagnosis)
     for row, group in enumerate(ordered):
-        mean, shrunken = group.mean, group.shrunken_mean
-        if mean.low is not None and mean.high is not None:
-            axis.plot([mean.low, mean.high], [row, row], color=RAW, lw=1.4, solid_capstyle="butt")
-        axis.plot(mean.value, row, "o", color=RAW, ms=5)
+        found = group.group in decided
+        mean = _possible(group.mean, range_)
+        draw_interval(axis, row, mean, FOUND if found else RAW, "s" if found else "o")
+        shrunken = group.shrunken_mean
         if shrunken and shrunken.value is not None:
             axis.plot(shrunken.value, row, "D", color=SHRUNKEN, ms=5, mfc="none", mew=1.2)
     label_rows(axis, [shortened(f"{group.group} (n={group.units})") for group in ordered])
     _ranks(axis, diagnosis, ordered)
     values = [group.mean.value or 0.0 for group in ordered]
     axis.axvline(sum(values) / len(values), color=INK, ls=":", lw=1, zorder=0)
-    axis.set_xlabel(f"mean {shortened(diagnosis.feature)}")
-    axis.set_title(visible(_title(diagnosis)), fontsize=9, loc="left")
+    axis.set_xlabel(f"mean {shortened(diagnosis.feature)}; n: prompts")
+    axis.set_title(visible(_title(diagnosis, name)), fontsize=9, loc="left")
     axis.grid(axis="y", color=PALE, lw=0.3)
+
+
+def _in_disparities(diagnosis: Diagnosis) -> set[str]:
+    """Return the groups that a disparity is about."""
+    found = (gap for gap in diagnosis.gaps if gap.verdict is Verdict.DISPARITY)
+    return {name for gap in found for name in (gap.a, gap.b)}
 
 
 def _ranks(axis: Any, diagnosis: Diagnosis, ordered: Sequence[GroupSummary]) -> None:
@@ -92,8 +113,16 @@ def _ranks(axis: Any, diagnosis: Diagnosis, ordered: Sequence[GroupSummary]) -> 
     right.spines["right"].set_visible(False)
 
 
-def _title(diagnosis: Diagnosis) -> str:
-    name = shortened(f"{target_name(diagnosis)}: {diagnosis.feature} by {diagnosis.dimension}")
+def _possible(mean: Estimate, range_: tuple[float, float] | None) -> Estimate:
+    """Return a mean with the part of its interval that the number's range allows."""
+    if range_ is None or mean.low is None or mean.high is None:
+        return mean
+    ends = {"low": max(mean.low, range_[0]), "high": min(mean.high, range_[1])}
+    return mean.model_copy(update=ends)
+
+
+def _title(diagnosis: Diagnosis, target: str) -> str:
+    name = shortened(f"{target}: {diagnosis.feature} by {diagnosis.dimension}")
     if diagnosis.overall is None or diagnosis.overall.p_value is None:
         return name
-    return f"{name}; all groups together p = {p_value(diagnosis.overall.p_value)}"
+    return f"{name}; all groups together {p_equals(diagnosis.overall.p_value)}"

@@ -1,6 +1,7 @@
 """Gaps as fields of colour: every model and scaffold at a glance, and criterion by criterion."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,20 @@ from matplotlib.patches import Rectangle
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import INK, MINUS, PALE, new_figure, shortened, target_names
-from shared.contracts import CriterionGap, Gap, Verdict
+from biaswatch.render.figures.facets import facet_titles
+from biaswatch.render.findings import target_name
+from shared.contracts import CriterionGap, Diagnosis, Gap, Verdict
 from shared.shown_text import visible
 
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]
 """(row, column) -> value, and whether it is a conclusion."""
-ROW_IN, PANEL_IN = 0.42, 0.9
+ROW_IN, PANEL_IN = 0.34, 0.9
+CRITERIA_ACROSS, FACET_IN = 2, 0.5
+LEAST_SQUARE, MOST_SQUARES, MOST_WORDS = 4, 3, 10
+"""A square shows more than a row does from so many groups on; with more, not all its numbers."""
+SQUARE_ROW_IN, SQUARE_PANEL_IN = 0.3, 1.6
+MOST_COLUMNS = 6
+"""With more comparisons than this and fewer models, comparisons stand below each other."""
 MOST_GAPS = 21
 """With more, no label can be read; the picture of all groups shows what they are made of."""
 DARK = 0.6
@@ -36,9 +45,9 @@ def gaps(results: RunResults) -> Figure | None:
             for each, name in zip(of_feature, target_names(of_feature), strict=True)
             for gap in each.gaps
         }
-        sizes = sorted({group.responses for each in of_feature for group in each.groups})
-        size = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-        panels.append((f"{feature}; {size} answers a group", field, _largest([field])))
+        if len({column for _, column in field}) > max(MOST_COLUMNS, len(of_feature)):
+            field = {(column, row): cell for (row, column), cell in field.items()}
+        panels.append((f"{feature}; {readable(of_feature)}", field, _largest([field])))
     return _panels(
         f"{results.run.suite}: gaps between groups (outlined: disparity at level"
         f" {first.alpha:g}, Bonferroni over {first.family})",
@@ -53,15 +62,88 @@ def criteria(results: RunResults) -> Figure | None:
         return None
     fields = [_by_criterion(each.criteria, each.alpha) for each in found]
     reach = _largest(fields)  # one scale for all, or a model without gaps would look like one with
-    panels = [
-        (f"{shortened(name)}; {each.answers} answers", field, reach)
-        for name, each, field in zip(target_names(found), found, fields, strict=True)
-    ]
-    return _panels(
+    across = min(len(found), CRITERIA_ACROSS)
+    down = ceil(len(found) / across)
+    rows = max(len({row for row, _ in field}) for field in fields)
+    figure, axes = new_figure(
         f"{results.run.suite}: gaps by criterion (outlined: at level {found[0].alpha:g},"
         " Holm over a field)",
-        panels,
+        1.4 + down * (ROW_IN * rows + FACET_IN),
+        down=down,
+        across=across,
     )
+    for axis in axes[len(found) :]:
+        axis.set_visible(False)
+    image: Any = None
+    for place, axis in enumerate(axes[: len(found)]):
+        image = _field(axis, fields[place], reach)
+        read = found[place].answers - found[place].missing
+        axis.set_title(f"{facet_titles(found)[place]}; n={read}", fontsize=8, loc="left")
+        if place % across:
+            axis.set_yticklabels([])
+        below = place + across < len(found)
+        words = [
+            each.get_text().replace(f" {MINUS} ", f" {MINUS}\n") for each in axis.get_xticklabels()
+        ]
+        axis.set_xticklabels([] if below else words, fontsize=7.5)
+    _colour_bar(figure, image, list(axes), aspect=40, location="bottom")
+    return figure
+
+
+def pairs_of_groups(results: RunResults) -> Figure | None:
+    """Draw every group less every other as a square, for the findings that say the most."""
+    found = [
+        each for each in results.diagnoses
+        if len(each.groups) >= LEAST_SQUARE and len(_pairs(each)) == len(each.gaps)
+        and each.gaps
+    ]  # fmt: skip
+    if not found:
+        return None
+    shown = sorted(found, key=_strongest)[:MOST_SQUARES]
+    sides = [SQUARE_ROW_IN * len(each.groups) for each in shown]
+    figure, axes = new_figure(
+        f"{results.run.suite}: every group less every other (outlined: disparity at level"
+        f" {shown[0].alpha:g}, Bonferroni over {shown[0].family})",
+        0.5 + sum(sides) + SQUARE_PANEL_IN * len(shown),
+        down=len(shown),
+        heights=sides,
+    )
+    for axis, each in zip(axes, shown, strict=True):
+        field = _square(each)
+        image = _field(axis, field, _largest([field]), decimals=len(each.groups) <= MOST_WORDS)
+        axis.set_xticklabels(axis.get_xticklabels(), rotation=90)
+        name = f"{target_name(each)}: {each.feature} by {each.dimension}; {readable([each])}"
+        axis.set_title(visible(shortened(name)), fontsize=9, loc="left")
+        _colour_bar(figure, image, axis)
+    return figure
+
+
+def _pairs(diagnosis: Diagnosis) -> list[Gap]:
+    """Return the gaps between two groups; one with all others is none."""
+    names = {group.group for group in diagnosis.groups}
+    return [gap for gap in diagnosis.gaps if {gap.a, gap.b} <= names]
+
+
+def _strongest(diagnosis: Diagnosis) -> float:
+    ps = (gap.comparable_p(gap.p_adjusted) for gap in diagnosis.gaps)
+    return min((p for p in ps if p is not None), default=1.0)
+
+
+def _square(diagnosis: Diagnosis) -> Field:
+    """Return each pair twice, with opposite signs; groups are ranked by their means."""
+    known = {(gap.a, gap.b): (gap.gap.value, gap.verdict is Verdict.DISPARITY)
+             for gap in diagnosis.gaps}  # fmt: skip
+    ranked = sorted(diagnosis.groups, key=lambda group: -(group.mean.value or 0.0))
+    names = [group.group for group in ranked]
+    field: dict[tuple[str, str], tuple[float | None, bool]] = {}
+    for a in names:
+        for b in names:
+            value, found = known.get((a, b), (None, False))
+            if (b, a) in known:
+                other, found = known[b, a]
+                value = None if other is None else -other
+            field[a, b] = (0.0 if a == b else value, found)
+    return field
 
 
 def _by_criterion(judged: Sequence[CriterionGap], alpha: float) -> Field:
@@ -71,17 +153,35 @@ def _by_criterion(judged: Sequence[CriterionGap], alpha: float) -> Field:
     }
 
 
+def readable(diagnoses: Sequence[Diagnosis]) -> str:
+    """Say how many answers of a group gave a number."""
+    read = sorted({g.responses - g.missing for each in diagnoses for g in each.groups})
+    amount = str(read[0]) if len(read) == 1 else f"{read[0]} to {read[-1]}"
+    return f"{amount} readable answers a group"
+
+
 def _against(pair: Gap | CriterionGap) -> str:
     return f"{pair.a} {MINUS} {pair.b}"
 
 
 def _panels(title: str, panels: Sequence[tuple[str, Field, float]]) -> Figure:
     heights = [ROW_IN * len({row for row, _ in field}) for _, field, _ in panels]
-    figure, axes = new_figure(title, 0.5 + sum(heights) + PANEL_IN * len(panels), down=len(panels))
+    figure, axes = new_figure(
+        title, 0.5 + sum(heights) + PANEL_IN * len(panels), down=len(panels), heights=heights
+    )
     for axis, (about, field, reach) in zip(axes, panels, strict=True):
-        _field(figure, axis, field, reach)
+        _colour_bar(figure, _field(axis, field, reach), axis)
         axis.set_title(visible(about), fontsize=9, loc="left")
     return figure
+
+
+def _colour_bar(
+    figure: Figure, image: Any, axes: Any, aspect: int = 12, location: str = "right"
+) -> None:
+    bar = figure.colorbar(
+        image, ax=axes, label="gap, points", shrink=0.9, aspect=aspect, location=location
+    )
+    bar.outline.set_edgecolor(PALE)
 
 
 def _largest(fields: Sequence[Field]) -> float:
@@ -90,7 +190,8 @@ def _largest(fields: Sequence[Field]) -> float:
     return max(distances, default=0.0) or 1.0
 
 
-def _field(figure: Figure, axis: Any, field: Field, reach: float) -> None:
+def _field(axis: Any, field: Field, reach: float, *, decimals: bool = True) -> Any:
+    """Draw a field of colour with its numbers; with many rows, only those of disparities."""
     across = list(dict.fromkeys(column for _, column in field))
     down = list(dict.fromkeys(row for row, _ in field))
     nothing: tuple[float | None, bool] = (None, False)
@@ -105,23 +206,27 @@ def _field(figure: Figure, axis: Any, field: Field, reach: float) -> None:
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
     for (row, column), value in np.ndenumerate(values):
-        text = _signed(value)
+        found = field.get((down[row], across[column]), nothing)[1]
         colour = "white" if abs(value) > DARK * reach else INK
-        axis.text(column, row, text, ha="center", va="center", color=colour, fontsize=8)
-        if field.get((down[row], across[column]), nothing)[1]:
+        if decimals or found:
+            text = _signed(value, short=not decimals)
+            axis.text(
+                column, row, text, ha="center", va="center", color=colour,
+                fontsize=8 if decimals else 6,
+            )  # fmt: skip
+        if found:
             axis.add_patch(
                 Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, fill=False, ec=colour, lw=2)
             )
-    bar = figure.colorbar(image, ax=axis, label="gap, points", shrink=0.9, aspect=12)
-    bar.outline.set_edgecolor(PALE)
+    return image
 
 
-def _signed(value: float) -> str:
+def _signed(value: float, *, short: bool) -> str:
     """Return a gap with its sign, to two decimals as in every field; what rounds to 0 has none."""
     if np.isnan(value):
-        return "undefined"
-    text = f"{value:+.2f}"
-    return "0.00" if text in ("+0.00", "-0.00") else text.replace("-", MINUS)
+        return "?" if short else "undefined"
+    text = f"{value:+.1f}" if short else f"{value:+.2f}"
+    return text[1:] if float(text) == 0 else text.replace("-", MINUS)
 
 
 def _is_disparity(judged: CriterionGap, alpha: float) -> bool:

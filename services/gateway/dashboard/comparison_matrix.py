@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from services.gateway.dashboard.run_findings import answers_query, p_words, title_of, where_of
+from services.gateway.dashboard.run_findings import answers_query, title_of, where_of
 from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import interval, number
+from shared.formatting import interval, number, p_equals
 
 MOST_ACROSS = 6
 """More models than this stand one below the other, where there are fewer comparisons."""
@@ -107,7 +107,7 @@ def _cell(diagnosis: Diagnosis, gap: Gap | None) -> MatrixCell | None:
     estimate = gap.gap
     same = " ≈" if gap.verdict is Verdict.NO_DISPARITY else ""
     said = interval(estimate.value, estimate.low, estimate.high, estimate.reason)
-    p = p_words(gap.comparable_p(gap.p_adjusted))
+    p = p_equals(gap.comparable_p(gap.p_adjusted))
     verdict = gap.verdict.value.replace("_", " ")
     return MatrixCell(
         text=number(estimate.value, 2) + same,

@@ -138,7 +138,7 @@ def spreads_of(diagnosis: Diagnosis, values: Mapping[str, Sequence[float]]) -> S
     every = sorted(value for some in values.values() for value in some)
     if not every:
         return None
-    edges = _edges(every)
+    edges = histogram_edges(every)
     counts = {name: _counts(some, edges) for name, some in values.items() if some}
     most = max(max(each) / sum(each) for each in counts.values())
     ordered = sorted(counts, key=lambda name: (_median(values[name]), name))
@@ -157,8 +157,8 @@ def spreads_of(diagnosis: Diagnosis, values: Mapping[str, Sequence[float]]) -> S
     )
 
 
-def _edges(every: Sequence[float]) -> list[float]:
-    """Return the edges of the bars: around each value where there are few, else evenly."""
+def histogram_edges(every: Sequence[float], bins: int = BINS) -> list[float]:
+    """Return the edges of bars of sorted values: around each where there are few, else evenly."""
     different = sorted(set(every))
     if len(different) == 1:
         return [different[0] - 0.5, different[0] + 0.5]
@@ -167,7 +167,7 @@ def _edges(every: Sequence[float]) -> list[float]:
         first = different[0] - (between[0] - different[0])
         return [first, *between, different[-1] + (different[-1] - between[-1])]
     low, high = every[0], every[-1]
-    return [low + (high - low) * n / BINS for n in range(BINS + 1)]
+    return [low + (high - low) * n / bins for n in range(bins + 1)]
 
 
 def _counts(values: Sequence[float], edges: Sequence[float]) -> list[int]:

@@ -18,9 +18,10 @@ from services.gateway.dashboard.monitor_routes import monitor_page_routes
 from services.gateway.dashboard.operation_routes import operation_routes
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.rendering import page, style_sheet
-from services.gateway.dashboard.run_page_queries import RunPageQueries
 from services.gateway.dashboard.run_routes import run_page_routes
 from services.gateway.monitors.queries import MonitorQueries
+from services.gateway.runs.group_values import GroupValueQueries
+from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
 
 
@@ -31,7 +32,8 @@ class PageSources:
     runs: RunQueries
     monitors: MonitorQueries
     answers: AnswerQueries
-    run_pages: RunPageQueries
+    provenances: ProvenanceQueries
+    group_values: GroupValueQueries
     overview: OverviewQueries
 
 
@@ -47,7 +49,7 @@ def page_routes(
     router.include_router(action_routes(actions, tokens))
     router.include_router(monitor_page_routes(sources.monitors, sources.overview, tokens, now))
     router.include_router(answer_routes(sources.answers, sources.runs, tokens))
-    runs = run_page_routes(sources.runs, sources.answers, sources.run_pages, tokens)
+    runs = run_page_routes(sources.runs, sources.provenances, sources.group_values, tokens)
     router.include_router(runs)
 
     @router.get("/style.css")

@@ -9,7 +9,6 @@ from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import by_evidence, number, p_equals
 
 MOST_SENTENCES = 10
-LEAST_SHOWN_P = 1e-4
 DIRECT = "direct"
 THE_REST = "the rest"
 
@@ -105,11 +104,6 @@ def title_of(diagnosis: Diagnosis) -> str:
     return f"{diagnosis.feature.replace('_', ' ')} by {diagnosis.dimension.replace('_', ' ')}"
 
 
-def p_words(p: float | None) -> str:
-    """Return a p-value as people need it; what is tiny is said to be tiny."""
-    return "p < 0.0001" if p is not None and p < LEAST_SHOWN_P else p_equals(p)
-
-
 def answers_query(diagnosis: Diagnosis, group: str) -> str:
     """Return the query of the answers about a group that a finding is about."""
     known = "" if group == THE_REST else group_name(diagnosis.dimension, group)
@@ -141,7 +135,7 @@ def _sentence(diagnosis: Diagnosis, gap: Gap) -> DisparitySentence:
         amount=f"{number(abs(value))} {'lower' if value < 0 else 'higher'}",
         between=" and ".join(number(end) for end in ends),
         where=where_of(diagnosis),
-        p=p_words(gap.comparable_p(gap.p_adjusted)),
+        p=p_equals(gap.comparable_p(gap.p_adjusted)),
         doubts=tuple(doubts),
         answers=answers_query(diagnosis, gap.a),
         finding_id=diagnosis.id,
@@ -174,7 +168,7 @@ def _missing(diagnoses: Sequence[Diagnosis]) -> Iterator[UnmeasuredAnswers]:
         for group in most.groups:
             reasons.update(group.missing_reasons)
         tests = [
-            f"by {each.dimension.replace('_', ' ')} {p_words(each.missing.p_value)}"
+            f"by {each.dimension.replace('_', ' ')} {p_equals(each.missing.p_value)}"
             for each in some
             if each.missing and each.missing.p_value is not None
         ]

@@ -7,14 +7,14 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
 from services.gateway.auth import Tokens
-from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.comparison_matrix import matrices_of
 from services.gateway.dashboard.group_plots import forest_of, spreads_of
 from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.rendering import csv_file, page
 from services.gateway.dashboard.run_findings import run_summary, strongest_first, title_of, where_of
-from services.gateway.dashboard.run_page_queries import RunPageQueries
 from services.gateway.dashboard.run_tables import comparisons_table, groups_table
+from services.gateway.runs.group_values import GroupValueQueries
+from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
 from shared.contracts import Diagnosis
 
@@ -24,7 +24,10 @@ MOST_ROWS = 40
 
 
 def run_page_routes(
-    runs: RunQueries, answers: AnswerQueries, beside: RunPageQueries, tokens: Tokens
+    runs: RunQueries,
+    provenances: ProvenanceQueries,
+    group_values: GroupValueQueries,
+    tokens: Tokens,
 ) -> APIRouter:
     """Return the page of a run, and its tables."""
     router = APIRouter(dependencies=[Depends(tokens.signed_in)])
@@ -39,10 +42,9 @@ def run_page_routes(
         live: bool = False,
     ) -> HTMLResponse:
         progress = runs.progress(run_id)
-        run, suite = answers.planned(run_id)
         diagnoses = runs.diagnoses(run_id)
         chosen = _chosen(diagnoses, finding)
-        values = beside.values(run, suite, chosen) if chosen and suite else None
+        values = group_values.values(runs.run(run_id), chosen) if chosen else None
         shown = page(
             "run.html",
             forms=forms,
@@ -58,7 +60,7 @@ def run_page_routes(
             spreads=spreads_of(chosen, values.values) if chosen and values else None,
             comparisons=comparisons_table([chosen], run_id, most=MOST_ROWS) if chosen else None,
             groups=groups_table([chosen], run_id) if chosen else None,
-            provenance=beside.provenance(run, suite, diagnoses),
+            provenance=provenances.provenance(run_id),
         )
         return forms.kept_by(shown)
 

@@ -9,9 +9,9 @@ from services.gateway.dashboard.page_tables import (
     number_cell,
     words_cell,
 )
-from services.gateway.dashboard.run_findings import answers_query, p_words, strongest_first
+from services.gateway.dashboard.run_findings import answers_query, strongest_first
 from shared.contracts import Diagnosis, Gap, GroupSummary
-from shared.formatting import number
+from shared.formatting import number, p_value
 
 NAMING = ("model", "scaffold", "extractor", "number", "grouping")
 
@@ -74,7 +74,7 @@ def _comparison(diagnosis: Diagnosis, gap: Gap, run_id: str) -> tuple[PageCell, 
         number_cell(gap.gap.value),
         number_cell(gap.gap.low),
         number_cell(gap.gap.high),
-        PageCell(p_words(p).removeprefix("p = ").removeprefix("p "), p),
+        PageCell(p_value(p), p),
         words_cell(gap.reason or ""),
     )
 

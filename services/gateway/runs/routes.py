@@ -10,9 +10,11 @@ from fastapi.sse import EventSourceResponse
 from services.gateway.auditing import CallerAudit
 from services.gateway.auth import Tokens
 from services.gateway.runs.commands import RunCommands
+from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.impact_queries import ImpactQueries
 from services.gateway.runs.measurement_queries import MeasurementQueries
 from services.gateway.runs.measurements import AnswerMeasurements
+from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ImpactRequest, ResumeRequest, RunRequest
 from services.gateway.runs.study_queries import StudyQueries
@@ -86,6 +88,16 @@ def _read_routes(
                 yield now
             await asyncio.sleep(POLL_EVERY_S)
 
+    return router
+
+
+def run_background_routes(
+    provenances: ProvenanceQueries, values: GroupValueQueries, tokens: Tokens
+) -> APIRouter:
+    """Return the routes of what stands behind findings: their provenance, and values by group."""
+    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_read)])
+    router.add_api_route("/runs/{run_id}/provenance", provenances.provenance)
+    router.add_api_route("/runs/{run_id}/diagnoses/{diagnosis_id}/values", values.of_finding)
     return router
 
 

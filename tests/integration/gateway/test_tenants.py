@@ -98,6 +98,8 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/v1/runs/{run_id}/events"): Asked(READ, names=True, follows=True),
     ("GET", "/v1/runs/{run_id}/analysis"): Asked(READ, names=True),
     ("GET", "/v1/runs/{run_id}/measurements"): Asked(READ, names=True),
+    ("GET", "/v1/runs/{run_id}/provenance"): Asked(READ, names=True),
+    ("GET", "/v1/runs/{run_id}/diagnoses/{diagnosis_id}/values"): Asked(READ),
     ("GET", "/v1/runs/{run_id}/responses"): Asked(READ, names=True, texts=True),
     ("GET", "/v1/runs/{run_id}/features"): Asked(READ, names=True),
     ("GET", "/v1/monitors/{name}/runs"): Asked(READ, names=True),
@@ -251,6 +253,7 @@ class Gateway:
             .replace("{name}", MONITOR)
             .replace("{source}", TRAFFIC)
             .replace("{alarm_id}", self.ours.alarm_id)
+            .replace("{diagnosis_id}", self.ours.diagnosis_id)
         )
         headers = {"Authorization": f"Bearer {name}"} if name else {}
         sent: dict[str, Any] = {}

@@ -15,7 +15,9 @@ import pytest
 from biaswatch.bbq.rows import BbqRow, read_rows
 from biaswatch.bbq.suite import MARKS, order_of, paired, recording_of, suite_of
 from biaswatch.local.processes import supervised_processes
-from biaswatch.render.studies import as_markdown
+from biaswatch.local.run_results import RunResults
+from biaswatch.render.documents import as_markdown
+from biaswatch.render.studies import MOST_PAIRS
 from services.extractor import app as extractor
 from services.extractor.settings import ExtractorSettings
 from services.gateway.runs.study_queries import StudyQueries
@@ -37,6 +39,7 @@ from tests.support.bbq_rows import make_bbq_row
 from tests.support.bus import ProvisionedBus
 from tests.support.golden import golden
 from tests.support.recorded import RecordedData
+from tests.support.records import make_progress
 from tests.support.waiting import PATIENCE_S
 
 COLUMNS = {"arc": "unifiedqa-t5-11b_pred_arc", "race": "unifiedqa-t5-11b_pred_race"}
@@ -234,9 +237,13 @@ def assert_verdicts(found: Found, texts: Mapping[str, str]) -> None:
             assert verdict.flags[flag].value is wanted
 
 
+def report_of(found: Found) -> str:
+    return as_markdown(RunResults(make_progress(), [], studies=found.results), found.flagged)
+
+
 def assert_readable(found: Found) -> None:
-    report = as_markdown(found.results, found.flagged)
-    assert report.count("\n<details>\n") == len(found.flagged)
+    report = report_of(found)
+    assert report.count("\n<details>\n") == min(len(found.flagged), MOST_PAIRS)
     assert "**Reasoning:** (none)" not in report
 
 
@@ -355,7 +362,7 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
     apart = {(names[each.judge], each.kind): each.pairs[0] for each in found.results.apart}
     assert ("right", "yes_no") not in apart
     assert apart["no", "yes_no"].shares["flag_1"].count == flags.of
-    report = as_markdown(found.results, [])
+    report = report_of(found)
     assert "it always says yes; votes not counted" in report
     assert "## Votes that do not count" in report
 

@@ -7,6 +7,7 @@ from tests.support.records.findings import (
     make_diagnosis,
     make_evaluation,
     make_progress,
+    make_provenance,
     make_subject,
     make_verdict,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "make_plan",
     "make_probe",
     "make_progress",
+    "make_provenance",
     "make_response",
     "make_round",
     "make_round_evidence",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.gateway.runs.provenance import AnsweringModel, RunInstrument, RunProvenance
 from services.gateway.runs.views import RunProgress
 from shared.contracts import (
     Assessment,
@@ -68,6 +69,36 @@ def make_progress(**fields: Any) -> RunProgress:
         "diagnoses": 1,
     }
     return RunProgress(**{**given, **fields})
+
+
+def make_provenance(**fields: Any) -> RunProvenance:
+    """Make where a run's numbers come from."""
+    given = {
+        "suite": "countries",
+        "suite_hash": "0" * 32,
+        "about": "Questions about countries.",
+        "claim": "these prompts",
+        "questions": 5,
+        "repeats": 1,
+        "scaffolds": ["direct"],
+        "models": [
+            AnsweringModel(
+                target="replay:answers", versions=["gpt-5-mini-2026-01-01 (fp_1)"],
+                parameters="temperature 0", system_prompt=None,
+            )
+        ],
+        "judges": [],
+        "instruments": [RunInstrument(name="words", version="1", instrument="word counts")],
+        "ranges": {},
+        "seed": "7",
+        "judging_seed": None,
+        "begun": AT,
+        "concluded": AT,
+        "tokens": 1234,
+        "cost": None,
+        "software": "0.1.0",
+    }  # fmt: skip
+    return RunProvenance(**{**given, **fields})
 
 
 def make_assessment(**fields: Any) -> Assessment:

@@ -3,6 +3,7 @@
 import csv
 import json
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from lxml import html
@@ -10,9 +11,9 @@ from rich.console import Console
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.columns import Column, GapRow, Shown, gap_rows
-from biaswatch.render.documents import as_csv, as_markdown
+from biaswatch.render.documents import anchor, as_csv, as_markdown
 from biaswatch.render.findings import conclusions, dimension_notes
-from biaswatch.render.report import ReportFormat, report_text
+from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, findings_table
 from shared.contracts import (
     Diagnosis,
@@ -24,7 +25,7 @@ from shared.contracts import (
     OverallTest,
     Verdict,
 )
-from tests.support.records import make_diagnosis, make_progress
+from tests.support.records import make_diagnosis, make_progress, make_provenance
 
 RUN = make_progress(suite="countries", targets=["replay:answers"])
 HOSTILE = '=cmd|"<script>alert(1)</script>"![x](http://x)\n# head'
@@ -63,6 +64,67 @@ def test_a_report_holds_gaps_missing_answers_and_what_it_is_about() -> None:
         "these prompts",
     ):
         assert said in text
+
+
+def test_the_first_page_says_what_was_found_how_sure_and_what_not_before_any_table() -> None:
+    text = as_markdown(RunResults(RUN, [diagnosis()]))
+    first, _, rest = text.partition("## Contents")
+    titles = [line for line in first.splitlines() if line.startswith("## ")]
+    assert titles == [
+        "## What was found",
+        "## How sure this is",
+        "## What was not found",
+        "## What was not measured",
+    ]
+    assert "|" not in first
+    assert "**1 of 1 comparison shows a disparity.**" in first
+    assert "**France** is **1 higher** than Peru in words at replay:answers" in first
+    assert "1 of 5 answers gave no number (1 refused)" in first
+    assert "## Method" in rest
+
+
+def test_a_report_says_where_its_numbers_come_from() -> None:
+    text = as_markdown(RunResults(RUN, [diagnosis()], provenance=make_provenance()))
+    for said in (
+        "| suite hash | 00000000000000000000000000000000 |",
+        "called itself gpt-5-mini-2026-01-01 (fp\\_1); temperature 0",
+        "| instrument | words 1, by word counts |",
+        "| seed | 7 |",
+        "| code | biaswatch 0.1.0 |",
+    ):
+        assert said in text
+
+
+def test_contents_lead_to_every_section_in_markdown_and_on_the_page() -> None:
+    results = RunResults(RUN, [diagnosis()], provenance=make_provenance())
+    text = as_markdown(results)
+    titles = [line[3:] for line in text.partition("## Contents")[2].splitlines()
+              if line.startswith("## ")]  # fmt: skip
+    page = html.fromstring(report_text(ReportFormat.HTML, results, ()))
+    there = {each.get("id") for each in page.iter() if each.get("id")}
+    links = [str(each.get("href")) for each in page.iterfind(".//a")]
+    assert [f"- [{title}](#{anchor(title)})" in text for title in titles] == [True] * len(titles)
+    assert {link[1:] for link in links} <= there
+    assert all(link.startswith("#") for link in links)
+
+
+def test_two_hundred_comparisons_are_one_table_of_nulls_and_few_tables_in_all() -> None:
+    many = [many_groups().model_copy(update={"feature": f"f{n}"}) for n in range(20)]
+    text = as_markdown(RunResults(RUN, many))
+    first, _, rest = text.partition("## Contents")
+    assert first.count("\n- ") < 40
+    nulls = rest.partition("## Comparisons that show no disparity")[2].partition("## Method")[0]
+    assert nulls.count("\n| f") == 20
+    assert text.count("\n|---") < 10
+    page = html.fromstring(report_text(ReportFormat.HTML, RunResults(RUN, many), ()))
+    folded = page.findall(".//details//table")
+    assert len(page.findall(".//table")) == 1 + len(folded)
+
+
+def test_a_picture_beside_a_report_is_shown_from_where_the_report_lies(tmp_path: Path) -> None:
+    pictures = [tmp_path / "my figures" / "gaps.svg"]
+    lines = picture_lines(pictures, tmp_path / "report.md")
+    assert lines[0].endswith("](my%20figures/gaps.svg)")
 
 
 def test_what_people_and_models_wrote_stays_text() -> None:
@@ -153,7 +215,7 @@ def test_of_many_groups_means_are_shown_raw_and_shrunken_with_ranks_and_chance()
     text = as_markdown(RunResults(RUN, [many_groups()])).splitlines()
     assert "| g8 | 9 | 9 | 0 | 8 \\[no interval\\] | 4 | 1 (2 to 7) |" in text
     assert any("for looking, for no verdict" in line for line in text)
-    assert "| selection\\_rate | Impact Ratio | 0.71 |  | 0.69 | 0.6 |" in text
+    assert any("| selection\\_rate | Impact Ratio | 0.71 |  | 0.69 | 0.6 |" in line for line in text)
     rows = [line for line in text if line.startswith(("| g7 - ", "| g0 - "))]
     assert rows[0].startswith("| g7 - g8")
     [note] = [each for each in dimension_notes(many_groups()) if "random labels" in each]
@@ -187,7 +249,7 @@ def test_a_page_is_one_file_that_needs_nothing_from_elsewhere_and_runs_nothing()
     assert page.findall(".//table")
     assert hostile in {(cell.text or "").strip() for cell in page.iterfind(".//td")}
     assert not page.findall(".//script")
-    assert not page.findall(".//a")
+    assert all((each.get("href") or "").startswith("#") for each in page.iterfind(".//a"))
     sources = [each.get("src") or "" for each in page.iterfind(".//img")]
     assert sources
     assert all(each.startswith("data:image/svg+xml;base64,") for each in sources)

@@ -1,0 +1,183 @@
+"""The first page of a report: what was found, how sure, what was not found, what not measured."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from biaswatch.local.run_results import RunResults
+from biaswatch.render.findings import NOTHING_TO_COMPARE
+from biaswatch.render.studies import (
+    SCORES_MEAN,
+    left_out,
+    score_conclusions,
+    score_lead,
+    unclear_scores,
+    unread_scores,
+)
+from biaswatch.render.tables import escape_md
+from services.gateway.dashboard.run_findings import RunSummary, run_summary
+from shared.contracts import Diagnosis, Gap, Verdict
+from shared.formatting import coverage, number
+
+MOST_SCORES = 10
+MOST_LINES = 8
+"""So many lines of one kind on the first page; tables below have all."""
+
+
+def first_page(results: RunResults) -> Iterator[str]:
+    """Return the lines of the first page, each section under its heading."""
+    compared = [each for each in results.diagnoses if not each.stratum]
+    summary = run_summary(compared)
+    yield from ("## What was found", "")
+    yield from _found(results, summary)
+    yield from ("", "## How sure this is", "")
+    yield from _bullets(_certainty(results, compared))
+    yield from ("", "## What was not found", "")
+    yield from _bullets(_not_found(results, summary))
+    yield from ("", "## What was not measured", "")
+    yield from _bullets(_not_measured(results, summary))
+
+
+def lead(summary: RunSummary) -> str:
+    """Return the decisive sentence of a run that compares groups."""
+    if not summary.comparisons:
+        return NOTHING_TO_COMPARE
+    if not summary.disparities:
+        return f"None of {_counted(summary.comparisons)} shows a disparity."
+    verb = "shows" if summary.disparities == 1 else "show"
+    return f"{summary.disparities} of {_counted(summary.comparisons)} {verb} a disparity."
+
+
+def _counted(comparisons: int) -> str:
+    return "1 comparison" if comparisons == 1 else f"{comparisons} comparisons"
+
+
+def _found(results: RunResults, summary: RunSummary) -> Iterator[str]:
+    if scores := score_conclusions(results.studies):
+        some = scores[:MOST_SCORES]
+        yield from (f"**{score_lead(results.studies)}**", "")
+        yield from (f"- {escape_md(each)}" for each in some)
+        if left := len(scores) - len(some):
+            yield f"- {left} more models and categories, nearer to 0, are in the table."
+        if not summary.comparisons:
+            return
+        yield ""
+    yield from (f"**{lead(summary)}**", "")
+    for each in summary.found:
+        between = f", between {each.between}" if each.between else ""
+        doubts = "".join(f"; {doubt}" for doubt in each.doubts)
+        yield (
+            f"- **{escape_md(each.a)}** is **{each.amount}** than {escape_md(each.b)} in"
+            f" {escape_md(each.feature)} at {escape_md(each.where)}{between}"
+            f" ({escape_md(each.p)}){escape_md(doubts)}."
+        )
+    if left := summary.disparities - len(summary.found):
+        yield f"- {left} more disparities, with weaker evidence, are in the details."
+
+
+def _certainty(results: RunResults, compared: Sequence[Diagnosis]) -> Iterator[str]:
+    """Say what errors are bounded, what it is about, and what could still be there."""
+    if results.studies and results.studies.scores:
+        yield SCORES_MEAN
+        if results.studies.score_gaps:
+            yield "Comparisons of models are corrected together (Holm)."
+    if not compared:
+        return
+    first = compared[0]
+    yield (
+        f"A false disparity anywhere among the {_counted(first.family)} has a chance of at most"
+        f" {number(100 * first.alpha)} % (Bonferroni's correction); all intervals hold together"
+        f" with {coverage(first.alpha)}. {tolerance_said(first.tolerance)}"
+    )
+    yield f"The conclusions are about {first.claim}."
+    found = [gap for each in compared for gap in each.gaps if gap.verdict is Verdict.DISPARITY]
+    if undone := sum(gap.survives_missing is False for gap in found):
+        yield f"{undone} of the {len(found)} disparities could be undone by the missing answers."
+    elif found and all(gap.survives_missing for gap in found):
+        yield "No missing answer could undo a disparity, whatever it would have been."
+    yield from _still_possible(compared)
+
+
+def tolerance_said(tolerance: float) -> str:
+    """Say which gaps do not matter."""
+    if not tolerance:
+        return "Every gap matters, however small: the tolerance is 0."
+    return f"A gap of up to {number(tolerance)} does not matter."
+
+
+def _still_possible(compared: Sequence[Diagnosis]) -> Iterator[str]:
+    """Say how large a gap the undecided comparisons could hide, for each number."""
+    hidden: dict[str, list[float]] = {}
+    for each in compared:
+        ends = (_largest_end(gap) for gap in each.gaps if gap.verdict is Verdict.NOT_ENOUGH)
+        hidden.setdefault(each.feature, []).extend(end for end in ends if end is not None)
+    told = [(name, median(ends)) for name, ends in hidden.items() if ends][:MOST_LINES]
+    if told:
+        said = ", ".join(f"{number(end, 2)} in {name.replace('_', ' ')}" for name, end in told)
+        yield f"Half of the undecided comparisons could still hide a gap of up to {said}, or more."
+
+
+def _largest_end(gap: Gap) -> float | None:
+    ends = [abs(end) for end in (gap.gap.low, gap.gap.high) if end is not None]
+    return max(ends, default=None)
+
+
+def _not_found(results: RunResults, summary: RunSummary) -> Iterator[str]:
+    if unclear := unclear_scores(results.studies):
+        yield f"Bias scores whose interval holds 0: {'; '.join(unclear)}."
+    alike, open_ = (
+        sum(each.count for each in some) for some in (summary.not_found, summary.undecided)
+    )
+    if not summary.comparisons:
+        yield "No groups were compared with each other, so nothing is said of any gap."
+        return
+    if alike:
+        yield f"{_counted(alike)}: shown to differ by no more than the tolerance."
+        for each in summary.not_found[:MOST_LINES]:
+            yield f"{each.what}: {each.count} of {each.of}, {each.note}."
+    if open_:
+        yield (
+            f"{_counted(open_)}: too little evidence for a disparity or against one. That is no"
+            " finding that groups are treated alike; more questions or repeats would decide, and"
+            " `biaswatch plan` says how many."
+        )
+    if not alike and not open_:
+        yield "Nothing: every comparison shows a disparity."
+
+
+def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
+    run, silent = results.run, True
+    if run.responses < run.probes:
+        yield f"{run.probes - run.responses} of {run.probes} answers never came: {run.stand}."
+        silent = False
+    for paused in run.paused:
+        yield paused.in_words()
+    for each in summary.missing[:MOST_LINES]:
+        why = f" ({each.reasons})" if each.reasons else ""
+        differs = f"; the same in all groups? {each.differs}" if each.differs else ""
+        yield f"{each.what}: {each.missing} of {each.asked} answers gave no number{why}{differs}."
+        silent = False
+    if (left := len(summary.missing) - MOST_LINES) > 0:
+        yield f"{left} more numbers lack answers; the table of groups counts them."
+    for sentence in left_out(results.studies) if results.studies else ():
+        yield sentence
+        silent = False
+    for sentence in unread_scores(results.studies):
+        yield sentence
+        silent = False
+    if silent and run.responses:
+        yield "Every answer came, and every one gave its numbers."
+    yield from _strata(results.diagnoses)
+
+
+def _strata(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+    if names := sorted({each.dimension for each in diagnoses if each.stratum}):
+        yield f"{', '.join(names)}: conditions of the questions, described and not compared."
+
+
+def _bullets(sentences: Iterator[str]) -> Iterator[str]:
+    return (f"- {_code_kept(each)}" for each in sentences)
+
+
+def _code_kept(sentence: str) -> str:
+    """Escape a sentence, less our own commands in it."""
+    return escape_md(sentence).replace("\\`biaswatch plan\\`", "`biaswatch plan`")

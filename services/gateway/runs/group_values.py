@@ -1,0 +1,113 @@
+"""Reads some values of a finding by group, of which the spread of answers is drawn."""
+
+from collections.abc import Iterator, Sequence
+from zlib import crc32
+
+from pydantic import BaseModel
+
+from services.gateway.runs.queries import RunQueries
+from shared.contracts import (
+    Diagnosis,
+    Features,
+    Probe,
+    Run,
+    SuiteOutline,
+    SuiteProbe,
+    features_id_of,
+    probe_of,
+)
+from shared.contracts.expansion import set_of
+from shared.errors import NotFoundError
+from shared.store import PlannedProbes, Store
+
+MOST_VALUES = 1200
+"""Answers of which a spread is drawn; of a larger run, those of some sets drawn by their names."""
+
+
+class GroupValues(BaseModel):
+    """Values of one number by group, of so many answers among all."""
+
+    values: dict[str, list[float]]
+    answers: int
+    of: int
+
+
+class GroupValueQueries:
+    """Reads values of findings; it blocks, so call it in a thread."""
+
+    def __init__(self, store: Store, runs: RunQueries) -> None:
+        self._store = store
+        self._runs = runs
+
+    def of_finding(self, run_id: str, diagnosis_id: str) -> GroupValues:
+        """Return values of a finding's number by group, of 1,200 answers at most.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such run, or it has no such finding.
+        """
+        for each in self._runs.diagnoses(run_id):
+            if each.id == diagnosis_id:
+                return self.values(self._runs.run(run_id), each)
+        raise NotFoundError(f"The run {run_id} has no finding {diagnosis_id}.")
+
+    def values(self, run: Run, diagnosis: Diagnosis) -> GroupValues:
+        """Return values of a finding's number by group; none of a window of traffic."""
+        of = sum(group.responses for group in diagnosis.groups)
+        outline = self._store.suites.outline(run.suite_hash)
+        if outline is None:
+            return GroupValues(values={}, answers=0, of=of)
+        probes = {
+            features_id_of(probe, pin.name, pin.version): probe
+            for pin in run.extractors
+            if pin.name == diagnosis.extractor
+            for probe in self._probes(run, outline, diagnosis)
+        }
+        found: dict[str, list[float]] = {}
+        for each in self._store.records.get(Features, probes):
+            value = each.values.get(diagnosis.feature)
+            if value is not None:
+                group = probes[each.id].groups[diagnosis.dimension]
+                found.setdefault(group, []).append(value)
+        return GroupValues(values=found, answers=len(probes), of=of)
+
+    def _probes(self, run: Run, outline: SuiteOutline, diagnosis: Diagnosis) -> Iterator[Probe]:
+        most = max(1, MOST_VALUES // run.repeats)
+        for target in run.targets:
+            if target.name == diagnosis.target:
+                for item in self._items(run, outline, diagnosis.dimension, most):
+                    for repeat in range(run.repeats):
+                        yield probe_of(
+                            run, outline.header, item, target, diagnosis.scaffold, repeat, run.at
+                        )
+
+    def _items(
+        self, run: Run, outline: SuiteOutline, dimension: str, most: int
+    ) -> list[SuiteProbe]:
+        """Return questions about a dimension: of a large suite, those of some sets."""
+        if run.sets is None and outline.probes > most:
+            positions = _some_sets(list(self._store.suites.sets(outline.hash)), most)
+            items: Sequence[SuiteProbe] = self._store.suites.probes(outline.hash, positions)
+        else:
+            items = list(PlannedProbes(self._store.suites, outline, run).items())
+        about = [each for each in items if dimension in each.groups]
+        return about if len(about) <= most else _of_some_sets(about, most)
+
+
+def _of_some_sets(items: Sequence[SuiteProbe], most: int) -> list[SuiteProbe]:
+    chosen = _some_sets([(n, set_of(each)) for n, each in enumerate(items)], most)
+    return [items[n] for n in chosen]
+
+
+def _some_sets(named: Sequence[tuple[int, str]], most: int) -> list[int]:
+    """Return the positions of whole sets, drawn by their names, until there are enough."""
+    sets: dict[str, list[int]] = {}
+    for position, name in named:
+        sets.setdefault(name, []).append(position)
+    chosen: list[int] = []
+    for name in sorted(sets, key=lambda one: crc32(one.encode())):
+        if chosen and len(chosen) + len(sets[name]) > most:
+            break
+        chosen += sets[name]
+    return chosen

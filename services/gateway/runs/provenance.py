@@ -1,0 +1,166 @@
+"""Where a run's numbers come from: suite, models, instruments, seeds, dates, code."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from importlib.metadata import version
+from itertools import islice
+
+from pydantic import BaseModel
+
+from services.gateway.runs.queries import RunQueries
+from shared.contracts import (
+    Probe,
+    Response,
+    Run,
+    SuiteOutline,
+    SuiteProbe,
+    Target,
+    probe_of,
+    response_id_of,
+)
+from shared.store import PlannedProbes, Store
+
+REPORTED_BY = 4
+"""The first and as many of the last questions of a model say which versions answered."""
+
+
+class AnsweringModel(BaseModel):
+    """A model under test, and what it called itself."""
+
+    target: str
+    versions: list[str]
+    """With the fingerprint that the provider gives, if any; from its first and last answers."""
+    parameters: str
+    system_prompt: str | None
+
+
+class RunInstrument(BaseModel):
+    """An extractor of a run at its version."""
+
+    name: str
+    version: str
+    instrument: str
+    """What it measures with, such as a model or a word list."""
+
+
+class RunProvenance(BaseModel):
+    """Where a run's numbers come from."""
+
+    suite: str
+    suite_hash: str | None
+    """Null for a window of production traffic, which has no suite."""
+    about: str
+    claim: str | None
+    """What conclusions are about."""
+    questions: int
+    repeats: int
+    scaffolds: list[str]
+    models: list[AnsweringModel]
+    judges: list[str]
+    instruments: list[RunInstrument]
+    ranges: dict[str, tuple[float, float]]
+    """The least and the largest value of a number, where the suite declares them."""
+    seed: str
+    """What everything random of the statistics is drawn from."""
+    judging_seed: int | None
+    begun: datetime
+    concluded: datetime | None
+    tokens: int | None
+    cost: float | None
+    software: str
+    """The version of biaswatch that answers this request."""
+
+
+class ProvenanceQueries:
+    """Reads where numbers come from; it blocks, so call it in a thread."""
+
+    def __init__(self, store: Store, runs: RunQueries) -> None:
+        self._store = store
+        self._runs = runs
+
+    def provenance(self, run_id: str) -> RunProvenance:
+        """Return the suite, models, instruments, seeds, dates and code of a run.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such run.
+        """
+        run = self._runs.run(run_id)
+        diagnoses = self._runs.diagnoses(run_id)
+        outline = self._store.suites.outline(run.suite_hash)
+        planned = PlannedProbes(self._store.suites, outline, run) if outline else None
+        spent = self._store.calls.spending([run.id]).get(run.id)
+        judging = run.judging
+        return RunProvenance(
+            suite=run.suite,
+            suite_hash=run.suite_hash,
+            about=outline.header.about if outline else "",
+            claim=next((each.claim for each in diagnoses), None),
+            questions=planned.questions if planned else 0,
+            repeats=run.repeats,
+            scaffolds=list(run.scaffolds),
+            models=list(self._models(run, outline, planned)),
+            judges=[judge.name for judge in judging.judges] if judging else [],
+            instruments=list(self._instruments(run)),
+            ranges=outline.header.ranges if outline else {},
+            seed=str(int(run.id, 16)),
+            judging_seed=judging.seed if judging else None,
+            begun=run.at,
+            concluded=max((each.at for each in diagnoses), default=None),
+            tokens=spent.tokens if spent else None,
+            cost=spent.cost if spent else None,
+            software=version("biaswatch"),
+        )
+
+    def _instruments(self, run: Run) -> Iterator[RunInstrument]:
+        known = {(each.name, each.version): each for each in self._store.extractors.ever()}
+        for pin in run.extractors:
+            status = known.get((pin.name, pin.version))
+            instrument = status.instrument if status else ""
+            yield RunInstrument(name=pin.name, version=pin.version, instrument=instrument)
+
+    def _models(
+        self, run: Run, outline: SuiteOutline | None, planned: PlannedProbes | None
+    ) -> Iterator[AnsweringModel]:
+        items = _ends(planned) if planned else []
+        for target in run.targets:
+            if outline:
+                asked = _first_and_last(run, outline, target, items)
+                answers = [response_id_of(each) for each in asked]
+            else:
+                most = 2 * REPORTED_BY
+                answers = self._store.records.ids_of_run(Response, run.id, after="", most=most)
+            yield AnsweringModel(
+                target=target.name,
+                versions=self._versions(answers),
+                parameters=", ".join(
+                    f"{name} {value}" for name, value in target.parameters.items()
+                ),
+                system_prompt=target.system_prompt,
+            )
+
+    def _versions(self, response_ids: Sequence[str]) -> list[str]:
+        said = (
+            f"{each.model} ({each.fingerprint})" if each.fingerprint else each.model
+            for each in self._store.records.get(Response, response_ids)
+        )
+        return sorted({each for each in said if each})
+
+
+def _ends(planned: PlannedProbes) -> list[SuiteProbe]:
+    """Return the first and the last questions, each once."""
+    some = list(islice(planned.items(), REPORTED_BY))
+    last = planned.items(max(0, planned.questions - REPORTED_BY))
+    return list({each.key: each for each in [*some, *last]}.values())
+
+
+def _first_and_last(
+    run: Run, outline: SuiteOutline, target: Target, items: Sequence[SuiteProbe]
+) -> list[Probe]:
+    return [
+        probe_of(run, outline.header, item, target, scaffold, repeat, run.at)
+        for item in items
+        for scaffold in run.scaffolds[:1]
+        for repeat in {0, run.repeats - 1}
+    ]
