@@ -4,6 +4,7 @@ from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from biaswatch.local.run_results import RunResults
@@ -145,7 +146,9 @@ def test_intervals_are_drawn_inside_the_range_that_the_suite_declares() -> None:
     for picture, ends in ((groups_picture, (1.0, 4.0)), (comparisons, (-3.0, 3.0))):
         figure = picture(results)
         assert figure is not None
-        drawn = [x for line in figure.axes[0].get_lines() for x in line.get_xdata()]
+        drawn = [
+            float(x) for line in figure.axes[0].get_lines() for x in np.ravel(line.get_xdata())
+        ]
         assert (min(drawn), max(drawn)) == ends
 
 
