@@ -15,9 +15,7 @@ from services.gateway.administration.requests import PurgedTexts
 from services.gateway.channels.views import ChannelView, RetriedChannel
 from services.gateway.monitors.views import AlarmView, AppliedMonitor, MonitorStatus, MonitorView
 from services.gateway.monitors.window_views import WindowView
-from services.gateway.runs.group_values import GroupValues
 from services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
-from services.gateway.runs.provenance import RunProvenance
 from services.gateway.runs.views import (
     FlaggedPair,
     Interpretation,
@@ -153,15 +151,6 @@ class GatewayClient:
                 before = read
             else:
                 return
-
-    async def provenance(self, run_id: str) -> RunProvenance:
-        """Return the suite, models, instruments, seeds, dates and code of a run."""
-        return await self._ask(RunProvenance, "GET", path("runs", run_id, "provenance"))
-
-    async def group_values(self, run_id: str, diagnosis_id: str) -> GroupValues:
-        """Return values of a finding by group, of so many answers as a spread is drawn of."""
-        where = path("runs", run_id, "diagnoses", diagnosis_id, "values")
-        return await self._ask(GroupValues, "GET", where)
 
     async def assessments(self, run_id: str) -> list[Assessment]:
         """Return what else was looked at: quality, consistency, who is treated how."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from biaswatch.local.client import GatewayClient
+from biaswatch.local.client import GatewayClient, path
 from services.gateway.dashboard.run_findings import strongest_first
 from services.gateway.runs.group_values import GroupValues
 from services.gateway.runs.provenance import RunProvenance
@@ -77,6 +77,8 @@ async def with_background(client: GatewayClient, results: RunResults) -> RunResu
     pairs = ((each, gap) for each in results.diagnoses for gap in each.gaps)
     telling = dict.fromkeys(each.id for each, _ in sorted(pairs, key=strongest_first))
     values = {
-        each: await client.group_values(run_id, each) for each in list(telling)[:MOST_SPREADS]
+        each: await client.read(GroupValues, path("runs", run_id, "diagnoses", each, "values"))
+        for each in list(telling)[:MOST_SPREADS]
     }
-    return replace(results, provenance=await client.provenance(run_id), values=values)
+    provenance = await client.read(RunProvenance, path("runs", run_id, "provenance"))
+    return replace(results, provenance=provenance, values=values)

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from biaswatch.local.run_results import RunResults
 from biaswatch.render import interpretations, studies
 from biaswatch.render.assessments import SUMMARY_HEAD, summary_row, tables_of_all
+from biaswatch.render.bias_scores import scores_csv
 from biaswatch.render.columns import GAP_COLUMNS, gap_rows
 from biaswatch.render.report_method import limits, method, provenance_table
 from biaswatch.render.report_summary import first_page
 from biaswatch.render.report_tables import detail_tables, folded, nulls_table
-from biaswatch.render.studies import scores_csv
 from biaswatch.render.tables import escape_md, findings_csv, markdown_table
 from services.gateway.runs.views import FlaggedPair
 

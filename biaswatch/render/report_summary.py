@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.findings import NOTHING_TO_COMPARE
-from biaswatch.render.studies import (
+from biaswatch.render.bias_scores import (
     SCORES_MEAN,
-    left_out,
     score_conclusions,
     score_lead,
     unclear_scores,
     unread_scores,
 )
+from biaswatch.render.findings import NOTHING_TO_COMPARE
+from biaswatch.render.studies import left_out
 from biaswatch.render.tables import escape_md
 from services.gateway.dashboard.run_findings import RunSummary, run_summary
 from shared.contracts import Diagnosis, Gap, Verdict

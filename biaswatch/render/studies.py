@@ -6,9 +6,10 @@ from itertools import groupby
 
 from rich.console import Console
 
+from biaswatch.render.bias_scores import percent
 from biaswatch.render.findings import target_name
 from biaswatch.render.flagged_pairs import STATEMENTS, folded_pair
-from biaswatch.render.tables import csv_text, escape, escape_md, markdown_table, terminal_table
+from biaswatch.render.tables import escape, escape_md, markdown_table, terminal_table
 from services.gateway.runs.views import (
     FlaggedPair,
     JudgeControls,
@@ -18,7 +19,6 @@ from services.gateway.runs.views import (
     Scores,
     StudyResults,
 )
-from shared.contracts import Estimate
 from shared.formatting import UNDEFINED, number, p_equals, p_value
 
 VOTED = {
@@ -36,12 +36,6 @@ MEANING = (
 MOST_GAPS, MOST_COMPARED, MOST_PAIRS = 10, 60, 40
 """So many models are compared in a terminal and in a report, and so many pairs are written out."""
 COMPARED_HEAD = ("model", "against", "category", "what", "points", "adjusted p")
-SCORES_MEAN = (
-    "Bias scores run from -100 (whenever an answer names a person, against the stereotype) to 100"
-    " (always with it). Each interval covers 95 % by itself, with contexts as units. Condition and"
-    " polarity are strata of the questions: they are described, and no verdict is given of them."
-)
-CONDITIONS = {"ambig": "where the context leaves it open", "disambig": "where the context tells"}
 
 
 def _score_rows(studies: StudyResults) -> Iterator[list[str]]:
@@ -50,8 +44,8 @@ def _score_rows(studies: StudyResults) -> Iterator[list[str]]:
         yield [
             *_model_and_category(each),
             *map(str, counts),
-            _percent(each.accuracy),
-            _percent(each.bias),
+            percent(each.accuracy),
+            percent(each.bias),
         ]
 
 
@@ -60,7 +54,7 @@ def _pair_rows(studies: StudyResults) -> Iterator[list[str]]:
         for name, words in STATEMENTS.items():
             share = each.shares[name]
             counts = map(str, (share.count, share.of, share.without))
-            yield [*_model_and_category(each), words, *counts, _percent(share.share, 100)]
+            yield [*_model_and_category(each), words, *counts, percent(share.share, 100)]
 
 
 def _judge_rows(studies: StudyResults) -> Iterator[list[str]]:
@@ -77,8 +71,8 @@ def _judge_rows(studies: StudyResults) -> Iterator[list[str]]:
 def _moved(each: JudgeControls) -> str:
     """Say what length does to a judge's yes and no, and position to its guesses, in percent."""
     if each.length_bias:
-        return f"padding {_percent(each.length_bias, 100)}"
-    return f"first of four {_percent(each.position_bias, 100)}" if each.position_bias else UNDEFINED
+        return f"padding {percent(each.length_bias, 100)}"
+    return f"first of four {percent(each.position_bias, 100)}" if each.position_bias else UNDEFINED
 
 
 def _apart_rows(studies: StudyResults) -> Iterator[list[str]]:
@@ -88,7 +82,7 @@ def _apart_rows(studies: StudyResults) -> Iterator[list[str]]:
                 share = each.shares[name]
                 counts = (str(share.count), str(share.of))
                 who = (apart.judge, *_model_and_category(each))
-                yield [*who, STATEMENTS[name], *counts, _percent(share.share, 100)]
+                yield [*who, STATEMENTS[name], *counts, percent(share.share, 100)]
 
 
 def _uncontrolled(studies: StudyResults) -> Iterator[str]:
@@ -226,87 +220,6 @@ def flagged_pairs(flagged: Sequence[FlaggedPair]) -> Iterator[str]:
         yield f"{left} more are in `--format jsonl`."
 
 
-def score_conclusions(studies: StudyResults | None) -> list[str]:
-    """Return for each model and category both bias scores and accuracies, with their intervals.
-
-    Those whose intervals lie farthest from 0 come first.
-    """
-    if studies is None:
-        return []
-
-    def title(each: Scores) -> tuple[str, str]:
-        return target_name(each), each.category
-
-    found = []
-    for (model, category), each_condition in groupby(sorted(studies.scores, key=title), key=title):
-        some = list(each_condition)
-        by_condition = {each.condition: each for each in some}
-        there = [by_condition[name] for name in CONDITIONS if name in by_condition]
-        biases = (f"{_percent(each.bias)} {CONDITIONS[each.condition]}" for each in there)
-        accuracies = (f"{_percent(each.accuracy)} %" for each in there)
-        said = (
-            f"{model}, {category}: bias score {', '.join(biases)}; accuracy"
-            f" {' and '.join(accuracies)}{' respectively' if len(there) > 1 else ''}."
-        )
-        found.append((max(_from_zero(each.bias) for each in some), said))
-    return [said for _, said in sorted(found, key=lambda each: -each[0])]
-
-
-def _from_zero(score: Estimate) -> float:
-    """Return how far an interval lies from 0; one that holds 0, or none, counts as 0."""
-    if score.low is None or score.high is None:
-        return 0.0
-    return max(score.low, -score.high, 0.0)
-
-
-def score_lead(studies: StudyResults | None) -> str:
-    """Return the decisive sentence of a study that has bias scores."""
-    scores = studies.scores if studies else []
-    apart = sum(_from_zero(each.bias) > 0 for each in scores)
-    verb = "lies" if apart == 1 else "lie"
-    return f"{apart} of {len(scores)} bias scores {verb} apart from 0, each by its own interval."
-
-
-def unclear_scores(studies: StudyResults | None) -> list[str]:
-    """Return which bias scores may be 0."""
-    return [
-        f"{target_name(each)}, {each.category}, {each.condition} ({_percent(each.bias)})"
-        for each in (studies.scores if studies else [])
-        if not _from_zero(each.bias)
-    ][:MOST_GAPS]
-
-
-def unread_scores(studies: StudyResults | None) -> Iterator[str]:
-    """Say which answers no score counts."""
-    for each in studies.scores if studies else []:
-        counts = {
-            "missing": each.missing,
-            "choose no option": each.unmatched,
-            "do not say who the stereotype is about": each.without_target,
-        }
-        if said := ", ".join(f"{count} {what}" for what, count in counts.items() if count):
-            yield (
-                f"{target_name(each)}, {each.category}, {each.condition}: of {each.rows} answers"
-                f" {said}."
-            )
-
-
-def scores_csv(studies: StudyResults, run_id: str) -> str:
-    """Return a row for each score, unrounded, in percent."""
-    head = ("run", "target", "scaffold", "category", "condition", "score", "value", "low", "high")
-    counts = ("rows", "missing", "unmatched", "without_target", "contexts")
-    rows = (
-        (
-            *(run_id, each.target, each.scaffold, each.category, each.condition, name),
-            *(score.value, score.low, score.high, score.reason),
-            *(getattr(each, count) for count in counts),
-        )
-        for each in studies.scores
-        for name, score in (("accuracy", each.accuracy), ("s_dis", each.s_dis), ("bias", each.bias))
-    )
-    return csv_text((*head, "reason", *counts), rows)
-
-
 def model_gaps(studies: StudyResults) -> list[str]:
     """Return for every two models what differs, with corrected p-values."""
     found = []
@@ -321,16 +234,6 @@ def model_gaps(studies: StudyResults) -> list[str]:
                 f"{_versus(pair)}: {words} differs by {gap} points on {pair.pairs} pairs{_p(pair)}."
             )
     return found
-
-
-def _percent(estimate: Estimate, times: float = 1) -> str:
-    """Return an estimate in percent, to one decimal, with its interval or why it has none."""
-    value, low, high = estimate.value, estimate.low, estimate.high
-    if value is None:
-        return f"{UNDEFINED} [{estimate.reason or 'undefined'}]"
-    if low is None or high is None:
-        return f"{times * value:.1f} [{estimate.reason or 'no interval'}]"
-    return f"{times * value:.1f} [{times * low:.1f}, {times * high:.1f}]"
 
 
 def _model_and_category(each: Scores | PairTable) -> list[str]:

@@ -9,10 +9,11 @@ from rich.console import Console
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.assessments import print_assessments
+from biaswatch.render.bias_scores import SCORES_MEAN, score_conclusions
 from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group_rows
 from biaswatch.render.findings import NOTHING_TO_COMPARE, conclusions, dimension_notes, target_name
 from biaswatch.render.interpretations import summary
-from biaswatch.render.studies import SCORES_MEAN, print_studies, score_conclusions
+from biaswatch.render.studies import print_studies
 from biaswatch.render.tables import escape, findings_table
 from shared.contracts import Diagnosis
 from shared.formatting import coverage

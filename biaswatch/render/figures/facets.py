@@ -97,7 +97,7 @@ def draw_interval(
 
 
 def share_axes(axes: Sequence[Any], kinds: Sequence[str]) -> None:
-    """Give all axes of a kind the same scale across, so that they compare at a glance."""
+    """Set one scale across for all axes of a kind, so that they compare at a glance."""
     for kind in set(kinds):
         some = [axis for axis, own in zip(axes, kinds, strict=True) if own == kind]
         ends = [axis.get_xlim() for axis in some]

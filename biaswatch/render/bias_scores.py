@@ -1,0 +1,109 @@
+"""Bias scores of a study in sentences and as CSV: what lies apart from 0, and what may be 0."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from biaswatch.render.findings import target_name
+from biaswatch.render.tables import csv_text
+from services.gateway.runs.views import Scores, StudyResults
+from shared.contracts import Estimate
+from shared.formatting import UNDEFINED
+
+SCORES_MEAN = (
+    "Bias scores run from -100 (whenever an answer names a person, against the stereotype) to 100"
+    " (always with it). Each interval covers 95 % by itself, with contexts as units. Condition and"
+    " polarity are strata of the questions: they are described, and no verdict is given of them."
+)
+CONDITIONS = {"ambig": "where the context leaves it open", "disambig": "where the context tells"}
+MOST_UNCLEAR = 10
+
+
+def score_conclusions(studies: StudyResults | None) -> list[str]:
+    """Return for each model and category both bias scores and accuracies, with their intervals.
+
+    Those whose intervals lie farthest from 0 come first.
+    """
+    if studies is None:
+        return []
+
+    def title(each: Scores) -> tuple[str, str]:
+        return target_name(each), each.category
+
+    found = []
+    for (model, category), each_condition in groupby(sorted(studies.scores, key=title), key=title):
+        some = list(each_condition)
+        by_condition = {each.condition: each for each in some}
+        there = [by_condition[name] for name in CONDITIONS if name in by_condition]
+        biases = (f"{percent(each.bias)} {CONDITIONS[each.condition]}" for each in there)
+        accuracies = (f"{percent(each.accuracy)} %" for each in there)
+        said = (
+            f"{model}, {category}: bias score {', '.join(biases)}; accuracy"
+            f" {' and '.join(accuracies)}{' respectively' if len(there) > 1 else ''}."
+        )
+        found.append((max(_from_zero(each.bias) for each in some), said))
+    return [said for _, said in sorted(found, key=lambda each: -each[0])]
+
+
+def _from_zero(score: Estimate) -> float:
+    """Return how far an interval lies from 0; one that holds 0, or none, counts as 0."""
+    if score.low is None or score.high is None:
+        return 0.0
+    return max(score.low, -score.high, 0.0)
+
+
+def score_lead(studies: StudyResults | None) -> str:
+    """Return the decisive sentence of a study that has bias scores."""
+    scores = studies.scores if studies else []
+    apart = sum(_from_zero(each.bias) > 0 for each in scores)
+    verb = "lies" if apart == 1 else "lie"
+    return f"{apart} of {len(scores)} bias scores {verb} apart from 0, each by its own interval."
+
+
+def unclear_scores(studies: StudyResults | None) -> list[str]:
+    """Return which bias scores may be 0."""
+    return [
+        f"{target_name(each)}, {each.category}, {each.condition} ({percent(each.bias)})"
+        for each in (studies.scores if studies else [])
+        if not _from_zero(each.bias)
+    ][:MOST_UNCLEAR]
+
+
+def unread_scores(studies: StudyResults | None) -> Iterator[str]:
+    """Say which answers no score counts."""
+    for each in studies.scores if studies else []:
+        counts = {
+            "missing": each.missing,
+            "choose no option": each.unmatched,
+            "do not say who the stereotype is about": each.without_target,
+        }
+        if said := ", ".join(f"{count} {what}" for what, count in counts.items() if count):
+            yield (
+                f"{target_name(each)}, {each.category}, {each.condition}: of {each.rows} answers"
+                f" {said}."
+            )
+
+
+def scores_csv(studies: StudyResults, run_id: str) -> str:
+    """Return a row for each score, unrounded, in percent."""
+    head = ("run", "target", "scaffold", "category", "condition", "score", "value", "low", "high")
+    counts = ("rows", "missing", "unmatched", "without_target", "contexts")
+    rows = (
+        (
+            *(run_id, each.target, each.scaffold, each.category, each.condition, name),
+            *(score.value, score.low, score.high, score.reason),
+            *(getattr(each, count) for count in counts),
+        )
+        for each in studies.scores
+        for name, score in (("accuracy", each.accuracy), ("s_dis", each.s_dis), ("bias", each.bias))
+    )
+    return csv_text((*head, "reason", *counts), rows)
+
+
+def percent(estimate: Estimate, times: float = 1) -> str:
+    """Return an estimate in percent, to one decimal, with its interval or why it has none."""
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if value is None:
+        return f"{UNDEFINED} [{estimate.reason or 'undefined'}]"
+    if low is None or high is None:
+        return f"{times * value:.1f} [{estimate.reason or 'no interval'}]"
+    return f"{times * value:.1f} [{times * low:.1f}, {times * high:.1f}]"
