@@ -3,8 +3,8 @@
 import logging
 import sys
 import time
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any, TextIO
 
 import structlog
 from prometheus_client import Counter, Gauge, Histogram
@@ -186,12 +186,29 @@ def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
             structlog.processors.format_exc_info,
+            _forwarded,
             render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level)),
         logger_factory=structlog.WriteLoggerFactory(file=out),
         cache_logger_on_first_use=False,
     )
+
+
+LogSink = Callable[[str, Mapping[str, Any]], None]
+"""Takes the level and the fields of an entry, beside standard error."""
+_SINKS: list[LogSink] = []
+
+
+def forward_logs(sink: LogSink | None) -> None:
+    """Hand every entry to a sink as well, or no longer."""
+    _SINKS[:] = [] if sink is None else [sink]
+
+
+def _forwarded(_: Any, method: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for sink in _SINKS:
+        sink(str(entry.get("level", method)).upper(), entry)
+    return entry
 
 
 def log(name: str) -> structlog.typing.FilteringBoundLogger:

@@ -21,6 +21,7 @@ from services.evaluator.settings import EvaluatorSettings
 from services.extractor import app as extractor
 from services.extractor.settings import ExtractorSettings
 from services.gateway import app as gateway
+from services.gateway import background
 from services.gateway.settings import GatewaySettings
 from services.generator import app as generator
 from services.generator.settings import GeneratorSettings
@@ -36,6 +37,7 @@ from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provisio
 from shared.bus.server import EmbeddedServer
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
+from shared.runtime.own_telemetry import own_telemetry
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
 from shared.runtime.web import free_port, web_server
@@ -195,7 +197,8 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
     if where.calls is not None:
         fewer = {"generator_slots": where.calls, "generator_start": where.calls}
         asking = asking.model_copy(update=fewer)
-    backlog = gateway.AnswerBacklog()
+    behind = GatewaySettings(**given)
+    backlog, work = background.AnswerBacklog(), background.background_work(store, behind)
     services = [
         planner.build(PlannerSettings(**given), where.clock),
         *([generator.build(asking)] if where.with_models else []),
@@ -206,18 +209,19 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         evaluator.build(EvaluatorSettings(**given)),
         Service(
             "gateway",
-            GatewaySettings(**given),
-            stages=[gateway.ingestion_stage(store, GatewaySettings(**given))],
+            behind,
+            stages=work.stages,
+            jobs=work.jobs,
             supervisors=[backlog.follow],
+            close=work.close,
         ),
     ]
     connection = await Connection.open(where.nats_url, name="gateway")
     try:
-        api = gateway.web_app(
-            GatewaySettings(**given), store, JetStreamPublisher(connection), backlog.size
-        )
-        async with _running(services), web_server(api, HERE, port) as chosen:
-            yield f"http://{HERE}:{chosen}"
+        api = gateway.web_app(behind, store, JetStreamPublisher(connection), backlog.size)
+        with own_telemetry("platform", behind):
+            async with _running(services), web_server(api, HERE, port) as chosen:
+                yield f"http://{HERE}:{chosen}"
     finally:
         await connection.close()
 

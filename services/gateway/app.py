@@ -1,10 +1,7 @@
 """The gateway's composition root: a web application and the stage for production answers."""
 
 import asyncio
-import random
 import sys
-from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import FastAPI
@@ -12,6 +9,7 @@ from fastapi import FastAPI
 from services.gateway.administration.routes import administration_routes
 from services.gateway.auditing import CallerAudit, TokenAudit
 from services.gateway.auth import Tokens
+from services.gateway.background import AnswerBacklog, background_work, now, signal_intake
 from services.gateway.callers import scope_of_caller
 from services.gateway.channels.commands import ChannelCommands
 from services.gateway.channels.queries import ChannelQueries
@@ -28,11 +26,7 @@ from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.routes import monitor_routes
 from services.gateway.openapi import describe
-from services.gateway.otlp.evaluation_endpoint import EvaluationEndpoint, headers_in
-from services.gateway.otlp.evaluation_export import EvaluationExport
-from services.gateway.otlp.intake import JoinedAnswers, SignalIntake
-from services.gateway.otlp.mapping_file import mapping_of
-from services.gateway.otlp.routes import joining, otlp_routes
+from services.gateway.otlp.routes import otlp_routes
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.impact_queries import ImpactQueries
@@ -53,30 +47,17 @@ from services.gateway.traffic.routes import (
     history_routes,
     ingestion_routes,
 )
-from shared.bus.jetstream import most_waiting
 from shared.bus.port import Publisher
-from shared.bus.stage import Stage
-from shared.contracts import Brief, Cancellation, Exchange, Features, Monitor, Response, Run
-from shared.errors import ConfigurationError, TransientError
+from shared.contracts import Brief, Cancellation, Monitor, Run
+from shared.errors import ConfigurationError
 from shared.runtime.auditing import AuditWriter
 from shared.runtime.limited_protocol import ConnectionLimits
 from shared.runtime.process import serve
-from shared.runtime.service import Service, StageHost
+from shared.runtime.service import Service
 from shared.runtime.web import web_server
 from shared.store import Store
-from shared.telemetry import log
 
-INGESTED_AT_ONCE = 256
-EVALUATED_AT_ONCE, EVALUATED_LINGER_S = 512, 1.0
-BACKLOG_LOOK_S = 1.0
-READERS = ("recorder", "extractor")
-"""Who write and measure answers."""
 ON_THIS_MACHINE = {"127.0.0.1", "localhost"}
-
-
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
 
 
 def web_app(
@@ -143,85 +124,6 @@ def web_app(
     return app
 
 
-def ingestion_stage(store: Store, settings: GatewaySettings) -> Stage[Exchange]:
-    """Return the stage that turns production answers into responses."""
-    redaction = redaction_of(settings.gateway_redaction_file)
-    handle = ExchangeIngestion(
-        store, now=now, redaction=redaction, evaluated_tenants=settings.evaluated_tenants
-    )
-    return Stage("gateway", Exchange, handle, slots=1, batch=INGESTED_AT_ONCE)
-
-
-def evaluation_stage(endpoint: EvaluationEndpoint, settings: GatewaySettings) -> Stage[Features]:
-    """Return the stage that sends measurements back to the traces of their answers."""
-    export = EvaluationExport(endpoint, settings.evaluated_tenants, now=now, jitter=random.random)
-    return Stage(
-        "gateway",
-        Features,
-        export,
-        slots=2,
-        batch=EVALUATED_AT_ONCE,
-        linger_s=EVALUATED_LINGER_S,
-        on_stop=export.stop,
-    )
-
-
-def evaluation_endpoint(settings: GatewaySettings) -> EvaluationEndpoint | None:
-    """Return the endpoint that the settings name for evaluations, if they name one.
-
-    Raises
-    ------
-    ConfigurationError
-        The file of its headers cannot be read, or something in it is wrong.
-    """
-    if settings.gateway_evaluations_url is None:
-        return None
-    if settings.gateway_evaluations_headers_file is not None:
-        headers_in(settings.gateway_evaluations_headers_file)
-    return EvaluationEndpoint(
-        settings.gateway_evaluations_url,
-        settings.gateway_evaluations_headers_file,
-        settings.gateway_evaluations_private_hosts,
-    )
-
-
-def signal_intake(store: Store, settings: GatewaySettings) -> SignalIntake:
-    """Return what takes spans and log events in.
-
-    Raises
-    ------
-    ConfigurationError
-        The mapping file or the redaction file is wrong.
-    """
-    redaction = redaction_of(settings.gateway_redaction_file)
-    mapping = mapping_of(settings.gateway_mapping_file)
-    ingestion = ExchangeIngestion(store, now=now, redaction=redaction)
-    return SignalIntake(store, ingestion, mapping, redaction, now=now)
-
-
-class AnswerBacklog:
-    """Knows how many answers the bus holds."""
-
-    def __init__(self) -> None:
-        self._waiting = WaitingAnswers()
-
-    def size(self) -> WaitingAnswers:
-        """Return what waited at the last look."""
-        return self._waiting
-
-    async def follow(self, host: StageHost) -> None:
-        """Look, for ever: a supervisor of the service."""
-        while True:
-            try:
-                self._waiting = WaitingAnswers(
-                    queued=await most_waiting(host.connection, Exchange, ["gateway"]),
-                    unread=await most_waiting(host.connection, Response, READERS),
-                )
-            except TransientError as error:
-                log("gateway").warning("how many answers wait is unknown", why=str(error))
-            await asyncio.sleep(BACKLOG_LOOK_S)
-
-
 def build(settings: GatewaySettings) -> Service:
     """Return the gateway.
 
@@ -247,25 +149,15 @@ def build(settings: GatewaySettings) -> Service:
         async with web_server(app, *where, limits):
             await asyncio.Event().wait()
 
-    joined = JoinedAnswers(store, lambda scoped: signal_intake(scoped, settings), now=now)
-    join = joining(joined, store)
-
-    async def join_answers(publisher: Publisher) -> None:
-        await join(publisher.publish)
-
-    stages: list[Stage[Any]] = [ingestion_stage(store, settings)]
-    close: list[Callable[[], Awaitable[None] | None]] = [store.close]
-    if (endpoint := evaluation_endpoint(settings)) is not None:
-        stages.append(evaluation_stage(endpoint, settings))
-        close.append(endpoint.close)
+    work = background_work(store, settings)
     # Without the bus it still shows what is there, and says why nothing new can be started.
     return Service(
         "gateway",
         settings,
-        stages=stages,
-        jobs=[listen, join_answers],
+        stages=work.stages,
+        jobs=[listen, *work.jobs],
         supervisors=[backlog.follow],
-        close=close,
+        close=[*work.close, store.close],
         ready_without_bus=True,
     )
 

@@ -28,6 +28,8 @@ class Delivery:
     """How many more messages wait for this durable."""
     ack_subject: str
     """The subject of its acknowledgement."""
+    trace_context: str = ""
+    """Where its record is in its journey, if somebody traces."""
 
     @property
     def publication(self) -> int:

@@ -4,16 +4,20 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
+from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from shared.bus.acknowledgement import Acknowledger
+from shared.bus.journeys import contexts_of
 from shared.bus.port import Consumer, ConsumerLost, Delivery, Publisher
 from shared.bus.retry_policy import Exit, GiveUp, RetryPolicy, decision_of, exhausted
 from shared.bus.stage import Outputs, Stage
 from shared.contracts import Record, check_subject
 from shared.errors import BackPressureError, BiaswatchError, Outcome, TransientError
 from shared.telemetry import SECONDS, RepeatedWarning, log
+from shared.tracing import HandledBatch, handling, is_tracing, within
 
 RESTORE_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 """The pauses between attempts to recreate a lost durable; the last one repeats."""
@@ -163,9 +167,14 @@ class Worker:
 
     async def _handle(self, jobs: Sequence[Job]) -> None:
         """Handle and publish; a batch that fails for its content is tried again one by one."""
+        records = [record for _, record in jobs]
         try:
-            outputs = await self._call([record for _, record in jobs])
-            await self._publish(outputs, max(delivery.publication for delivery, _ in jobs))
+            with self._journeys(jobs) as contexts:
+                with within(contexts[0] if len(contexts) == 1 else ""):
+                    outputs = await self._call(records)
+                followed = contexts_of(outputs, records, contexts)
+                publication = max(delivery.publication for delivery, _ in jobs)
+                await self._publish(outputs, followed, publication)
         except Exception as error:  # noqa: BLE001 - the one place that decides about errors
             if len(jobs) > 1 and _content_may_be_why(error):
                 for job in jobs:
@@ -188,23 +197,42 @@ class Worker:
             self._end(decision.error)
             await self._consumer.close()
 
-    async def _publish(self, outputs: Outputs, publication: int) -> None:
+    def _journeys(self, jobs: Sequence[Job]) -> AbstractContextManager[Sequence[str]]:
+        """Return a context that gives where each record is in its journey, if somebody traces."""
+        if not is_tracing():
+            return nullcontext(())
+        return handling(
+            HandledBatch(
+                self.stage.name,
+                self.stage.reads.kind,
+                [record.id for _, record in jobs],
+                [delivery.trace_context for delivery, _ in jobs],
+                [delivery.attempt for delivery, _ in jobs],
+            )
+        )
+
+    async def _publish(self, outputs: Outputs, contexts: Sequence[str], publication: int) -> None:
         """Publish all; return once every one is acknowledged, or raise the first error.
 
         A lane that is full keeps nothing from the others: its error is raised after they are out.
         """
         full: dict[str, BackPressureError] = {}
+        every = list(zip(outputs, contexts, strict=True))
         for start in range(0, len(outputs), PUBLISHED_AT_ONCE):
-            some = [o for o in outputs[start : start + PUBLISHED_AT_ONCE] if o.lane not in full]
-            sent = (self._publisher.publish(output, publication=publication) for output in some)
+            some = [o for o in every[start : start + PUBLISHED_AT_ONCE] if o[0].lane not in full]
+            sent = (self._publish_one(output, context, publication) for output, context in some)
             results = await asyncio.gather(*sent, return_exceptions=True)
-            for output, result in zip(some, results, strict=True):
+            for (output, _), result in zip(some, results, strict=True):
                 if isinstance(result, BackPressureError):
                     full[output.lane] = result
                 elif isinstance(result, BaseException):
                     raise result
         for error in full.values():
             raise error
+
+    async def _publish_one(self, output: Record, context: str, publication: int) -> None:
+        with within(context):
+            await self._publisher.publish(output, publication=publication)
 
     async def _heartbeat(self) -> None:
         """Extend the ack wait of what is in hand, and read the lag."""
@@ -230,7 +258,8 @@ def _call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
         if waits:
             outputs: Outputs = await handler(argument)
             return outputs
-        return await asyncio.get_running_loop().run_in_executor(pool, handler, argument)
+        in_context = partial(copy_context().run, handler, argument)
+        return await asyncio.get_running_loop().run_in_executor(pool, in_context)
 
     return call
 

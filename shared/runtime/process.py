@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError, TransientError
 from shared.runtime.memory import bound_garbage, return_memory
+from shared.runtime.own_telemetry import own_telemetry
 from shared.runtime.service import Service
 from shared.runtime.settings import S, load_settings
 from shared.telemetry import configure_logs, log
@@ -42,7 +43,8 @@ async def _until_signalled(build: Callable[[S], Service], settings: S) -> None:
     beside = [asyncio.create_task(return_memory())]
     if settings.stop_with_parent:
         beside.append(asyncio.create_task(_watch_parent(service)))
-    await service.run()
+    with own_telemetry(service.name, settings):
+        await service.run()
     for task in beside:
         task.cancel()
 

@@ -55,6 +55,13 @@ class Settings(BaseSettings):
     """How long to wait at the start for a store that is being prepared, or does not answer yet."""
     stop_with_parent: bool = False
     """Whether to end when the parent process has died."""
+    telemetry_url: str | None = Field(default=None, pattern=r"^https?://[^\s@?#]+$")
+    """Where the service's own traces and logs are sent by OTLP, such as http://otel-collector:4318;
+    needs the extra `telemetry`. Without it, nothing is sent."""
+    telemetry_headers_file: Path | None = None
+    """YAML: the headers that address asks for, such as Authorization."""
+    telemetry_share: float = Field(default=1.0, ge=0, le=1)
+    """The share of records whose journeys are traced."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """The least severe entries that are logged."""
 

@@ -13,7 +13,8 @@ from pydantic import SecretStr
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from biaswatch.importing.log_files import LogFile
-from services.gateway.app import signal_intake, web_app
+from services.gateway.app import web_app
+from services.gateway.background import signal_intake
 from services.gateway.otlp.intake import PATIENCE, JoinedAnswers
 from services.gateway.otlp.routes import publish
 from services.gateway.otlp.wire import format_of, signals_of, unpacked

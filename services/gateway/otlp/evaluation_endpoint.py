@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,15 +12,13 @@ from google.protobuf.message import DecodeError
 from services.gateway.otlp.evaluations import rejected_events
 from services.gateway.otlp.wire import PROTOBUF
 from shared.errors import ConfigurationError, TransientError
-from shared.files import read_text, yaml_mapping
 from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
+from shared.runtime.header_files import headers_in
 
 TIMEOUT_S = 10.0
 MOST_REPLY_BYTES = 64 * 1024
-HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 UNREADABLE = frozenset({400, 413, 415, 422})
 """What is sent is at fault: sending it again cannot help, whatever a person corrects."""
-EXPECTED = "a file of headers is a mapping of names to values"
 
 
 @dataclass(frozen=True)
@@ -110,26 +107,6 @@ class EvaluationEndpoint:
             return headers_in(self._headers_file)
         except ConfigurationError as error:
             raise TransientError(str(error)) from None
-
-
-def headers_in(path: Path) -> dict[str, str]:
-    """Return the headers that a file names; no value is ever in an error.
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, or something in it is no header.
-    """
-    text = read_text(path, "file of headers", ConfigurationError)
-    fields = yaml_mapping(text or "{}", path, EXPECTED, ConfigurationError)
-    for name, value in fields.items():
-        if not HEADER_NAME.fullmatch(str(name)):
-            raise ConfigurationError(f"{path}: one of the names is no header.")
-        if not (isinstance(value, str) and value.isascii() and value.isprintable()):
-            raise ConfigurationError(
-                f"{path}: the value of {name} is no text of one line in plain ASCII."
-            )
-    return fields
 
 
 async def _start_of(reply: httpx2.Response) -> bytes:

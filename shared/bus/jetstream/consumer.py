@@ -14,6 +14,7 @@ from shared.bus.jetstream.connection import Connection
 from shared.bus.port import ConsumerLost, Delivery
 from shared.bus.topology import DurableSpec
 from shared.telemetry import log
+from shared.tracing import HEADER
 
 PULL_EXPIRES_S = 10.0
 """The time after which an idle pull is repeated, and a lost one is noticed."""
@@ -167,17 +168,18 @@ class JetStreamConsumer:
 
 def _delivery(message: Msg) -> Delivery:
     """Read `$JS.ACK.<stream>.<durable>.<delivered>.<sequence>.<n>.<time>.<pending>`."""
-    words = message.reply.split(".")
+    words, headers = message.reply.split("."), message.headers or {}
     delivered, sequence, _, published_at_ns, pending = (
         words[-5:] if len(words) == 9 else words[6:11]
     )
     return Delivery(
         subject=message.subject,
         data=message.data,
-        message_id=(message.headers or {}).get("Nats-Msg-Id", ""),
+        message_id=headers.get("Nats-Msg-Id", ""),
         attempt=int(delivered),
         sequence=int(sequence),
         published_at_ns=int(published_at_ns),
         pending=int(pending),
         ack_subject=message.reply,
+        trace_context=headers.get(HEADER, ""),
     )

@@ -14,6 +14,7 @@ from shared.bus.port import MAX_RECORD_BYTES
 from shared.contracts import Record, subject_of
 from shared.errors import BackPressureError, BiaswatchError, OversizeError, TransientError
 from shared.telemetry import NOT_TAKEN, PUBLISHED
+from shared.tracing import outgoing_headers
 
 REFUSALS: dict[int, type[BiaswatchError]] = {
     10077: BackPressureError,
@@ -61,8 +62,9 @@ class JetStreamPublisher:
                 f"The {record.kind} record {record.id} is {len(data) // 1024} KiB; the bus carries"
                 f" {MAX_RECORD_BYTES // 1024} KiB. Shorten it, or send it by reference."
             )
-        message_id = {"Nats-Msg-Id": f"{record.id}/{publication}"}
-        await self.publish_copy(subject_of(record), data, message_id)
+        headers = {"Nats-Msg-Id": f"{record.id}/{publication}"}
+        headers |= outgoing_headers(record.kind, record.id)
+        await self.publish_copy(subject_of(record), data, headers)
         PUBLISHED.labels(record.kind).inc()
 
     async def publish_copy(self, subject: str, data: bytes, headers: Mapping[str, str]) -> None:

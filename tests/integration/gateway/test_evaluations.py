@@ -11,7 +11,8 @@ from prometheus_client import REGISTRY
 
 from services.extractor.handlers.loading import load
 from services.extractor.handlers.measuring import MeasureResponses
-from services.gateway.app import evaluation_endpoint, evaluation_stage, ingestion_stage, web_app
+from services.gateway.app import web_app
+from services.gateway.background import evaluation_endpoint, evaluation_stage, ingestion_stage
 from services.gateway.otlp.evaluation_export import EvaluationExport
 from services.gateway.settings import GatewaySettings
 from shared.bus.stage import Stage

@@ -12,7 +12,8 @@ from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from pydantic import SecretStr
 
-from services.gateway.app import signal_intake, web_app
+from services.gateway.app import web_app
+from services.gateway.background import signal_intake
 from services.gateway.otlp import wire
 from services.gateway.otlp.intake import PATIENCE, QUIET, JoinedAnswers
 from services.gateway.otlp.routes import publish
