@@ -85,6 +85,12 @@ VERBS = (
         "Write every answer with its groups, facts, baselines and measurements to a file.",
     ),
     Verb("up", "runs:up", WATCH, "Run every service here, until Ctrl-C."),
+    Verb(
+        "status",
+        "status:status",
+        WATCH,
+        "Say what alarms, what changed since yesterday, and what waits for a person.",
+    ),
     Verb("monitor", "monitors:app", WATCH, "Watch a model: rounds by cadence, honest alarms."),
     Verb(
         "ingest",

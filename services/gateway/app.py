@@ -36,6 +36,8 @@ from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.routes import measurement_routes, run_background_routes, run_routes
 from services.gateway.runs.study_queries import StudyQueries
 from services.gateway.settings import GatewaySettings
+from services.gateway.status.queries import StatusQueries
+from services.gateway.status.routes import status_routes
 from services.gateway.strict_requests import PlainAddresses
 from services.gateway.tokens_file import KnownTokens
 from services.gateway.traffic.commands import HistoryCommands
@@ -108,7 +110,9 @@ def web_app(
     histories = HistoryCommands(store, monitors, now=now)
     app.include_router(history_routes(histories, send, tokens, audit))
     app.include_router(administration_routes(store, tokens, audit, now))
-    overview = OverviewQueries(store, runs, monitors, channels, now)
+    status = StatusQueries(store, runs, monitors, channels, now)
+    app.include_router(status_routes(status, tokens))
+    overview = OverviewQueries(store, monitors, status)
     pages = AnswerQueries(store), provenances, values, overview
     sources = PageSources(runs, monitors, *pages)
     actions = PageActions(runs, run_commands, monitors, monitor_commands, send, audit)

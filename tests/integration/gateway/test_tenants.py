@@ -114,6 +114,7 @@ ASKED: dict[tuple[str, str], Asked] = {
     ),
     ("GET", "/v1/history/{source}"): Asked(READ, names=True),
     ("GET", "/v1/channels"): Asked(READ),
+    ("GET", "/v1/status"): Asked(READ),
     ("GET", "/v1/alarms/{alarm_id}/deliveries"): Asked(READ),
     ("GET", "/v1/audit"): Asked(ADMIN),
     ("POST", "/v1/suites"): Asked(RUN, body=UPLOAD),

@@ -1,0 +1,82 @@
+"""The verb `status`: what alarms, what changed since yesterday, what waits for a person."""
+
+import asyncio
+from collections.abc import Iterator
+
+import typer
+
+from biaswatch.cli.options import FOUND_CODE, Json, Server, Token
+from biaswatch.local.connections import connected
+from biaswatch.render.output import print_json
+from biaswatch.render.tables import printable
+from services.gateway.runs.views import RunProgress
+from services.gateway.status.views import AlarmLine, DaySpending, PlatformStatus
+
+WAITING_CODE = 3
+"""Nothing alarms, but something waits for a person."""
+
+
+def status(server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """Say what alarms, what changed since yesterday, and what waits for a person.
+
+    Ends with 0 where nothing does, 1 where an alarm stands, 3 where something else waits.
+    """
+
+    async def work() -> PlatformStatus:
+        async with connected(server, token, with_models=False) as client:
+            return await client.read(PlatformStatus, "/v1/status")
+
+    found = asyncio.run(work())
+    if as_json:
+        print_json(found)
+    else:
+        for line in lines_of(found):
+            typer.echo(printable(line))
+    if code := code_of(found):
+        raise typer.Exit(code)
+
+
+def code_of(found: PlatformStatus) -> int:
+    """Return the exit code: alarms come first, then what waits for a person."""
+    if found.alarms:
+        return FOUND_CODE
+    return WAITING_CODE if found.waits else 0
+
+
+def lines_of(found: PlatformStatus) -> Iterator[str]:
+    """Return everything in lines, the most urgent first; what is empty is said in one word."""
+    yield f"What alarms: {len(found.alarms) or 'nothing'}"
+    yield from map(_alarm, found.alarms)
+    waiting = [f"{each.what}: {each.said}" for each in found.troubles]
+    waiting += [
+        f"monitor overdue: {each.name} should have begun a round at {each.due_at:%Y-%m-%d %H:%M}"
+        " UTC."
+        for each in found.overdue
+    ]
+    yield f"What waits for a person: {len(waiting) or 'nothing'}"
+    yield from (f"  {each}" for each in waiting)
+    changed = len(found.changes) or "nothing"
+    yield f"Raised or cleared since {found.at:%H:%M} UTC yesterday: {changed}"
+    yield from map(_alarm, found.changes)
+    yield f"Runs that ended since then: {len(found.ended) or 'none'}"
+    yield from map(_run, found.ended)
+    yield f"Runs under way: {len(found.under_way) or 'none'}. Active monitors: {found.monitors}."
+    yield from map(_run, found.under_way)
+    yield _spent(found.spending)
+
+
+def _alarm(each: AlarmLine) -> str:
+    return f"  {each.at:%Y-%m-%d %H:%M}  {each.monitor}, {each.what} {each.state}: {each.words}"
+
+
+def _run(each: RunProgress) -> str:
+    targets = ", ".join(each.targets)
+    return f"  {each.run_id}  {each.stand}  {each.suite}  {targets}  {each.responses}/{each.probes}"
+
+
+def _spent(day: DaySpending) -> str:
+    """Say what the last day cost; judges and rounds of monitors are runs too."""
+    cost = "at no known price" if day.cost is None else f"{day.cost:,.2f} by the price table"
+    unpriced = f" ({day.unpriced_calls:,} calls have no price there)" if day.unpriced_calls else ""
+    spent = f"{day.tokens:,} tokens, {cost}{unpriced}"
+    return f"Spent by the {day.runs:,} runs and rounds that began since then: {spent}."

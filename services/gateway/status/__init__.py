@@ -1,0 +1,1 @@
+"""The platform as a whole: what alarms, what changed, what is overdue, what waits for a person."""

@@ -1,0 +1,90 @@
+"""The morning's question over HTTP: what alarms, what changed, what is overdue, what waits."""
+
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+import pytest
+
+from biaswatch.cli.status import code_of, lines_of
+from services.gateway.channels.queries import ChannelQueries
+from services.gateway.monitors.queries import MonitorQueries
+from services.gateway.runs.queries import RunQueries
+from services.gateway.status.queries import StatusQueries
+from services.gateway.status.views import PlatformStatus
+from shared.contracts import AlarmState
+from shared.contracts.alarm_delivery import ChannelStatus
+from shared.store import Store
+from tests.integration.gateway.test_monitors import READER, api, store
+from tests.support.records import make_alarm, make_monitor, make_run
+
+__all__ = ["api", "store"]
+NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+YESTERDAY, LAST_WEEK = NOW - timedelta(hours=10), NOW - timedelta(days=7)
+
+
+def status_of(store: Store) -> PlatformStatus:
+    """Return what somebody is told who looks at this moment."""
+
+    def now() -> datetime:
+        return NOW
+
+    runs, monitors = RunQueries(store), MonitorQueries(store)
+    return StatusQueries(store, runs, monitors, ChannelQueries(store, now=now), now).status()
+
+
+async def test_a_platform_without_anything_needs_nobody(api: httpx2.AsyncClient) -> None:
+    found = PlatformStatus.model_validate((await api.get("/v1/status", headers=READER)).json())
+    assert code_of(found) == 0
+    assert next(lines_of(found)) == "What alarms: nothing"
+
+
+@pytest.mark.parametrize(("raised", "changes"), [(YESTERDAY, 1), (LAST_WEEK, 0)])
+def test_an_alarm_that_stands_is_told_however_old_it_is(
+    store: Store, raised: datetime, changes: int
+) -> None:
+    monitor = make_monitor()
+    alarm = make_alarm(at=raised, monitor_id=monitor.monitor_id, words="women fare worse")
+    store.records.write([monitor, alarm])
+    found = status_of(store)
+    assert [each.alarm_id for each in found.alarms] == [alarm.id]
+    assert len(found.changes) == changes
+    assert code_of(found) == 1
+    assert any(line.endswith("raised: women fare worse") for line in lines_of(found))
+
+
+def test_an_alarm_that_is_over_has_changed_and_stands_no_more(store: Store) -> None:
+    monitor = make_monitor()
+    raised = make_alarm(at=LAST_WEEK, monitor_id=monitor.monitor_id)
+    over = make_alarm(at=YESTERDAY, monitor_id=monitor.monitor_id, state=AlarmState.CLEARED)
+    store.records.write([monitor, raised, over])
+    found = status_of(store)
+    assert (found.alarms, [each.state for each in found.changes]) == ([], [AlarmState.CLEARED])
+    assert code_of(found) == 0
+
+
+def test_a_round_that_is_due_for_an_hour_waits_for_a_person(store: Store) -> None:
+    monitor = make_monitor(at=LAST_WEEK)
+    store.records.write([monitor])
+    store.schedule.want(monitor)
+    found = status_of(store)
+    assert [each.name for each in found.overdue] == [monitor.name]
+    assert code_of(found) == 3
+    assert any("monitor overdue" in line for line in lines_of(found))
+
+
+def test_a_channel_in_trouble_waits_for_a_person_in_its_own_words(store: Store) -> None:
+    trouble = "Slack answered 403."
+    store.channels.announce(
+        [ChannelStatus(name="chat", kind="apprise", seen_at=NOW, trouble=trouble)]
+    )
+    found = status_of(store)
+    assert [(each.what, each.said) for each in found.troubles] == [("channel", f"chat: {trouble}")]
+    assert code_of(found) == 3
+
+
+def test_runs_of_the_last_day_are_listed_and_older_ones_that_go_on(store: Store) -> None:
+    runs = [make_run(at=YESTERDAY, nonce="new"), make_run(at=LAST_WEEK, nonce="old")]
+    store.records.write(runs)
+    found = status_of(store)
+    assert {each.run_id for each in found.under_way} == {each.id for each in runs}
+    assert (found.ended, found.spending.runs) == ([], 1)
