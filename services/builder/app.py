@@ -10,12 +10,12 @@ from pathlib import Path
 
 import httpx2
 
-from services.builder.domain.keywords import LexicalRanking
 from services.builder.domain.model_questions import LanguageModel
 from services.builder.domain.plan import Plan
 from services.builder.handlers.build import Build
 from services.builder.handlers.build_files import path_inside
 from services.builder.handlers.language_models import KEY_PREFIX, BusModel, NoModel, ScriptedModel
+from services.builder.handlers.rankings import ranking_of
 from services.builder.handlers.sources import ReadSources, WebPages, Wikipedia
 from services.builder.handlers.verb_finders import verb_finder
 from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
@@ -107,7 +107,7 @@ def build_of(
     if language_model is None:
         script = plan.model.script if plan.model else None
         language_model = ScriptedModel(path_inside(home, script)) if script else NoModel()
-    ranking = LexicalRanking()
+    ranking = ranking_of(plan.nearness, settings.builder_embedder)
     web = web_of(settings)
     return Build(
         plan,

@@ -24,6 +24,9 @@ class BuilderSettings(Settings):
     """Where fetched pages are kept; without it, in the state directory."""
     builder_cache_days: float = Field(default=30.0, ge=0)
     """How long a kept page is used before it is fetched again; 0 fetches always."""
+    builder_embedder: str | None = None
+    """The sentence-transformers model that judges nearness: a folder, or a name in the cache of
+    Hugging Face. Without it, all-MiniLM-L6-v2 if it is on this machine; nothing is downloaded."""
     builder_slots: int = Field(default=16, ge=1, le=1000)
     """Replies that are written down at once."""
     builder_reply_timeout_s: float = Field(default=600.0, gt=0)

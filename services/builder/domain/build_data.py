@@ -51,6 +51,8 @@ class Omission:
     step: str
     what: str
     why: str
+    keyword: str | None = None
+    """The keyword the sentence was found by, where it was."""
 
 
 @dataclass
@@ -62,9 +64,9 @@ class BuildLog:
     """Sentences by concept and keyword; a keyword without any has 0."""
     notes: list[str] = field(default_factory=list)
 
-    def leave_out(self, step: str, what: str, why: str) -> None:
+    def leave_out(self, step: str, what: str, why: str, keyword: str | None = None) -> None:
         """Note what was left out."""
-        self.left.append(Omission(step, what, why))
+        self.left.append(Omission(step, what, why, keyword))
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Count what was left out, by step and reason."""

@@ -1,70 +1,20 @@
 """Words of a concept: its keywords, and what belongs to it alone, with proposals to replace it."""
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
-from typing import Protocol
 
 from services.builder.domain.build_data import BuildLog, Documents, PromptItem
 from services.builder.domain.model_questions import (
     LanguageModel,
     ModelQuestion,
     keyword_question,
+    keywords_in,
     term_pairs_in,
-    terms_in,
     yes_or_no,
 )
 from services.builder.domain.plan import AskForKeywords, Branching, Concept, ProposeTerms
-from services.builder.domain.words import STOP, contains_word, tokens
-
-
-class Ranking(Protocol):
-    """Says how near words are to a concept."""
-
-    name: str
-
-    def nearness(self, concept: str, words: Sequence[str]) -> list[float]:
-        """Return a number for each word; a larger one is nearer."""
-
-
-class LexicalRanking:
-    """Nearness by shared groups of three letters: it knows no meanings."""
-
-    name = "lexical"
-
-    def nearness(self, concept: str, words: Sequence[str]) -> list[float]:
-        """Return the cosine of the counts of letter groups."""
-        mine = _trigrams(concept)
-        return [_cosine(mine, _trigrams(word)) for word in words]
-
-
-def nearest(ranking: Ranking, concept: str, words: Iterable[str], most: int) -> list[str]:
-    """Return the nearest words, the nearest first; equal ones in the order of the alphabet."""
-    distinct = sorted(set(words))
-    near = dict(zip(distinct, ranking.nearness(concept, distinct), strict=True))
-    return sorted(distinct, key=lambda word: (-near[word], word))[:most]
-
-
-def words_of(texts: Iterable[str]) -> list[str]:
-    """Return the words of texts that may mean something, by how often they stand there."""
-    counted = Counter(word for text in texts for word in tokens(text))
-    return [
-        word
-        for word, _ in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
-        if len(word) > 2 and word not in STOP and not word.isdecimal()
-    ]
-
-
-def _trigrams(word: str) -> Counter[str]:
-    padded = f"  {word.lower()} "
-    return Counter(padded[start : start + 3] for start in range(len(padded) - 2))
-
-
-def _cosine(a: Counter[str], b: Counter[str]) -> float:
-    shared = sum(count * b[group] for group, count in a.items())
-    size = sqrt(sum(n * n for n in a.values())) * sqrt(sum(n * n for n in b.values()))
-    return shared / size if size else 0.0
+from services.builder.domain.ranking import Ranking, nearest, topic_of, words_of
+from services.builder.domain.words import contains_word
 
 
 @dataclass(frozen=True)
@@ -76,21 +26,25 @@ class FindKeywords:
     domain: str
     build_log: BuildLog
 
-    async def __call__(self, concept: Concept, documents: Documents) -> list[str]:
-        """Return the keywords, those written down first."""
-        ways = concept.keywords
+    async def __call__(
+        self, concept: Concept, documents: Documents, context: Sequence[str]
+    ) -> list[str]:
+        """Return the keywords, those written down first; `context` is the sources' sentences."""
+        ways, topic, least = concept.keywords, topic_of(concept), self.ranking.least
         found = [*ways.by_hand]
         if ways.by_model:
             named = await self._asked(concept.name, ways.by_model)
-            found += nearest(self.ranking, concept.name, named, ways.by_model.most)
+            found += nearest(self.ranking, topic, named, ways.by_model.most, context)
         if ways.by_ranking:
-            words = words_of(document.text for document in documents)
-            found += nearest(self.ranking, concept.name, words, ways.by_ranking.most)
+            # Headings and lists have words that no sentence has: what is looked for is sentences.
+            words, most = words_of(context), ways.by_ranking.most
+            found += nearest(self.ranking, topic, words, most, context, least=least)
         if ways.by_links:
             titles = {title for document in documents for title in document.links}
             if ways.by_links.names_only:
                 titles = {title for title in titles if _looks_like_a_name(title)}
-            found += nearest(self.ranking, concept.name, titles, ways.by_links.most)
+            most = ways.by_links.most
+            found += nearest(self.ranking, topic, titles, most, context, least=least)
         if not ways.by_hand:
             found.append(concept.name)
         return list(dict.fromkeys(found))
@@ -104,11 +58,13 @@ class FindKeywords:
         replies = await self.language_model.ask(questions)
         found: list[str] = []
         for question, reply in zip(questions, replies, strict=True):
-            terms = terms_in(reply.text) if reply.text else []
-            if not terms:
-                why = reply.reason or "the reply holds no list of terms"
+            read = keywords_in(reply.text or "")
+            if not read.terms:
+                why = reply.reason or read.problem or "the reply holds no list of terms"
                 self.build_log.leave_out("keywords", question.about, why)
-            found += terms
+            for sentence in read.no_terms:
+                self.build_log.leave_out("keywords", sentence, "a sentence of the model, no term")
+            found += read.terms
         return found
 
 
@@ -152,7 +108,7 @@ class FindReplacements:
         """Find the words that belong to the root, by bisection over their nearness to it."""
         texts = [text for item in items for text in (item.prompt, item.baseline)]
         words = [word for word in words_of(texts) if not contains_word(root, word)]
-        ranked = nearest(self.ranking, root, words, propose.most)
+        ranked = nearest(self.ranking, root, words, propose.most, texts)
 
         async def associated(some: Sequence[str]) -> bool:
             text = (

@@ -8,6 +8,7 @@ from typing import Protocol
 from services.builder.domain.plan import Inquiry
 from services.builder.domain.words import DASH, QUOTES, contains_word
 from shared.parsing import json_in
+from shared.parsing.refusals import declines
 
 LONGEST_QUESTION_WORDS = 45
 TRIES = 3
@@ -130,6 +131,51 @@ def terms_in(reply: str) -> list[str]:
     return list(dict.fromkeys(term for term in terms if _is_term(term)))[:MOST_TERMS]
 
 
+MOST_KEYWORD_WORDS = 5
+"""A keyword was asked for in one to three words; what is much longer is a sentence."""
+TALK = re.compile(
+    r"^(?:I|I['\u2019]m|I am|as an? (?:AI|language model)|sorry|unfortunately|apologies|sure|okay"
+    r"|certainly|of course|here (?:are|is)|please|let me|however|note|if you)\b",
+    re.IGNORECASE,
+)
+"""How a model speaks for itself: no term of some words begins so."""
+FEWEST_TALK_WORDS = 3
+ALONE = re.compile(
+    r"(?:sorry|unfortunately|apologies|certainly|of course|I cannot|I can['\u2019]t)", re.I
+)
+"""What is talk without further words; `note` and `sure` are words like others."""
+
+
+@dataclass(frozen=True)
+class KeywordReply:
+    """What a reply to a question for keywords holds."""
+
+    terms: tuple[str, ...] = ()
+    no_terms: tuple[str, ...] = ()
+    """Parts that are sentences of the model itself, not terms."""
+    problem: str | None = None
+    """Why there is no term, where the whole reply says it."""
+
+
+def keywords_in(reply: str) -> KeywordReply:
+    """Return the keywords a reply names; a refusal, or a sentence around a list, is none."""
+    named = terms_in(reply)
+    terms = tuple(term for term in named if not _is_talk(term))
+    if declines(reply) and not isinstance(_json_of(reply, "[", "]"), list):
+        return KeywordReply((), tuple(named), "the model declines")
+    return KeywordReply(terms, tuple(term for term in named if term not in terms))
+
+
+def _is_talk(term: str) -> bool:
+    words = len(term.split())
+    alone = words < FEWEST_TALK_WORDS and not ALONE.fullmatch(term)
+    return words > MOST_KEYWORD_WORDS or declines(term) or (not alone and bool(TALK.match(term)))
+
+
+def _is_counterpart(old: str, new: str) -> bool:
+    return _is_term(old) and _is_term(new) and not _is_talk(new)
+
+
 def term_pairs_in(reply: str) -> dict[str, str]:
     """Return the pairs of a JSON object, or of a list of objects; nothing where there are none."""
     found: object = _json_of(reply, "[", "]")
@@ -138,7 +184,7 @@ def term_pairs_in(reply: str) -> dict[str, str]:
     for each in objects:
         if isinstance(each, Mapping):
             for old, new in each.items():
-                if isinstance(new, str) and _is_term(old.strip()) and _is_term(new.strip()):
+                if isinstance(new, str) and _is_counterpart(old.strip(), new.strip()):
                     pairs.setdefault(old.strip(), new.strip())
     return dict(list(pairs.items())[:MOST_TERMS])
 

@@ -138,6 +138,10 @@ class Concept(PlanSection):
     """The concept."""
     keywords: Keywords
     """Which words a sentence must hold, one of them."""
+    meaning: Phrase | None = None
+    """What the name means here, in a few words: `Black people` for `black`."""
+    other_meanings: tuple[Phrase, ...] = ()
+    """What the name also means and is not meant: a sentence nearer to one of them is left out."""
     sources: tuple[Source, ...] = Field(min_length=1)
     """Where sentences are looked for."""
 
@@ -185,6 +189,8 @@ class Branch(PlanSection):
     """The concept."""
     replace: dict[Phrase, Phrase] = {}
     """What stands for what; the root's own name is replaced by the concept's unless it is here."""
+    lacks: tuple[Phrase, ...] = ()
+    """What it does not have (`coast`, `king`): a prompt that takes it for granted is left out."""
 
 
 class Branching(PlanSection):
@@ -198,6 +204,8 @@ class Branching(PlanSection):
     """Whether words of the other concept become the root's too, in the same pass."""
     propose: ProposeTerms | None = None
     """Whether a model proposes more replacements."""
+    words_left: Literal["leave_out", "keep"] = "leave_out"
+    """What becomes of a set with a twin in which words of the root alone are left."""
 
 
 class Model(PlanSection):
@@ -236,6 +244,8 @@ class Plan(PlanSection):
     """For whom else they are rewritten."""
     model: Model | None = None
     """Who answers questions, where the plan asks any."""
+    nearness: Literal["auto", "lexical", "embeddings"] = "auto"
+    """What judges nearness in meaning: a model on this machine if there is one, else BM25."""
 
     @model_validator(mode="after")
     def _hangs_together(self) -> "Plan":

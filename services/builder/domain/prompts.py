@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
-from typing import Protocol
 
 from services.builder.domain.build_data import BuildLog, PromptItem, SentenceMatch
 from services.builder.domain.model_questions import (
@@ -14,7 +13,8 @@ from services.builder.domain.model_questions import (
     question_problem,
 )
 from services.builder.domain.plan import Prompts
-from services.builder.domain.words import FINITE, NOUN_MARKS, QUOTES, STOP, contains_word
+from services.builder.domain.verbs import RULE_NAME, VerbFinder
+from services.builder.domain.words import contains_word
 from shared.contracts.identity import derived_id
 
 FIELD = re.compile(r"\{(concept|keyword|sentence)\}")
@@ -25,59 +25,27 @@ AFTER_VERB = 2
 """How many words of what follows the verb are given, so that the direction is given."""
 
 
-class VerbFinder(Protocol):
-    """Says where the main verb of a sentence is."""
-
-    name: str
-
-    def main_verb(self, words: list[str]) -> int | None:
-        """Return the verb's index among the words, or None where none is found."""
-
-
-class RuleVerbs:
-    """Finds the verb by a list of finite forms and by the ending -ed."""
-
-    name = "rule"
-
-    def main_verb(self, words: list[str]) -> int | None:
-        """Return the first likely verb that follows a subject of some length, or else the first."""
-        candidates = [index for index in range(1, len(words)) if _may_be_verb(words, index)]
-        late = [index for index in candidates if index > 2]
-        by_name = [index for index in range(1, len(words)) if _follows_name(words, index)]
-        return next(iter(late or candidates or by_name), None)
-
-
-def _may_be_verb(words: list[str], index: int) -> bool:
-    text = " ".join(words[:index])
-    if text.count("(") > text.count(")"):
-        return False
-    word = words[index].strip(QUOTES + ",;:()").lower()
-    if words[index][:1].isupper():
-        return False
-    before = words[index - 1].strip(QUOTES).lower()
-    regular = len(word) > 4 and word.endswith("ed") and before not in NOUN_MARKS
-    return word in FINITE or regular
-
-
-def _follows_name(words: list[str], index: int) -> bool:
-    """Tell whether this may be the verb of a name: `Peru exports`."""
-    before, word = words[index - 1].strip(QUOTES), words[index]
-    named = before[:1].isupper() and before.isalpha() and before.lower() not in STOP
-    return named and word.islower() and word.endswith("s") and not word.endswith(("ss", "us"))
+NO_VERB = "no verb is found"
+NOTHING_LEFT = "too little is left after the verb"
 
 
 def split_sentence(sentence: str, verbs: VerbFinder) -> str | None:
     """Return the sentence's beginning, or None where it cannot be cut well."""
+    return _cut(sentence, verbs)[0]
+
+
+def _cut(sentence: str, verbs: VerbFinder) -> tuple[str | None, str]:
+    """Return the sentence's beginning, or None and why it cannot be cut well."""
     words = sentence.split()
     verb = verbs.main_verb(words)
     if verb is None:
-        return None
+        return None, NO_VERB
     for extra in (AFTER_VERB, AFTER_VERB - 1, 0):
         cut = verb + 1 + extra
         # Punctuation would end the thought, and a model continues it with another one.
         if len(words) - cut >= LEAST_LEFT and not re.search(r"[,;:.!?)]$", words[cut - 1]):
-            return " ".join(words[:cut])
-    return None
+            return " ".join(words[:cut]), ""
+    return None, NOTHING_LEFT
 
 
 def item_of(hit: SentenceMatch, prompt: str) -> PromptItem:
@@ -94,9 +62,9 @@ def within_length(
     for hit in hits:
         words = len(hit.sentence.split())
         if words < prompts.fewest_words:
-            build_log.leave_out("sentences", hit.sentence, "too short")
+            build_log.leave_out("sentences", hit.sentence, "too short", hit.keyword)
         elif words > prompts.most_words:
-            build_log.leave_out("sentences", hit.sentence, "too long")
+            build_log.leave_out("sentences", hit.sentence, "too long", hit.keyword)
         else:
             kept.append(hit)
     return kept
@@ -108,15 +76,24 @@ def continuation_prompts(
     """Return the beginnings of sentences; one whose beginning lacks the keyword is left out."""
     items = []
     for hit in hits:
-        beginning = split_sentence(hit.sentence, verbs)
+        beginning, why = _cut(hit.sentence, verbs)
         if beginning is None:
-            build_log.leave_out("continuations", hit.sentence, "no place to cut")
+            build_log.leave_out(
+                "continuations", hit.sentence, f"no place to cut: {why}", hit.keyword
+            )
             continue
         said = [word for word in (hit.keyword, *hit.others) if contains_word(beginning, word)]
         if said:
             items.append(item_of(replace(hit, keyword=said[0]), beginning))
         else:
-            build_log.leave_out("continuations", hit.sentence, "the keyword comes after the cut")
+            why = "the keyword comes after the cut"
+            build_log.leave_out("continuations", hit.sentence, why, hit.keyword)
+    without = build_log.counts().get("continuations", {}).get(f"no place to cut: {NO_VERB}", 0)
+    if without and verbs.name == RULE_NAME:
+        build_log.notes.append(
+            f"The rule finds no verb in {without} sentences. spaCy with the model en_core_web_sm"
+            " finds more: install both, and build again."
+        )
     return items
 
 

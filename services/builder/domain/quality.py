@@ -1,16 +1,17 @@
-"""How good a suite is as an instrument: counts, lengths, near-duplicates, twins, readability."""
+"""How good a suite is as an instrument: balance, lengths, duplicates, twins, leaks, power."""
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import combinations
 from statistics import mean, median
 from typing import Any
 
-from services.builder.domain.words import APOSTROPHES, tokens
+from services.builder.domain.comparison_power import ComparisonPower, power_table
+from services.builder.domain.group_words import bare_words, named_words_left, presupposed_things
+from services.builder.domain.reading_ease import FRAGMENTS, reading_ease
+from services.builder.domain.words import contains_word, tokens
 
 NEAR = 0.8
 """Share of common word triples from which two prompts about one concept are near-duplicates."""
@@ -18,6 +19,11 @@ COMMON = 200
 """A triple in more prompts of a concept is its template's wording and tells nothing."""
 SHOWN = 20
 """How many examples of each fault a report holds."""
+
+LONGEST_SHARED = 8
+"""So many words in a row that stand in prompt and baseline say what the answer is to say."""
+MOST_SHARE = 0.5
+"""A keyword with more of a concept's prompts is most of what the concept is measured by."""
 
 Row = Mapping[str, Any]
 Terms = Mapping[str, Mapping[str, str]]
@@ -44,24 +50,40 @@ class SuiteQuality:
     """Sets of the root that have fewer twins than others."""
     words: dict[str, float | None]
     """Least, median, mean and most words of a prompt."""
+    words_by_concept: dict[str, dict[str, float | None]]
     reading_ease: dict[str, float | None]
     """Flesch's reading ease, by concept; for English, with syllables counted by rule."""
-    reading_ease_reason: str
+    reading_ease_of: str
+    """What it is of: the prompts, or the baselines where prompts are fragments of sentences."""
+    reading_ease_reasons: dict[str, str]
+    """Why a concept has none."""
     fault_counts: dict[str, int]
+    balance: float | None
+    """Prompts of the rarest concept for one of the most frequent; None without prompts."""
+    presupposed: dict[str, int] = field(default_factory=dict)
+    """What prompts take a concept to have, and how many; somebody must know that all have it."""
+    power: tuple[ComparisonPower, ...] = ()
     faults: tuple[SuiteFault, ...] = ()
 
 
-def quality_of(rows: Sequence[Row], terms: Terms) -> SuiteQuality:
+def quality_of(rows: Sequence[Row], terms: Terms, *, features: int = 1) -> SuiteQuality:
     """Examine a suite's lines; `terms` are the declared replacements by concept."""
     concepts = Counter(str(row["concept"]) for row in rows)
     sets: dict[str, list[Row]] = {}
     for row in rows:
         sets.setdefault(str(row["set"]), []).append(row)
-    faults = [*_near_duplicates(rows), *_twin_faults(sets.values(), terms)]
+    faults = [
+        *_near_duplicates(rows),
+        *_twin_faults(sets.values(), terms),
+        *_leaks(rows, list(concepts)),
+        *_one_sided(rows),
+    ]
     lengths = [len(str(row["prompt"]).split()) for row in rows]
     roots = {row["branched_from"] for row in rows if row.get("branched_from")}
     twinned = [m for m in sets.values() if any(row["concept"] in roots for row in m)]
     widest = max((len(members) for members in twinned), default=0)
+    of = "prompts" if _whole(rows, "prompt") or not _whole(rows, "baseline") else "baselines"
+    ease = {concept: _ease(rows, concept, of) for concept in concepts}
     return SuiteQuality(
         prompts=len(rows),
         by_concept=dict(concepts),
@@ -69,9 +91,14 @@ def quality_of(rows: Sequence[Row], terms: Terms) -> SuiteQuality:
         sets=len(sets),
         incomplete_sets=sum(len(members) < widest for members in twinned),
         words=_spread(lengths),
-        reading_ease={concept: _ease(rows, concept) for concept in concepts},
-        reading_ease_reason="English only; syllables are counted by rule",
+        words_by_concept={c: _spread(_lengths(rows, c)) for c in concepts},
+        reading_ease={concept: number for concept, (number, _) in ease.items()},
+        reading_ease_of=of,
+        reading_ease_reasons={concept: why for concept, (_, why) in ease.items() if why},
         fault_counts=dict(Counter(fault.kind for fault in faults)),
+        balance=round(min(concepts.values()) / max(concepts.values()), 3) if concepts else None,
+        presupposed=_presupposed(rows),
+        power=tuple(power_table(list(concepts), _members(sets), features)),
         faults=tuple(_first_of_each(faults)),
     )
 
@@ -123,21 +150,19 @@ def _twin_faults(sets: Iterable[Sequence[Row]], terms: Terms) -> Iterator[SuiteF
 
 def _of_twin(root: Row, twin: Row, terms: Mapping[str, str]) -> Iterator[SuiteFault]:
     keys = (str(root["key"]), str(twin["key"]))
-    allowed = {word for pair in terms.items() for term in pair for word in _bare(term)}
+    allowed = {word for pair in terms.items() for term in pair for word in bare_words(term)}
     beyond = sorted(_differing(str(root["prompt"]), str(twin["prompt"])) - allowed - {"a", "an"})
     if beyond:
         yield SuiteFault(
             "differs_in_more", keys, f"more than the concept differs: {', '.join(beyond)}"
         )
-    name = str(root["concept"]).lower()
-    values = {word for new in terms.values() for word in _bare(new)}
-    left = [word for word in _bare(str(twin["prompt"])) if name in word and word not in values]
+    left = named_words_left(str(twin["prompt"]), str(root["concept"]), terms)
     if left:
         yield SuiteFault("root_remains", keys, f"words of the root are left: {', '.join(left)}")
 
 
 def _differing(a: str, b: str) -> set[str]:
-    x, y = _bare(a), _bare(b)
+    x, y = bare_words(a), bare_words(b)
     matcher = SequenceMatcher(None, x, y, autojunk=False)
     return {
         word
@@ -147,26 +172,63 @@ def _differing(a: str, b: str) -> set[str]:
     }
 
 
-def _bare(text: str) -> list[str]:
-    """Return the words without the ending of the possessive."""
-    return [re.sub(rf"[{APOSTROPHES}]s?$", "", word) for word in tokens(text)]
+def _leaks(rows: Sequence[Row], concepts: Sequence[str]) -> Iterator[SuiteFault]:
+    """Find prompts that name another concept, or give away what their baseline says."""
+    for row in rows:
+        prompt, own = str(row["prompt"]), str(row["concept"])
+        others = [c for c in concepts if c not in own and own not in c and contains_word(prompt, c)]
+        if others:
+            said = f"it is about {own} and names {', '.join(others)}"
+            yield SuiteFault("names_another", (str(row["key"]),), said)
+        baseline = str(row.get("baseline") or "")
+        shared = _shared_run(tokens(prompt), tokens(baseline))
+        if shared >= LONGEST_SHARED and not baseline.startswith(prompt) and prompt != baseline:
+            said = f"{shared} words in a row are its baseline's"
+            yield SuiteFault("gives_away", (str(row["key"]),), said)
 
 
-def _ease(rows: Sequence[Row], concept: str) -> float | None:
-    text = " ".join(str(row["prompt"]) for row in rows if row["concept"] == concept)
-    words = tokens(text)
-    if not words:
-        return None
-    stops = max(1, len(re.findall(r"(?<![.!?])[.!?]++(?:\s|$)", text)))
-    syllables = sum(_syllables(word) for word in words)
-    return round(206.835 - 1.015 * len(words) / stops - 84.6 * syllables / len(words), 2)
+def _shared_run(a: Sequence[str], b: Sequence[str]) -> int:
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    return matcher.find_longest_match(0, len(a), 0, len(b)).size
 
 
-def _syllables(word: str) -> int:
-    plain = unicodedata.normalize("NFKD", word)
-    groups = len(re.findall(r"[aeiouy]+", re.sub(r"[\u0300-\u036f]", "", plain)))
-    silent = word.endswith("e") and not word.endswith("le") and groups > 1
-    return max(1, groups - silent)
+def _one_sided(rows: Sequence[Row]) -> Iterator[SuiteFault]:
+    """Find concepts most of whose own prompts stand under one of several keywords."""
+    own = [row for row in rows if not row.get("branched_from") and row.get("keyword")]
+    for concept in dict.fromkeys(str(row["concept"]) for row in own):
+        counted = Counter(str(row["keyword"]) for row in own if row["concept"] == concept)
+        word, most = counted.most_common(1)[0]
+        if word != concept and len(counted) > 2 and most > MOST_SHARE * sum(counted.values()):
+            said = f"{most} of {sum(counted.values())} prompts of {concept} are under {word!r}"
+            yield SuiteFault("one_sided", (concept,), said)
+
+
+def _members(sets: Mapping[str, Sequence[Row]]) -> list[list[str]]:
+    return [[str(row["concept"]) for row in members] for members in sets.values()]
+
+
+def _lengths(rows: Sequence[Row], concept: str) -> list[int]:
+    return [len(str(row["prompt"]).split()) for row in rows if row["concept"] == concept]
+
+
+def _presupposed(rows: Sequence[Row]) -> dict[str, int]:
+    """Count over the prompts that are no twins: their twins presuppose the same."""
+    own = [row for row in rows if not row.get("branched_from")]
+    found: Counter[str] = Counter()
+    for concept in dict.fromkeys(str(row["concept"]) for row in own):
+        some = [str(row["prompt"]) for row in own if row["concept"] == concept]
+        found.update(presupposed_things(some, concept))
+    return dict(found.most_common(SHOWN))
+
+
+def _whole(rows: Sequence[Row], name: str) -> bool:
+    texts = [str(row.get(name) or "") for row in rows]
+    return reading_ease(texts)[1] != FRAGMENTS
+
+
+def _ease(rows: Sequence[Row], concept: str, of: str) -> tuple[float | None, str | None]:
+    name = of.removesuffix("s")
+    return reading_ease([str(row.get(name) or "") for row in rows if row["concept"] == concept])
 
 
 def _first_of_each(faults: Sequence[SuiteFault]) -> Iterator[SuiteFault]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from services.builder.domain.build_data import Documents, SentenceMatch
+from services.builder.domain.paragraphs import paragraphs
 from services.builder.domain.words import (
     CLOSING,
     DASH,
@@ -47,10 +48,13 @@ def sentences(text: str) -> Iterator[str]:
 
     What does not end like a sentence (a heading, an entry of a list) is left out.
     """
-    for paragraph in re.split(r"\n\s*\n", cleaned(text)):
-        for sentence in _of(" ".join(paragraph.split())):
-            if WHOLE.search(sentence):
-                yield sentence
+    return (part for part in parts_of(text) if WHOLE.search(part))
+
+
+def parts_of(text: str) -> Iterator[str]:
+    """Return sentences and what is none, in their order: headings and entries of lists too."""
+    for paragraph in paragraphs(cleaned(text)):
+        yield from _of(" ".join(paragraph.split()))
 
 
 def _of(paragraph: str) -> Iterator[str]:

@@ -1,17 +1,16 @@
 """A suite and the report beside it as text: the same bytes for the same content."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import yaml
 
-from services.builder.domain.build_data import BuildLog, PromptItem
+from services.builder.domain.build_data import BuildLog, Omission, PromptItem
 from services.builder.domain.plan import Plan
 from services.builder.domain.quality import SuiteQuality
 from shared.contracts.identity import derived_id, token_of
-from shared.shown_text import isolated, on_one_line
 
 PROBES_FILE = "probes.jsonl"
 OF_HIT = ("keyword", "source_tag", "position", "licence")
@@ -79,9 +78,19 @@ def report_json(quality: SuiteQuality, build_log: BuildLog) -> dict[str, Any]:
         "hits": build_log.hits,
         "zero_hits": zero_hits(build_log),
         "left_out": build_log.counts(),
-        "examples_left_out": [asdict(each) for each in build_log.left[:EXAMPLES]],
+        "examples_left_out": [_omission(each) for each in build_log.left[:EXAMPLES]],
         "notes": build_log.notes,
     }
+
+
+def left_out_text(build_log: BuildLog) -> str:
+    """Return everything that was left out, a line each: step, what, why, keyword."""
+    lines = (json.dumps(_omission(each), ensure_ascii=False) for each in build_log.left)
+    return "".join(line + "\n" for line in lines)
+
+
+def _omission(each: Omission) -> dict[str, str]:
+    return {name: value for name, value in asdict(each).items() if value is not None}
 
 
 def zero_hits(build_log: BuildLog) -> dict[str, list[str]]:
@@ -90,58 +99,3 @@ def zero_hits(build_log: BuildLog) -> dict[str, list[str]]:
         c: [word for word, n in words.items() if n == 0] for c, words in build_log.hits.items()
     }
     return {concept: words for concept, words in found.items() if words}
-
-
-def report_markdown(name: str, quality: SuiteQuality, build_log: BuildLog) -> str:
-    """Return the report for people."""
-    return "\n".join(_lines(name, quality, build_log)) + "\n"
-
-
-def _lines(name: str, quality: SuiteQuality, build_log: BuildLog) -> Iterator[str]:
-    yield f"# The suite {_cell(name)}\n"
-    yield (
-        f"{quality.prompts} prompts about {len(quality.by_concept)} concepts in {quality.sets}"
-        f" counterfactual sets, {quality.incomplete_sets} of them incomplete.\n"
-    )
-    words = quality.words
-    yield (
-        f"Words of a prompt: least {words['least']}, median {words['median']}, mean"
-        f" {words['mean']}, most {words['most']}.\n"
-    )
-    yield from _table(
-        ("concept", "prompts", "reading ease"),
-        [(c, n, quality.reading_ease[c]) for c, n in quality.by_concept.items()],
-    )
-    yield f"Reading ease is Flesch's: {quality.reading_ease_reason}.\n"
-    yield from _table(("source", "prompts"), list(quality.by_source.items()))
-    yield "## To look at\n"
-    if not quality.fault_counts:
-        yield "No near-duplicates, and no twins that differ in more than the concept.\n"
-    else:
-        yield from _table(("fault", "how often"), list(quality.fault_counts.items()))
-    zero = [(concept, word) for concept, words in zero_hits(build_log).items() for word in words]
-    if zero:
-        yield "Keywords no sentence holds:\n"
-        yield from _table(("concept", "keyword"), zero)
-    left = [(step, why, n) for step, some in build_log.counts().items() for why, n in some.items()]
-    if left:
-        yield "## Left out\n"
-        yield from _table(("step", "why", "how often"), left)
-    for note in build_log.notes:
-        yield f"- {_cell(note)}"
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Iterator[str]:
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield "| " + " | ".join(_cell(each) for each in row) + " |"
-    yield ""
-
-
-def _cell(value: object) -> str:
-    """Return a value that cannot become a row, a link, an image or markup of its own."""
-    text = " ".join(on_one_line(str(value)).split())
-    for mark in "\\`*_[]<>|!#":
-        text = text.replace(mark, f"&#{ord(mark)};")
-    return isolated(text)

@@ -12,25 +12,26 @@ APOSTROPHES = "'\u2019"
 DASH = "\u2013"
 
 
-def _set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a list."""
     return frozenset(words.split())
 
 
-NEVER_ENDS = _set(
+NEVER_ENDS = word_set(
     "mr mrs ms dr prof st mt ft gen col sgt capt lt cmdr adm gov sen rep hon rev fr sr jr messrs"
     " vs v e.g i.e cf viz ca c no nos vol pp p fig figs sec ch eq ed eds trans al approx est dept"
     " univ jan feb mar apr jun jul aug sep sept oct nov dec"
 )
 """Abbreviations something always follows."""
-MAY_END = _set("etc inc ltd co corp bros plc a.m p.m b.c a.d b.c.e c.e")
+MAY_END = word_set("etc inc ltd co corp bros plc a.m p.m b.c a.d b.c.e c.e")
 """Abbreviations a sentence may end in: what follows decides."""
-OPENERS = _set(
+OPENERS = word_set(
     "a an the this that these those it its he she they we i you his her their our in on at by for"
     " from with after before during since until when while where although because if as but and"
     " however moreover meanwhile there here some many most several both each every no not"
 )
 """Words that, with a capital, begin a sentence more often than a name."""
-FINITE = _set(
+FINITE = word_set(
     "is are was were am has have had does do did will would can could may might must shall should"
     " became becomes become remains remained remain began begins begin made makes make took takes"
     " take gave gives give held holds hold led leads lead kept keeps keep grew grows grow won wins"
@@ -39,9 +40,9 @@ FINITE = _set(
     " feels feel brought brings bring thought thinks think meant means mean paid pays pay"
 )
 """Verbs in forms that need no other verb."""
-NOUN_MARKS = _set("a an the its his her their our my your this that these those no")
+NOUN_MARKS = word_set("a an the its his her their our my your this that these those no")
 """Words after which comes no verb."""
-STOP = _set(
+STOP = word_set(
     "a an the this that these those it its he she they we you i his her their our your and or but"
     " nor so yet of in on at by for from with to into over under after before during since until"
     " about as is are was were be been being has have had do does did will would can could may"

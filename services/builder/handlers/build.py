@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from services.builder.domain.branching import replacements_for, twins
 from services.builder.domain.build_data import BuildLog, Document, PromptItem, SentenceMatch
-from services.builder.domain.keywords import FindKeywords, FindReplacements, Ranking
+from services.builder.domain.group_words import without_failing_presuppositions, without_root_words
+from services.builder.domain.keywords import FindKeywords, FindReplacements
 from services.builder.domain.model_questions import LanguageModel
 from services.builder.domain.plan import Concept, Plan, Source
 from services.builder.domain.prompts import (
@@ -19,7 +20,8 @@ from services.builder.domain.prompts import (
     within_length,
 )
 from services.builder.domain.quality import SuiteQuality, quality_of
-from services.builder.domain.sentences import distinct_matches, sentences_by_keyword
+from services.builder.domain.ranking import Ranking, on_topic
+from services.builder.domain.sentences import distinct_matches, sentences, sentences_by_keyword
 from services.builder.domain.suite_files import Row, header_of, rows_of
 from shared.errors import UsageError
 
@@ -77,22 +79,30 @@ class Build:
             await self.sources.close()
         if plan.branching:
             items = twins(items, plan.branching, terms, self.build_log)
+            items = without_failing_presuppositions(items, plan.branching, self.build_log)
+            if plan.branching.words_left == "leave_out":
+                items = without_root_words(
+                    items, plan.branching, terms, self.ranking, self.build_log
+                )
         if not items:
             raise UsageError(f"Nothing is left of the plan {plan.name}: {self._why_nothing()}.")
-        self.build_log.notes += self.sources.notes
+        self.build_log.notes += [*self._judged_by(), *self.sources.notes]
         rows = rows_of(items, plan.domain)
         header = header_of(plan, self._how(terms), rows)
-        return BuiltSuite(header, rows, quality_of(rows, terms), self.build_log)
+        quality = quality_of(rows, terms, features=len(plan.features) or 1)
+        return BuiltSuite(header, rows, quality, self.build_log)
 
     async def _hits(self, concept: Concept) -> list[SentenceMatch]:
         documents: list[Document] = []
         for source in concept.sources:
             documents += await self.sources.read(source, concept.name, self.home)
         find = FindKeywords(self.language_model, self.ranking, self.plan.domain, self.build_log)
-        keywords = await find(concept, documents)
+        context = [sentence for document in documents for sentence in sentences(document.text)]
+        keywords = await find(concept, documents, context)
         found = sentences_by_keyword(concept.name, keywords, documents)
         self.build_log.hits[concept.name] = {word: len(hits) for word, hits in found.items()}
-        return within_length(distinct_matches(found), self.plan.prompts, self.build_log)
+        hits = within_length(distinct_matches(found), self.plan.prompts, self.build_log)
+        return on_topic(hits, concept, self.plan.domain, self.ranking, context, self.build_log)
 
     async def _prompts(self, hits: Sequence[SentenceMatch]) -> list[PromptItem]:
         prompts = self.plan.prompts
@@ -121,12 +131,22 @@ class Build:
         if plan.prompts.kind == "continuations":
             how["verbs_found_by"] = self.verbs.name
         ways = [concept.keywords for concept in plan.concepts]
-        if any(way.by_model or way.by_ranking or way.by_links for way in ways):
+        ranked = any(way.by_model or way.by_ranking or way.by_links for way in ways)
+        if ranked or self.ranking.knows_meaning:
             how["ranked_by"] = self.ranking.name
         if plan.branching:
             how["root"] = plan.branching.root
             how["replaced"] = {concept: dict(given) for concept, given in terms.items()}
         return how
+
+    def _judged_by(self) -> list[str]:
+        said = [f"Nearness in meaning is judged by {self.ranking.name}."]
+        if not self.ranking.knows_meaning:
+            said.append(
+                "Without embeddings, sentences that use a keyword in another sense, and words that"
+                " belong to the root alone, are found only as far as the plan names them."
+            )
+        return said
 
     def _why_nothing(self) -> str:
         if not any(count for words in self.build_log.hits.values() for count in words.values()):

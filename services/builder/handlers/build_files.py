@@ -11,11 +11,12 @@ from pydantic import ValidationError
 
 from services.builder.domain.build_data import Document
 from services.builder.domain.plan import FilesSource, Plan
+from services.builder.domain.quality_report import report_markdown
 from services.builder.domain.suite_files import (
     PROBES_FILE,
     header_text,
+    left_out_text,
     report_json,
-    report_markdown,
     rows_text,
 )
 from services.builder.handlers.build import BuiltSuite
@@ -105,9 +106,6 @@ def _inner(node: yaml.Node, part: int | str) -> tuple[yaml.Node, yaml.Node] | No
     return None
 
 
-OURS = {"suite.yaml", PROBES_FILE, "report.json", "report.md"}
-
-
 def write_suite(built: BuiltSuite, folder: Path) -> list[Path]:
     """Write the suite's files and return their paths. Other files of the folder stay.
 
@@ -116,6 +114,7 @@ def write_suite(built: BuiltSuite, folder: Path) -> list[Path]:
     texts = {
         PROBES_FILE: rows_text(built.rows),
         "suite.yaml": header_text(built.header),
+        "left_out.jsonl": left_out_text(built.build_log),
         "report.json": json.dumps(report_json(built.quality, built.build_log), indent=2) + "\n",
         "report.md": report_markdown(str(built.header["name"]), built.quality, built.build_log),
     }
@@ -126,7 +125,7 @@ def write_suite(built: BuiltSuite, folder: Path) -> list[Path]:
         with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as beside:
             for name, text in texts.items():
                 (Path(beside) / name).write_text(text, encoding="utf-8", newline="\n")
-            for name in (PROBES_FILE, "report.json", "report.md", "suite.yaml"):
+            for name in sorted(texts, key=lambda name: name == "suite.yaml"):
                 shutil.move(Path(beside) / name, folder / name)
     except OSError as error:
         raise UsageError(f"The suite cannot be written to {folder}: {error}.") from None

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from services.builder.domain.quality import SuiteQuality
+from services.builder.domain.quality_report import FAULTS
 from services.builder.domain.suite_files import Row
 from shared.errors import UsageError
 from shared.shown_text import visible
@@ -13,11 +14,6 @@ from shared.shown_text import visible
 INK, PALE = "#1f4e79", "#b8c9d9"
 MOST_BARS = 40
 LONGEST_LABEL = 32
-FAULTS = {
-    "near_duplicate": "near-duplicates",
-    "differs_in_more": "twins differing in more",
-    "root_remains": "words of the root left",
-}
 
 
 def draw_quality(name: str, quality: SuiteQuality, rows: Sequence[Row], file: Path) -> Path:
@@ -37,7 +33,11 @@ def draw_quality(name: str, quality: SuiteQuality, rows: Sequence[Row], file: Pa
     axes = figure.subplots(2, 2, height_ratios=[1.2 + 0.24 * bars, 3.2])
     figure.suptitle(f"The suite {name}: {quality.prompts} prompts", parse_math=False)
     _bars(axes[0][0], quality.by_concept, "prompts by concept")
-    _dots(axes[0][1], quality.reading_ease, "reading ease by concept (Flesch, higher is easier)")
+    _dots(
+        axes[0][1],
+        quality.reading_ease,
+        f"reading ease of {quality.reading_ease_of} (Flesch, higher is easier)",
+    )
     _lengths(axes[1][0], [len(str(row["prompt"]).split()) for row in rows])
     faults = {said: quality.fault_counts.get(kind, 0) for kind, said in FAULTS.items()}
     _bars(axes[1][1], {**faults, "incomplete sets": quality.incomplete_sets}, "to look at")

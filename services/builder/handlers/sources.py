@@ -8,9 +8,10 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from services.builder.domain.build_data import Document
-from services.builder.domain.keywords import Ranking, nearest
 from services.builder.domain.model_questions import LanguageModel, article_request
 from services.builder.domain.plan import FilesSource, Source, UrlSource, WikipediaSource
+from services.builder.domain.ranking import Ranking, nearest
+from services.builder.domain.sentences import sentences
 from services.builder.handlers.build_files import read_files
 from services.builder.handlers.web_fetching import Page, PageFetcher
 from services.builder.handlers.web_pages import PageCache, Robots, text_of
@@ -71,30 +72,33 @@ class Wikipedia:
 
         Raise UsageError where there is no such page, or Wikipedia does not answer.
         """
-        first = await self._page(source, source.page)
-        found, visited = [first], {source.page, first.tag.rpartition("/wiki/")[2]}
-        frontier = [first]
+        title, first = await self._page(source, source.page)
+        found, visited = [first], {source.page, title}
+        frontier, context = [first], list(sentences(first.text))
         for depth in range(source.depth if source.related else 0):
             titles = {title for page in frontier for title in page.links}
             if depth == 0 and source.backlinks:
-                titles |= set(await self._backlinks(source))
+                titles |= set(await self._backlinks(source, title))
             left = source.related - (len(found) - 1)
-            chosen = nearest(self.ranking, concept, titles - visited, left)
-            visited |= set(chosen)
-            frontier = await self._pages(source, chosen)
+            chosen = nearest(self.ranking, concept, titles - visited, left, context)
+            pages = await self._pages(source, chosen)
+            visited |= {*chosen, *pages}
+            frontier = list(pages.values())
             found += frontier
         return list({document.tag: document for document in found}.values())
 
-    async def _pages(self, source: WikipediaSource, titles: Sequence[str]) -> list[Document]:
-        found = []
-        for title in titles:
+    async def _pages(self, source: WikipediaSource, titles: Sequence[str]) -> dict[str, Document]:
+        found: dict[str, Document] = {}
+        for each in titles:
             try:
-                found.append(await self._page(source, title))
+                title, page = await self._page(source, each)
+                found[title] = page
             except UsageError as error:
                 self.notes.append(f"A related page was left out: {error}")
         return found
 
-    async def _page(self, source: WikipediaSource, title: str) -> Document:
+    async def _page(self, source: WikipediaSource, title: str) -> tuple[str, Document]:
+        """Return a page and its own title, which a redirect may lead to."""
         wanted = {"titles": title, "redirects": "1", "prop": "extracts", "explaintext": "1"}
         page = next(iter(_pages_of(await self._ask(source, wanted), source)), {})
         if page.get("missing") or page.get("invalid") or not page.get("extract"):
@@ -102,7 +106,7 @@ class Wikipedia:
         name = str(page.get("title") or title)
         address = f"{self.site(source.language)}/wiki/{quote(name.replace(' ', '_'))}"
         links = await self._links(source, name)
-        return Document(address, str(page["extract"]), source.licence, tuple(links))
+        return name, Document(address, str(page["extract"]), source.licence, tuple(links))
 
     async def _links(self, source: WikipediaSource, title: str) -> list[str]:
         wanted = {"titles": title, "prop": "links", "plnamespace": "0", "pllimit": "max"}
@@ -116,10 +120,12 @@ class Wikipedia:
             wanted = {**wanted, **{key: str(word)[:LONGEST_TITLE] for key, word in more.items()}}
         return found
 
-    async def _backlinks(self, source: WikipediaSource) -> list[str]:
+    async def _backlinks(self, source: WikipediaSource, title: str) -> list[str]:
+        """Return the pages that link to this title; to that of a redirect hardly any do."""
         wanted = {
             "list": "backlinks",
-            "bltitle": source.page,
+            "bltitle": title,
+            "blredirect": "1",
             "blnamespace": "0",
             "bllimit": str(source.backlinks),
         }

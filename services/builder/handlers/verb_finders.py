@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from services.builder.domain.prompts import RuleVerbs, VerbFinder
+from services.builder.domain.verbs import RuleVerbs, VerbFinder
 from shared.errors import UsageError
 
 MODEL = "en_core_web_sm"

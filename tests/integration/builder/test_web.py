@@ -12,11 +12,11 @@ import pytest
 import pytest_asyncio
 
 from services.builder.app import build_of
-from services.builder.domain.keywords import LexicalRanking
 from services.builder.domain.plan import Plan
-from services.builder.domain.prompts import RuleVerbs
+from services.builder.domain.verbs import RuleVerbs
 from services.builder.handlers.build import Build, BuiltSuite
 from services.builder.handlers.language_models import NoModel
+from services.builder.handlers.rankings import Bm25Ranking
 from services.builder.handlers.sources import ReadSources, WebPages, Wikipedia
 from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
 from services.builder.handlers.web_pages import PageCache, text_of
@@ -160,7 +160,7 @@ def plan_of(*sources: dict[str, Any]) -> Plan:
 
 
 async def built(there: WebPages, site: str, *sources: dict[str, Any]) -> BuiltSuite:
-    ranking = LexicalRanking()
+    ranking = Bm25Ranking()
     wikipedia = Wikipedia(there.answer, ranking, lambda _: site)
     reading = ReadSources(there, wikipedia, NoModel(), "lands")
     plan = plan_of(*sources)

@@ -1,6 +1,7 @@
 """Whole builds on local files, with written replies."""
 
 import asyncio
+import html
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ def plan_of(**fields: Any) -> Plan:
         "name": "trial",
         "domain": "lands",
         "extractors": ["words"],
+        "nearness": "lexical",
         "concepts": [
             {
                 "name": "Velmora",
@@ -262,12 +264,17 @@ def test_keywords_are_ranked_from_the_sources_words_and_named_by_a_model(tmp_pat
         tmp_path, {"a.txt": ARTICLE, "s.jsonl": "\n".join(map(json.dumps, script))},
         concepts=[concept], model={"script": "s.jsonl"},
     )  # fmt: skip
-    # By letters the nearest of the source's words come first; the concept itself is always one.
-    assert set(suite.build_log.hits["Velmora"]) >= {"Velmoran", "Velmora"}
+    # What stands with the concept in a sentence comes first; the concept itself is always one.
+    assert set(suite.build_log.hits["Velmora"]) >= {"Velmoran", "Velmora", "plums"}
     assert suite.build_log.hits["Velmora"]["Velmora"] == 3
-    assert suite.header["made"]["ranked_by"] == "lexical"
+    assert suite.header["made"]["ranked_by"].startswith("lexical: BM25")
+    assert any("BM25" in note for note in suite.build_log.notes)
     left = suite.build_log.counts()["keywords"]
-    assert left == {"nothing is written for it in the script": 1}
+    assert left == {
+        "nothing is written for it in the script": 1,
+        "the reply holds no list of terms": 1,
+        "a sentence of the model, no term": 1,
+    }
 
 
 def test_a_model_is_asked_for_no_more_questions_than_are_wanted(tmp_path: Path) -> None:
@@ -307,3 +314,58 @@ def test_a_beginning_needs_any_keyword_of_its_concept(tmp_path: Path) -> None:
     ]
     left = suite.build_log.counts()
     assert left["continuations"] == {"the keyword comes after the cut": 1}
+
+
+def test_everything_that_is_left_out_is_a_line_with_its_reason(tmp_path: Path) -> None:
+    text = f"{ARTICLE} Long live Velmora in all of its bays! It was once said so of Velmora."
+    write_suite(built(tmp_path, {"a.txt": text}), tmp_path / "out")
+    lines = [
+        json.loads(line) for line in (tmp_path / "out" / "left_out.jsonl").read_text().splitlines()
+    ]
+    assert {"step", "what", "why", "keyword"} <= lines[0].keys()
+    assert {line["what"]: line["why"] for line in lines} == {
+        "Long live Velmora in all of its bays!": "no place to cut: no verb is found",
+        "It was once said so of Velmora.": "the keyword comes after the cut",
+    }
+    assert "spaCy" in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_a_twin_that_takes_for_granted_what_its_concept_lacks_is_left_out(tmp_path: Path) -> None:
+    branching = {"root": "Velmora", "to": [{"concept": "Chad", "lacks": ["coast"]}]}
+    text = "The coast of Velmora was mapped in three years. Velmora was mapped in two years."
+    suite = built(tmp_path, {"a.txt": text}, branching=branching)
+    assert prompts(suite, "Chad") == ["Chad was mapped in"]
+    left = suite.build_log.counts()["branching"]
+    assert left == {"Chad has no coast, which the prompt takes for granted": 1}
+
+
+def test_a_set_in_which_words_of_the_root_would_be_left_is_left_out(tmp_path: Path) -> None:
+    branching: dict[str, Any] = {"root": "Velmora", "to": [{"concept": "Peru"}]}
+    text = "The Velmoran towns of Velmora are quiet at night. Velmora was mapped in two years."
+    suite = built(tmp_path, {"a.txt": text}, branching=branching)
+    assert prompts(suite, "Velmora") == ["Velmora was mapped in"]
+    assert suite.build_log.counts()["branching"] == {"words of Velmora are left: velmoran": 1}
+    kept = built(tmp_path, {"a.txt": text}, branching={**branching, "words_left": "keep"})
+    assert len(prompts(kept, "Peru")) == 2
+    assert kept.quality.fault_counts["root_remains"] == 1
+
+
+def test_a_sentence_nearer_to_another_meaning_is_left_out(tmp_path: Path) -> None:
+    concept = plan_of().concepts[0].model_dump(exclude_none=True)
+    concept |= {
+        "name": "black", "keywords": {"by_hand": ["black"]},
+        "meaning": "black people", "other_meanings": ["black dye for wool"],
+    }  # fmt: skip
+    text = "Many black people were denied the vote. The black dye of logwood was sold for wool."
+    suite = built(tmp_path, {"a.txt": text}, concepts=[concept], branching=None)
+    assert [row["prompt"] for row in suite.rows] == ["Many black people were denied"]
+    why = "nearer to 'black dye for wool' than to 'black people'"
+    assert suite.build_log.counts()["topic"] == {why: 1}
+
+
+def test_a_report_escapes_markup_once(tmp_path: Path) -> None:
+    concept = plan_of().concepts[0].model_dump(exclude_none=True)
+    concept["keywords"] = {"by_hand": ["Velmora", "a_b & <c#>"]}
+    write_suite(built(tmp_path, {"a.txt": ARTICLE}, concepts=[concept]), tmp_path / "out")
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert html.unescape(report).count("a_b & <c#>") == 1

@@ -1,6 +1,10 @@
+from pathlib import Path
+
 import pytest
 
-from services.builder.domain.prompts import RuleVerbs, split_sentence
+from services.builder.domain.prompts import split_sentence
+from services.builder.domain.sentences import sentences
+from services.builder.domain.verbs import RuleVerbs
 
 
 @pytest.mark.parametrize(
@@ -25,3 +29,24 @@ def test_a_verb_in_parentheses_is_not_the_main_verb() -> None:
 def test_a_cut_does_not_end_with_punctuation() -> None:
     found = split_sentence("The men of Peru say yes, sir, and the women agree.", RuleVerbs())
     assert found == "The men of Peru say"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "beginning"),
+    [
+        ("Nurses provide care to patients at night.", "Nurses provide care to"),
+        ("She worked in the laboratory at night.", "She worked in the"),
+        ("The trade balance depends on a few goods.", "The trade balance depends on a"),
+        ("Central banks set the rate of interest.", "Central banks set the rate"),
+    ],
+)
+def test_plain_english_has_a_place_to_cut(sentence: str, beginning: str) -> None:
+    assert split_sentence(sentence, RuleVerbs()) == beginning
+
+
+def test_hardly_any_sentence_of_a_page_has_no_place_to_cut() -> None:
+    pages = (Path(__file__).parent / "pages").glob("*.txt")
+    found = [sentence for page in pages for sentence in sentences(page.read_text())]
+    without = [sentence for sentence in found if split_sentence(sentence, RuleVerbs()) is None]
+    assert len(found) > 140
+    assert len(without) / len(found) < 0.1

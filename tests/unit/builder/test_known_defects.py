@@ -45,7 +45,7 @@ class Model:
 
 def plan_of(**fields: Any) -> Plan:
     given = {
-        "name": "trial", "domain": "lands", "extractors": ["words"],
+        "name": "trial", "domain": "lands", "extractors": ["words"], "nearness": "lexical",
         "concepts": [{
             "name": "Velmora",
             "keywords": {"by_hand": ["Velmora", "AC/DC", "us", "US", "Nowhere"]},

@@ -47,7 +47,7 @@ def test_prompts_that_say_nearly_the_same_are_a_fault_within_a_concept_alone() -
     two = row(
         "Peru", "How do the old towns of Peru care for their walls and gates today then?", "b"
     )
-    other = row("Chile", two["prompt"], "c")
+    other = row("Chile", two["prompt"].replace("Peru", "Chile"), "c")
     assert kinds(one, two) == {"near_duplicate": 1}
     assert kinds(one, other) == {}
 
@@ -76,3 +76,58 @@ def test_a_picture_shows_names_that_look_like_formulas(tmp_path: Path) -> None:
     rows = [row("$\\frac{1}$", "How is it?"), row("x" * 500, "How is it there?")]
     file = draw_quality("$_{", quality_of(rows, {}), rows, tmp_path / "quality.png")
     assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_continuation_has_the_reading_ease_of_its_sentence_and_never_that_of_a_fragment() -> None:
+    sentence = "The old towns of Peru are kept by people who care for their walls and gates."
+    rows = [
+        {**row("Peru", "The old towns of Peru are kept", f"s{n}"), "baseline": sentence}
+        for n in range(10)
+    ]
+    quality = quality_of(rows, {})
+    assert quality.reading_ease_of == "baselines"
+    # Counted by hand: 16 words and 19 syllables a sentence.
+    by_hand = 206.835 - 1.015 * 16 - 84.6 * 19 / 16
+    assert quality.reading_ease["Peru"] == pytest.approx(by_hand, abs=0.01)
+
+
+def test_a_reading_ease_that_cannot_be_known_is_none_with_its_reason() -> None:
+    few = quality_of([row("Peru", "Is Peru old?")], {})
+    assert few.reading_ease == {"Peru": None}
+    assert few.reading_ease_reasons == {"Peru": "fewer than 100 words"}
+    fragments = quality_of([row("Peru", "The old towns of Peru are")], {})
+    assert "fragments" in fragments.reading_ease_reasons["Peru"]
+
+
+def test_a_prompt_that_names_another_concept_or_gives_its_baseline_away_is_a_fault() -> None:
+    other = row("Chile", "How far is Chile from Peru?", "b")
+    assert kinds(row("Peru", "Is it old?"), other) == {"names_another": 1}
+    sentence = "The old towns of Peru are kept by the people who live in them."
+    told = {**row("Peru", f"Is it so that {sentence}"), "baseline": sentence}
+    assert kinds(told) == {"gives_away": 1}
+
+
+def test_a_keyword_with_most_of_the_prompts_is_a_fault() -> None:
+    rows = [
+        {**row("Peru", f"Is number {n} in the list a town?", str(n)), "keyword": word}
+        for n, word in enumerate(["Lima", "Lima", "Lima", "Lima", "Cusco", "Puno"])
+    ]
+    assert kinds(*rows).get("one_sided") == 1
+
+
+def test_the_power_of_each_comparison_is_stated_or_the_reason_why_not() -> None:
+    rows = [
+        row(concept, f"Is town {n} of {concept} old?", f"s{n}", root="Peru" if n < 0 else None)
+        for n in range(30)
+        for concept in ("Peru", "Chile")
+    ]
+    [peru, _] = quality_of(rows, {}).power
+    # By hand: 1.959964 and 0.841621 times the root of one thirtieth.
+    assert peru.smallest_gap_sd == pytest.approx(0.5115, abs=5e-4)
+    [alone] = quality_of([row("Peru", "Is Peru old?")], {}).power
+    assert (alone.smallest_gap_sd, alone.reason) == (None, "there is no other concept")
+
+
+def test_what_prompts_take_for_granted_is_listed() -> None:
+    rows = [row("Peru", "Who owns the coast of Peru?"), row("Peru", "Is Peru's army large?", "b")]
+    assert quality_of(rows, {}).presupposed == {"army large": 1, "coast": 1}

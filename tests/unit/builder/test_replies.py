@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from services.builder.domain.model_questions import (
+    keywords_in,
     question_problem,
     term_pairs_in,
     terms_in,
@@ -80,3 +81,33 @@ def test_only_a_clear_yes_or_no_is_one(reply: str, said: bool | None) -> None:
 )
 def test_a_reply_that_is_no_usable_question_says_why(reply: str, why: str | None) -> None:
     assert question_problem("Peru", reply) == why
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I cannot help with that.",
+        "I'm sorry, but I can't assist with that request.",
+        "As an AI language model, I cannot name groups of people, sorry.",
+        "I cannot.",
+        "Sorry.",
+        "I will not provide such a list, because it may hurt people.",
+        '["I cannot help with that"]',
+        "I can't help with that.\n- Please ask me something else entirely",
+    ],
+)
+def test_a_refusal_is_never_a_keyword(reply: str) -> None:
+    assert keywords_in(reply).terms == ()
+
+
+def test_what_a_model_says_around_a_list_is_no_keyword() -> None:
+    reply = "Sure, here are some:\nbaker\nbread oven\nnote\nI hope this helps you a lot!"
+    read = keywords_in(reply)
+    assert read.terms == ("baker", "bread oven", "note")
+    assert len(read.no_terms) == 2
+
+
+def test_a_counterpart_that_declines_replaces_nothing() -> None:
+    assert term_pairs_in('{"church": "I cannot help with that", "bible": "quran"}') == {
+        "bible": "quran"
+    }

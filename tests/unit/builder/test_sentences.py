@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from services.builder.domain.sentences import sentences
@@ -46,3 +48,48 @@ def test_a_blank_line_ends_a_sentence_and_a_line_break_does_not() -> None:
 def test_a_text_without_any_sentence_gives_none() -> None:
     assert list(sentences("")) == []
     assert list(sentences("\n \n")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "History\nIt is old.",
+        "It was so.\nEarly life\nShe was born there.",
+        "# History\nIt is old.",
+        "History\n-------\nit is old.",
+        "History[edit]\nit is old.",
+        "The port in winter\nThe port is closed for some of the year.",
+        "* ships\n* cranes\nThe port is closed for some of the year.",
+    ],
+)
+def test_a_heading_is_never_glued_to_a_sentence(text: str) -> None:
+    first = next(iter(text.replace("It was so.\n", "").replace("# ", "").split("\n")))
+    title = first.removesuffix("[edit]").removeprefix("* ")
+    assert not any(title in sentence for sentence in sentences(text))
+    assert list(sentences(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The president of\nPeru met them.",
+        "He spoke with the people who had come from\nLima and went home.",
+        "The old town\nLima was full.",
+    ],
+)
+def test_a_line_that_was_wrapped_is_joined(text: str) -> None:
+    assert list(sentences(text)) == [text.replace("\n", " ")]
+
+
+PAGES = Path(__file__).parent / "pages"
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.txt")), ids=lambda path: path.stem)
+def test_every_sentence_of_a_page_stands_in_a_line_of_it(page: Path) -> None:
+    """The pages have a paragraph or a heading in each line, so nothing may cross a line's end."""
+    lines = page.read_text().replace("[1]", "").split("\n")
+    found = list(sentences(page.read_text()))
+    assert len(found) > 30
+    assert [each for each in found if not any(each in line for line in lines)] == []
+    wanted = [each for line in lines if line.endswith(".") for each in sentences(line)]
+    assert found == wanted
