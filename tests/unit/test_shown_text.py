@@ -13,7 +13,7 @@ from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.figures import draw
 from biaswatch.render.report import ReportFormat, report_text
 from biaswatch.render.terminal import print_diagnoses
-from services.builder.domain.suite_files import _cell
+from services.builder.domain.quality_report import _cell
 from services.diagnoser.domain.channels.alertmanager import alerts_of
 from services.diagnoser.domain.channels.declarations import AlertmanagerChannel
 from services.diagnoser.domain.channels.messages import message_of

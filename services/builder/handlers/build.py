@@ -12,7 +12,6 @@ from services.builder.domain.keywords import FindKeywords, FindReplacements
 from services.builder.domain.model_questions import LanguageModel
 from services.builder.domain.plan import Concept, Plan, Source
 from services.builder.domain.prompts import (
-    VerbFinder,
     continuation_prompts,
     question_prompts,
     sampled_prompts,
@@ -23,6 +22,7 @@ from services.builder.domain.quality import SuiteQuality, quality_of
 from services.builder.domain.ranking import Ranking, on_topic
 from services.builder.domain.sentences import distinct_matches, sentences, sentences_by_keyword
 from services.builder.domain.suite_files import Row, header_of, rows_of
+from services.builder.domain.verbs import VerbFinder
 from shared.errors import UsageError
 
 
