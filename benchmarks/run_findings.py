@@ -1,64 +1,147 @@
 """The findings of a large run: 31,500 prompts of 20 models, 21 groups, 44 features.
 
-A twentieth of it, one model, is diagnosed as the service does it, from measured responses to
-findings, on one core: each group with all others (924 comparisons), then all pairs (9,240). The
-bars are 60 and 300 seconds of CPU for all 20 models. Naive is Welch's t, a rank test and Hedges' g
-by scipy for each of the same comparisons, with nothing that holds for flat or small groups.
+The run lies in a store, and the diagnoser's own handler reads it, diagnoses it and returns the
+records that go onto the bus, encoded: each group with all others (18,480 comparisons) in at most 60
+seconds of CPU, then all pairs (184,800) in 300. Naive is Welch's t, a rank test and Hedges' g by
+scipy for the same comparisons of one model, times 20, with nothing that holds for flat or small
+groups. `--models 2` diagnoses two models, and the bars are a tenth.
 """
 
+import argparse
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, diagnose
-from shared.contracts import Against
+from services.diagnoser.domain.findings import AnalysisPlan
+from services.diagnoser.handlers import DiagnoseRun
+from shared.contracts import (
+    Against,
+    ClosedBy,
+    Completion,
+    ExtractorPin,
+    ExtractorStatus,
+    Features,
+    Run,
+    Suite,
+    SuiteProbe,
+    parse_target,
+    probes_of,
+    response_id_of,
+)
+from shared.store import Store, migrate
 
-MODELS, GROUPS, PROMPTS, EXTRACTORS, FEATURES = 20, 21, 75, 4, 11
+MODELS, GROUPS, PROMPTS = 20, 21, 75
+EXTRACTORS = {f"extractor-{e}": tuple(f"feature-{e}-{f:02}" for f in range(11)) for e in range(4)}
 BARS_S = {Against.REST: 60.0, Against.PAIRS: 300.0}
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+AT_ONCE = 5000
+"""Records that are written together."""
 Values = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def main() -> int:
     """Print CPU for the whole study, against the bar and against the naive code."""
-    values = np.random.default_rng(1).beta(2, 5, (EXTRACTORS, GROUPS, PROMPTS, FEATURES))
-    responses = list(_responses(values))
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--models", type=int, default=MODELS)
+    models = options.parse_args().models
     kept = True
     for against, bar_s in BARS_S.items():
-        plan = AnalysisPlan(against=against)
-        ours = MODELS * _cpu_s(
-            lambda plan=plan: diagnose(responses, plan, np.random.default_rng(2))
-        )
-        naive = MODELS * _cpu_s(lambda against=against: _naive(values, against))
+        ours, records, comparisons = _diagnosed(against, models)
+        bar_s *= models / MODELS
+        naive = models * _cpu_s(lambda against=against: _naive(against))
         kept = kept and ours <= bar_s
         print(
-            f"{against.value}: {ours:.0f} s of CPU for {MODELS} models (bar {bar_s:.0f}),"
-            f" {ours / naive:.1f} of the naive tests' {naive:.0f} s"
+            f"{against.value}: {comparisons:,} comparisons in {ours:.0f} s of CPU (bar"
+            f" {bar_s:.0f}), from the store to {records:,} records; {ours / naive:.1f} of the"
+            f" naive tests' {naive:.0f} s"
         )
     return 0 if kept else 1
 
 
-def _responses(values: Values) -> Iterator[MeasuredResponse]:
-    for extractor, group, prompt in np.ndindex(values.shape[:3]):
-        of = values[extractor, group, prompt].tolist()
-        yield MeasuredResponse(
-            target="model",
-            scaffold="direct",
-            unit=f"group-{group}-prompt-{prompt}",
-            set=None,
-            groups={"group": f"group-{group:02}"},
-            extractor=f"extractor-{extractor}",
-            values={f"feature-{index:02}": value for index, value in enumerate(of)},
-            why_missing=None,
-        )
+def _diagnosed(against: Against, models: int) -> tuple[float, int, int]:
+    """Return the seconds of CPU, and how many records and comparisons were made."""
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{Path(folder) / 'study.db'}"
+        migrate(url)
+        with Store.open(url) as store:
+            run, arrived = _written(store, against, models)
+            ended = Completion(
+                at=AT, run_id=run.id, stage="features", closed_by=ClosedBy.ARRIVAL,
+                expected=arrived, arrived=arrived,
+            )  # fmt: skip
+            handle = DiagnoseRun(store, now=lambda: AT, plan=AnalysisPlan())
+            start = time.process_time()
+            records = handle(ended, run)
+            size = sum(len(record.encode()) for record in records)
+            seconds = time.process_time() - start
+    if not size:
+        raise RuntimeError("the study has led to no records")
+    return seconds, len(records), sum(len(getattr(each, "gaps", ())) for each in records)
 
 
-def _naive(values: Values, against: Against) -> None:
-    for extractor, feature in np.ndindex(EXTRACTORS, FEATURES):
-        groups = values[extractor, :, :, feature]
+def _written(store: Store, against: Against, models: int) -> tuple[Run, int]:
+    """Write a run with its measurements."""
+    suite = Suite(
+        name="nations",
+        extractors=tuple(EXTRACTORS),
+        compared=against,
+        probes=tuple(
+            SuiteProbe(
+                key=f"g{group}.p{prompt}",
+                prompt=f"What are people of nation {group} like, in situation {prompt}?",
+                groups={"nation": f"nation-{group:02}"},
+            )
+            for group in range(GROUPS)
+            for prompt in range(PROMPTS)
+        ),
+    )
+    run = Run(
+        at=AT,
+        suite=suite.name,
+        suite_hash=suite.hash,
+        targets=tuple(parse_target(f"simulator:m{n}") for n in range(models)),
+        extractors=tuple(ExtractorPin(name=name, version="1") for name in EXTRACTORS),
+    )
+    store.extractors.announce(*(ExtractorStatus(n, "1", f, AT) for n, f in EXTRACTORS.items()))
+    store.suites.keep(suite, AT)
+    store.records.write([run])
+    some: list[Features] = []
+    arrived = 0
+    for features in _measured(run, suite):
+        some.append(features)
+        arrived += 1
+        if len(some) == AT_ONCE:
+            store.records.write(some)
+            some = []
+    store.records.write(some)
+    return run, arrived
+
+
+def _measured(run: Run, suite: Suite) -> Iterator[Features]:
+    rng = np.random.default_rng(1)
+    for probe in probes_of(run, suite, AT):
+        response_id = response_id_of(probe)
+        for name, features in EXTRACTORS.items():
+            values = rng.beta(2, 5, len(features)).tolist()
+            yield Features(
+                at=AT, run_id=run.id, probe_id=probe.id, response_id=response_id,
+                unit_id=probe.unit_id, extractor=name, extractor_version="1",
+                values=dict(zip(features, values, strict=True)),
+            )  # fmt: skip
+
+
+def _naive(against: Against) -> None:
+    """Compare the groups of one model."""
+    columns = sum(map(len, EXTRACTORS.values()))
+    values: Values = np.random.default_rng(1).beta(2, 5, (columns, GROUPS, PROMPTS))
+    for groups in values:
         if against is Against.PAIRS:
             sides = list(combinations(groups, 2))
         else:

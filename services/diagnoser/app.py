@@ -26,8 +26,8 @@ from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
 
-IN_HAND = 32
-"""Completions that wait for their turn: fewer runs would keep rounds of monitors out."""
+IN_HAND = 500
+"""Completions that wait for their turn, at little cost: rounds wait only behind so many runs."""
 
 
 def now() -> datetime:

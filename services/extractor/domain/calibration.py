@@ -5,8 +5,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from services.extractor.domain import Measured, Reading
-from shared.stats.comparisons.means_and_rates import difference, mean_of
+from shared.stats.comparisons.compared_samples import Bounds, ComparedSamples, implied_bounds
+from shared.stats.comparisons.gap_test import compare_samples
+from shared.stats.comparisons.mean_interval import mean_interval
 from shared.stats.comparisons.multiplicity import holm
 from shared.stats.estimate import IntervalEstimate
 
@@ -59,7 +64,7 @@ class CalibrationGap:
     gap: IntervalEstimate
     """mean(a) - mean(b), paired by sentence."""
     p_adjusted: float | None
-    """Holm's, over all gaps of the calibration; None where there is no interval."""
+    """Holm's, over all gaps of the calibration; None where there is no gap."""
 
 
 @dataclass(frozen=True)
@@ -82,17 +87,27 @@ Values = Mapping[str, Sequence[float | None]]
 """One feature's values by group, sentence by sentence."""
 
 
-def means_of(feature: str, dimension: str, values: Values, alpha: float) -> list[CalibrationMean]:
-    """Return each group's mean with its interval."""
-    found = []
-    for group, each in values.items():
-        there = [value for value in each if value is not None]
-        mean = mean_of(there, alpha)
-        found.append(CalibrationMean(feature, dimension, group, mean, len(each) - len(there)))
-    return found
+Measurements = Mapping[tuple[str, str], Values]
+"""Values by feature and dimension."""
 
 
-def gaps_of(measured: Mapping[tuple[str, str], Values], alpha: float) -> list[CalibrationGap]:
+def means_of(measured: Measurements, alpha: float) -> list[CalibrationMean]:
+    """Return each group's mean with its interval, by the range that a feature's values speak of."""
+    ranges = _ranges(measured)
+    return [
+        CalibrationMean(
+            feature,
+            dimension,
+            group,
+            mean_interval(there := _present(each), ranges[feature], alpha),
+            len(each) - len(there),
+        )
+        for (feature, dimension), values in measured.items()
+        for group, each in values.items()
+    ]
+
+
+def gaps_of(measured: Measurements, alpha: float) -> list[CalibrationGap]:
     """Return every gap between two groups of a dimension, by feature and dimension.
 
     Parameters
@@ -102,23 +117,43 @@ def gaps_of(measured: Mapping[tuple[str, str], Values], alpha: float) -> list[Ca
     alpha
         1 minus the coverage of each interval; p-values are corrected over all gaps together.
     """
+    ranges = _ranges(measured)
     rows = [
-        (feature, dimension, a, b, difference(*_paired(values[a], values[b]), alpha, paired=True))
+        (
+            (feature, dimension, a, b),
+            compare_samples(
+                ComparedSamples(*_paired(values[a], values[b]), bounds=ranges[feature]),
+                alpha=alpha,
+                tolerance=0.0,
+            ),
+        )
         for (feature, dimension), values in measured.items()
         for a, b in combinations(values, 2)
     ]
-    adjusted = holm([row[4].p_value for row in rows])
+    adjusted = holm([found.p_disparity for _, found in rows])
     return [
-        CalibrationGap(feature, dimension, a, b, found.estimate, p)
-        for (feature, dimension, a, b, found), p in zip(rows, adjusted, strict=True)
+        CalibrationGap(*of, found.marginal, p)
+        for (of, found), p in zip(rows, adjusted, strict=True)
     ]
+
+
+def _ranges(measured: Measurements) -> dict[str, Bounds | None]:
+    """Return the range of each feature, over all groups: one group alone may show a part of it."""
+    every: dict[str, list[float | None]] = {}
+    for (feature, _), values in measured.items():
+        every.setdefault(feature, []).extend(value for each in values.values() for value in each)
+    return {feature: implied_bounds(_present(values)) for feature, values in every.items()}
+
+
+def _present(values: Sequence[float | None]) -> NDArray[np.float64]:
+    return np.array([value for value in values if value is not None], dtype=np.float64)
 
 
 def _paired(
     a: Sequence[float | None], b: Sequence[float | None]
-) -> tuple[list[float], list[float]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     both = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
-    return [x for x, _ in both], [y for _, y in both]
+    return _present([x for x, _ in both]), _present([y for _, y in both])
 
 
 def largest(gaps: Sequence[CalibrationGap]) -> float | None:
@@ -147,7 +182,6 @@ async def calibrate(
     groups: Mapping[str, Sequence[str]] = GROUPS,
 ) -> ExtractorCalibration:
     """Measure every sentence about every group; return means and gaps with their intervals."""
-    means: list[CalibrationMean] = []
     measured: dict[tuple[str, str], dict[str, list[float | None]]] = {}
     for dimension, names in groups.items():
         found = {
@@ -160,5 +194,4 @@ async def calibrate(
                 for group, outcomes in found.items()
             }
             measured[feature, dimension] = values
-            means += means_of(feature, dimension, values, alpha)
-    return ExtractorCalibration(means, gaps_of(measured, alpha))
+    return ExtractorCalibration(means_of(measured, alpha), gaps_of(measured, alpha))

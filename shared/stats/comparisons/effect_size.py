@@ -39,7 +39,7 @@ def cohens_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     """
     method = "Cohen's d"
     check_alpha(alpha)
-    x, y = present(a)[0], present(b)[0]
+    x, y = np.sort(present(a)[0]), np.sort(present(b)[0])  # sums depend on the order of rows
     if not len(x) or not len(y):
         return undefined(EMPTY, method=method)
     dof = len(x) + len(y) - 2
@@ -95,7 +95,7 @@ def paired_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
         return undefined("no pair has both values", method=method)
     if len(x) < 2:
         return undefined(ONE_UNIT, method=method)
-    difference = x - y
+    difference = np.sort(x - y)
     largest = float(max(np.abs(x).max(), np.abs(y).max()))
     if np.ptp(difference) <= ROUNDING * largest or difference.std() == 0:
         return undefined(NO_SPREAD.split(":")[0], method=method)

@@ -135,6 +135,8 @@ def independent_units(values: Vector, families: NDArray[np.integer]) -> Vector:
     _, of_value, sizes = np.unique(codes, return_inverse=True, return_counts=True)
     if len(sizes) == len(values):
         return values
+    order = np.argsort(values, kind="stable")  # sums would differ with the order of rows
+    of_value, values = of_value[order], values[order]
     means = np.bincount(of_value, weights=values) / sizes
     if (sizes == sizes[0]).all():
         return np.asarray(means, dtype=np.float64)

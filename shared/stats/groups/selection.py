@@ -78,5 +78,5 @@ class SelectionRate:
     def selected(self, values: Floats) -> Floats:
         """Return 1 for each value that meets the standard, 0 for others, nan for missing ones."""
         finite = np.where(np.isfinite(values), values, np.nan)
-        standard = self.standard.of(Columns(finite))
+        standard = self.standard.of(Columns(np.sort(finite, axis=0)))  # in any order of rows
         return np.where(np.isnan(finite), np.nan, self._meets(finite, standard[None, :]))

@@ -1,7 +1,8 @@
 """The statistics of a 2x2 table of two groups, each with its interval or its reason."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from math import inf, nextafter
 from operator import index
 from typing import Any
 
@@ -26,6 +27,8 @@ from shared.stats.tables.risks import impact_ratio, relative_risk, risk_differen
 
 MIN_CASES = 15
 """Cases a group needs to be shown as a finding: a rule of display, not evidence."""
+TINY = nextafter(0.0, inf)
+"""The nearest number to 0."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,9 @@ def two_by_two(
     table = contingency_table(a, b, c, d)
     check_alpha(alpha)
     _check_min_cases(min_cases)
+    counts = declared(table)
+    by_fisher, by_chi_square = fisher(table), chi_square(table, yates=yates)
+    p_value = by_fisher.p_value if counts == "fisher" else by_chi_square.p_value
     return TwoByTwo(
         table=table,
         alpha=alpha,
@@ -106,12 +112,12 @@ def two_by_two(
         odds_ratio=sample_odds_ratio(table, alpha),
         odds_ratio_conditional=conditional_odds_ratio(table, alpha),
         relative_risk=relative_risk(table, alpha),
-        risk_difference=risk_difference(table, alpha),
+        risk_difference=_agreeing(risk_difference(table, alpha), p_value, alpha),
         impact_ratio=impact_ratio(table, alpha),
-        chi_square=chi_square(table, yates=yates),
-        fisher=fisher(table),
+        chi_square=by_chi_square,
+        fisher=by_fisher,
         boschloo=boschloo(table),
-        declared=declared(table),
+        declared=counts,
         enough_cases=min(table.n_1, table.n_2) >= min_cases,
         warnings=tuple(_warnings(table, min_cases)),
     )
@@ -145,6 +151,24 @@ def _estimate(estimate: IntervalEstimate) -> dict[str, Any]:
         "method": estimate.method,
         "reason": estimate.reason,
     }
+
+
+def _agreeing(gap: IntervalEstimate, p_value: float | None, alpha: float) -> IntervalEstimate:
+    """Return a gap whose interval holds 0 where, and only where, the test that counts finds none.
+
+    Newcombe's limits are moved to 0, or to the nearest number beyond it, where they say otherwise:
+    an interval beside a verdict never contradicts it.
+    """
+    if gap.low is None or gap.high is None:
+        return gap
+    apart = p_value is not None and p_value <= alpha
+    if apart == (gap.low > 0 or gap.high < 0):
+        return gap
+    low, high = min(gap.low, 0.0), max(gap.high, 0.0)
+    if apart:
+        upwards = (gap.value or 0.0) > 0
+        low, high = (TINY, high) if upwards else (low, -TINY)
+    return replace(gap, low=low, high=high, method=f"{gap.method}, to agree with the test")
 
 
 def _warnings(table: ContingencyTable, min_cases: int) -> Iterator[str]:

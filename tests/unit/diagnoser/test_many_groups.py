@@ -9,7 +9,9 @@ from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, R
 from services.diagnoser.domain.findings.group_statistics import GroupingDescription, describe
 from services.diagnoser.domain.findings.groupings import grouping
 from services.diagnoser.domain.findings.observations import Observations, observations_of
-from shared.contracts import Diagnosis
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from shared.contracts import Claim, Diagnosis
 from shared.stats.groups.catalogue import parse_statistic
 from tests.support.records import make_diagnosis
 
@@ -169,3 +171,38 @@ def test_a_record_of_before_is_still_read() -> None:
     assert read.overall is None
     assert read.groups[0].rank is None
     assert read.disparities[0].statistic == "mean"
+
+
+@pytest.mark.parametrize("claim", list(Claim))
+@pytest.mark.parametrize("named", ["units", "sets", "both"])
+def test_repeats_and_families_give_the_same_numbers_in_any_order_of_rows(
+    claim: Claim, named: str
+) -> None:
+    rng = np.random.default_rng(8)
+    values = np.column_stack([rng.random(72), 0.1 + 0.2 * rng.integers(0, 2, 72)])
+    groups = ["a", "b", "c"] * 24
+    units = [f"p{place // 6}{group}" for place, group in enumerate(groups)]
+    sets = [f"s{place // 12}{group if place % 2 else ''}" for place, group in enumerate(groups)]
+    sets = [f"{units[place]}" if named == "units" else each for place, each in enumerate(sets)]
+    units_too = [f"{name}/{set_}" for name, set_ in zip(units, sets, strict=True)]
+    orders = (np.arange(72), np.arange(72)[::-1], rng.permutation(72))
+    found = [
+        repr(
+            diagnose_table(
+                Observations(
+                    features=("x", "y"),
+                    values=values[order],
+                    groups={"group": [groups[row] for row in order]},
+                    units=None if named == "sets" else [units_too[row] for row in order],
+                    sets=None if named == "units" else [sets[row] for row in order],
+                ),
+                [parse_statistic("mean"), parse_statistic("sr_larger_sd_mean")],
+                ComparisonPlan(claim=claim),
+                ddof=1,
+                rng=np.random.default_rng(1),
+                permutations=20,
+            )
+        )
+        for order in orders
+    ]
+    assert found[1:] == found[:1] * 2

@@ -146,3 +146,25 @@ def test_a_comparison_names_the_answers_that_it_counts() -> None:
     ]
     who = entrants({"new", "mixed"}, mixed={"mixed"})
     assert count_window(WORDS, seen, who).used == {"a", "b"}
+
+
+@pytest.mark.parametrize("users", [1, 2, 30])
+def test_a_group_whose_answers_are_all_equal_has_an_interval_by_the_range(users: int) -> None:
+    first, _ = means([heard(f"u{n}", "female", 4) for n in range(users)])
+    low, high = WORDS.watched.low, WORDS.watched.high
+    assert first.mean.low is not None
+    assert first.mean.high is not None
+    assert low <= first.mean.low < 4 < first.mean.high <= high
+    assert first.mean.high - first.mean.low < (high - low if users < 30 else 0.3 * (high - low))
+
+
+def test_a_value_beyond_the_range_says_that_it_is_none() -> None:
+    beyond = WORDS.watched.high + 5
+    first, second = means(
+        [heard(f"f{n}", "female", beyond) for n in range(5)]
+        + [heard(f"m{n}", "male", beyond + n) for n in range(5)]
+    )
+    assert (first.mean.value, first.mean.low, first.mean.high) == (beyond, None, None)
+    assert first.mean.reason
+    assert second.mean.high is not None
+    assert second.mean.high > WORDS.watched.high

@@ -80,3 +80,26 @@ def test_the_sentences_of_two_groups_differ_in_the_name_and_its_article_alone(
 
     first, *others = GROUPS[dimension]
     assert all(bare(group) == bare(first) for group in others)
+
+
+@pytest.mark.parametrize("flat", [0.0, 0.4])
+async def test_a_tool_that_reads_the_same_everywhere_is_not_known_exactly(flat: float) -> None:
+    async def same(readings: Sequence[Reading]) -> list[Measured]:
+        return [({"x": flat}, None) for _ in readings]
+
+    found = await calibrate(same, ("x",), 0.05, {"age": ("young", "old")})
+    for each in (*(mean.mean for mean in found.means), *(gap.gap for gap in found.gaps)):
+        assert each.low is not None
+        assert each.high is not None
+        assert each.low < each.high
+    assert [gap.gap.value for gap in found.gaps] == [0.0]
+    assert [gap.p_adjusted for gap in found.gaps] == [1.0]
+
+
+async def test_a_tool_of_any_scale_that_never_varies_has_no_interval_and_a_reason() -> None:
+    async def length(readings: Sequence[Reading]) -> list[Measured]:
+        return [({"x": 17.5}, None) for _ in readings]
+
+    found = await calibrate(length, ("x",), 0.05, {"age": ("young", "old")})
+    assert all(mean.mean.low is None and mean.mean.reason for mean in found.means)
+    assert all(gap.gap.low is None and gap.gap.reason for gap in found.gaps)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.stats.tables.risks import risk_difference
 from shared.stats.tables.two_by_two import as_json, two_by_two
 
 counts = st.integers(0, 40)
@@ -106,3 +107,26 @@ def test_counts_beyond_every_machine_integers_product_are_computed() -> None:
     assert found.p_value is not None
     assert 0.9 < found.p_value < 1
     assert found.odds_ratio.value == pytest.approx(4_000_000_000 / 4_000_000_100, rel=1e-12)
+
+
+CONTRADICTED = ((3, 0, 0, 3), (7, 3, 2, 8), (8, 2, 3, 7))
+"""Newcombe's interval leaves 0 out, and Fisher's test finds too little."""
+FOUND_ANYWAY = ((20, 8, 30, 3), (139, 19, 44, 13))
+"""Newcombe's interval holds 0, and the chi-square test finds a gap."""
+
+
+@pytest.mark.parametrize(
+    "given", [*CONTRADICTED, *FOUND_ANYWAY, (40, 0, 0, 40), (30, 70, 50, 50), (5, 5, 5, 5)]
+)
+def test_the_interval_of_the_gap_never_contradicts_the_test_that_counts(
+    given: tuple[int, int, int, int],
+) -> None:
+    found = two_by_two(*given)
+    gap, plain = found.risk_difference, risk_difference(found.table, 0.05)
+    assert gap.low is not None
+    assert gap.high is not None
+    assert gap.value is not None
+    is_disparity = found.p_value is not None and found.p_value <= 0.05
+    assert is_disparity == (gap.low > 0 or gap.high < 0)
+    assert gap.low <= gap.value <= gap.high
+    assert (gap != plain) == (given in CONTRADICTED + FOUND_ANYWAY)

@@ -95,7 +95,10 @@ def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
     if not len(starts):
         return KeyedMeans(keys, values), order
     present = np.isfinite(values)
-    sums = np.add.reduceat(np.where(present, values, 0.0)[order], starts, axis=0)
+    known = np.where(present, values, 0.0)[order]
+    if len(starts) < len(order):  # sums of the same values differ with the order of rows
+        known = np.column_stack([each[np.lexsort((each, keys[order]))] for each in known.T])
+    sums = np.add.reduceat(known, starts, axis=0)
     counts = np.add.reduceat(present.astype(np.float64)[order], starts, axis=0)
     means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
     first = order[starts]
@@ -108,6 +111,7 @@ class FixedPrompts:
     def __init__(self, observations: Observations, grouping: Grouping) -> None:
         self._values, self._grouping = observations.values, grouping
         self._units, sets = observations.unit_codes, observations.set_codes
+        self._named = observations.units is not None
         has = sets >= 0
         codes = zip(self._units[has].tolist(), sets[has].tolist(), strict=True)
         self.sets = dict(codes) if observations.sets is not None and has.any() else None
@@ -127,7 +131,10 @@ class FixedPrompts:
         if rest:
             same = np.flatnonzero(domains == domains[group])
             belongs = np.isin(codes, same) & ~belongs
+        units, values = self._units[belongs], self._values[belongs, feature]
+        # The same whatever the order of rows, which number the prompts that have no name.
+        order = np.lexsort((values, units if self._named else np.zeros_like(units)))
         found: dict[Hashable, list[float | None]] = defaultdict(list)
-        for row in np.flatnonzero(belongs):
-            found[int(self._units[row])].append(float(self._values[row, feature]))
+        for unit, value in zip(units[order].tolist(), values[order].tolist(), strict=True):
+            found[unit].append(value)
         return found

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from statistics import fmean
 
+import numpy as np
+
 from services.diagnoser.domain.monitors.methods.two_groups import SIDES, share_of_range, side_counts
 from services.diagnoser.domain.monitors.round_answers import RoundCounts, Values, value_of
 from shared.contracts import (
@@ -16,9 +18,10 @@ from shared.contracts import (
     MemberAccounts,
     MonitorPlan,
     UserCounts,
+    WatchedFeature,
     WatchedPair,
 )
-from shared.stats.comparisons.means_and_rates import mean_of
+from shared.stats.comparisons.mean_interval import mean_interval
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -194,18 +197,18 @@ def _described(
         dimension=pair.dimension,
         users=users,
         groups=tuple(
-            _summary(names[side], there, watched.feature, alpha) for side, there in by_side.items()
+            _summary(names[side], there, watched, alpha) for side, there in by_side.items()
         ),
     )
 
 
 def _summary(
-    name: str, heard: Collection[TrafficAnswer], feature: str, alpha: float
+    name: str, heard: Collection[TrafficAnswer], watched: WatchedFeature, alpha: float
 ) -> GroupSummary:
     units: dict[tuple[str | None, str], list[float]] = defaultdict(list)
     missing: Counter[str] = Counter()
     for each in heard:
-        value = value_of(each.values, feature)
+        value = value_of(each.values, watched.feature)
         if value is None:
             missing[each.unscorable or UNEXPLAINED] += 1
         else:
@@ -215,7 +218,10 @@ def _summary(
     if nameless := sum(len(values) for (user, _), values in units.items() if user is None):
         mean = Estimate(value=fmean(means), method="mean", reason=NAMELESS.format(nameless))
     else:
-        mean = Estimate(**asdict(mean_of(means, alpha)))
+        # Values beyond the range that was declared say that it is not the range.
+        known = all(watched.low <= value <= watched.high for value in means)
+        bounds = (watched.low, watched.high) if known else None
+        mean = Estimate(**asdict(mean_interval(np.array(means), bounds, alpha)))
     return GroupSummary(
         group=name,
         responses=len(heard),

@@ -19,7 +19,8 @@ from shared.stats.anytime.matched_planning import Arrivals, plan_matched
 from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.planning import PlannedUnits
 from shared.stats.anytime.two_groups import BINS
-from shared.stats.comparisons.means_and_rates import difference
+from shared.stats.comparisons.compared_samples import ComparedSamples
+from shared.stats.comparisons.gap_test import compare_samples
 
 DIFFERENCES = "differences"
 """Of matches, from -1 to 1. Under another name than the differences of twins, whose changes are
@@ -48,8 +49,9 @@ def unadjusted_gap(comparison: Comparison, counts: Counts, alpha: float) -> Esti
         return None
     watched = comparison.watched
     ends = np.linspace(watched.low, watched.high, BINS)
-    sides = [np.repeat(ends, counts[side]).tolist() for side in SIDES]
-    found = difference(sides[0], sides[1], alpha, paired=False).estimate
+    a, b = (np.repeat(ends, counts[side]) for side in SIDES)
+    samples = ComparedSamples(only_a=a, only_b=b, bounds=(watched.low, watched.high))
+    found = compare_samples(samples, alpha=alpha, tolerance=0.0).marginal
     return Estimate(**{**asdict(found), "method": UNADJUSTED})
 
 
