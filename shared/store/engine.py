@@ -92,11 +92,14 @@ def _make_folder(url: URL) -> None:
 
 
 def _prepare_sqlite(connection: object, _: object) -> None:
-    """Let this module begin transactions; turn on WAL and foreign keys."""
+    """Let this module begin transactions; turn on WAL and foreign keys.
+
+    What is deleted is overwritten, so that a purged text cannot be read from the file either.
+    """
     connection.isolation_level = None  # type: ignore[attr-defined]
     cursor = connection.cursor()  # type: ignore[attr-defined]
     _write_ahead(cursor)
-    for pragma in ("synchronous=NORMAL", "foreign_keys=ON"):
+    for pragma in ("synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

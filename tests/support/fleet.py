@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from random import Random
 
 from shared.bus.server import EmbeddedServer
@@ -24,17 +25,25 @@ class Fleet:
         commands: Sequence[Sequence[str]],
         environment: Mapping[str, str],
         seed: int,
+        *,
+        keys: Path | None = None,
     ) -> None:
+        """Start them; with the folder of `keys`, each service with its own."""
         self._server = server
+        self._keys = keys
         self._environment = dict(environment)
         self._luck = Random(seed)
         self._began = time.monotonic()
         self._processes = [(command, self._start(command)) for command in commands]
 
     def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        environment = dict(self._environment)
+        if self._keys:
+            service = command[0].split(".")[1]
+            environment["BIASWATCH_NATS_SEED_FILE"] = str(self._keys / f"{service}.seed")
         return subprocess.Popen(
             [sys.executable, "-m", *command],
-            env=self._environment,
+            env=environment,
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )

@@ -120,7 +120,8 @@ def _faults(found: list[Response], asked: dict[tuple[str, str], int]) -> list[st
                 faults.append(f"{at} has a response of {len(outcome.encode())} bytes.")
             elif outcome.text is None and not (outcome.reason and outcome.detail):
                 faults.append(f"{at} has neither text nor a reason.")
-            most = MOST_REFUSALS if shape.status in {401, 403} else TRIES * BEGINS
+            # A refused call costs nothing: it is counted by delivery, others over all deliveries.
+            most = BEGINS * (MOST_REFUSALS if shape.status in {401, 403} else TRIES)
             if asked[wire, name] > most:
                 faults.append(f"{at} was asked {asked[wire, name]} times; at most {most}.")
     return faults

@@ -59,7 +59,10 @@ def purge_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTe
 
 def remains_of(request: PurgeRequest) -> str:
     """Return what a purge of the store leaves, and where."""
-    kept = "Numbers, groups, keys and ids remain, as do files outside: suites, recordings, reports."
+    kept = (
+        "Numbers, groups, keys and ids remain, as do files outside: suites, recordings, reports,"
+        " backups of the store."
+    )
     if request.unit is not None:
         return (
             "A question of the unit may still be among the options that judges chose from for"

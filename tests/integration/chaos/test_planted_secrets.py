@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Admin, Connection
-from shared.bus.topology import StreamLimits, streams
+from tests.support.bus_contents import on_the_bus
 from tests.support.commands import CommandLine
 from tests.support.model_server import model_server, replying
 
@@ -72,7 +71,9 @@ def test_nothing_that_is_kept_or_logged_holds_a_planted_key(
             said += [done.stdout, done.stderr]
         wrong = command("runs", "--token", "another")
         said += [wrong.stdout, wrong.stderr]
-        said += asyncio.run(on_the_bus(command.bus()))
+        streamed = asyncio.run(on_the_bus(command.bus()))
+        assert streamed
+        said += streamed
     said += platform.communicate()
     store = f"postgresql://someone:{URL_PASSWORD}@127.0.0.1:1/x"
     away = CommandLine(tmp_path / "other", BIASWATCH_STORE_URL=store)("runs")
@@ -82,20 +83,3 @@ def test_nothing_that_is_kept_or_logged_holds_a_planted_key(
     said += [path.read_bytes().decode(errors="replace") for path in kept]
     found = {secret for secret in SECRETS for text in said if secret in text}
     assert found == set()
-
-
-async def on_the_bus(url: str) -> list[str]:
-    """Return every message of every stream, which are compressed on disk."""
-    connection = await Connection.open(url, name="operator")
-    found = [text async for text in _messages(Admin(connection))]
-    await connection.close()
-    assert found
-    return found
-
-
-async def _messages(admin: Admin) -> AsyncIterator[str]:
-    for stream in streams(StreamLimits()):
-        number = 1
-        while message := await admin.next_message(stream.name, ">", number):
-            yield f"{message.subject} {message.headers} {message.data.decode(errors='replace')}"
-            number = message.sequence + 1

@@ -1,4 +1,4 @@
-"""Planner and diagnoser are killed at random while monitors run: the evidence does not show it."""
+"""Planner and diagnoser, with keys, die at random while monitors run: evidence does not show it."""
 
 import asyncio
 import json
@@ -11,7 +11,10 @@ from random import Random
 import pytest
 
 from services.diagnoser.handlers import CloseRounds
+from shared.bus.accounts import server_config
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from shared.bus.jetstream.keys import ensure_keys
+from shared.bus.permissions import OPERATOR, key_names
 from shared.bus.server import EmbeddedServer
 from shared.contracts import (
     Alarm,
@@ -73,16 +76,28 @@ async def test_evidence_equals_an_undisturbed_runs_however_planner_and_diagnoser
         "BIASWATCH_PLANNER_RECONCILE_S": "2",
         "BIASWATCH_PLANNER_LOOK_S": "0.2",
     }
-    with EmbeddedServer(tmp_path / "nats") as server, Store.open(url) as store:
+    keys = tmp_path / "keys"
+    config = server_config(ensure_keys(keys, key_names()))
+    with (
+        EmbeddedServer(tmp_path / "nats", extra_config=config) as server,
+        Store.open(url) as store,
+    ):
         environment["NATS_URL"] = server.url
-        connection = await Connection.open(server.url, name="test")
-        await provision(Admin(connection))
-        publisher = JetStreamPublisher(connection)
+        operator, gateway = [
+            await Connection.open(server.url, name=name, seed_file=keys / f"{name}.seed")
+            for name in (OPERATOR, "gateway")
+        ]
+        await provision(Admin(operator))
+        publisher = JetStreamPublisher(gateway)
         for suite, monitor in monitors:
             store.suites.keep(suite, datetime.now(UTC))
             await publisher.publish(monitor)
-        steady = Fleet(server, [[f"services.{name}.app"] for name in STEADY], environment, seed=1)
-        killed = Fleet(server, [[f"services.{name}.app"] for name in KILLED], environment, seed=2)
+        steady, killed = [
+            Fleet(
+                server, [[f"services.{name}.app"] for name in names], environment, seed, keys=keys
+            )
+            for seed, names in enumerate((STEADY, KILLED), start=1)
+        ]
         kills = 0
         try:
             async with asyncio.timeout(duration_s + 120):
@@ -97,7 +112,8 @@ async def test_evidence_equals_an_undisturbed_runs_however_planner_and_diagnoser
         finally:
             killed.end()
             steady.end()
-        await connection.close()
+        for connection in (operator, gateway):
+            await connection.close()
         rounds = [compare(store, tmp_path, suite, monitor) for suite, monitor in monitors]
         alarms = len(list(store.records.all(Alarm)))
     print(

@@ -1,0 +1,111 @@
+"""The limits that the operations page names are those of the code."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biaswatch.readers import parquet_files, table_files
+from services.builder.settings import BuilderSettings
+from services.evaluator.settings import EvaluatorSettings
+from services.extractor.settings import ExtractorSettings
+from services.gateway import middleware
+from services.gateway.otlp import intake, wire
+from services.gateway.runs.requests import MOST_JUDGEMENTS, MOST_TARGETS
+from services.gateway.settings import GatewaySettings
+from services.gateway.traffic.requests import MAX_BATCH, MAX_CLOCK_SKEW, MAX_EXCHANGE_BYTES
+from services.gateway.traffic.routes import MOST_QUEUED
+from services.generator.domain.outcome import LARGEST_ANSWER_BYTES
+from services.generator.settings import GeneratorSettings
+from services.oracle.settings import OracleSettings
+from services.planner.settings import PlannerSettings
+from shared.bus.port import MAX_RECORD_BYTES
+from shared.bus.retry_policy import RetryPolicy
+from shared.bus.topology import DISK_SHARE, StreamLimits
+from shared.contracts.dropin import MOST_FEATURES
+from shared.contracts.suite_limits import LARGEST_PROBE_BYTES, MOST_PROBES
+from shared.files import LARGEST_LINE_BYTES
+from shared.llm.bounded_replies import LARGEST_REPLY_BYTES
+from shared.llm.replay import LARGEST_BYTES
+from shared.parsing import nesting, yaml_values
+
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+USUAL = StreamLimits()
+SETTINGS = {
+    each.__name__.removesuffix("Settings").lower(): each
+    for each in (
+        *(BuilderSettings, EvaluatorSettings, ExtractorSettings, GatewaySettings),
+        *(GeneratorSettings, OracleSettings, PlannerSettings),
+    )
+}
+LIMITS = {
+    "questions of one run, or of one round of a monitor": f"{MOST_PROBES:,}",
+    "targets of one run": f"{MOST_TARGETS}",
+    "judges, and repeats, of one interpretation": f"{MOST_JUDGEMENTS}",
+    "probe of a suite, as JSON": f"{LARGEST_PROBE_BYTES // KIB} KiB",
+    "record on the bus": f"{MAX_RECORD_BYTES // KIB} KiB",
+    "request with a token": f"{middleware.MAX_BYTES // MIB} MiB",
+    "request without a token": f"{middleware.MAX_ANONYMOUS_BYTES // KIB} KiB",
+    "production answers in one request": f"{MAX_BATCH:,}",
+    "one production answer with its question": f"{MAX_EXCHANGE_BYTES // KIB} KiB",
+    "production answers of one live system that wait": f"{MOST_QUEUED:,}",
+    "OTLP request, packed and unpacked": f"{wire.MOST_BYTES // MIB} MiB",
+    "parts of a traced answer wait for the rest": f"{intake.PATIENCE.total_seconds():.0f} s",
+    "clock of a sender ahead of ours": f"{MAX_CLOCK_SKEW.total_seconds() / 60:.0f} minutes",
+    "reply of a model, unpacked": f"{LARGEST_REPLY_BYTES // MIB} MiB",
+    "answer that is kept": f"{LARGEST_ANSWER_BYTES // KIB} KiB",
+    "file of recorded answers": f"{LARGEST_BYTES // MIB} MiB",
+    "features of one extractor": f"{MOST_FEATURES}",
+    "deliveries of a record while something is down": f"{RetryPolicy().transient_attempts}",
+    "records on the bus": f"{USUAL.kept_days} days, and {USUAL.stream_bytes // GIB} GiB of a large"
+    f" stream, {USUAL.small_stream_bytes // MIB} MiB of others",
+    "dead letters": f"{USUAL.dead_kept_days} days",
+    "probes of one target, answers of one live system on the bus": f"{USUAL.outstanding:,}",
+    "file of a table": f"{table_files.LARGEST_BYTES // MIB} MiB, {table_files.MOST_COLUMNS:,}"
+    f" columns, {table_files.MOST_CELLS:,} cells",
+    "Parquet file, unfolded": f"{parquet_files.MOST_BYTES // GIB} GiB",
+    "line of a log in JSON": f"{LARGEST_LINE_BYTES // MIB} MiB",
+    "YAML": f"{yaml_values.MOST_CHARACTERS // MIB} MiB, {yaml_values.MOST_VALUES:,} values",
+    "levels of JSON and YAML": f"{nesting.MOST_LEVELS}",
+}  # fmt: skip
+
+
+def rows(request: pytest.FixtureRequest) -> dict[str, tuple[str, str]]:
+    page = Path(request.config.rootpath / "docs" / "operations.md").read_text()
+    section = page.split("\n## Limits\n")[1].split("\n## ")[0]
+    found = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
+    return {what.strip(): (limit.strip(), how.strip()) for what, limit, how in found[2:]}
+
+
+def default_of(variable: str) -> Any:
+    service, _, _ = variable.removeprefix("BIASWATCH_").lower().partition("_")
+    return SETTINGS[service].model_fields[variable.removeprefix("BIASWATCH_").lower()].default
+
+
+def shown(value: float | None) -> set[str]:
+    """Return the ways in which a page may write a default."""
+    if value is None:
+        return {"none"}
+    ways = {f"{value:,.0f}", f"{value:g} s", f"{value / 60:g} minutes", f"{value / 3600:g} hours"}
+    return ways | {f"{value / MIB:g} MiB"}
+
+
+def test_the_page_names_the_limits_of_the_code(request: pytest.FixtureRequest) -> None:
+    page = rows(request)
+    assert DISK_SHARE == 0.5  # "half of the free disk"
+    said = {what: page[what][0] for what in LIMITS}
+    wrong = {what: said[what] for what, limit in LIMITS.items() if not said[what].startswith(limit)}
+    assert wrong == {}
+
+
+def test_a_setting_of_the_table_exists_and_has_the_default_that_it_names(
+    request: pytest.FixtureRequest,
+) -> None:
+    checked = 0
+    for what, (limit, how) in rows(request).items():
+        for variable in re.findall(r"BIASWATCH_[A-Z_]+", how):
+            value = default_of(variable)
+            assert any(way in limit for way in shown(value)), (what, limit, variable, value)
+            checked += 1
+    assert checked >= 12
