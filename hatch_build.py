@@ -13,7 +13,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 INNER = ("shared", "services")
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc")
+LEFT_OUT = shutil.ignore_patterns(
+    *("__pycache__", "*.pyc"),
+    # what somebody may have put there, and nobody may publish
+    *("*.seed", "*.key", "*.pem", "*.crt", "*.conf", ".env*", "*.db*", "*token*.yaml"),
+)
 
 
 def rewritten(source: str) -> str:

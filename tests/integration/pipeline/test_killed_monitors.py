@@ -78,10 +78,7 @@ async def test_evidence_equals_an_undisturbed_runs_however_planner_and_diagnoser
     }
     keys = tmp_path / "keys"
     config = server_config(ensure_keys(keys, key_names()))
-    with (
-        EmbeddedServer(tmp_path / "nats", extra_config=config) as server,
-        Store.open(url) as store,
-    ):
+    with EmbeddedServer(tmp_path / "nats", extra_config=config) as server, Store.open(url) as store:
         environment["NATS_URL"] = server.url
         operator, gateway = [
             await Connection.open(server.url, name=name, seed_file=keys / f"{name}.seed")
