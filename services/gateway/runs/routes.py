@@ -10,6 +10,7 @@ from fastapi.sse import EventSourceResponse
 from services.gateway.auditing import CallerAudit
 from services.gateway.auth import Tokens
 from services.gateway.runs.commands import RunCommands
+from services.gateway.runs.followers import Followers
 from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.impact_queries import ImpactQueries
 from services.gateway.runs.measurement_queries import MeasurementQueries
@@ -31,7 +32,6 @@ from shared.contracts import AuditAction, Brief, Cancellation, Run
 from shared.runtime.blocking import in_thread
 
 Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]
-POLL_EVERY_S = 0.3
 
 
 def run_routes(
@@ -54,7 +54,7 @@ def _read_routes(
     queries: RunQueries, studies: StudyQueries, impact: ImpactQueries, tokens: Tokens
 ) -> APIRouter:
     """Return the routes that only read."""
-    router = APIRouter(dependencies=[Depends(tokens.may_read)])
+    router, followers = APIRouter(dependencies=[Depends(tokens.may_read)]), Followers()
     for path, show in (
         ("/runs", queries.latest),
         ("/runs/{run_id}", queries.progress),
@@ -81,12 +81,13 @@ def _read_routes(
         With `opening`, events of earlier openings are left out: the run is about to be resumed.
         """
         last: RunProgress | None = None
-        while last is None or last.stand not in ENDED:
-            now = await in_thread(queries.progress, found.run_id)
-            if now != last and now.opening >= opening:
-                last = now
-                yield now
-            await asyncio.sleep(POLL_EVERY_S)
+        with followers.one_more():
+            while last is None or last.stand not in ENDED:
+                now = await in_thread(queries.progress, found.run_id)
+                if now != last and now.opening >= opening:
+                    last = now
+                    yield now
+                await asyncio.sleep(followers.look_every_s)
 
     return router
 

@@ -1,0 +1,48 @@
+"""Following runs costs the same however many connections are opened, and ends with them."""
+
+import asyncio
+
+import httpx2
+import pytest
+
+from services.gateway.runs import routes
+from services.gateway.runs.followers import LOOK_EVERY_S, MOST_EVENLY, Followers
+from shared.runtime.web import web_server
+from shared.store import Store
+from tests.support.api import api_on
+from tests.support.records import make_run
+from tests.support.waiting import PATIENCE_S, eventually
+
+MANY = 20
+
+
+def test_all_followers_together_look_no_more_often_than_a_few() -> None:
+    followers = Followers()
+    with followers.one_more():
+        assert followers.look_every_s == LOOK_EVERY_S
+        followers.now = 200 * MOST_EVENLY
+        assert followers.now / followers.look_every_s == pytest.approx(MOST_EVENLY / LOOK_EVERY_S)
+
+
+@pytest.mark.parametrize("empty_store_url", ["sqlite"], indirect=True)
+async def test_who_hangs_up_follows_no_more(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    followers = Followers()
+    monkeypatch.setattr(routes, "Followers", lambda: followers)
+    run = make_run()
+    store.records.write([run])
+    async with web_server(api_on(store), "127.0.0.1", 0) as port:
+        limits = httpx2.Limits(max_connections=MANY)
+        where = f"http://127.0.0.1:{port}"
+        async with httpx2.AsyncClient(base_url=where, timeout=PATIENCE_S, limits=limits) as client:
+
+            async def follow() -> None:
+                async with client.stream("GET", f"/v1/runs/{run.id}/events") as reply:
+                    async for _ in reply.aiter_lines():
+                        pass
+
+            following = [asyncio.create_task(follow()) for _ in range(MANY)]
+            await eventually(lambda: followers.now == MANY)
+            for each in following:
+                each.cancel()
+            await asyncio.gather(*following, return_exceptions=True)
+        await eventually(lambda: followers.now == 0)
