@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from biaswatch.cli.options import Json, Server, Token, fail_at, least_gap
+from biaswatch.cli.options import Everything, Json, Server, Token, fail_at, least_gap
 from shared.contracts import Claim
 
 CHANGE = "change"
@@ -60,6 +60,7 @@ def compare(
     output: Annotated[
         Path | None, typer.Option("-o", help="Write the changes to a CSV or Parquet file.")
     ] = None,
+    everything: Everything = False,
     fail_on: Annotated[
         str | None,
         typer.Option(
@@ -115,5 +116,5 @@ def compare(
         said = {"answer": answer, "changes": rows, "about": about, "warnings": given.warnings}
         typer.echo(json.dumps(said, indent=2, allow_nan=False))
     else:
-        run_changes.print_changes(answer, rows, about, given.warnings)
+        run_changes.print_changes(answer, rows, about, given.warnings, everything=everything)
     fail_at(((row["verdict"], row["change"]) for row in rows), least, verdict="changed")

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.local.operator_audit import operator_act, write_acts
-from biaswatch.render.tables import escape
+from biaswatch.render.tables import print_table, terminal_table
 from shared.bus.dead_letters import DeadLetter, dead_letters, discard, replay
 from shared.bus.jetstream import Admin, JetStreamPublisher
 from shared.contracts import AuditAction
@@ -56,12 +55,15 @@ def list_dead(durable: Durable = None, as_json: Json = False) -> None:
     if not found:
         typer.echo("There are no dead letters.")
         return
-    table = Table("number", "at", "durable", "attempts", "reason", title="Dead letters")
-    for each in found:
-        when, attempts = f"{each.at:%Y-%m-%d %H:%M:%S}", str(each.attempts)
-        # A reason may hold anything; as plain text it can neither colour nor link.
-        table.add_row(str(each.number), when, each.durable, attempts, escape(each.reason))
-    Console().print(table)
+    rows = (  # a reason may hold anything; as plain text it can neither colour nor link
+        (
+            str(each.number), f"{each.at:%Y-%m-%d %H:%M:%S}", each.durable, str(each.attempts),
+            each.reason,
+        )
+        for each in found
+    )  # fmt: skip
+    head = ("number", "at", "durable", "attempts", "reason")
+    print_table(Console(), terminal_table(head, rows))
 
 
 @app.command("replay")

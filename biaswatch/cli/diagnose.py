@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biaswatch.cli.log_options import FormatOption, MapOption
-from biaswatch.cli.options import FailOn, Json, Server, Token, fail_at, least_gap
+from biaswatch.cli.options import Everything, FailOn, Json, Server, Token, fail_at, least_gap
 from biaswatch.importing.formats import LogFormat
 from shared.contracts import Against, Claim
 from shared.errors import UsageError
@@ -122,6 +122,7 @@ def diagnose(
     output: Annotated[
         Path | None, typer.Option("-o", help="Write each part to a CSV or Parquet file.")
     ] = None,
+    everything: Everything = False,
     fail_on: FailOn = None,
     server: Server = None,
     token: Token = None,
@@ -160,7 +161,7 @@ def diagnose(
         said = {**found, "about": about, "warnings": given.warnings}
         typer.echo(json.dumps(said, indent=2, allow_nan=False))
     elif not output:
-        table_diagnosis.print_tables(found, about, given.warnings)
+        table_diagnosis.print_tables(found, about, given.warnings, everything=everything)
     fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
 
 

@@ -15,7 +15,7 @@ from biaswatch.cli.extractors import app
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.render.columns import estimate_text
-from biaswatch.render.tables import escape, terminal_table
+from biaswatch.render.tables import escape, print_table, terminal_table
 from shared.bus.jetstream import Requester
 from shared.contracts import Estimate, OwnGap
 from shared.contracts.dropin import endpoint
@@ -159,8 +159,6 @@ def _show(name: str, found: "ExtractorCalibration") -> None:
         for g in found.gaps
     )
     console.print(f"[bold]{escape(name)}[/] on the same sentences, with only the group changed")
-    console.print(
-        terminal_table(("feature", "group", f"mean {level}", "missing"), means),
-        "",
-        terminal_table(("feature", "groups", f"gap {level}", "p (Holm)"), gaps),
-    )
+    head = ("feature", "group", f"mean {level}", "missing")
+    print_table(console, terminal_table(head, means), "")
+    print_table(console, terminal_table(("feature", "groups", f"gap {level}", "p (Holm)"), gaps))

@@ -10,11 +10,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
-from biaswatch.render.tables import escape, printable
+from biaswatch.render.tables import print_table, printable, terminal_table
 from shared.bus.jetstream import JetStreamPublisher, Requester, serve_endpoints
 from shared.bus.permissions import DROP_IN
 from shared.contracts import ExtractorStatus, Purpose, Response
@@ -132,16 +131,20 @@ async def _send_again(store: Store, url: str, name: str, since: datetime, run: s
 
 
 def _show(there: list[ExtractorStatus]) -> None:
-    table = Table(
-        "extractor", "version", "features", "measures with", "lag", "texts/s", "last error"
+    head: tuple[str, ...] = (
+        *("extractor", "version", "features", "measures with"),
+        *("lag", "texts/s", "last error"),
     )
+    rows: list[tuple[str, ...]] = []
     for each in there:
         lag = "-" if each.lag is None else str(each.lag)
         rate = number_text(each.rate_per_s)
         error = (each.refused and f"refused: {each.refused}") or each.last_error or ""
         who, names = f"{each.name} ({each.kind})", ", ".join(each.features)
-        table.add_row(*map(escape, (who, each.version, names, each.instrument, lag, rate, error)))
-    Console().print(table)
+        rows.append((who, each.version, names, each.instrument, lag, rate, error))
+    if not any(row[-1] for row in rows):
+        head, rows = head[:-1], [row[:-1] for row in rows]
+    print_table(Console(), terminal_table(head, rows))
 
 
 @app.command()
@@ -182,7 +185,5 @@ def cluster(
         typer.echo(json.dumps([asdict(place) for place in places], indent=2))
         return
     counts = Counter((place.segment, place.cluster or "not embedded") for place in places)
-    table = Table("within", "cluster", "answers", box=None, header_style="underline")
-    for (segment, name), answers in sorted(counts.items()):
-        table.add_row(escape(segment), escape(name), str(answers))
-    Console().print(table)
+    rows = ((segment, name, str(answers)) for (segment, name), answers in sorted(counts.items()))
+    print_table(Console(), terminal_table(("within", "cluster", "answers"), rows))

@@ -7,17 +7,14 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from biaswatch.cli.options import Json, Server, Token
+from biaswatch.cli.options import Everything, Json, Server, Token
 from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient, Reply
 from biaswatch.local.connections import connected
 from biaswatch.readers.monitors import load_monitor
-from biaswatch.render.channels import delivered_in_words
-from biaswatch.render.monitors import print_accounts, print_monitor, print_window
+from biaswatch.render.monitors import print_accounts, print_alarm, print_monitor, print_window
 from biaswatch.render.output import print_json, print_rows
-from biaswatch.render.tables import escape
 from services.gateway.monitors.views import AppliedMonitor, MonitorView
 from services.gateway.monitors.window_views import WindowView
 
@@ -80,13 +77,19 @@ def list_(server: Server = None, token: Token = None, as_json: Json = False) -> 
 
 
 @app.command()
-def show(name: Name, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+def show(
+    name: Name,
+    everything: Everything = False,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
     """Show the evidence, verdicts and alarms of a monitor."""
     found = _ask(lambda client: client.monitor(name), server, token)
     if as_json:
         print_json(found)
         return
-    print_monitor(found)
+    print_monitor(found, everything=everything)
 
 
 @app.command()
@@ -98,20 +101,7 @@ def alarms(name: Name, server: Server = None, token: Token = None, as_json: Json
         return
     console = Console()
     for each in found:
-        alarm = each.alarm
-        console.print(
-            escape(f"round {alarm.round}: {alarm.what} {alarm.state}:"),
-            escape(f"{alarm.comparison_key}: {alarm.reason}."),
-        )
-        for said in filter(None, (alarm.words, alarm.promise and f"{alarm.promise}.")):
-            console.print(escape(said))
-        for sent in each.deliveries:
-            console.print(escape(f"  {delivered_in_words(sent)}"))
-        for twins in each.twins:
-            table = Table("first group", "second group", title=escape(twins.set_id))
-            for a, b in zip(twins.a, twins.b, strict=False):
-                table.add_row(*(escape(side.answered or "(no answer)") for side in (a, b)))
-            console.print(table)
+        print_alarm(each, console)
     if not found:
         typer.echo("There are no alarms.")
 
@@ -120,6 +110,7 @@ def alarms(name: Name, server: Server = None, token: Token = None, as_json: Json
 def windows(
     name: Name,
     last: Annotated[int, typer.Option(min=1, max=1000, help="How many, the latest first.")] = 5,
+    everything: Everything = False,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
@@ -135,7 +126,7 @@ def windows(
         return
     console = Console()
     for each in found:
-        print_window(each, console)
+        print_window(each, console, everything=everything)
     if found:
         print_accounts(monitor, console)
     else:

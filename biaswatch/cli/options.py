@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
 Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")]
+Everything = Annotated[
+    bool, typer.Option("--all", help="Every comparison, not only those that say the most.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 FOUND_CODE = 1

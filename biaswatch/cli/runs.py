@@ -8,6 +8,7 @@ import typer
 
 from biaswatch.cli.options import (
     CountFailed,
+    Everything,
     FailOn,
     Json,
     Server,
@@ -80,13 +81,14 @@ def cancel(
 
 def show(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
+    everything: Everything = False,
     count_failed_judges: CountFailed = False,
     fail_on: FailOn = None,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a run found."""
+    """Show what a run found: the decisive sentence first; --all shows every number."""
     least = least_gap(fail_on)
 
     async def work() -> RunResults:
@@ -95,7 +97,7 @@ def show(
             return await run_results(client, whole, count_failed=count_failed_judges)
 
     outcome = asyncio.run(work())
-    print_results(outcome, as_json=as_json)
+    print_results(outcome, as_json=as_json, everything=everything)
     fail_at(concluded_of(outcome.diagnoses), least)
 
 

@@ -26,7 +26,7 @@ from biaswatch.cli.options import (
 )
 from biaswatch.render.columns import estimate_text
 from biaswatch.render.output import without_zero_p
-from biaswatch.render.tables import escape
+from biaswatch.render.tables import escape, print_sentence, print_table
 from biaswatch.render.two_by_two import conclusion_of
 from shared.errors import UsageError
 from shared.formatting import coverage, number, p_equals, p_value
@@ -112,10 +112,10 @@ def _print(found: Mapping[str, Any], alpha: float, more: Iterable[str]) -> None:
     tests = _table("Independence", ("test", "p", "about"))
     for test in _tests(found):
         tests.add_row(*test)
-    console.print(measures)
-    console.print(tests)
+    print_table(console, measures)
+    print_table(console, tests)
     for sentence in (*found["notes"], *found["warnings"], *more):
-        console.print(f"• {escape(sentence)}")
+        print_sentence(console, sentence, bullet="• ")
 
 
 def _more(cases: "Cases", alike: "RatioAgreement") -> Iterator[str]:
@@ -165,5 +165,5 @@ def _tests(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 def _table(title: str, columns: tuple[str, ...]) -> Table:
     shown = Table(title=title, title_justify="left", box=SIMPLE, pad_edge=False)
     for name in columns:
-        shown.add_column(name, overflow="fold")
+        shown.add_column(name, overflow="fold", no_wrap=name not in {"how", "about"})
     return shown

@@ -16,7 +16,7 @@ from rich.console import Console
 from biaswatch.cli.options import Json, moment_of
 from biaswatch.local.operator_audit import this_user
 from biaswatch.render.output import print_json
-from biaswatch.render.tables import printable, terminal_table
+from biaswatch.render.tables import print_table, printable, terminal_table
 from shared.contracts.access import TokenRole, TokensFile, verifier_of
 from shared.errors import UsageError
 from shared.files import checked, read_text, yaml_mapping
@@ -102,7 +102,7 @@ def list_tokens(file: FileGiven, as_json: Json = False) -> None:
     rows += [(p.name, p.verifier[:8], "names people", "", p.made_by) for p in known.proxies]
     rows += [(f"group {each.group}", "", each.in_words(), "", "") for each in known.groups]
     if rows:
-        Console().print(terminal_table(HEAD, [list(map(printable, row)) for row in rows]))
+        print_table(Console(), terminal_table(HEAD, [list(map(printable, row)) for row in rows]))
     else:
         typer.echo("The file names no token, so nobody may do anything.")
 

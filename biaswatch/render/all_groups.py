@@ -7,13 +7,12 @@ from typing import Any
 
 from rich.table import Table
 
+from biaswatch.render.findings import counted
 from biaswatch.render.tables import escape, terminal_table
 from services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
 from shared.formatting import UNDEFINED, VERDICT_WORDS, number, p_value
 
 Row = dict[str, Any]
-MOST_UNDECIDED = 30
-"""So many comparisons are shown in a terminal, and more where more of them decide something."""
 
 
 def overall_row(each: OverallStatistic) -> Row:
@@ -65,31 +64,33 @@ def overall_sentences(rows: Sequence[Row]) -> Iterator[str]:
 def group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
     """Return a table for each feature and dimension, the largest mean first."""
     for (feature, of), some in groupby(rows, key=lambda row: (row["feature"], _of(row))):
-        table = terminal_table(("group", "mean", "shrunken mean", f"rank ({level})"))
+        ranked = sorted(some, key=lambda row: row["rank"] or float("inf"))
+        cells = (
+            (
+                ", ".join(row["group"].values()), number(row["mean"]),
+                number(row["shrunken_mean"]), _rank(row),
+            )
+            for row in ranked
+        )  # fmt: skip
+        table = terminal_table(("group", "mean", "shrunken mean", f"rank ({level})"), cells)
         table.title = escape(f"{feature} by {of}: shrunken means are for looking, for no verdict")
         table.title_justify = "left"
-        for row in sorted(some, key=lambda row: row["rank"] or float("inf")):
-            name = ", ".join(row["group"].values())
-            cells = (name, number(row["mean"]), number(row["shrunken_mean"]), _rank(row))
-            table.add_row(*map(escape, cells))
         yield table
 
 
 def verdict_counts(rows: Sequence[Row]) -> str:
-    """Return how many comparisons came to which verdict, and how many are shown."""
+    """Return how many comparisons came to which verdict, disparities first."""
     counts = Counter(row["verdict"] for row in rows)
+    found = counts["disparity"]
     said = ", ".join(
-        f"{words}: {counts[verdict]}" for verdict, words in VERDICT_WORDS.items() if counts[verdict]
+        f"{words}: {counts[verdict]}"
+        for verdict, words in VERDICT_WORDS.items()
+        if counts[verdict] and verdict != "disparity"
     )
-    left = len(rows) - most_shown(rows)
-    rest = f" The {left} that say least are not shown; --json and -o have them." if left else ""
-    return f"{said or 'none'}.{rest}"
-
-
-def most_shown(rows: Sequence[Row]) -> int:
-    """Return how many comparisons a terminal shows: all that decide something, or the first few."""
-    decided = sum(row["verdict"] in {"disparity", "no_disparity"} for row in rows)
-    return min(len(rows), max(decided, MOST_UNDECIDED))
+    verb = "shows" if found == 1 else "show"
+    return f"{found or 'None'} of {counted(len(rows))} {verb if found else 'shows'} a disparity" + (
+        f"; {said}." if said else "."
+    )
 
 
 def _of(row: Row) -> str:

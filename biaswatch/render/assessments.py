@@ -6,7 +6,7 @@ from rich.console import Console
 
 from biaswatch.render.columns import estimate_text
 from biaswatch.render.findings import target_name
-from biaswatch.render.tables import escape, terminal_table
+from biaswatch.render.tables import escape, print_table, terminal_table
 from shared.contracts import Assessment, Consistency, Quality, TotalBias
 from shared.formatting import UNDEFINED, coverage, number, p_equals, p_value
 
@@ -20,16 +20,38 @@ SUMMARY_HEAD = (
 )
 
 
-def print_assessments(console: Console, assessments: Sequence[Assessment]) -> None:
-    """Print what was assessed, if anything was."""
+TERMINAL_HEAD = ("target, scaffold", "total bias", "chance", "p", "quality", "sd", "missing")
+
+
+def print_assessments(
+    console: Console, assessments: Sequence[Assessment], *, everything: bool = False
+) -> None:
+    """Print what was assessed, if anything was; the tables of each only if asked for."""
     if not assessments:
         return
-    console.print("\n[bold]Beyond the gaps[/]")
-    console.print(terminal_table(SUMMARY_HEAD, map(summary_row, assessments)))
+    console.print("\n[bold]Beyond the gaps[/] (sd: over repeats of a prompt)", highlight=False)
+    print_table(console, terminal_table(TERMINAL_HEAD, map(_terminal_row, assessments)))
+    if not everything:
+        return
     for each in assessments:
         for title, head, rows in details(each):
-            console.print(f"\n[bold]{escape(target_name(each))}: {escape(title)}[/]")
-            console.print(terminal_table(head, rows))
+            said = f"{target_name(each)}: {title}"
+            console.print(f"\n[bold]{escape(said)}[/]", soft_wrap=True)
+            print_table(console, terminal_table(head, rows))
+
+
+def _terminal_row(each: Assessment) -> list[str]:
+    bias, reasons = each.total_bias, (each.total_bias.reason, each.quality.reason)
+    why = next((f" [{reason}]" for reason in reasons if reason), "")
+    numbers = (bias.value, bias.null_median)
+    return [
+        target_name(each) + why,
+        *map(number, numbers),
+        p_value(bias.p_value),
+        number(each.quality.value),
+        number(each.consistency.mean_sd),
+        f"{each.missing}/{each.answers}",
+    ]
 
 
 def summary_row(assessment: Assessment) -> list[str]:

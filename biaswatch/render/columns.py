@@ -206,14 +206,7 @@ GAP_COLUMNS: tuple[Column[GapRow], ...] = (
 )
 GROUP_COLUMNS: tuple[Column[GroupRow], ...] = (
     *_naming(),
-    _field("feature", Shown.TERMINAL, lambda row: row.diagnosis.feature),
-    _composed(
-        "group",
-        Shown.TERMINAL,
-        lambda row: f"{row.diagnosis.dimension} {row.group.group}",
-        no_wrap=False,
-    ),
-    _field("group", Shown.DOCUMENT, lambda row: row.group.group),
+    _field("group", Shown.TABLES, lambda row: row.group.group),
     _field("units", Shown.TABLES, lambda row: row.group.units, "prompts"),
     _field("responses", Shown.TABLES, lambda row: row.group.responses, "answers"),
     _composed("missing", Shown.TABLES, _missing, no_wrap=False),

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.render.tables import escape, terminal_table
+from biaswatch.render.tables import escape, print_table, terminal_table
 from shared.formatting import number, p_equals
 
 Row = dict[str, Any]
@@ -22,7 +22,7 @@ def print_disparities(console: Console, rows: Sequence[Row]) -> None:
         chance = any(row["p_value"] is not None for row in rows)
         console.print("[bold]Disparity[/]" + (f" {CHANCE}" if chance else ""))
     for table in tables:
-        console.print(table, "")
+        print_table(console, table, "")
 
 
 def _disparity_tables(rows: Sequence[Row]) -> Iterator[Table]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from biaswatch.render.columns import estimate_text, gaps_by_evidence
+from services.gateway.dashboard.run_findings import RunSummary, strongest_first
 from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import VERDICT_WORDS, number, p_equals
 
@@ -41,6 +42,39 @@ def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
         for diagnosis in diagnoses
         for sentence in (*overall_sentences(diagnosis), *_of_gaps(diagnosis))
     ]
+
+
+def lead(summary: RunSummary) -> str:
+    """Return the decisive sentence of a run that compares groups."""
+    if not summary.comparisons:
+        return NOTHING_TO_COMPARE
+    if not summary.disparities:
+        return f"None of {counted(summary.comparisons)} shows a disparity."
+    verb = "shows" if summary.disparities == 1 else "show"
+    return f"{summary.disparities} of {counted(summary.comparisons)} {verb} a disparity."
+
+
+def counted(comparisons: int) -> str:
+    """Return how many comparisons, in words."""
+    return "1 comparison" if comparisons == 1 else f"{comparisons} comparisons"
+
+
+def telling_conclusions(
+    diagnoses: Sequence[Diagnosis], most: int | None = None
+) -> tuple[list[str], str]:
+    """Return what is concluded of the comparisons that say the most, and how the rest ended.
+
+    Disparities come first, over all targets and numbers; `most` of None leaves none out.
+    """
+    pairs = [(each, gap) for each in diagnoses for gap in each.gaps]
+    pairs.sort(key=strongest_first)
+    said = [
+        f"{target_name(each)}: {gap.a} against {gap.b}, {each.feature}: {_conclusion(gap)}"
+        for each, gap in pairs[:most]
+    ]
+    rest = Counter(VERDICT_WORDS[gap.verdict] for _, gap in pairs[len(said) :])
+    words = ", ".join(f"{verdict}: {count}" for verdict, count in rest.items())
+    return said, f"The other {rest.total()} comparisons: {words}." if rest else ""
 
 
 def overall_sentences(diagnosis: Diagnosis) -> Iterator[str]:

@@ -1,87 +1,130 @@
 """Monitors in a terminal: state, evidence, windows of traffic."""
 
-from rich.console import Console
-from rich.table import Column, Table
+from collections.abc import Sequence
 
-from biaswatch.render.tables import escape
-from services.gateway.monitors.views import MonitorStatus, MonitorView
+from rich.console import Console
+from rich.table import Table
+
+from biaswatch.render.channels import delivered_in_words
+from biaswatch.render.tables import escape, print_sentence, print_table, terminal_table
+from services.gateway.monitors.evidence_views import EvidenceView
+from services.gateway.monitors.views import AlarmView, MonitorStatus, MonitorView
 from services.gateway.monitors.window_views import WindowView
 from shared.contracts import Estimate
 from shared.formatting import UNDEFINED, number
 
-COLUMNS = ("units", "missing", "gap", "interval", "evidence", "verdict", "more")
-WINDOW_COLUMNS = (
-    "number", "dimension", "group", "answers", "missing", "users", "mean", "interval",
-)  # fmt: skip
+COLUMNS = ("comparison", "units", "missing", "gap", "evidence", "verdict", "more units")
+WINDOW_COLUMNS = ("number", "grouping", "group", "answers", "missing", "users", "mean")
+MOST_TELLING = 10
+"""So many comparisons, and groups of a window, are shown unless all are asked for."""
 
 
-def print_monitor(found: MonitorView) -> None:
-    """Print a monitor: its state, its evidence, and the last window where it has any."""
+def print_monitor(found: MonitorView, *, everything: bool = False) -> None:
+    """Print a monitor: what alarms, its state and evidence, and the last window if it has any."""
     status, console = found.stand, Console()
+    _print_alarms(found, console)
     epoch = "" if status.epoch is None else f", epoch {status.epoch}"
-    console.print(
-        escape(f"{status.name}: {status.state}, {status.rounds} rounds{epoch},"),
-        escape(f"claim {status.claim}, {status.alarms} alarms stand"),
-    )
+    said = f"{status.name}: {status.state}, {status.rounds} rounds{epoch}, claim {status.claim}"
+    print_sentence(console, f"{said}, {status.alarms} alarms stand.")
     if status.history_of:
-        console.print(
-            escape(f"It reads the past of {status.history_of}. Declared after the data: who has"),
-            "seen them may have chosen what stands out, so no promise about false alarms holds.",
+        print_sentence(
+            console,
+            f"It reads the past of {status.history_of}. Declared after the data: who has seen them"
+            " may have chosen what stands out, so no promise about false alarms holds.",
         )
     if status.ended:
-        console.print(escape(f"No more rounds: {status.ended}."))
-    _print_evidence(found, console)
+        print_sentence(console, f"No more rounds: {status.ended}.")
+    _print_evidence(found, console, everything=everything)
     if found.accounts:
         print_accounts(found, console)
     if found.window:
-        print_window(found.window, console)
+        print_window(found.window, console, everything=everything)
 
 
-def _print_evidence(found: MonitorView, console: Console) -> None:
-    table = Table(Column("comparison", overflow="fold", ratio=1), *COLUMNS)
-    for each in found.evidence:
-        table.add_row(
-            escape(each.comparison),
+def _print_alarms(found: MonitorView, console: Console) -> None:
+    """Print the decisive sentence, and each alarm that stands in words."""
+    standing = [each for each in found.evidence if each.standing]
+    amount, verb = len(standing), "alarms" if len(standing) == 1 else "alarm"
+    of = "1 comparison" if len(found.evidence) == 1 else f"{len(found.evidence)} comparisons"
+    lead = f"{amount or 'None'} of {of} {verb if amount else 'alarms'}."
+    print_sentence(console, lead, style="bold red" if amount else "bold")
+    for each in standing:
+        print_sentence(console, f"{_called(each)}: gap {_gap(each.gap)}.", bullet="• ")
+
+
+def print_alarm(each: AlarmView, console: Console) -> None:
+    """Print an alarm in words, who was told of it, and the answers that contributed most."""
+    alarm = each.alarm
+    if alarm.words:
+        print_sentence(console, alarm.words, style="bold")
+    said = f"round {alarm.round}: {alarm.what} {alarm.state}: {alarm.comparison_key}"
+    print_sentence(console, f"{said}: {alarm.reason}.")
+    if alarm.promise:
+        print_sentence(console, f"{alarm.promise}.")
+    for sent in each.deliveries:
+        print_sentence(console, delivered_in_words(sent), bullet="  ")
+    for twins in each.twins:
+        table = Table("first group", "second group", title=escape(twins.set_id))
+        for a, b in zip(twins.a, twins.b, strict=False):
+            table.add_row(*(escape(side.answered or "(no answer)") for side in (a, b)))
+        print_table(console, table)
+
+
+def _called(each: EvidenceView) -> str:
+    return each.title or each.comparison
+
+
+def _strongest(found: MonitorView) -> list[EvidenceView]:
+    """Return the evidence, alarms and what is nearest to one first."""
+    return sorted(
+        found.evidence, key=lambda each: (each.standing is None, -each.log_e / each.bound)
+    )
+
+
+def _print_evidence(found: MonitorView, console: Console, *, everything: bool) -> None:
+    ordered = _strongest(found)
+    shown = ordered if everything else ordered[:MOST_TELLING]
+    rows = [
+        (
+            _called(each),
             str(each.units),
             str(each.missing),
-            *_signed(each.gap),
+            _gap(each.gap),
             f"{each.log_e:.2f} of {each.bound:.2f}",
             each.verdict.replace("_", " "),
-            UNDEFINED if each.more_units is None else f"{each.more_units} units",
+            UNDEFINED if each.more_units is None else str(each.more_units),
         )
-    console.print(table)
-    for each in found.evidence:
-        if each.adjustment:
-            console.print(escape(f"{each.comparison}: {each.adjustment}."))
+        for each in shown
+    ]
+    less = len(COLUMNS) - all(row[-1] == UNDEFINED for row in rows)  # an empty last column
+    print_table(console, terminal_table(COLUMNS[:less], [row[:less] for row in rows]), "")
+    if left := len(ordered) - len(shown):
+        print_sentence(console, f"{left} more with less evidence: --all, --json.")
+    for each in shown:
+        if each.adjustment and (everything or each.standing):
+            print_sentence(console, f"{_called(each)}: {each.adjustment}.", style="dim")
         if each.selections:
-            console.print(escape(f"Four fifths, {each.comparison}: {each.selections}."))
-    _print_standing(found, console)
-    _print_smallest(found, console)
-    console.print(escape(_promise(found.stand)))
-
-
-def _print_standing(found: MonitorView, console: Console) -> None:
-    """Print what clears the alarms that stand."""
-    for each in found.evidence:
+            print_sentence(console, f"Four fifths, {_called(each)}: {each.selections}.")
+    for each in shown:
         if each.standing:
-            console.print(escape(f"{each.comparison}: {each.reason}."))
+            print_sentence(console, f"{_called(each)}: {each.reason}.")
+    _print_smallest(shown, console)
+    print_sentence(console, _promise(found.stand))
 
 
-def _print_smallest(found: MonitorView, console: Console) -> None:
+def _print_smallest(shown: Sequence[EvidenceView], console: Console) -> None:
     """Print how small a change would be found by now."""
-    known = [each for each in found.evidence if each.change_searched]
-    if not known:
-        return
-    table = Table(
-        Column("the smallest change found by now", overflow="fold", ratio=1),
-        *("of the gap", "of the level", "why none"),
-    )
-    for each in known:
-        gap, level = each.smallest_change, each.smallest_level_change
-        why = gap.reason or level.reason or ""
-        cells = (number(gap.value), number(level.value), why)
-        table.add_row(*map(escape, (each.comparison, *cells)))
-    console.print(table)
+    rows = [
+        (
+            _called(each), number(each.smallest_change.value),
+            number(each.smallest_level_change.value),
+            each.smallest_change.reason or each.smallest_level_change.reason or "",
+        )
+        for each in shown if each.change_searched
+    ]  # fmt: skip
+    if rows:
+        head = ("the smallest change found by now", "of the gap", "of the level", "why none")
+        print_table(console, terminal_table(head, rows), "")
 
 
 def _promise(status: MonitorStatus) -> str:
@@ -96,57 +139,57 @@ def print_accounts(found: MonitorView, console: Console) -> None:
     """Print what became of every answer that was sent in for a monitor, and what to do."""
     if (accounts := found.accounts) is None:
         return
-    console.print(escape(f"{accounts.sent:,} answers were sent in, ever: {accounts.in_words}."))
+    print_sentence(console, f"{accounts.sent:,} answers were sent in, ever: {accounts.in_words}.")
     source = found.stand.target.partition(":")[2]
     if accounts.late and not found.stand.history_of:
-        console.print(
+        print_sentence(
+            console,
             "Late ones are in no evidence: their windows had been read, or lie before the first"
             " that is watched. If they come a little late, raise `lateness` in the monitor's"
-            f" file; for a log of the past: biaswatch ingest {escape(source)} FILE --history"
+            f" file; for a log of the past: biaswatch ingest {source} FILE --history",
         )
 
 
-def print_window(window: WindowView, console: Console) -> None:
+def print_window(window: WindowView, console: Console, *, everything: bool = False) -> None:
     """Print what became of the answers of a window of traffic, and what it was like."""
     begins, ends = (
         f"{t:%Y-%m-%d %H:%M:%S} UTC" for t in (window.window.begins, window.window.ends)
     )
     span = f"The window from {begins} to {ends}"
     if window.accounts is None:
-        console.print(escape(f"{span}: {window.answers} answers."))
+        print_sentence(console, f"{span}: {window.answers} answers.")
     else:
         accounts = window.accounts
-        console.print(
-            escape(f"{span}, {window.state}: {accounts.sent:,} answers: {accounts.in_words}.")
-        )
+        said = f"{span}, {window.state}: {accounts.sent:,} answers: {accounts.in_words}."
+        print_sentence(console, said)
     if not window.answers:
         return
     if window.without_unit:
-        console.print(
+        print_sentence(
+            console,
             f"{window.without_unit} of them name no user or conversation: they are described"
-            " here, and are no evidence."
+            " here, and are no evidence.",
         )
-    table = Table(*(Column(name, overflow="fold") for name in WINDOW_COLUMNS))
-    for each in window.described:
-        for group in each.groups:
-            table.add_row(
-                escape(f"{each.extractor}.{each.feature}"),
-                escape(each.dimension),
-                escape(group.group),
-                str(group.responses),
-                str(group.missing),
-                str(group.units),
-                *_signed(group.mean),
-            )
-    console.print(table)
+    rows = [
+        (
+            f"{each.extractor}.{each.feature}", each.dimension, group.group,
+            str(group.responses), str(group.missing), str(group.units), _gap(group.mean),
+        )
+        for each in window.described
+        for group in each.groups
+    ]  # fmt: skip
+    shown = rows if everything else rows[:MOST_TELLING]
+    print_table(console, terminal_table(WINDOW_COLUMNS, shown), "")
+    if left := len(rows) - len(shown):
+        print_sentence(console, f"{left} more groups: --all, --json.")
     for each in window.described:
         if each.users and (each.users.alone or each.users.without_stratum):
             name = f"{each.extractor}.{each.feature} by {each.dimension}"
-            console.print(escape(f"{name}: {each.users.in_words}."))
+            print_sentence(console, f"{name}: {each.users.in_words}.")
 
 
-def _signed(estimate: Estimate) -> tuple[str, str]:
-    """Return the cells of a number and its interval, both with their signs."""
+def _gap(estimate: Estimate) -> str:
+    """Return a number with its interval, all with their signs."""
     ends = (estimate.value, estimate.low, estimate.high)
     value, low, high = (number(each, signed=True) for each in ends)
-    return value, f"{low} .. {high}"
+    return f"{value} [{low}, {high}]" if estimate.low is not None else value

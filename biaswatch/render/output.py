@@ -8,9 +8,8 @@ from typing import Any
 import typer
 from pydantic_core import to_jsonable_python
 from rich.console import Console
-from rich.table import Table
 
-from biaswatch.render.tables import escape
+from biaswatch.render.tables import print_table, terminal_table
 from shared.errors import UsageError
 from shared.formatting import TOO_SMALL, UNDEFINED
 
@@ -56,21 +55,14 @@ def print_rows(
         return
     filled = [n for n in rows[0] if n in always or any(row[n] is not None for row in rows)]
     shown = [name for name in filled if name not in left_out]
-    table = Table()
-    for name in shown:
-        cells = [_cell(row[name]) for row in rows]
-        numbers = all(isinstance(row[name], int | float | None) for row in rows)
-        # No number may be cut off; words fold instead, and headings wrap.
-        whole = max(map(len, cells)) if numbers else None
-        table.add_column(name.replace("_", " "), min_width=whole, overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(row[name]) for name in shown))
-    Console().print(table)
+    head = [name.replace("_", " ") for name in shown]
+    table = terminal_table(head, ([_cell(row[name]) for name in shown] for row in rows))
+    print_table(Console(), table)
     typer.echo(explained)
 
 
 def _cell(value: object) -> str:
-    return UNDEFINED if value is None else escape(str(value))
+    return UNDEFINED if value is None else str(value)
 
 
 def without_zero_p(found: Any) -> Any:

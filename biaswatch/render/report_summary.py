@@ -11,7 +11,7 @@ from biaswatch.render.bias_scores import (
     unclear_scores,
     unread_scores,
 )
-from biaswatch.render.findings import NOTHING_TO_COMPARE
+from biaswatch.render.findings import counted, lead
 from biaswatch.render.studies import left_out
 from biaswatch.render.tables import escape_md
 from services.gateway.dashboard.run_findings import RunSummary, run_summary
@@ -35,20 +35,6 @@ def first_page(results: RunResults) -> Iterator[str]:
     yield from _bullets(_not_found(results, summary))
     yield from ("", "## What was not measured", "")
     yield from _bullets(_not_measured(results, summary))
-
-
-def lead(summary: RunSummary) -> str:
-    """Return the decisive sentence of a run that compares groups."""
-    if not summary.comparisons:
-        return NOTHING_TO_COMPARE
-    if not summary.disparities:
-        return f"None of {_counted(summary.comparisons)} shows a disparity."
-    verb = "shows" if summary.disparities == 1 else "show"
-    return f"{summary.disparities} of {_counted(summary.comparisons)} {verb} a disparity."
-
-
-def _counted(comparisons: int) -> str:
-    return "1 comparison" if comparisons == 1 else f"{comparisons} comparisons"
 
 
 def _found(results: RunResults, summary: RunSummary) -> Iterator[str]:
@@ -84,7 +70,7 @@ def _certainty(results: RunResults, compared: Sequence[Diagnosis]) -> Iterator[s
         return
     first = compared[0]
     yield (
-        f"A false disparity anywhere among the {_counted(first.family)} has a chance of at most"
+        f"A false disparity anywhere among the {counted(first.family)} has a chance of at most"
         f" {number(100 * first.alpha)} % (Bonferroni's correction); all intervals hold together"
         f" with {coverage(first.alpha)}. {tolerance_said(first.tolerance)}"
     )
@@ -131,12 +117,12 @@ def _not_found(results: RunResults, summary: RunSummary) -> Iterator[str]:
         yield "No groups were compared with each other, so nothing is said of any gap."
         return
     if alike:
-        yield f"{_counted(alike)}: shown to differ by no more than the tolerance."
+        yield f"{counted(alike)}: shown to differ by no more than the tolerance."
         for each in summary.not_found[:MOST_LINES]:
             yield f"{each.what}: {each.count} of {each.of}, {each.note}."
     if open_:
         yield (
-            f"{_counted(open_)}: too little evidence for a disparity or against one. That is no"
+            f"{counted(open_)}: too little evidence for a disparity or against one. That is no"
             " finding that groups are treated alike; more questions or repeats would decide, and"
             " `biaswatch plan` says how many."
         )

@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from biaswatch.render.tables import escape, terminal_table
+from biaswatch.render.tables import print_sentence, print_table, terminal_table
 from services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
 from services.diagnoser.domain.changes.run_changes import ChangeOf, RunChange, RunChanges
 from shared.contracts import Claim
@@ -23,8 +24,8 @@ WORDS = {
 }
 STYLES = {ChangeVerdict.CHANGED.value: "bold red", ChangeVerdict.NO_CHANGE.value: "green"}
 MOST_NAMED = 5
-MOST_SHOWN = 60
-"""For people; all are in the JSON and in the file."""
+MOST_SHOWN = 10
+"""So many changes are shown unless all are asked for."""
 
 
 def change_rows(found: RunChanges) -> list[Row]:
@@ -123,37 +124,44 @@ def write_changes(rows: Sequence[Row], output: Path) -> None:
 
 
 def print_changes(
-    answer: str, rows: Sequence[Row], about: Mapping[str, Any], warnings: Sequence[str]
+    answer: str,
+    rows: Sequence[Row],
+    about: Mapping[str, Any],
+    warnings: Sequence[str],
+    *,
+    everything: bool = False,
 ) -> None:
     """Print the answer, the changes, and what was compared."""
     console = Console(emoji=False)
-    console.print(f"[bold]{escape(answer)}[/]", highlight=False)
+    print_sentence(console, answer, style="bold")
     console.print()
-    console.print(_change_table(rows[:MOST_SHOWN], coverage(about["alpha"])))
-    if len(rows) > MOST_SHOWN:
-        console.print(f"{len(rows) - MOST_SHOWN} more are in the JSON and in the file of -o.")
+    most = len(rows) if everything else min(len(rows), MOST_SHOWN)
+    print_table(console, _change_table(rows[:most], coverage(about["alpha"])))
+    if left := len(rows) - most:
+        print_sentence(console, f"{left} more that say less: --all, --json, -o.")
     console.print()
-    console.print(f"[dim]{escape(' '.join(about_sentences(about)))}[/]", highlight=False)
+    print_sentence(console, " ".join(about_sentences(about)), style="dim")
     for warning in warnings:
-        console.print(f"[yellow]{escape(warning)}[/]", highlight=False)
+        print_sentence(console, warning, style="yellow")
 
 
 def _change_table(rows: Sequence[Row], level: str) -> Table:
     head = ("what", "before", "after", f"change [{level}]", "p adjusted", "verdict")
-    table = terminal_table(head)
+    cells = []
     for row in rows:
         low, high = row["ci"] or (None, None)
-        verdict, style = row["verdict"], STYLES.get(row["verdict"])
-        said = escape(WORDS[verdict] + _missing_note(row))
-        table.add_row(
-            escape(_subject(row)),
-            number(row["before"]),
-            number(row["after"]),
-            escape(interval(row["change"], low, high, row["reason"])),
-            p_value(_comparable_p(row)),
-            f"[{style}]{said}[/]" if style else said,
+        said = WORDS[row["verdict"]] + _missing_note(row)
+        cells.append(
+            (
+                _subject(row),
+                number(row["before"]),
+                number(row["after"]),
+                interval(row["change"], low, high, row["reason"]),
+                p_value(_comparable_p(row)),
+                Text(said, style=STYLES.get(row["verdict"], "")),
+            )
         )
-    return table
+    return terminal_table(head, cells)
 
 
 def _missing_note(row: Row) -> str:

@@ -9,7 +9,14 @@ from rich.console import Console
 from biaswatch.render.bias_scores import percent
 from biaswatch.render.findings import target_name
 from biaswatch.render.flagged_pairs import STATEMENTS, folded_pair
-from biaswatch.render.tables import escape, escape_md, markdown_table, terminal_table
+from biaswatch.render.tables import (
+    escape,
+    escape_md,
+    markdown_table,
+    print_sentence,
+    print_table,
+    terminal_table,
+)
 from services.gateway.runs.views import (
     FlaggedPair,
     JudgeControls,
@@ -149,30 +156,31 @@ TABLES = (
 )  # fmt: skip
 
 
-def print_studies(console: Console, studies: StudyResults) -> None:
+def print_studies(console: Console, studies: StudyResults, *, everything: bool = False) -> None:
     """Print scores, pairs, judges and what differs between models."""
     for each in TABLES:
         if rows := list(each.rows(studies)):
             console.print(f"\n[bold]{each.title}[/]{each.intervals}")
             _print(console, each, rows)
-    lines = model_gaps(studies)
     for line in _uncontrolled(studies):
-        console.print(escape(line))
-    for line in lines[:MOST_GAPS]:
-        console.print(f"• {escape(line)}")
-    if len(lines) > MOST_GAPS:
-        console.print(f"[dim]{len(lines) - MOST_GAPS} more comparisons are in the report.[/]")
+        print_sentence(console, line)
+    lines = model_gaps(studies)
+    shown = lines if everything else lines[:MOST_GAPS]
+    for line in shown:
+        print_sentence(console, line, bullet="• ")
+    if left := len(lines) - len(shown):
+        console.print(f"[dim]{left} more comparisons of models: --all.[/]")
 
 
 def _print(console: Console, table: StudyTable, rows: list[list[str]]) -> None:
     """Print a table for each title; what its rows share is above it."""
     count = table.titles
     for title, some in groupby(rows, key=lambda row: row[:count]):
-        console.print(escape(", ".join(title)), soft_wrap=True)
+        console.print(f"[bold]{escape(', '.join(title))}[/]", soft_wrap=True)
         without_title = (row[count:] for row in some)
-        console.print(terminal_table(table.head[count:], without_title, indent=2))
+        print_table(console, terminal_table(table.head[count:], without_title))
     if table.note:
-        console.print(f"[dim]{escape(table.note)}[/]")
+        print_sentence(console, table.note, style="dim")
 
 
 def sections(studies: StudyResults) -> Iterator[tuple[str, Iterator[str]]]:
@@ -221,19 +229,17 @@ def flagged_pairs(flagged: Sequence[FlaggedPair]) -> Iterator[str]:
 
 
 def model_gaps(studies: StudyResults) -> list[str]:
-    """Return for every two models what differs, with corrected p-values."""
-    found = []
+    """Return for every two models what differs, with corrected p-values, the clearest first."""
+    found: list[tuple[ScoreGap | PairGap, str]] = []
     for each in studies.score_gaps:
         gap = number(each.difference)
-        found.append(f"{_versus(each)}: {each.score} differs by {gap} points{_p(each)}.")
+        found.append((each, f"{each.score} differs by {gap} points{_p(each)}."))
     for pair in studies.pair_gaps:
         if pair.p_value is not None and pair.difference is not None:
-            gap = number(100 * pair.difference)
-            words = STATEMENTS[pair.statement]
-            found.append(
-                f"{_versus(pair)}: {words} differs by {gap} points on {pair.pairs} pairs{_p(pair)}."
-            )
-    return found
+            said = f"{STATEMENTS[pair.statement]} differs by {number(100 * pair.difference)} points"
+            found.append((pair, f"{said} on {pair.pairs} pairs{_p(pair)}."))
+    found.sort(key=lambda some: 2.0 if some[0].p_adjusted is None else some[0].p_adjusted)
+    return [f"{_versus(each)}: {said}" for each, said in found]
 
 
 def _model_and_category(each: Scores | PairTable) -> list[str]:

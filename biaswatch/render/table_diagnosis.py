@@ -8,17 +8,24 @@ from typing import Any
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from biaswatch.render.all_groups import (
     group_mean_row,
     group_mean_tables,
-    most_shown,
     overall_row,
     overall_sentences,
     verdict_counts,
 )
 from biaswatch.render.disparity_tables import print_disparities
-from biaswatch.render.tables import escape, terminal_table, verdict_text
+from biaswatch.render.tables import (
+    escape,
+    print_sentence,
+    print_table,
+    printable,
+    terminal_table,
+    verdict_text,
+)
 from services.diagnoser.domain.findings.comparisons import GroupComparison
 from services.diagnoser.domain.findings.group_statistics import GroupedMissingness, GroupStatistic
 from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
@@ -43,6 +50,8 @@ DISPARITY = (
     *("feature", "statistic", "dimension", "domain", "metric", "value", "group"),
     *("null_median", "p_value", "reason"),
 )
+MOST_TELLING = 10
+"""So many comparisons are shown unless all are asked for."""
 WIDE = 120
 """The width of a terminal that has room for gap and effect size side by side."""
 NUMBERS = 32
@@ -185,29 +194,32 @@ def unit_sentences(about: Row) -> Iterator[str]:
         yield "Values are less those of the baseline."
 
 
-def print_tables(found: Parts, about: Row, warnings: Sequence[str]) -> None:
-    """Print the parts as tables."""
+def print_tables(
+    found: Parts, about: Row, warnings: Sequence[str], *, everything: bool = False
+) -> None:
+    """Print the parts as tables: the decisive sentence and the comparisons that say most first."""
     console = Console(emoji=False)
     level = coverage(about["alpha"])
-    for line in overall_sentences(found["overall"]):
-        console.print(escape(line))
-    for table in _summary_tables(found["summary"], level):
-        console.print(table, "")
-    for table in group_mean_tables(found["group_means"], level):
-        console.print(table, "")
-    print_disparities(console, found["disparity"])
     compared = found["comparisons"]
-    console.print(f"[bold]Comparisons[/]: {escape(verdict_counts(compared))}")
-    console.print(_comparison_table(compared[: most_shown(compared)], level, console.width), "")
+    most = len(compared) if everything else min(len(compared), MOST_TELLING)
+    print_sentence(console, verdict_counts(compared), style="bold")
+    print_table(console, _comparison_table(compared[:most], level, console.width), "")
+    if left := len(compared) - most:
+        print_sentence(console, f"The {left} that say least: --all, --json, -o.")
+    for line in overall_sentences(found["overall"]):
+        print_sentence(console, line)
+    for table in group_mean_tables(found["group_means"], level):
+        print_table(console, table, "")
+    print_disparities(console, found["disparity"])
+    for table in _summary_tables(found["summary"], level):
+        print_table(console, table, "")
     for row in found["missingness"]:
         if row["p_value"] is not None:
-            console.print(
-                f"Missing answers of {escape(row['feature'])} by {escape(row['dimension'])}:"
-                f" {p_equals(row['p_value'])} ({row['method']})."
-            )
-    console.print(f"[dim]{escape(' '.join(unit_sentences(about)))}[/]")
+            said = f"Missing answers of {row['feature']} by {row['dimension']}"
+            print_sentence(console, f"{said}: {p_equals(row['p_value'])} ({row['method']}).")
+    print_sentence(console, " ".join(unit_sentences(about)), style="dim")
     for warning in warnings:
-        console.print(f"[yellow]{escape(warning)}[/]")
+        print_sentence(console, warning, style="yellow")
 
 
 def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
@@ -217,16 +229,20 @@ def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
     for feature in features:
         # With spaces for underscores a header wraps at its words.
         names = (name.replace("_", " ") for name in statistics)
-        table = terminal_table(("group", "n", "missing", *names))
-        table.title, table.title_justify = escape(f"{feature} [{level}]"), "left"
         groups: dict[str, list[Row]] = {}
         for row in rows:
             if row["feature"] == feature:
                 name = ", ".join(filter(None, [row["domain"], *row["group"].values()]))
                 groups.setdefault(name, []).append(row)
-        for name, found in groups.items():
-            cells = [escape(_with_bounds(row, "value").replace(" [", "\n[")) for row in found]
-            table.add_row(escape(name), str(found[0]["n"]), str(found[0]["n_missing"]), *cells)
+        cells = (
+            [
+                *(name, str(found[0]["n"]), str(found[0]["n_missing"])),
+                *(_with_bounds(row, "value") for row in found),
+            ]
+            for name, found in groups.items()
+        )
+        table = terminal_table(("group", "n", "missing", *names), cells)
+        table.title, table.title_justify = escape(f"{feature} [{level}]"), "left"
         yield table
 
 
@@ -238,20 +254,23 @@ def _comparison_table(rows: Sequence[Row], level: str, width: int) -> Table:
         head.insert(4, f"effect size [{level}]")
     else:
         head[2] = f"gap, effect size [{level}]"
-    table = terminal_table(head)
-    for column in table.columns[2 : len(head) - 1]:
-        column.no_wrap = True
+    found = []
     for row in rows:
         gap, effect = _with_bounds(row, "gap"), _with_bounds(row, "effect_size", "effect_size_ci")
         gap = "\n".join(wrap(gap, NUMBERS))
         p_adjusted = p_value(_comparable_p(row))
         numbers = (gap, p_adjusted, effect) if wide else (f"{gap}\neffect {effect}", p_adjusted)
-        table.add_row(
-            escape(row["feature"]),
-            escape(", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"]))),
-            *map(escape, numbers),
-            verdict_text(row["verdict"], VERDICT_WORDS[row["verdict"]]),
+        found.append(
+            (
+                row["feature"],
+                ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"])),
+                *(Text(printable(each)) for each in numbers),
+                verdict_text(row["verdict"], VERDICT_WORDS[row["verdict"]]),
+            )
         )
+    table = terminal_table(head, found)
+    for column in table.columns[2 : len(head) - 1]:
+        column.no_wrap = True
     return table
 
 

@@ -2,10 +2,14 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from textwrap import wrap
 
+from rich.console import Console
 from rich.markup import escape as without_markup
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +22,15 @@ STYLES = {"disparity": "bold red", "no_disparity": "green"}
 """The colours of verdicts in a terminal."""
 VERDICT_WIDTH = 10
 INTERVAL_WIDTH = 22
+LONGEST_WORD, WIDEST = 60, 2000
+"""A longer word is folded; no line of a table is longer."""
+BETWEEN, BORDERED = 2, 3
+"""The room that a column takes beside its text, without lines and with them."""
+NO_BREAK = "\u00a0"
+_NUMBERS = re.compile(r"[-\u2212+<>=%()\[\]\d.,/:∞ ]*|-?[\d.]+e-?\d+|\d+ \(\d+ to \d+\)")
+_ESTIMATE = re.compile(r"(-?\S+) (\[[-\d.,e+ ]+\])")
+_TOGETHER = re.compile(r"\[[-\d.,e+ ]+\]|\bp [=<] \S+|\S+ \[[-\d.,e+ ]+\]")
+"""What is read as one: an interval with its number, a p-value."""
 
 
 def printable(text: str) -> str:
@@ -36,17 +49,82 @@ def escape_md(text: str) -> str:
     return isolated("".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in one_line))
 
 
-def terminal_table(
-    head: Sequence[str], rows: Iterable[Sequence[str]] = (), *, indent: int = 0
-) -> Table:
-    """Return a table without lines, whose cells are plain text."""
-    padding = (0, 2, 0, indent)
-    table = Table(box=None, pad_edge=False, padding=padding, header_style="underline")
-    for name in head:
-        table.add_column(escape(name), overflow="fold")
-    for row in rows:
-        table.add_row(*map(escape, row))
+def terminal_table(head: Sequence[str], rows: Iterable[Sequence[str | Text]] = ()) -> Table:
+    """Return a table without lines, whose cells are plain text.
+
+    A number stays on its line, with its interval below; words wrap between words.
+    """
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
+    cells = [[_cell_text(cell) for cell in row] for row in rows]
+    for name, column in zip_longest(head, zip(*cells, strict=True) if cells else (), fillvalue=()):
+        lines = [line for cell in column for line in cell.plain.split("\n")]
+        whole = bool(lines) and all(map(_NUMBERS.fullmatch, lines))
+        widest = max(map(len, lines)) if whole else 0
+        table.add_column(_heading(str(name), widest), overflow="fold", no_wrap=whole)
+    for row in cells:
+        table.add_row(*row)
     return table
+
+
+def _heading(name: str, widest: int) -> str:
+    """Return a heading over numbers in lines as short as they are; one over words wraps itself."""
+    name = escape(name)
+    longest_word = max(map(len, name.split()), default=1)
+    if not widest:
+        return name
+    lines = wrap(name.replace(" %", f"{NO_BREAK}%"), max(widest, longest_word))
+    return "\n".join(lines).replace(NO_BREAK, " ")
+
+
+def _cell_text(cell: str | Text) -> Text:
+    if isinstance(cell, Text):
+        return cell
+    found = _ESTIMATE.fullmatch(text := printable(cell))
+    return Text(f"{found[1]}\n{found[2]}" if found else text)
+
+
+def print_table(console: Console, table: Table, *after: str) -> None:
+    """Print a table with every word whole: as wide as that needs, even if the screen is not.
+
+    A terminal then continues its lines below; words longer than a column may be are folded.
+    """
+    options = console.options.update(width=WIDEST)
+    ranges = []
+    for column in table.columns:
+        cells = [Measurement.get(console, options, cell) for cell in (column.header, *column.cells)]
+        most = max(cell.maximum for cell in cells)
+        words = most if column.no_wrap else max(cell.minimum for cell in cells)
+        ranges.append((max(min(words, LONGEST_WORD), column.min_width or 0), most))
+    between = BETWEEN if table.box is None else BORDERED
+    widths = fitted([least for least, _ in ranges], [most for _, most in ranges],
+                    console.width - between * len(ranges))  # fmt: skip
+    for column, width in zip(table.columns, widths, strict=True):
+        column.width = width
+    width, console.width = console.width, WIDEST
+    console.print(table, *after, crop=False, soft_wrap=False)
+    console.width = width
+
+
+def fitted(least: Sequence[int], most: Sequence[int], width: int) -> list[int]:
+    """Return widths of columns between their least and most that fill a width where they can.
+
+    What is left after the least goes to each column by what it still wants.
+    """
+    wanted = [max(0, high - low) for low, high in zip(least, most, strict=True)]
+    left = max(0, min(width - sum(least), sum(wanted)))
+    total = sum(wanted) or 1
+    return [low + left * want // total for low, want in zip(least, wanted, strict=True)]
+
+
+def print_sentence(console: Console, sentence: str, *, bullet: str = "", style: str = "") -> None:
+    """Print a sentence in lines of the screen's width, with numbers and intervals whole."""
+    kept = _TOGETHER.sub(lambda found: found[0].replace(" ", NO_BREAK), printable(sentence))
+    lines = wrap(
+        kept, console.width, initial_indent=bullet, subsequent_indent=" " * len(bullet),
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    text = Text("\n".join(lines).replace(NO_BREAK, " "), style=style)
+    console.print(text, soft_wrap=True, highlight=False)
 
 
 def findings_table(registry: Sequence[Column[Row]], found: Sequence[Row], level: str) -> Table:
@@ -56,12 +134,12 @@ def findings_table(registry: Sequence[Column[Row]], found: Sequence[Row], level:
         for column in columns(registry, Shown.TERMINAL)
         if any(column.text(row) for row in found)
     ]
-    table = terminal_table([column.heading.format(level=level) for column in seen])
+    table = terminal_table(
+        [column.heading.format(level=level) for column in seen],
+        ([_terminal_cell(column, row) for column in seen] for row in found),
+    )
     for column, drawn in zip(seen, table.columns, strict=True):
-        drawn.no_wrap = column.no_wrap
         drawn.min_width = VERDICT_WIDTH if column.is_verdict else None
-    for row in found:
-        table.add_row(*(_terminal_cell(column, row) for column in seen))
     return table
 
 

@@ -9,12 +9,19 @@ from rich.console import Console
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.assessments import print_assessments
-from biaswatch.render.bias_scores import SCORES_MEAN, score_conclusions
+from biaswatch.render.bias_scores import SCORES_MEAN, score_conclusions, score_lead
 from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group_rows
-from biaswatch.render.findings import NOTHING_TO_COMPARE, conclusions, dimension_notes, target_name
+from biaswatch.render.findings import (
+    dimension_notes,
+    lead,
+    overall_sentences,
+    target_name,
+    telling_conclusions,
+)
 from biaswatch.render.interpretations import summary
 from biaswatch.render.studies import print_studies
-from biaswatch.render.tables import escape, findings_table
+from biaswatch.render.tables import escape, findings_table, print_sentence, print_table
+from services.gateway.dashboard.run_findings import run_summary
 from shared.contracts import Diagnosis
 from shared.formatting import coverage
 
@@ -28,31 +35,52 @@ STOPPED = {
 """Why a run was stopped, where nobody cancelled it."""
 DEMO_WRITER, DEMO_JUDGES = "simulator:unbiased", ("simulator:unbiased", "simulator:strict")
 """Who interprets the demo; the report is read again by naming them."""
-LEAST_WIDTH = 76
-"""A narrower terminal folds whole lines; a column of one letter a line cannot be read."""
+MOST_TELLING, MOST_GROUPS = 10, 24
+"""So many comparisons and groups are shown unless all are asked for."""
+SHORT_ID = 12
+"""So much of a run's id names it."""
 
 
-def print_results(results: RunResults, *, as_json: bool) -> None:
-    """Print how far a run is and what was found; the conclusions are what is read last."""
+def print_results(results: RunResults, *, as_json: bool, everything: bool = False) -> None:
+    """Print what was found, the decisive sentence first, then the run and its numbers.
+
+    Of more than a few comparisons the numbers are printed only if `everything` is asked for.
+    """
     if as_json:
         typer.echo(json.dumps(results.as_json(), indent=2))
         return
     run = results.run
     console = Console(emoji=False)
-    console.print(f"Run {run.run_id}: {run.stand}, {run.responses} of {run.probes} responses.")
-    if why := STOPPED.get(run.stopped_by or ""):
-        console.print(why)
-    for paused in run.paused:
-        console.print(escape(paused.in_words()), highlight=False)
-    _print_interpretations(console, results)
-    print_diagnoses(console, results.diagnoses)
-    print_assessments(console, results.assessments)
-    if results.studies:
-        print_studies(console, results.studies)
     if results.diagnoses or run.responses:
-        _print_conclusions(console, results)
+        _print_conclusions(console, results, everything=everything)
     else:
         console.print("There is no answer yet, so there is nothing to compare.")
+    said = f"Run {run.run_id}: {run.stand}, {run.responses} of {run.probes} responses."
+    print_sentence(console, said)
+    if why := STOPPED.get(run.stopped_by or ""):
+        print_sentence(console, why)
+    for paused in run.paused:
+        print_sentence(console, paused.in_words())
+    whole = everything or _is_short(results)
+    if whole:
+        print_diagnoses(console, results.diagnoses)
+    print_assessments(console, results.assessments, everything=everything)
+    if results.studies:
+        print_studies(console, results.studies, everything=everything)
+    _print_interpretations(console, results)
+    if not whole:
+        console.print(
+            f"\nAll of it:   biaswatch show {run.run_id[:SHORT_ID]} --all"
+            f"\nTo send on:  biaswatch report {run.run_id[:SHORT_ID]} --format html"
+            " -o report.html",
+            soft_wrap=True, highlight=False,
+        )  # fmt: skip
+
+
+def _is_short(results: RunResults) -> bool:
+    gaps = sum(len(each.gaps) for each in results.diagnoses)
+    groups = sum(len(each.groups) for each in results.diagnoses)
+    return gaps <= MOST_TELLING and groups <= MOST_GROUPS
 
 
 def _print_interpretations(console: Console, results: RunResults) -> None:
@@ -75,29 +103,42 @@ def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
         found = list(some)
         level = coverage(found[0].alpha)
         gaps = [row for each in found for row in gap_rows(each)]
-        groups = [row for each in found for row in group_rows(each)]
-        console.print(f"\n[bold]{escape(title)}[/]")
-        width, console.width = console.width, max(console.width, LEAST_WIDTH)
+        console.print(f"\n[bold]{escape(title)}[/]", soft_wrap=True)
         if gaps:
-            console.print(findings_table(GAP_COLUMNS, gaps, level), "")
-        console.print(findings_table(GROUP_COLUMNS, groups, level), "")
-        console.width = width
-        for line in (line for diagnosis in found for line in dimension_notes(diagnosis)):
-            console.print(f"[dim]{escape(line)}[/]")
+            print_table(console, findings_table(GAP_COLUMNS, gaps, level), "")
+        for each in found:
+            said = f"{each.feature} by {each.dimension}"
+            console.print(f"[bold]{escape(said)}[/]", soft_wrap=True)
+            print_table(console, findings_table(GROUP_COLUMNS, group_rows(each), level), "")
+        overall = (line for each in found for line in overall_sentences(each))
+        for line in (*overall, *(line for each in found for line in dimension_notes(each))):
+            print_sentence(console, line, style="dim")
 
 
-def _print_conclusions(console: Console, results: RunResults) -> None:
-    """Print the conclusions and what they are about; they are what is read last."""
-    scores = score_conclusions(results.studies)
+def _print_conclusions(console: Console, results: RunResults, *, everything: bool) -> None:
+    """Print the decisive sentences, the conclusions that say the most, what they are about."""
+    most = None if everything else MOST_TELLING
     compared = [each for each in results.diagnoses if not each.stratum]
-    if not (scores or compared):
-        console.print(NOTHING_TO_COMPARE)
-    for sentence in (*scores, *conclusions(compared)):
-        console.print(f"• {escape(sentence)}")
+    scores = score_conclusions(results.studies)
     if scores:
-        console.print(f"[dim]{SCORES_MEAN}[/]")
+        print_sentence(console, score_lead(results.studies), style="bold")
+        _print_bullets(console, scores[:most])
+        print_sentence(console, SCORES_MEAN, style="dim")
+    if not compared and scores:
+        return
+    print_sentence(console, lead(run_summary(compared)), style="bold")
+    said, rest = telling_conclusions(compared, most)
+    _print_bullets(console, said)
+    if rest:
+        print_sentence(console, rest)
     for first in compared[:1]:
-        console.print(
-            f"[dim]Family of {first.family} comparisons, Bonferroni-corrected, level"
-            f" {first.alpha:g}. About {escape(first.claim)}.[/dim]"
+        about = (
+            f"Family of {first.family} comparisons, Bonferroni-corrected, level"
+            f" {first.alpha:g}. About {first.claim}."
         )
+        print_sentence(console, about, style="dim")
+
+
+def _print_bullets(console: Console, sentences: Sequence[str]) -> None:
+    for sentence in sentences:
+        print_sentence(console, sentence, bullet="• ")

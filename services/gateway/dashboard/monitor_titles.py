@@ -3,35 +3,21 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from services.gateway.monitors.evidence_words import comparison_title
 from services.gateway.monitors.views import History
 from services.gateway.monitors.window_views import WindowView
-from shared.contracts import Comparison, Method, MonitorPlan
-from shared.contracts.comparison import MISSING
+from shared.contracts import MonitorPlan
 
 
 def titles_of(plan: MonitorPlan) -> dict[str, str]:
     """Return the title of each comparison by its key; no two of a monitor have the same."""
-    titles = {each.key: _title(each) for each in plan.watched}
+    titles = {each.key: comparison_title(each) for each in plan.watched}
     several = {title for title in titles.values() if list(titles.values()).count(title) > 1}
     by_key = {each.key: each for each in plan.watched}
     return {
         key: f"{title} ({by_key[key].watched.method})" if title in several else title
         for key, title in titles.items()
     }
-
-
-def _title(comparison: Comparison) -> str:
-    watched, pair = comparison.watched, comparison.pair
-    number = watched.feature.replace("_", " ")
-    if watched.feature == MISSING:
-        number = f"no {watched.extractor.replace('_', ' ')} measured"
-    elif number != watched.extractor:
-        number = f"{number} ({watched.extractor})" if watched.extractor != number else number
-    if watched.method in (Method.ODDS, Method.DISCORDANT) and watched.feature != MISSING:
-        number = f"selected by {number}, in log odds"
-    return (
-        f"{number}: {pair.a} less {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"
-    )
 
 
 def in_time(

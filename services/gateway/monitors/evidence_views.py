@@ -2,8 +2,15 @@
 
 from pydantic import BaseModel
 
-from services.gateway.monitors.evidence_words import adjustment_words, selection_words
+from services.gateway.monitors.evidence_words import (
+    adjustment_words,
+    comparison_title,
+    selection_words,
+)
 from shared.contracts import Change, Comparison, Estimate, Evidence, Recovery, UserCounts, Verdict
+
+SAID = {"comparison", "title", "number", "test"}
+"""What a view says in its own way."""
 
 
 class StandingAlarm(BaseModel):
@@ -23,6 +30,8 @@ class EvidenceView(BaseModel):
     """The evidence of one comparison, without its counts."""
 
     comparison: str
+    title: str = ""
+    """What is compared, for people."""
     number: str
     """The extractor and its feature; those of one name share a range."""
     rounds: int
@@ -73,9 +82,10 @@ class EvidenceView(BaseModel):
 
 def evidence_view(evidence: Evidence, *, stands_out: bool) -> EvidenceView:
     """Return the view of one comparison's evidence."""
-    names = EvidenceView.model_fields.keys() & Evidence.model_fields.keys()
+    names = (EvidenceView.model_fields.keys() & Evidence.model_fields.keys()) - SAID
     return EvidenceView(
         comparison=evidence.comparison_key,
+        title=comparison_title(evidence.comparison),
         number=f"{evidence.comparison.watched.extractor}.{evidence.comparison.watched.feature}",
         tolerance=evidence.comparison.watched.tolerance,
         change_log_evidence=evidence.change.log_evidence if evidence.change else None,
@@ -91,7 +101,7 @@ def evidence_view(evidence: Evidence, *, stands_out: bool) -> EvidenceView:
         stands_out=stands_out,
         selections=selection_words(evidence),
         adjustment=adjustment_words(evidence),
-        **{name: getattr(evidence, name) for name in names - {"comparison", "number", "test"}},
+        **{name: getattr(evidence, name) for name in names},
     )
 
 

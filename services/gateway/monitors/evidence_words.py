@@ -1,7 +1,23 @@
-"""What stands beside the evidence of a comparison, in words: units selected, users matched."""
+"""A comparison and what stands beside its evidence in words: units selected, users matched."""
 
-from shared.contracts import Estimate, Evidence
+from shared.contracts import Comparison, Estimate, Evidence, Method
+from shared.contracts.comparison import MISSING
 from shared.formatting import number
+
+
+def comparison_title(comparison: Comparison) -> str:
+    """Return what is compared, for people: the number, the groups, the grouping."""
+    watched, pair = comparison.watched, comparison.pair
+    number = watched.feature.replace("_", " ")
+    if watched.feature == MISSING:
+        number = f"no {watched.extractor.replace('_', ' ')} measured"
+    elif number != watched.extractor:
+        number = f"{number} ({watched.extractor})" if watched.extractor != number else number
+    if watched.method in (Method.ODDS, Method.DISCORDANT) and watched.feature != MISSING:
+        number = f"selected by {number}, in log odds"
+    return (
+        f"{number}: {pair.a} less {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"
+    )
 
 
 def selection_words(evidence: Evidence) -> str | None:

@@ -52,7 +52,7 @@ def test_bbq_concludes_its_scores_and_fails_no_pipeline_for_a_condition(
     assert "accuracy 0.0 [the contexts do not differ] % and 100.0 [" in together
     run_id = said.stdout.split("Run ")[1][:32]
     report = bbq("report", run_id, "--figures", str(tmp_path / "figures")).stdout
-    assert report.index("## Conclusions") < report.index("bias score 100.0")
+    assert report.index("## What was found") < report.index("bias score 100.0")
     assert "by condition (a stratum)" in report
     assert f"| ambig | {CONTEXTS // 2} | {CONTEXTS} | 0 | 0 " in report
     assert "Holm" not in report
