@@ -161,6 +161,10 @@ def rank_text(row: GroupRow) -> str:
     return f"{found.value:.0f} ({found.low:.0f} to {found.high:.0f})"
 
 
+def _number(diagnosis: Diagnosis) -> str:
+    return title_of(diagnosis) + (" (a stratum)" if diagnosis.stratum else "")
+
+
 def _naming() -> tuple[Column[Row], Column[Row]]:
     """Return the columns that say which number it is, and of which model."""
 
@@ -168,7 +172,7 @@ def _naming() -> tuple[Column[Row], Column[Row]]:
         return Column(name, Shown.DOCUMENT, name, text, text, is_name=True)
 
     return (
-        named("number", lambda row: title_of(row.diagnosis)),
+        named("number", lambda row: _number(row.diagnosis)),
         named("model", lambda row: where_of(row.diagnosis)),
     )
 
