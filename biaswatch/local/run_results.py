@@ -75,10 +75,10 @@ async def with_background(client: GatewayClient, results: RunResults) -> RunResu
     """Add where the numbers come from, and the values of the findings that say the most."""
     run_id = results.run.run_id
     pairs = ((each, gap) for each in results.diagnoses for gap in each.gaps)
-    telling = dict.fromkeys(each.id for each, _ in sorted(pairs, key=strongest_first))
+    strongest = dict.fromkeys(each.id for each, _ in sorted(pairs, key=strongest_first))
     values = {
         each: await client.read(GroupValues, path("runs", run_id, "diagnoses", each, "values"))
-        for each in list(telling)[:MOST_SPREADS]
+        for each in list(strongest)[:MOST_SPREADS]
     }
     provenance = await client.read(RunProvenance, path("runs", run_id, "provenance"))
     return replace(results, provenance=provenance, values=values)

@@ -59,7 +59,7 @@ def counted(comparisons: int) -> str:
     return "1 comparison" if comparisons == 1 else f"{comparisons} comparisons"
 
 
-def telling_conclusions(
+def strongest_conclusions(
     diagnoses: Sequence[Diagnosis], most: int | None = None
 ) -> tuple[list[str], str]:
     """Return what is concluded of the comparisons that say the most, and how the rest ended.

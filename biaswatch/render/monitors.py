@@ -15,7 +15,7 @@ from shared.formatting import UNDEFINED, number
 
 COLUMNS = ("comparison", "units", "missing", "gap", "evidence", "verdict", "more units")
 WINDOW_COLUMNS = ("number", "grouping", "group", "answers", "missing", "users", "mean")
-MOST_TELLING = 10
+MOST_COMPARED = 10
 """So many comparisons, and groups of a window, are shown unless all are asked for."""
 
 
@@ -83,7 +83,7 @@ def _strongest(found: MonitorView) -> list[EvidenceView]:
 
 def _print_evidence(found: MonitorView, console: Console, *, everything: bool) -> None:
     ordered = _strongest(found)
-    shown = ordered if everything else ordered[:MOST_TELLING]
+    shown = ordered if everything else ordered[:MOST_COMPARED]
     rows = [
         (
             _called(each),
@@ -178,7 +178,7 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
         for each in window.described
         for group in each.groups
     ]  # fmt: skip
-    shown = rows if everything else rows[:MOST_TELLING]
+    shown = rows if everything else rows[:MOST_COMPARED]
     print_table(console, terminal_table(WINDOW_COLUMNS, shown), "")
     if left := len(rows) - len(shown):
         print_sentence(console, f"{left} more groups: --all, --json.")

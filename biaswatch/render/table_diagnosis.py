@@ -50,7 +50,7 @@ DISPARITY = (
     *("feature", "statistic", "dimension", "domain", "metric", "value", "group"),
     *("null_median", "p_value", "reason"),
 )
-MOST_TELLING = 10
+MOST_COMPARED = 10
 """So many comparisons are shown unless all are asked for."""
 WIDE = 120
 """The width of a terminal that has room for gap and effect size side by side."""
@@ -201,7 +201,7 @@ def print_tables(
     console = Console(emoji=False)
     level = coverage(about["alpha"])
     compared = found["comparisons"]
-    most = len(compared) if everything else min(len(compared), MOST_TELLING)
+    most = len(compared) if everything else min(len(compared), MOST_COMPARED)
     print_sentence(console, verdict_counts(compared), style="bold")
     print_table(console, _comparison_table(compared[:most], level, console.width), "")
     if left := len(compared) - most:

@@ -16,7 +16,7 @@ from biaswatch.render.findings import (
     lead,
     overall_sentences,
     target_name,
-    telling_conclusions,
+    strongest_conclusions,
 )
 from biaswatch.render.interpretations import summary
 from biaswatch.render.studies import print_studies
@@ -35,7 +35,7 @@ STOPPED = {
 """Why a run was stopped, where nobody cancelled it."""
 DEMO_WRITER, DEMO_JUDGES = "simulator:unbiased", ("simulator:unbiased", "simulator:strict")
 """Who interprets the demo; the report is read again by naming them."""
-MOST_TELLING, MOST_GROUPS = 10, 24
+MOST_COMPARED, MOST_GROUPS = 10, 24
 """So many comparisons and groups are shown unless all are asked for."""
 SHORT_ID = 12
 """So much of a run's id names it."""
@@ -80,7 +80,7 @@ def print_results(results: RunResults, *, as_json: bool, everything: bool = Fals
 def _is_short(results: RunResults) -> bool:
     gaps = sum(len(each.gaps) for each in results.diagnoses)
     groups = sum(len(each.groups) for each in results.diagnoses)
-    return gaps <= MOST_TELLING and groups <= MOST_GROUPS
+    return gaps <= MOST_COMPARED and groups <= MOST_GROUPS
 
 
 def _print_interpretations(console: Console, results: RunResults) -> None:
@@ -117,7 +117,7 @@ def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
 
 def _print_conclusions(console: Console, results: RunResults, *, everything: bool) -> None:
     """Print the decisive sentences, the conclusions that say the most, what they are about."""
-    most = None if everything else MOST_TELLING
+    most = None if everything else MOST_COMPARED
     compared = [each for each in results.diagnoses if not each.stratum]
     scores = score_conclusions(results.studies)
     if scores:
@@ -127,7 +127,7 @@ def _print_conclusions(console: Console, results: RunResults, *, everything: boo
     if not compared and scores:
         return
     print_sentence(console, lead(run_summary(compared)), style="bold")
-    said, rest = telling_conclusions(compared, most)
+    said, rest = strongest_conclusions(compared, most)
     _print_bullets(console, said)
     if rest:
         print_sentence(console, rest)
