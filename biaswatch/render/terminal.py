@@ -15,8 +15,8 @@ from biaswatch.render.findings import (
     dimension_notes,
     lead,
     overall_sentences,
-    target_name,
     strongest_conclusions,
+    target_name,
 )
 from biaswatch.render.interpretations import summary
 from biaswatch.render.studies import print_studies
