@@ -31,6 +31,9 @@ _MORE_CAUSES = (
     r"|\bunderl(?:y|ies|ie|ay)\b|\bmade\s+(?:all\s+)?the\s+difference\b|\bblam(?:e|es|ed|ing)\b|\bto\s+blame\b|\bby\s+virtue\s+of\b"
     r"|\bholds?\b[^.;,]{0,30}\bback\b|\bheld\b[^.;,]{0,30}\bback\b|\bcosts?\s+<g|\bcomes?\s+(?:down\s+to|from)\b(?=[^;]*\b(?:bias|prejudice|discriminat))"
     r"|\bbrought\b[^.;]{0,40}\babout\b|\bdecides?\b|\bhad\s+(?:the\s+)?<g\d>\s+been\s+(?:the\s+)?<g\d>"
+    r"|\bthat\s+is\s+why\b|\bwhich\s+is\s+why\b|\bas\s+a\s+(?:direct\s+)?(?:effect|result|consequence)\b|\bdirect\s+effect\b"
+    r"|\b(?:prov|show|demonstrat|confirm|reveal|establish|mean|expos|document)\w*\s+(?:that\s+)?(?:[\w<>:'-]+\s+){0,6}?(?:discriminat\w*|prejudice\w*|racis[mt]\w*|sexis[mt]\w*|biased|unfair\w*|bigot\w*)"
+    r"|\b(?:makers?|officers?|managers?|staff|judges?|they|recruiters?|employers?|courts?|banks?|lenders?|officials?|(?<!the\s)process|system|model)\s+(?:\w+\s+)?(?:discriminate[sd]?|prefers?|preferred|disfavou?r\w*|mistreat\w*)\b"
     r"|\bdecisive\s+factor\b|\bpenali[sz]ed?\b|\battribution\s+of\b"
 )
 _CAUSE = re.compile(_CAUSES + _MORE_CAUSES, re.IGNORECASE)
@@ -39,15 +42,17 @@ _GROUPED = re.compile(
     r"|\bsex\b|\brac(?:e|ial)\b|\bethnic\w*|\bnationalit\w+"
     r"|\borigins?\b|\bbackground\b|\breligio\w+|\bage\b|\bdiscriminat\w+"
     r"|\bbias(?:ed)?\b|\bprejudice\w*|\bstereotyp\w+|\bhostil\w+|\bunfair\w*|\bunequal\b|\bwho\s+(?:they|people)\s+are\b|\bracis[mt]\w*|\bsexis[mt]\w*"
+    r"|\battitudes?\b|\bbehav\w+|\btreatment\b|\bpreferred\b|\brates\s+differ\b"
     r"|\bidentit\w+|\bculture\w*|\bnature\b|\bability\b|\bconduct\b"
     r"|\bdisparit\w+|\binequalit\w+|\bbeing\s+(?:an?\s+)?<g",
     re.IGNORECASE,
 )
 _SAYING = re.compile(
-    r"\bbecause\s+(?:the\s+)?(?:p-?\s*value|interval|<n\d+>|<m:|both\b|its\b"
+    r"\bbecause\s+(?:the\s+)?(?:p-?\s*value|interval|one\s+is\b|(?:confidence|lower|upper)\b|no\s+difference\b|zero\b|<n\d+>|<m:|both\b|its\b"
     r"|the\s+(?:whole\s+)?(?:confidence|lower|upper|sample|number|counts?))",
     re.IGNORECASE,
 )
+_BY_CHANCE = re.compile(r"\s+(?:\w+\s+){0,2}(?:chance|luck|random\w*|noise|sampling)\b")
 
 
 def cause_faults(wording: Wording) -> Iterator[tuple[str, str]]:
@@ -61,6 +66,7 @@ def cause_faults(wording: Wording) -> Iterator[tuple[str, str]]:
     for found in _CAUSE.finditer(text):
         if (
             _SAYING.match(text, found.start())
+            or _BY_CHANCE.match(text, found.end())
             or is_denied(text, found.start())
             or is_open(text, found.start())
         ):

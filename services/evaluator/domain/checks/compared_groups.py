@@ -1,41 +1,67 @@
-"""Which group a comparative belongs to: by reference words, by clause, by what stands beside it.
+"""Which group a sentence says has more, or less, by one grammar: who, how, and beside whom.
 
-It is asked where no fixed form of a comparison is found. Groups that stand behind "than",
-"compared with" and the like are what is compared with; of the others, a comparative belongs to the
-only one of its clause, or, where two comparatives and two groups alternate, to its neighbour.
+A comparison is a comparative ("more often", "trails", "a lower rate") and the groups of its clause.
+A group behind "than", "compared with" and the like, or behind a verb that takes one ("exceeds",
+"falls short of"), is what is compared with; of the others, a comparative belongs to the only one,
+or, where comparatives and groups alternate, to its neighbour.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+_MANNER = r"(?:likely|often|frequent(?:ly)?|common(?:ly)?|apt|prone|probabl[ey]|numerous|regularly|readily|usual(?:ly)?|prevalent)"
+_OVER = (
+    r"exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|outstrip(?:s|ped|ping)?|outpac(?:es?|ed|ing)|outscor(?:es?|ed|ing)|outnumber(?:s|ed|ing)?|outrank(?:s|ed)?"
+    r"|outperform(?:s|ed)?|outdo(?:es)?|outdid|top(?:s|ped|ping)|beat(?:s|ing)?|leads?(?!\s+to)|led(?!\s+to)|dwarf(?:s|ed)?|overtak(?:es?|ing)|overtook"
+    r"|overshadow(?:s|ed)?|tower(?:s|ed)?\s+over|eclips(?:es?|ed)"
+)
+_SHORT = (
+    r"trail(?:s|ed|ing)?(?:\s+behind)?|lag(?:s|ged|ging)?(?:\s+behind)?|(?:fall|falls|fell|falling)\s+(?:short|behind)(?:\s+of)?|(?:comes?|came|stands?|stood|is|are|was|were|be|run|runs)\s+(?:short|behind)(?:\s+of)?"
+    r"|undercut(?:s|ting)?|(?:(?:do|does|did)\s+not|never|cannot|could\s+not|fail(?:s|ed)?\s+to)\s+(?:reach|match|attain|keep\s+up\s+with|come\s+up\s+to|equal)(?:\s+the\s+(?:rate|level|share|mean|average)s?\s+of)?"
+)
 MORE = (
-    r"more\s+(?:likely|often|frequent(?:ly)?|common(?:ly)?|apt|prone|probabl[ey]|numerous)|likelier|higher|highest"
-    r"|greater|greatest|larger|largest|bigger|biggest|over-?represented|comparatively\s+often|better\s+odds"
-    r"|relatively\s+often|more\s+in\s+proportion|(?:is|are)\s+up|and\s+up|ahead|above|tops?|leads?(?!\s+to)|first|>|more"
+    rf"more\s+{_MANNER}|likelier|oftener|higher|highest|greater|greatest|larger|largest|bigger|biggest|longer|longest|stronger|strongest|increased|elevated|raised|superior"
+    r"|over-?\s?represented|comparatively\s+often|better|best|relatively\s+often|upper\s+hand|(?:an?|the|with)\s+(?:\w+\s+)?edge|head\s+start|(?:is|are)\s+up|and\s+up|ahead|above|top"
+    rf"|first|excess|surplus|(?:lean|tilt|tip|skew|swing|point)(?:s|ed)?\s+(?:towards?|to|in\s+(?:the\s+direction|favou?r)\s+of)|predominat\w+|more|{_OVER}|>"
 )
 LESS = (
-    r"less\s+(?:likely|often|frequent(?:ly)?|common(?:ly)?|apt|prone|probabl[ey]|numerous)|lower|lowest|smaller"
-    r"|smallest|under-?represented|fewer(?:\s+in\s+proportion)?|not\s+as\s+many|proportionally\s+fewer|(?:is|are)\s+down|below"
-    r"|behind|last|dwarfed|f[ae]lls?\s+short|less"
+    rf"(?:less|more\s+in)\s*{_MANNER}|lower|lowest|smaller|smallest|weaker|weakest|shorter|shortest|poorer|poorest|decreased|reduced|diminished|depressed|inferior|worse|worst|rarer|rarest"
+    r"|more\s+(?:rarely|seldom)|under-?\s?represented|fewer(?:\s+in\s+proportion)?|fewest|not\s+as\s+many|not\s+as\s+(?:likely|often|frequently|high)|(?:is|are)\s+down|below|beneath|behind|bottom|last|dwarfed"
+    rf"|shortfall|deficit|deficient|lesser|least|less|{_SHORT}"
 )
-_COMPARATIVE = re.compile(rf"(?<![\w<])(?:(?P<less>{LESS})|(?P<more>{MORE}))(?![\w>])")
+_COMPARATIVE = re.compile(
+    rf"(?<![\w<])(?:(?P<less>{LESS})|(?P<more>{MORE}))(?![\w>])|(?<!\w)(?P<gt>>)(?=\s<g)|(?P<lt><)(?=\s<g)"
+)
 _GROUP = re.compile(r"<g(?P<g>[01])>")
-_LEAD = r"(?:it\s+(?:is|was)\s+|they\s+(?:are|were)\s+|those\s+of\s+|that\s+of\s+|that\s+for\s+|that\s+recorded\s+for\s+|the\s+rate\s+(?:among|of|for)\s+|rate\s+recorded\s+for\s+|for\s+|among\s+|of\s+|by\s+|one\s+of\s+|the\s+)*"
+_LEAD = (
+    r"(?:(?:it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|counterparts?|peers?|answers?|with|for|among|amongst|of|by|in|about|the|an?|to|on"
+    r"|(?:rate|share|odds|chances?|risk|mean|average|proportion|figure|score|likelihood|probability|result|case|group)s?),?\s+)*"
+)
 _REFERENCE = re.compile(
-    r"(?:\bthan|\bcompared\s+(?:with|to)|\brelative\s+to|\bversus|\bvs\.?|\bas\s+against|\bcontrast\s+(?:with|to)"
-    r"|\bunlike|\brather\s+than|\bnext\s+to|\bbeside|\bwhereas\s+that\s+of|\bahead\s+of|\babove|\bbelow|\bbehind"
-    r"|\bas|\btops?|\bleads?|\bshort\s+of|\bfollowed\s+by|\s>)"
+    rf"(?:\bthan|\bcompar(?:ed|ison)\s+(?:with|to)|\brelative\s+to|\bversus|\bvs\.?|\bas\s+against|\bagainst|\bcontrast\s+(?:with|to)|\bas\s+opposed\s+to|\bopposite"
+    rf"|\bunlike|\brather\s+than|\binstead\s+of|\bnext\s+to|\bbeside|\balongside|\bwhereas\s+that\s+of|\bahead\s+of|\babove|\bover|\bbelow|\bbeneath|\bbehind|\bnot"
+    rf"|\b(?<!such\s)as|\bshort\s+of|\bfollowed\s+by|\s[<>]|\b(?:{_OVER}|{_SHORT})|\bedge\s+on|\badvantage\s+over|\bin\s+respect\s+of|\bthose\s+from)"
     rf"\s+{_LEAD}$"
 )
 _PASSIVE = re.compile(
-    r"\b(?:exceeded|dwarfed|outstripped|topped|surpassed|outnumbered)\b[^;<]*\bby\b"
+    r"\b(?:exceeded|dwarfed|outstripped|topped|surpassed|outnumbered|outpaced|outscored|overtaken|beaten|outperformed|outranked|outdone|eclipsed|overshadowed|led)\b[^;<]*\bby\b"
 )
-_CLAUSE = re.compile(r"[;:?.]\s|\s\u2013\s|,?\s+\b(?:but|whereas|while|whilst|although)\b")
-_PRONOUN = re.compile(r"\b(?:their|they|them)\b")
+_NOT_BUT = re.compile(r"\bnot\s+(?:the\s+)?<g(?P<a>[01])>\s+but\b")
+_AND_NOT = re.compile(r"<g[01]>,?\s+(?:and\s+)?not\s+(?:the\s+)?<g[01]>")
+_CLAUSE = re.compile(r"[;?.]\s|:\s(?!<g)|\s\u2013\s|,?\s+\b(?:but|whereas|while|whilst|although)\b")
 _SKIPPED = re.compile(
-    r"<m:|\binterval|\bp-?\s*value|\bbound|\blimit\b|\bconfidence|\bevidence|\bsample\s+size|(?:number\s+of|enough|few|many)\s+cases\b|\bif\b(?!\s+anything)|\bwhether\b"
+    r"<m:(?!odds)|\binterval|\bp-?\s*value|\bbound|\blimit\b|\bconfidence|\bevidence|\bsample\s+size|(?:number\s+of|enough|few|many)\s+cases\b|\bif\b(?!\s+(?:anything|you|it\s+were|one))|\bwhether\b"
+    r"|\bwould\s+(?:mean|point|indicate|favou?r)|\bmean(?:s|ing)\s+that\b|\b(?:a|any)\s+(?:ratio|value|number|difference)\b(?=[^;]*\b(?:above|below|greater|smaller|larger|less)\b)"
 )
+_IDLE = re.compile(
+    r"\bnot\s+(?:less|more|lower|higher)\s+but\b|\bmore\s+or\s+less\b|\bat\s+(?:least|most|first|last)\b|\bmore\s+than\s+(?=(?:chance|luck|<n|one\b|half\b|a\b|we))"
+    r"|\bless\s+than\s+(?=<n)|\b(?:above|below|over)\s+(?=<n|one\b)|\bfirst\s+of\s+all\b|\b(?:the\s+)?last\s+of\b|\bbetween\b|\bfurther\b|\bmoreover\b|\bfirst\s+group\b"
+)
+OUTRIGHT = re.compile(
+    rf"\b(?:{_OVER}|{_SHORT}|(?:lean|tilt|tip|skew|swing)\w*|ahead|behind|edge|higher|lower)\b|\s[<>]\s<g"
+)
+"""Comparatives that need no word for what is compared."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +77,7 @@ class ComparedGroup:
 
 def compared_groups(pattern: str) -> list[ComparedGroup]:
     """Return which groups are said to have more or less; nothing where a sentence leaves it open."""
-    text = _with_names(pattern)
+    text = _unturned(_NOT_BUT.sub(lambda each: " " * len(each[0]), pattern))
     found: list[ComparedGroup] = []
     at = 0
     for end in [*(each.start() for each in _CLAUSE.finditer(text)), len(text)]:
@@ -63,38 +89,59 @@ def compared_groups(pattern: str) -> list[ComparedGroup]:
     return found if len(claims) == 1 else []
 
 
-def _with_names(pattern: str) -> str:
-    """Put the first and second group for "former" and "latter", the last for "their"."""
-    groups = [each["g"] for each in _GROUP.finditer(pattern)]
-    if len(groups) > 1:
-        pattern = pattern.replace("the former", f"<g{groups[0]}>")
-        pattern = pattern.replace("the latter", f"<g{groups[1]}>")
-    return pattern
-
-
 def _in_clause(clause: str, at: int) -> Iterator[ComparedGroup]:
     if _SKIPPED.search(clause):
         return
     comparatives = [
-        (each.start(), each["less"] is None) for each in _COMPARATIVE.finditer(_unturned(clause))
+        (each.start(), each["less"] is None and each["lt"] is None)
+        for each in _COMPARATIVE.finditer(clause)
     ]
     groups = [(each.start(), int(each["g"])) for each in _GROUP.finditer(clause)]
-    own = [g for g in groups if not _REFERENCE.search(clause[: g[0]])]
     if not comparatives or not groups:
         return
     span = (at, at + len(clause))
-    if _PASSIVE.search(clause) and len(groups) == 2:
-        yield ComparedGroup(groups[0][1], False, *span)
-        return
-    if paired := _alternating(comparatives, groups):
+    passive = _PASSIVE.search(clause)
+    if passive and len({group for _, group in groups}) == 2:
+        before = [group for place, group in groups if place < passive.start()]
+        if before:
+            yield ComparedGroup(before[-1], False, *span)
+    elif paired := _alternating(comparatives, groups):
         yield from (ComparedGroup(group, more, *span) for group, more in paired)
-        return
+    elif len({more for _, more in comparatives}) == 1:
+        yield from _of_one_kind(comparatives[0], groups, clause, span)
+
+
+def _of_one_kind(
+    comparative: tuple[int, bool],
+    groups: Sequence[tuple[int, int]],
+    clause: str,
+    span: tuple[int, int],
+) -> Iterator[ComparedGroup]:
+    """Give a comparative to the group that is not what is compared with."""
+    own = [g for g in groups if not _REFERENCE.search(clause[: g[0]])]
     names = {group for _, group in own}
-    if len({more for _, more in comparatives}) == 1 and len(names) == 1:
-        yield ComparedGroup(names.pop(), comparatives[0][1], *span)
-    elif not own and len({group for _, group in groups}) == 1:
-        reference = groups[0][1]
-        yield ComparedGroup(1 - reference, comparatives[0][1], *span)
+    if len(names) == 1:
+        yield ComparedGroup(names.pop(), comparative[1], *span)
+    elif len(names) == 2:
+        yield from _nearest(comparative, own, clause, span)
+    elif len({group for _, group in groups}) == 1:
+        yield ComparedGroup(1 - groups[0][1], comparative[1], *span)
+
+
+def _nearest(
+    comparative: tuple[int, bool],
+    own: Sequence[tuple[int, int]],
+    clause: str,
+    span: tuple[int, int],
+) -> Iterator[ComparedGroup]:
+    """Read the piece between commas that has the comparative, where it names one group alone."""
+    place, more = comparative
+    first = clause.rfind(",", 0, place) + 1
+    last = clause.find(",", place)
+    last = len(clause) if last < 0 else last
+    inside = {group for at, group in own if first <= at < last}
+    if len(inside) == 1:
+        yield ComparedGroup(inside.pop(), more, *span)
 
 
 def _alternating(
@@ -111,7 +158,5 @@ def _alternating(
 
 
 def _unturned(clause: str) -> str:
-    """Blank out what is denied only to be corrected: "not less but more"."""
-    return re.sub(
-        r"\bnot\s+(?:less|more|lower|higher)\s+but\b", lambda each: " " * len(each[0]), clause
-    )
+    """Blank out comparatives that compare no groups, and those that are denied to be corrected."""
+    return _IDLE.sub(lambda each: " " * len(each[0]), clause)

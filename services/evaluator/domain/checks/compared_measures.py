@@ -12,6 +12,7 @@ from services.evaluator.domain.checks.comparison_words import (
     STRATA,
     THAN,
 )
+from services.evaluator.domain.checks.evidence_words import NOT, plainly
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.subjects import measure_of
 from shared.contracts import Subject
@@ -21,12 +22,20 @@ _OF_MEASURES = re.compile(
     rf"|that\s+of\s+|the\s+|its\s+)*<m:(?P<b>[\w-]+)>"
 )
 _TURNED = re.compile(
-    r"\b(?:revers\w+|turns?\s+(?:round|around)|turned\s+(?:round|around)|flips?"
-    r"|flipped|opposite|changes?\s+(?:its\s+)?(?:sign|direction)|other\s+way)\b"
+    r"\b(?:revers\w+|(?:turn|flip|invert|swap)(?:s|ed|ing)?\b(?!\s+out)|opposite|(?:the\s+)?other\s+(?:way|direction)|contrary|runs?\s+counter|counter\s+to|disagree\w*|contradict\w*|conflict\w*|different\s+direction|paradox)\b"
+)
+_CHANGED = re.compile(
+    r"\b(?:chang\w+|alter\w*|affect\w*)\b[^;]*\b(?:direction|sign)\b|\bdirections?\b[^;]*\b(?:chang\w+|alter\w*)"
+)
+_EXTREME = re.compile(
+    r"\b(?P<more>further|farther|(?:more|stronger)\s+(?:extreme|pronounced)|exaggerat\w+|overstat\w+|(?:depart|deviat|differ)\w*\s+more|stronger)\b"
+    r"|\b(?P<less>closer|nearer|less\s+(?:extreme|pronounced)|milder|(?:depart|deviat|differ)\w*\s+less|weaker)\b"
+)
+_BESIDE = re.compile(
+    r"\b(?:than|compared\s+(?:with|to)|relative\s+to|against|to)\s+(?:by\s+)?(?:the\s+|that\s+of\s+|those\s+of\s+)*$"
 )
 _KEPT = re.compile(
-    r"\b(?:same\s+direction|persists?|remains?|holds?|unchanged"
-    r"|keeps?\s+its\s+direction|points?\s+the\s+same\s+way)\b"
+    r"\b(?:same|persist\w*|remains?|unchanged|holds?|(?:keep|keeps|kept|retain|retains|preserv\w+|maintain\w*)|unaffected|as\s+it\s+was|agree\w*|unaltered|intact)\b"
 )
 _WEAKER = re.compile(
     r"\b(?:weaker|weakens?|shrinks?|attenuated?s?|closer\s+to\s+(?:<n\d+>|1|one))\b"
@@ -57,12 +66,15 @@ def measure_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, st
         if (a.value > b.value) is not more and a.value != b.value:
             yield "direction", f"The {a.label} and the {b.label} are compared the wrong way round."
     yield from _of_two(wording, subject)
+    yield from _extremes(wording, subject)
     yield from _strata(wording, subject)
 
 
 def speaks_of_measures(wording: Wording) -> bool:
     """Whether a sentence is read as comparing measures, or the table with its strata."""
-    return any(each.search(wording.pattern) for each in (_OF_MEASURES, _OF_TWO, STRATA))
+    return any(each.search(wording.pattern) for each in (_OF_MEASURES, _OF_TWO, STRATA)) or (
+        _EXTREME.search(wording.pattern) is not None and bool(_ratios_named(wording))
+    )
 
 
 def _of_two(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
@@ -76,24 +88,44 @@ def _of_two(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
         yield "direction", "The odds ratio and the relative risk are compared the wrong way round."
 
 
+def _ratios_named(wording: Wording) -> list[re.Match[str]]:
+    return list(re.finditer(r"<m:(odds_ratio|relative_risk)>", wording.pattern))
+
+
+def _extremes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
+    """Return a fault where the wrong one of the two ratios is said to be further from one."""
+    found, named = _EXTREME.search(wording.pattern), _ratios_named(wording)
+    own = [each for each in named if not _BESIDE.search(wording.pattern[: each.start()])]
+    if not found or not own or STRATA.search(wording.pattern) or PRECISION.search(wording.pattern):
+        return
+    odds, risk = (measure_of(subject, name) for name in ("odds_ratio", "relative_risk"))
+    if not odds or not risk or not odds.value or not risk.value:
+        return
+    of_odds, of_risk = abs(log(odds.value)), abs(log(risk.value))
+    denied = len(NOT.findall(plainly(wording.pattern))) % 2 == 1
+    more = (found["more"] is not None) is not denied
+    true = (of_odds > of_risk) is ((own[0][1] == "odds_ratio") is more)
+    if not true and of_odds != of_risk:
+        yield "direction", "The wrong ratio is said to be further from one."
+
+
 def _strata(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     both = (measure_of(subject, name) for name in ("odds_ratio", "odds_ratio_within"))
     values = [each.value for each in both if each and each.value and each.value > 0]
     if len(values) < 2 or not STRATA.search(wording.pattern):
         return
-    pattern = wording.pattern
+    pattern = plainly(wording.pattern)
+    odd = len(NOT.findall(pattern)) % 2 == 1
     crude, within = map(log, values)
     turned, weaker = crude * within < 0, abs(within) < abs(crude)
     for words, true in (
         (_TURNED, turned),
         (_KEPT, not turned),
+        (_CHANGED, turned),
         (_WEAKER, weaker),
         (_STRONGER, not weaker),
     ):
-        found = words.search(pattern)
-        if (
-            found
-            and bool(NEGATED.search(pattern[max(0, found.start() - 30) : found.start()])) is true
-        ):
-            yield "strata", "What strata change is not what the statistics say."
+        if words.search(pattern):
+            if odd is true:
+                yield "strata", "What strata change is not what the statistics say."
             return

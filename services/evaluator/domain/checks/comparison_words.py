@@ -52,6 +52,6 @@ WITHOUT = re.compile(
     r"|spared|miss\s+out)\b"
 )
 STRATA = re.compile(
-    r"\bstrat(?:a|um|ified|ification)\b|<m:odds_ratio_within>|<m:cmh>"
+    r"\bstrat(?:a|um|ified|ification|ifying)\b|<m:odds_ratio_within>|<m:cmh>"
     r"|\bwithin\s+(?:each|every|single|the|departments?)\b|\bsimpson"
 )

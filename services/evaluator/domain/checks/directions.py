@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from services.evaluator.domain.checks.compared_groups import compared_groups
+from services.evaluator.domain.checks.compared_groups import OUTRIGHT, compared_groups
 from services.evaluator.domain.checks.comparison_words import (
     BAD,
     COMPARATIVE,
@@ -55,7 +55,9 @@ _FORMS = (
 _OUTRIGHT = re.compile(
     r"^\W*(?:our\s+reading\s*:\s*)?<g[01]>\s+(?:less|more)\b|\bahead\s+of\s+<g|\bin\s+proportion\b"
 )
-_IN_PROPORTION = re.compile(r"\bproportion|\bin\s+relation\s+to\b|\bshare\b")
+_IN_PROPORTION = re.compile(
+    r"\bproportion|\brelatively\b|\bin\s+terms\s+of\b|\brates?\b|\bin\s+relation\s+to\b|\bshare\b"
+)
 _COUNTS = re.compile(r"\boutnumber")
 _AS_LIKELY = re.compile(
     r"<g(?P<x>[01])>(?P<not>[^;<]*?)<n(?P<n>\d+)>\s*(?:times\s+)?(?:as"
@@ -107,7 +109,7 @@ def stated_directions(wording: Wording, subject: Subject) -> list[tuple[int, boo
     if claims := list(_claims(wording, subject)):
         return claims
     pattern = wording.pattern
-    if not QUANTITY.search(pattern) and not _OUTRIGHT.search(pattern):
+    if not QUANTITY.search(pattern) and not (_OUTRIGHT.search(pattern) or OUTRIGHT.search(pattern)):
         return []
     found = []
     for each in compared_groups(pattern):
@@ -132,8 +134,8 @@ def _claims(wording: Wording, subject: Subject) -> Iterator[tuple[int, bool, boo
             before = said.get("not") or ""
             ahead = found.string[: found.start("comp")][-60:]
             everything = f"{ahead} {found['comp']} {said.get('what') or ''}"
-            counts = (form is _FORMS[4] and not _IN_PROPORTION.search(wording.pattern)) or bool(
-                _COUNTS.search(found["comp"])
+            counts = not _IN_PROPORTION.search(wording.pattern) and (
+                form is _FORMS[4] or bool(_COUNTS.search(found["comp"]))
             )
             if not counts and not QUANTITY.search(everything):
                 continue

@@ -16,7 +16,7 @@ _MARK_TEXT = re.compile(
 _OF_INTERVAL = re.compile(r"\b(?:interval|limits|bounds|ci)\b", re.IGNORECASE)
 _OF_RATIO = re.compile(r"\b(?:odds|risk|ratio|RR|OR)\b", re.IGNORECASE)
 _BESIDE = re.compile(
-    r"(?:\binside|\boutside|\bwithin|\bbetween|\bbeyond|\bcould\b|\bmiss|\bacross|\bsides?\s+of\b|\bamong\b|\bcompatible\b|\bexclude)",
+    r"(?:\binside|\boutside|\bwithin|\bbetween|\bbeyond|\bcould\b|\bmiss|\bright\s+of|\bleft\s+of|\bacross|\bsides?\s+of\b|\bamong\b|\bcompatible\b|\bexclude)",
     re.IGNORECASE,
 )
 _BESIDE_ONE = re.compile(

@@ -4,10 +4,31 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from services.evaluator.domain.checks.evidence_words import NOT, plainly
 from services.evaluator.domain.checks.wording import Wording
 from shared.contracts import Subject
 
 _MISSING = re.compile(r"answers asked for, (\d+) of them missing")
+_SUPPOSED = re.compile(r"\b(?:if|would|could|may|might|whether|had)\b")
+_PRESUMED = re.compile(r"^(?:the\s+)?missing\s+(?:answers|responses|replies)\b")
+_LOST = re.compile(
+    r"\bmissing\b|\bunanswered\b|\bunavailable\b|\blost\b|\bloss\s+of\b|\bwithout\s+an?\s+(?:answer|reply|response)|\bgaps\s+in\s+the\s+data\b|\bincomplete\b|\bdropped\s+out\b"
+)
+_COMPLETE = re.compile(
+    r"\b(?:data|answers|responses|set|records?)\s+(?:\w+\s+){0,2}complete\b|\bcomplete\s+(?:data|set|answers|responses)\b"
+    r"|\b(?:all|every|each|few|some|several|handful)\b(?:\s+\w+){0,3}?\s+(?:prompts?|questions?|answers?|responses?|repl(?:y|ies)|requests?)(?:\s+\w+){0,3}?\s+(?:answered|present|there|received|arrived?|returned|complete|back|available|came|got|obtained|an?\s+(?:answer|reply))\b"
+    r"|\b(?:answers?|responses?|repl(?:y|ies))\b[^;.]*\b(?:available|received|obtained|came\s+back|arrived?)\b"
+)
+_COUNTED = re.compile(
+    r"\bunits?\b|\blevel\s+of\b|\b(?:we|is|are|was|were)\s+count(?:s|ed)?\b|\bsample\s+size\b|\bcount(?:s|ed)?\s+(?:as|once|the|answers|responses|replies|single)\b"
+)
+_ANSWER, _PROMPT = (
+    re.compile(r"\b(?:answers?|responses?|repl(?:y|ies))\b"),
+    re.compile(r"\bprompts?\b"),
+)
+_NOT_THIS = re.compile(
+    r"\b(?:and\s+)?(?:not|rather\s+than|instead\s+of|as\s+opposed\s+to)\s+(?:the\s+|each\s+|single\s+|individual\s+|every\s+)*(?:answers?|responses?|repl(?:y|ies)|prompts?)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -45,17 +66,8 @@ NOTES = (
     r"|well\s+filled)", "that a cell is small"),
     _required(r"in conflict", r"conflict|disagree|differ|inconsisten|contradict|diverg", r"\b(?:both|the\s+two)\s+(?:ratios?|measures?)\s+(?:agree|tell\s+the\s+same"
     r"|are\s+in\s+agreement|say\s+the\s+same)", "that the two ratios are in conflict"),
-    _required(r"answers asked for, [1-9]\d* of them missing", r"missing|unanswered|no\s+answer|absent|lack", r"\bno\s+(?:answers?|responses?|data|values)\s+(?:is|are|was|were)\s+missing"
-    r"|\bnothing\s+is\s+missing|\bwithout\s+(?:any\s+)?missing|\b(?:every|each"
-    r"|all)\s+(?:of\s+the\s+)?(?:prompts?|questions?|answers?"
-    r"|requests?)\s+(?:\w+\s+){0,2}(?:answered|present|there|received|arrived"
-    r"|returned|complete)|\bcomplete\s+(?:data|set\s+of\s+answers)"
-    r"|\bno\s+missing\b", "that answers are missing"),
-    _required(r"prompt is the unit", r"\bprompts?\b", r"\b(?:the|each|every|a\s+single)\s+(?:answer|response|reply)\s+(?:is|was"
-    r"|counts?\s+as|serves?\s+as|forms?)\s+(?:\w+\s+){0,2}(?:the\s+|a\s+"
-    r"|one\s+)?(?:\w+\s+){0,2}unit|\b(?:answers|responses|replies)\s+(?:are"
-    r"|were)\s+(?:the\s+|counted\s+as\s+"
-    r"|treated\s+as\s+)?(?:independent\s+)?units?", "that prompts are the unit"),
+    _required(r"answers asked for, [1-9]\d* of them missing", r"missing|unanswered|no\s+answer|absent|lack", r"(?!)", "that answers are missing"),
+    _required(r"prompt is the unit", r"\bprompts?\b", r"(?!)", "that prompts are the unit"),
     _required(r"each answer is a unit", r"\bprompts?\b|\bbank\b|\bthese\b", r"\b(?:generali[sz]es?|extends?|carr(?:y|ies)\s+over|appl(?:y"
     r"|ies))\s+(?:\w+\s+){0,2}to\s+(?:all|any|other|every|new)\s+prompts?"
     r"|\bholds?\s+for\s+(?:all|any|other|every|new)\s+prompts?", "that the conclusion is about these prompts alone"),
@@ -78,20 +90,34 @@ def denied_notes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]
         ):
             yield "note", f"The sentence contradicts a note: it should say {required.what}."
             return
+    yield from _missing_faults(wording, subject)
+    yield from _unit_faults(wording, subject)
+
+
+def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
+    """Return a fault where answers are said to be missing and none is, or the other way round."""
     counts = [int(found[1]) for note in subject.notes if (found := _MISSING.search(note))]
-    if (
-        counts
-        and not any(counts)
-        and re.search(
-            r"\b(?:some|many|several|\w+)\s+answers?\s+(?:are|were|is|was)\s+missing"
-            r"|\bmissing\s+answers\s+(?:could|may|might)"
-            r"|\bnot\s+all\s+(?:the\s+)?answers",
-            wording.text,
-            re.IGNORECASE,
-        )
-        and not re.search(r"\bno(?:ne)?\b", wording.text, re.IGNORECASE)
-    ):
-        yield "note", "Answers are said to be missing, but none is."
+    plain = plainly(wording.text.lower())
+    if not counts or (_SUPPOSED.search(plain) and not _PRESUMED.search(plain)):
+        return
+    odd = len(NOT.findall(plain)) % 2 == 1
+    if _LOST.search(plain) and odd is any(counts):
+        if any(counts):
+            yield "note", "The sentence contradicts a note: it should say that answers are missing."
+        else:
+            yield "note", "Answers are said to be missing, but none is."
+    elif _COMPLETE.search(plain) and odd is not any(counts):
+        said = "it should say that answers are missing" if any(counts) else "no answer is missing"
+        yield "note", f"The sentence contradicts a note: {said}."
+
+
+def _unit_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
+    """Return a fault where answers are said to be what was counted, and prompts were."""
+    if not any("prompt is the unit" in note for note in subject.notes):
+        return
+    text = _NOT_THIS.sub(" ", wording.text.lower())
+    if _COUNTED.search(text) and _ANSWER.search(text) and not _PROMPT.search(text):
+        yield "note", "The sentence contradicts a note: it should say that prompts are the unit."
 
 
 def _of(subject: Subject) -> Sequence[RequiredNote]:

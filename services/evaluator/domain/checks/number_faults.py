@@ -11,7 +11,13 @@ from services.evaluator.domain.checks.number_owners import (
     measure_of_number,
     out_of_groups,
 )
-from services.evaluator.domain.checks.number_roles import RATE, has_outcome, interval_ends, roles_of
+from services.evaluator.domain.checks.number_roles import (
+    RATE,
+    has_outcome,
+    interval_ends,
+    multiplies,
+    roles_of,
+)
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, occurs, starts_of
 
@@ -48,6 +54,8 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
         measure = measures.get(place) or measure_of_number(wording, place)
         if measure is None and number.unit is Unit.TIMES and starts_of(_OF_RATES, wording.text):
             measure = "relative_risk"
+        elif measure is None and multiplies(wording, place):
+            measure = "odds_ratio" if "odds" in wording.text.lower() else "relative_risk"
         elif measure is None and number.unit is Unit.TIMES and "odds" in wording.text:
             measure = "odds_ratio"
         roles = _without_rate(wording, number, roles)

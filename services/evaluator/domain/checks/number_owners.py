@@ -12,6 +12,7 @@ from services.evaluator.domain.checks.written_numbers import Unit, occurs
 T = TypeVar("T")
 _BREAK = re.compile(r"[,;]|\b(?:and|while|whereas|against|versus|compared|but)\b", re.IGNORECASE)
 _TURN = re.compile(r"[;]|\bwhile\b|\bwhereas\b|\bcompared\b|\bagainst\b")
+_LED = re.compile(r"\s*,?\s*(?:for|among|in|of|in\s+the\s+case\s+of)\s+(?:the\s+)?", re.IGNORECASE)
 _VERSUS = re.compile(r"\d\s*(?:%|per\s?cent)?\s*(?:versus|vs\.?|against)\s*\d", re.IGNORECASE)
 _OUT_OF = re.compile(
     r"<n(?P<a>\d+)> and <n(?P<b>\d+)> [^<]*\bout of <n(?P<c>\d+)> (?:the )?<g(?P<one>[01])>"
@@ -90,7 +91,7 @@ def _group_behind(wording: Wording, place: int) -> int | None:
         re.IGNORECASE,
     )
     led = re.search(
-        r"\b(?:for|of|among|in|by|from|to|concern(?:s|ed)?)\s+(?:all\s+|the\s+)*$",
+        r"\b(?:for|of|among|in|by|from|to|concern(?:s|ed)?)\s+(?:all\s+|the\s+|first\s+|second\s+|other\s+|group\s+|\()*$",
         gap,
         re.IGNORECASE,
     )
@@ -132,8 +133,12 @@ def listed(
             continue
         places = [p for p, n in enumerate(wording.numbers) if n.start >= second.end][:2]
         told_first = _VERSUS.search(wording.text[: first.start]) is not None
-        if not places and (told_first or "respectively" in wording.text[second.end :]):
-            places = [p for p, n in enumerate(wording.numbers) if n.end <= first.start][-2:]
+        earlier = [p for p, n in enumerate(wording.numbers) if n.end <= first.start][-2:]
+        led = earlier and _LED.fullmatch(
+            wording.text[wording.numbers[earlier[-1]].end : first.start]
+        )
+        if not places and (led or told_first or "respectively" in wording.text[second.end :]):
+            places = earlier
         if len(places) < 2:
             continue
         one, two = (wording.numbers[p] for p in places)

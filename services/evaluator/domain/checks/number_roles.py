@@ -26,13 +26,15 @@ _LINK = (
 _LOWER = re.compile(
     rf"\b(?:lower|low|smallest|left)[\s-]*(?:confidence\s+)?(?:bound|limit|end"
     rf"|endpoint|one)?(?:\s+(?:of|for)\s+[^.;,0-9]{{0,50}}?)?{_LINK}$"
-    r"|\b(?:start|begin)s?\s+at\s*$",
+    r"|\b(?:start|begin)s?\s+at\s*$|(?<!least\s)\bas\s+(?:low|small|little)\s+as\s*$"
+    r"|\b(?:on|at)\s+(?:the|its)\s+(?:low|lower|bottom|left)\s+end\b[^.;,0-9]{0,50}$",
     re.IGNORECASE,
 )
 _UPPER = re.compile(
     rf"\b(?:upper|high|largest|right)[\s-]*(?:confidence\s+)?(?:bound|limit|end"
     rf"|endpoint|one)?(?:\s+(?:of|for)\s+[^.;,0-9]{{0,50}}?)?{_LINK}$"
-    r"|\b(?:end|stop)s?\s+(?:at|until)\s*$",
+    r"|\b(?:end|stop)s?\s+(?:at|until)\s*$|(?<!least\s)\bas\s+(?:high|large|great|much)\s+as\s*$"
+    r"|\b(?:on|at)\s+(?:the|its)\s+(?:high|higher|upper|top|right)\s+end\b[^.;0-9]{0,50}$",
     re.IGNORECASE,
 )
 _P = re.compile(
@@ -55,7 +57,7 @@ _LEVEL_AFTER = re.compile(
     re.IGNORECASE,
 )
 _NEUTRAL_BEFORE = re.compile(
-    r"\b(?:includ\w*|contain\w*|exclud\w*|cover\w*|cross\w*|span\w*|straddl\w*"
+    r"\b(?:includ\w*|contain\w*|exclud\w*|enclos\w*|bracket\w*|captur\w*|embrac\w*|admit\w*|permit\w*|cover\w*|cross\w*|span\w*|straddl\w*"
     r"|encompass\w*|overlap\w*|reach\w*|touch\w*"
     r"|above|below|over|under|exceed\w*|than|beyond|from|null|parity|equality"
     r"|rules?\s+out|side\s+of|sides\s+of"
@@ -76,7 +78,8 @@ _CHANGE = re.compile(
 )
 _CHANGE_BEFORE = re.compile(
     r"\b(?:increase[sd]?|decrease[sd]?|reduc\w+|rise[sn]?|raise[sd]?|cut|higher"
-    r"|lower)\s+(?:\w+\s+){0,2}by\s*(?:about|around)?\s*$",
+    r"|lower)\s+(?:\w+\s+){0,2}by\s*(?:about|around)?\s*$"
+    r"|\b(?:increase|decrease|reduction|rise|drop|fall|decline|gain|cut|excess)\s+(?:in\s+(?:the\s+)?\w+\s+)?of\s+(?:about\s+|around\s+|some\s+)?$",
     re.IGNORECASE,
 )
 RATE = re.compile(
@@ -87,7 +90,8 @@ RATE = re.compile(
 _FREEDOM = re.compile(r"\s*degrees?\s+of\s+freedom|\s*d\.?f\.?\b", re.IGNORECASE)
 _FREEDOM_BEFORE = re.compile(rf"\b(?:d\.?f\.?|degrees?\s+of\s+freedom){_LINK}$", re.IGNORECASE)
 _THRESHOLD = re.compile(
-    r"rule|threshold|four[\s-]fifths|guideline|benchmark|cut-?off|regulator", re.IGNORECASE
+    r"rule|threshold|four[\s-]fifths|guideline|benchmark|cut-?off|regulator|customary|conventional|held\s+against",
+    re.IGNORECASE,
 )
 _LEAST = re.compile(
     r"fewest|minimum|at\s+least|needs?|needed|requir\w*|threshold|recommended|floor|least",
@@ -114,7 +118,8 @@ _CASES = re.compile(
     re.IGNORECASE,
 )
 _CHANCE = re.compile(
-    r"\bprobability\b[^;]*\b(?:chi|hypothesis|independen\w+|unrelated|chance)"
+    r"\bprobability\b[^;]*\b(?:chi|hypothesis|independen\w+|unrelated|chance|(?:made|make|was|were|is|be)\s+no\s+(?:true\s+|real\s+)?(?:difference|association|effect|link)|by\s+luck)"
+    r"|\b(?:no|without\s+any)\s+(?:true\s+|real\s+|actual\s+|underlying\s+)*(?:difference|association|effect|link|relationship)\b[^;]*\b(?:probability|chance|likelihood|times\s+in)\b"
     r"|\b(?:hypothesis|independen\w+|unrelated|chance\s+alone)\b[^;]*\bprobability\b",
     re.IGNORECASE,
 )
@@ -132,9 +137,17 @@ _LACKS = re.compile(
 _HAS = re.compile(
     r"\s*(?:[\w<>]+\s+){0,3}?(?:had\s+(?:the|this|that)\s+outcome|did\b(?!\s+not))", re.IGNORECASE
 )
-_LOW_AFTER = re.compile(r"\s*(?:below|at\s+the\s+(?:bottom|lower\s+end))\b", re.IGNORECASE)
-_HIGH_AFTER = re.compile(r"\s*(?:above|at\s+the\s+(?:top|upper\s+end))\b", re.IGNORECASE)
+_LOW_AFTER = re.compile(
+    r"\s*(?:\(?(?:the\s+)?lower(?=\))|below|at\s+the\s+(?:bottom|lower\s+end))\b", re.IGNORECASE
+)
+_HIGH_AFTER = re.compile(
+    r"\s*(?:\(?(?:the\s+)?upper(?=\))|above|at\s+the\s+(?:top|upper\s+end))\b", re.IGNORECASE
+)
 _BOUNDS = re.compile(r"\bbounds?\b|\blimits?\b|\bends?\b", re.IGNORECASE)
+_MULTIPLIED = re.compile(
+    r"\b(?:multipl\w+\b[^.;]{0,40}\bby|(?:a|the)\s+factor\s+(?:of|is|was))\s+(?:about\s+|around\s+|roughly\s+)?$",
+    re.IGNORECASE,
+)
 _LESS = re.compile(r"<|\u2264|below|under|less|smaller|lower", re.IGNORECASE)
 _MORE = re.compile(r">|\u2265|above|over|greater|larger|higher|more|exceed", re.IGNORECASE)
 
@@ -155,6 +168,11 @@ def text_around(wording: Wording, place: int) -> tuple[str, str]:
         wording.numbers[place + 1].start if place + 1 < len(wording.numbers) else len(wording.text)
     )
     return wording.text[first : number.start], wording.text[number.end : last]
+
+
+def multiplies(wording: Wording, place: int) -> bool:
+    """Return whether the words before a number make it a factor of odds or risks."""
+    return bool(_MULTIPLIED.search(text_around(wording, place)[0]))
 
 
 def interval_ends(wording: Wording) -> dict[int, NumberRole]:
@@ -240,7 +258,9 @@ def _measured_roles(
     if _THRESHOLD.search(before[-60:] + after[:60]):
         return (NumberRole.VALUE, NumberRole.RATE, NumberRole.THRESHOLD)
     if starts_of(_CHANCE, text) and re.search(
-        r"(?:\bprobability(?:\s+(?:of|is))?|\bis)\s*$", before, re.IGNORECASE
+        r"(?:\b(?:probability|likelihood|chance)(?:\s+(?:of|is|around|about|roughly|near|at))*|\bis)\s*$",
+        before,
+        re.IGNORECASE,
     ):
         return (NumberRole.P,)
     chance = (NumberRole.P,) if starts_of(_CHANCE, text) else ()

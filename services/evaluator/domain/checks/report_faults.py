@@ -96,6 +96,8 @@ def _text_faults(
         yield "sentences", said
         return
     carried: str | None = None
+    asked = False
+    """Whether the sentence before was a question, which this one may answer."""
     for sentence in sentences(text):
         if len(sentence) > LONGEST_SENTENCE:
             yield "sentences", "A sentence is too long for code to check: read it."
@@ -103,10 +105,11 @@ def _text_faults(
         wording = wording_of(sentence, subject, carried)
         yield from number_faults(wording, facts)
         yield from interval_side_faults(wording, subject)
-        yield from significance_faults(wording, subject)
+        if not asked:
+            yield from significance_faults(wording, subject)
         yield from direction_faults(wording, subject)
         yield from measure_faults(wording, subject)
         yield from cause_faults(wording)
         yield from attribution_faults(sentence, profile)
         yield from denied_notes(wording, subject)
-        carried = wording.last_measure
+        carried, asked = wording.last_measure, sentence.rstrip().endswith("?")

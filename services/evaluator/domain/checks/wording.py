@@ -21,8 +21,8 @@ MEASURE_WORDS = {
     "cmh": r"cochran[\s-]*mantel[\s-]*haenszel(?:\s+(?:test"
     r"|statistic))?(?:\s+within\s+strata)?|\bcmh\b",
     "odds_ratio_adjusted": r"adjusted\s+odds\s+ratios?|logistic\s+regression",
-    "odds_ratio": r"odds[\s-]ratios?|ratio\s+of\s+(?:the\s+)?odds|(?-i:\bORs?\b)",
-    "relative_risk": r"relative\s+risks?|risk[\s-]ratios?|ratio\s+of\s+(?:the\s+)?(?:risks|rates)"
+    "odds_ratio": r"odds[\s-]ratios?|(?:in\s+)?odds\s+(?:terms|scale)|ratio\s+of\s+(?:the\s+)?odds|(?-i:\bORs?\b)",
+    "relative_risk": r"relative\s+risks?|(?:in\s+)?risk\s+(?:terms|scale)|ratio\s+of\s+(?:the\s+)?(?:probabilities|chances|shares)|relative\s+(?:rate|chance)|risk[\s-]ratios?|ratio\s+of\s+(?:the\s+)?(?:risks|rates)"
     r"|rate\s+ratio|(?-i:\bRRs?\b)",
     "risk_difference": r"risk\s+differences?|rate\s+difference|(?-i:\bRD\b)"
     r"|(?:absolute\s+)?(?:difference|gap)\s+(?:in|of|between)\s+(?:the\s+)?(?:two\s+)?"
@@ -30,14 +30,14 @@ MEASURE_WORDS = {
     "impact_ratio": r"(?:adverse\s+)?impact\s+ratios?"
     r"|(?:the\s+)?(?:smaller|lower)\s+(?:of\s+the\s+(?:two\s+)?(?:rates|shares)|rate),?\s+(?:divided\s+by|over)"
     r"\s+the\s+(?:larger|higher)",
-    "chi_square": r"chi[\s-]*squared?d?(?:\s+(?:test|statistic|value))*|(?:\u03c7|\u03a7"
+    "chi_square": r"chi\s*(?:\u00b2|\^?2\b)|chi[\s-]*squared?d?(?:\s+(?:test|statistic|value))*|(?:\u03c7|\u03a7"
     r"|x)\s*(?:\u00b2|\^?2\b)"
     r"(?:\s+(?:test|statistic))?|pearson(?:'s|\u2019s)?\s+test",
     "gap_test": r"test\s+of\s+the\s+difference(?:,\s*corrected\s+for\s+the\s+number\s+of\s+comparisons)?"
     r"|(?:corrected|adjusted)\s+(?:test|p-?\s*value)",
     "gap": r"difference\s+(?:of|in|between)\s+(?:the\s+)?(?:two\s+)?(?:group\s+)?means?"
-    r"|mean\s+(?:difference|gap)"
-    r"|difference\s+in\s+averages?",
+    r"|mean\s+(?:difference|gap)|means\s+(?:differ(?:ed)?\s+by|are\s+apart\s+by)"
+    r"|difference\s+in\s+averages?|(?:estimated|observed|average)\s+difference",
     "effect_size": r"(?:standardi[sz]ed\s+)?effect\s+sizes?|hedges(?:'|\u2019)?s?\s*g"
     r"|cohen(?:'s|\u2019s)?\s*d"
     r"|standardi[sz]ed\s+(?:mean\s+)?difference",

@@ -47,15 +47,27 @@ _FRACTION = re.compile(
     r"\s+(?:of|as\s+many\s+of)\b",
     re.IGNORECASE,
 )
-_UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twenty")
+_UNITS = (
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "twenty",
+)  # fmt: skip
+_COUNT = "|".join(sorted(_UNITS, key=len, reverse=True))
 _IN_TEN = re.compile(
-    r"\b(?P<some>one|two|three|four|five|six|seven|eight|nine)\s+(?:in|out\s+of)\s+(?:every\s+)?"
-    r"(?P<all>two|three|four|five|six|seven|eight|nine|ten|twenty)\b",
+    rf"\b(?P<some>{_COUNT}|\d\d?)\s+(?:in|out\s+of)\s+(?:every\s+|each\s+)?(?P<all>{_COUNT}|\d\d?)\b(?![.%\d])"
+    r"(?!\s*(?:times?|samples|per\s?cent|cases|people|records)\b)",
     re.IGNORECASE,
 )
-IN_SHARES = 0.05
-"""How far, in shares of all, a share in words may be from the one that it stands for."""
-_EVERY = re.compile(r"\b(?:out\s+of|of|in|per)\s+every\s*$", re.IGNORECASE)
+IN_SHARES, OF_SHARE = 0.05, 0.15
+"""How far, in shares of all and of itself, a share in words may be from the one it stands for."""
+_EVERY = re.compile(r"\b(?:every|each|per)\s*$", re.IGNORECASE)
+_A_HUNDRED = re.compile(r"\s+(?:out\s+of|in|of|per)\s+(?:every\s+|each\s+|a\s+)", re.IGNORECASE)
+_HUNDRED = re.compile(r"\b(?P<every>every|each|per|a)(?P<gap>\s+)hundred\b", re.IGNORECASE)
+_TEN_WORDS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}  # fmt: skip
+_PERCENT_WORDS = re.compile(
+    rf"\b(?:(?P<tens>{'|'.join(_TEN_WORDS)})(?:[\s-]+(?P<ones>{'|'.join(_UNITS[:9])}))?|(?P<few>{_COUNT}))\s*(?:%|per\s?cent\b)(?P<points>(?:age)?\s+points?)?",
+    re.IGNORECASE,
+)
 BEFORE = 60
 """How many characters before a number are looked at where only the words beside it count."""
 _COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -101,6 +113,7 @@ def occurs(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
 
 def masked(text: str) -> str:
     """Return a text of the same length, with plain blanks and minus signs, without `2x2`."""
+    text = _HUNDRED.sub(lambda found: f"{found['every']}{found['gap']}100    ", text)
     return _SHAPES.sub(lambda found: " " * len(found[0]), text.translate(_MINUS))
 
 
@@ -112,8 +125,10 @@ def numbers_in(text: str) -> Iterator[WrittenNumber]:
     halves = [_half_factor(each) for each in _HALVES.finditer(text)]
     taken |= {place for each in halves for place in range(each.start, each.end)}
     words = (_factor(each) for each in _FACTOR.finditer(text) if each.start() not in taken)
-    found = list(_per_hundred(found, text))
-    found += [*halves, *words, *_shares_in(text)]
+    shares = list(_shares_in(text))
+    inside = {place for each in shares for place in range(each.start, each.end)}
+    found = [each for each in _per_hundred(found, text) if each.start not in inside]
+    found += [*halves, *(each for each in words if each.start not in inside), *shares]
     yield from sorted(found, key=lambda each: each.start)
 
 
@@ -148,8 +163,18 @@ def _unit(text: str) -> Unit:
 def _per_hundred(found: Sequence[WrittenNumber], text: str) -> Iterator[WrittenNumber]:
     """Read "out of every 100, about 40" as 40 %."""
     every: WrittenNumber | None = None
-    for each in found:
-        if _EVERY.search(text[max(0, each.start - BEFORE) : each.start]):
+    for place, each in enumerate(found):
+        behind = found[place + 1] if place + 1 < len(found) else None
+        gap = text[each.end : behind.start] if behind else ""
+        if behind and behind.value == 100 and _A_HUNDRED.fullmatch(gap):
+            yield replace(each, unit=Unit.PERCENT, end=behind.end)
+        elif (
+            place
+            and each.value == 100
+            and _A_HUNDRED.fullmatch(text[found[place - 1].end : each.start])
+        ):
+            continue
+        elif each.whole and _EVERY.search(text[max(0, each.start - BEFORE) : each.start]):
             every = each
         elif (
             every
@@ -172,8 +197,11 @@ def _shares_in(text: str) -> Iterator[WrittenNumber]:
     """Return shares in words: `four in ten`, `two thirds of`, in percent."""
     for each in _IN_TEN.finditer(text):
         some, every = (_number_word(each[name]) for name in ("some", "all"))
-        if some < every and not re.match(r"\s+times?\b|\s+samples\b", text[each.end() :]):
+        spelled = not each["some"].isdigit() or (" in " in each[0] and some == 1)
+        if some < every and spelled:
             yield _share(each, some / every)
+    for each in _PERCENT_WORDS.finditer(text):
+        yield _percent(each)
     for each in _FRACTION.finditer(text):
         many = (each["many"] or "a").lower()
         yield _share(
@@ -182,13 +210,21 @@ def _shares_in(text: str) -> Iterator[WrittenNumber]:
 
 
 def _number_word(word: str) -> int:
-    word = word.lower()
-    return 20 if word == "twenty" else _UNITS.index(word) + 1
+    return int(word) if word.isdigit() else _UNITS.index(word.lower()) + 1
+
+
+def _percent(found: re.Match[str]) -> WrittenNumber:
+    few, tens, ones = (found[name] for name in ("few", "tens", "ones"))
+    value = (
+        _number_word(few) if few else _TEN_WORDS[tens.lower()] + (_number_word(ones) if ones else 0)
+    )
+    unit = Unit.POINTS if found["points"] else Unit.PERCENT
+    return WrittenNumber(found[0], float(value), 1.0, unit, found.start(), found.end())
 
 
 def _share(found: re.Match[str], value: float) -> WrittenNumber:
     end = found.end() if found.re is _IN_TEN else found.end("part")
-    step = 200 * IN_SHARES
+    step = 200 * min(IN_SHARES, OF_SHARE * value)
     return WrittenNumber(found[0], 100 * value, step, Unit.PERCENT, found.start(), end)
 
 
