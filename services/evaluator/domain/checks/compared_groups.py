@@ -117,7 +117,7 @@ def _of_one_kind(
     clause: str,
     span: tuple[int, int],
 ) -> Iterator[ComparedGroup]:
-    """Give a comparative to the group that is not what is compared with."""
+    """Return the group a comparative belongs to: the one that is not what is compared with."""
     own = [g for g in groups if not _REFERENCE.search(clause[: g[0]])]
     names = {group for _, group in own}
     if len(names) == 1:

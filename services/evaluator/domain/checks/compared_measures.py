@@ -50,7 +50,8 @@ _OF_TWO = re.compile(
 
 def measure_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where two measures, or the table and its strata, are compared wrongly."""
-    for found in _OF_MEASURES.finditer(wording.pattern):
+    extremes = _EXTREME.search(wording.pattern)
+    for found in [] if extremes else _OF_MEASURES.finditer(wording.pattern):
         a, b = (measure_of(subject, found[side]) for side in "ab")
         if (
             not a
@@ -114,7 +115,8 @@ def _strata(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     values = [each.value for each in both if each and each.value and each.value > 0]
     if len(values) < 2 or not STRATA.search(wording.pattern):
         return
-    pattern = plainly(wording.pattern)
+    first = wording.pattern.split(":")[0]
+    pattern = plainly(first if "paradox" in first else wording.pattern)
     odd = len(NOT.findall(pattern)) % 2 == 1
     crude, within = map(log, values)
     turned, weaker = crude * within < 0, abs(within) < abs(crude)

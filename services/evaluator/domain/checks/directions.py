@@ -106,8 +106,10 @@ def stated_directions(wording: Wording, subject: Subject) -> list[tuple[int, boo
 
     Fixed forms of comparison go first; what they do not find is bound clause by clause.
     """
-    if claims := list(_claims(wording, subject)):
-        return claims
+    return _compared(wording, subject) or list(_claims(wording, subject))
+
+
+def _compared(wording: Wording, subject: Subject) -> list[tuple[int, bool, bool]]:
     pattern = wording.pattern
     if not QUANTITY.search(pattern) and not (_OUTRIGHT.search(pattern) or OUTRIGHT.search(pattern)):
         return []

@@ -70,7 +70,7 @@ _EQUAL = re.compile(
     rf"|\b{_NO}(?:differences?|disparit\w+|gap|association|inequality|bias)\s+(?:exists?|existed|between|is\s+present)\b|\babsence\s+of\s+(?:any\s+|an?\s+)?(?:disparity|difference|association|gap)\b"
     rf"|\b{_WHO}\s+(?:do|did|does)(?:\s+not|n[\u2019']t)\s+differ\b"
     rf"|\b{_WHO}(?:\s+of\s+the\s+(?:two\s+)?groups)?\s+(?:are|were|is|was|fare|fared|do|did|have|had|share|get|got|enjoy|receive[sd]?|treated)\s+(?:(?!not\b)\w+\s+){{0,3}}?(?:equal(?:ly)?|alike|the\s+same|identical(?:ly)?|equivalent|unrelated|independent|even|on\s+a\s+par|unconnected|indistinguishable)\b"
-    r"|\b(?:the\s+same|an?\s+equal|identical|equal)\s+(?:chances?|odds|rates?|probabilit\w+|likelihood|risks?|treatment|outcomes?)\b|\bequally\s+(?:well|often|likely|frequently|common)\b"
+    r"|\b(?:have|has|had|shar(?:e|ed)|enjoy\w*|faces?|get|got|received?|at|show\w*|prove\w*|confirm\w*|demonstrat\w*|establish\w*)\s+(?:\w+\s+){0,2}?(?:the\s+same|an?\s+equal|identical|equal)\s+(?:chances?|odds|rates?|probabilit\w+|likelihood|risks?|treatment|outcomes?)\b|\bequally\s+(?:well|often|likely|frequently|common)\b"
     r"|\bequal\s+treatment\b|\b(?:plays?|played)\s+no\s+(?:role|part)\b|\bfair\s+to\s+(?:both|all|each)\b|\bgroups\s+fare\s+(?:equal|alike)\w*|\bequality\s+is\s+(?:shown|proven|established|confirmed)\b|\b(?:proves?|proved|confirms?|shows?|demonstrates?)\s+equality\b"
 )
 _EQUAL_SHOWN = re.compile(

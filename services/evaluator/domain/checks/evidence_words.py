@@ -53,7 +53,7 @@ _LUCK = (
 CHANCE = re.compile(
     rf"\b{_LUCK}\b|(?:\b(?:by|through|via|to|than|from|beyond|with|mere|mer|pure|sheer|alone|out|simple|of|than\s+just|for)\s+)chance\b(?!\s+(?:of|to|for|that)\b)"
     r"|\bchance\s+(?:alone|variation|explanation|finding|fluctuation|result|remains?|could|can|may|might|would|is\s+(?:an?|not|likely)|does|as\s+an?|explains?|accounts?|has|had|played|plays|was)\b"
-    r"|\bchance\s*$|\bmore\s+than\s+chance\b"
+    r"|\bmore\s+than\s+chance\b"
 )
 OVER_CHANCE = re.compile(
     r"\b(?:more|larger|bigger|greater|wider|stronger|higher|further|other)\b[^;]*?\bthan\b|\bbeyond\b|\bexceed\w*"

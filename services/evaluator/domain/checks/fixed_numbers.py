@@ -37,7 +37,7 @@ def fixed_role(number: WrittenNumber, before: str, after: str, text: str) -> Num
         (NumberRole.LEVEL, share in _CONFIDENCES and bracketed and starts_of(_CONFIDENT, text)),
         (NumberRole.NEUTRAL, _is_one(number) and _beside_no_difference(text)),
         (NumberRole.NEUTRAL, _is_one(number) and _BESIDE_ONE.search(before)),
-        (NumberRole.FREEDOM, number.whole and _DEGREES.search(before) and after[:1] == ")"),
+        (NumberRole.FREEDOM, number.whole and _DEGREES.search(before) and after[:1] in {")", ","}),
     )
     return next((role for role, there in cues if there), None)
 

@@ -84,7 +84,7 @@ class ClaimedPart(StrEnum):
 
 
 @dataclass(frozen=True)
-class ClaimedPlace:
+class ClaimedPosition:
     """That a part of a measure lies, or does not lie, somewhere."""
 
     part: ClaimedPart
@@ -97,7 +97,7 @@ class ClaimedPlace:
     """The sentence up to there."""
 
 
-def claimed_places(wording: Wording) -> Iterator[ClaimedPlace]:
+def claimed_positions(wording: Wording) -> Iterator[ClaimedPosition]:
     """Return what a sentence says of where intervals and estimates lie."""
     pattern = _ASIDE.sub(" ", _with_null(wording.pattern, wording))
     told = bool(_TOLD.search(pattern))
@@ -111,7 +111,7 @@ def claimed_places(wording: Wording) -> Iterator[ClaimedPlace]:
         supposed = found and found[0] is ClaimedPart.ESTIMATE and "would" in pattern
         if found and not supposed and not _GENERAL.search(clause):
             before, after = pattern[:start], pattern[start:]
-            yield ClaimedPlace(*found, _measures(before), _measures(after), before)
+            yield ClaimedPosition(*found, _measures(before), _measures(after), before)
         at = end
 
 

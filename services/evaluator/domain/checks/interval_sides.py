@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from services.evaluator.domain.checks.interval_claims import (
     ClaimedPart,
-    ClaimedPlace,
+    ClaimedPosition,
     IntervalClaim,
-    claimed_places,
+    claimed_positions,
 )
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.subjects import measure_of
@@ -21,7 +21,7 @@ _SEVERAL = re.compile(
 
 def interval_side_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where an interval or an estimate lies elsewhere than is said."""
-    for place in claimed_places(wording):
+    for place in claimed_positions(wording):
         for measure in _meant(place, wording, subject):
             if _holds(place, measure) is False:
                 yield "interval", _said(place, measure)
@@ -30,10 +30,10 @@ def interval_side_faults(wording: Wording, subject: Subject) -> Iterator[tuple[s
 
 def speaks_of_sides(wording: Wording) -> bool:
     """Whether a sentence is read as saying where an interval or an estimate lies."""
-    return any(claimed_places(wording))
+    return any(claimed_positions(wording))
 
 
-def _holds(place: ClaimedPlace, measure: Measure) -> bool | None:
+def _holds(place: ClaimedPosition, measure: Measure) -> bool | None:
     """Return whether what is said of a measure is so; None where it has no such number."""
     contains = includes_no_difference(measure)
     if place.claim in {IntervalClaim.CONTAINS, IntervalClaim.EXCLUDES}:
@@ -56,14 +56,14 @@ def _ends(part: ClaimedPart, measure: Measure) -> tuple[float | None, float | No
     }[part]
 
 
-def _said(place: ClaimedPlace, measure: Measure) -> str:
+def _said(place: ClaimedPosition, measure: Measure) -> str:
     if place.claim in {IntervalClaim.CONTAINS, IntervalClaim.EXCLUDES}:
         does = "contains" if includes_no_difference(measure) else "does not contain"
         return f"The interval of the {measure.label} {does} the value of no difference."
     return f"The {place.part.value} of the {measure.label} lies elsewhere than is said."
 
 
-def _meant(place: ClaimedPlace, wording: Wording, subject: Subject) -> list[Measure]:
+def _meant(place: ClaimedPosition, wording: Wording, subject: Subject) -> list[Measure]:
     """Return the measures with intervals that a clause speaks of."""
     ratios = [m for m in subject.measures if m.no_difference is not None and m.low is not None]
     if _SEVERAL.search(place.before):

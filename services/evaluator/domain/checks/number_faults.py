@@ -19,13 +19,13 @@ from services.evaluator.domain.checks.number_roles import (
     roles_of,
 )
 from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, occurs, starts_of
+from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, occurs
 
-_OF_RATES = re.compile(
-    r"^(?!.*\bodds\b).*\b(?:likely|likelihood|chances?|rates?|often|common|frequent\w*|probab\w+|risks?)\b",
-    re.IGNORECASE | re.DOTALL,
+_ODDS_OR_RATES = re.compile(
+    r"\b(odds|likely|likelihood|chances?|rates?|often|common|frequent\w*|probab\w+|risks?)\b",
+    re.IGNORECASE,
 )
-"""A factor in such a sentence is one of rates, not of odds."""
+"""What a factor may be of."""
 TESTS = {"chi_square", "cmh", "gap_test"}
 
 
@@ -52,21 +52,36 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
     for place, number in enumerate(wording.numbers):
         roles, sign = roles_of(wording, place, pairs)
         measure = measures.get(place) or measure_of_number(wording, place)
-        if measure is None and number.unit is Unit.TIMES and starts_of(_OF_RATES, wording.text):
-            measure = "relative_risk"
+        if measure is None and number.unit is Unit.TIMES:
+            measure = _of_factor(wording, number)
         elif measure is None and multiplies(wording, place):
             measure = "odds_ratio" if "odds" in wording.text.lower() else "relative_risk"
-        elif measure is None and number.unit is Unit.TIMES and "odds" in wording.text:
-            measure = "odds_ratio"
         roles = _without_rate(wording, number, roles)
+        if roles == (NumberRole.TOTAL,) and any(
+            0 < g.start - number.end < 6 for g in wording.groups
+        ):
+            roles = (NumberRole.COUNT,)
         if roles == (NumberRole.P,) and measure not in TESTS:
             measure = _main_test(wording)
         if _is_listed(wording, number) and not number.whole:
             roles = (*roles, NumberRole.RATE)
+        elif (
+            measure is None and wording.groups and number.value < 1 and roles == (NumberRole.VALUE,)
+        ):
+            roles = (NumberRole.VALUE, NumberRole.RATE)
         group = groups[place] if place in groups else group_of_number(wording, place)
         has = has_outcome(wording.text[number.end : number.end + 60])
         found.append(BoundNumber(number, roles, measure, group, has, sign))
     return found
+
+
+def _of_factor(wording: Wording, number: WrittenNumber) -> str | None:
+    """Return the measure that a factor is, by the word for odds or for chances nearest before it."""
+    before = _ODDS_OR_RATES.findall(wording.text[: number.start])
+    found = before or _ODDS_OR_RATES.findall(wording.text[number.end :])[:1]
+    if not found:
+        return None
+    return "odds_ratio" if found[-1].lower() == "odds" else "relative_risk"
 
 
 def _is_listed(wording: Wording, number: WrittenNumber) -> bool:

@@ -51,7 +51,7 @@ _LEVEL_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _LEVEL_AFTER = re.compile(
-    r"[\s-]*(?:(?:two-sided\s+)?(?:confidence|significance|credible"
+    r"[\s-]*(?:(?:two-sided\s+)?(?:confiden(?:ce|t)|significance|credible"
     r"|uncertainty)\b|(?:level|alpha|threshold|cut-?off|mark|ci|interval|range"
     r"|limits)\b)",
     re.IGNORECASE,
@@ -272,6 +272,8 @@ def _measured_roles(
 def _percent_roles(before: str, after: str, text: str) -> tuple[NumberRole, ...]:
     if _CHANGE.match(after) or _CHANGE_BEFORE.search(before):
         return (NumberRole.CHANGE, NumberRole.VALUE)
+    if starts_of(_CHANCE, text) and re.match(r"\s+(?:chance|probability|likelihood)\b", after):
+        return (NumberRole.P,)
     threshold = (NumberRole.THRESHOLD,) if starts_of(_THRESHOLD, text) else ()
     sample = (NumberRole.SAMPLE,) if starts_of(_SAMPLE, text) else ()
     return (NumberRole.RATE, NumberRole.VALUE, *threshold, *sample)

@@ -37,7 +37,7 @@ MEASURE_WORDS = {
     r"|(?:corrected|adjusted)\s+(?:test|p-?\s*value)",
     "gap": r"difference\s+(?:of|in|between)\s+(?:the\s+)?(?:two\s+)?(?:group\s+)?means?"
     r"|mean\s+(?:difference|gap)|means\s+(?:differ(?:ed)?\s+by|are\s+apart\s+by)"
-    r"|difference\s+in\s+averages?|(?:estimated|observed|average)\s+difference",
+    r"|difference\s+in\s+averages?|(?:estimated|observed|average)\s+difference|(?:gap|difference)(?=\s*\()",
     "effect_size": r"(?:standardi[sz]ed\s+)?effect\s+sizes?|hedges(?:'|\u2019)?s?\s*g"
     r"|cohen(?:'s|\u2019s)?\s*d"
     r"|standardi[sz]ed\s+(?:mean\s+)?difference",

@@ -26,7 +26,7 @@ _NUMBER = re.compile(
     r"(?P<digits>[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
     r"(?:e[-+]?\d+|\s*[x\u00d7]\s*10\s*(?:\^|\*\*)\s*[({]?[-+]?\d+[)}]?)?)(?![\d,]*\.?\d)"
     r"(?P<unit>\s*(?:%|per\s?cent\b)(?:\s*(?:age)?\s*points?)?|\s*percentage[\s-]+points?"
-    r"|\s*(?:pp|points?)\b|\s*[x\u00d7](?!\w)|[\s-]*(?:times|fold)\b)?(?![A-Za-z_])",
+    r"|[\s-]*(?:pp|points?)\b|\s*[x\u00d7](?!\w)|[\s-]*(?:times|fold)\b)?(?:(?<=%)|(?![A-Za-z_]))",
     re.IGNORECASE,
 )
 _POWER = re.compile(r"\s*[x\u00d7]\s*10\s*(?:\^|\*\*)\s*[({]?([-+]?\d+)[)}]?", re.IGNORECASE)
