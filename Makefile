@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp clean
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp clean site
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,7 +39,7 @@ test-unit: .venv/.dev ## Run the tests that need no server
 	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" tests/unit tests/contract
 
 test-integration: .venv/.dev ## Run the tests on a real bus, real databases and the command line
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers otlp_clients browser api)
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers otlp_clients browser api site)
 
 test-studies: .venv/.dev ## Replay published studies, kill services, simulate how often the statistics err
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos tests/calibration
@@ -136,8 +136,18 @@ test-containers: .venv/.dev ## Build the images, bring the platform up in contai
 	.venv-api/bin/python -m pip install --quiet --disable-pip-version-check -r tests/api/checks.txt
 	@touch $@
 
-test-deploy: .venv/.dev .venv-deploy/.installed .venv-api/.installed ## Check what deploys, and the API by a fuzzer and a generated client
-	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest tests/deploy tests/api
+.venv-site/.installed: .venv/bin/uv tools/site/requirements.txt
+	$(PYTHON) -m venv .venv-site
+	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check -r tools/site/requirements.txt
+	@touch $@
+
+site: .venv/.dev .venv-site/.installed ## Build the documentation as a site in build/site, without a warning
+	$(BIN)/python -m tools.site build/site-sources
+	.venv-site/bin/sphinx-build -W --keep-going -n -q -E -b html build/site-sources build/site
+	@echo "The first page is build/site/index.html."
+
+test-deploy: .venv/.dev .venv-deploy/.installed .venv-api/.installed site ## Check what deploys, the site, and the API by a fuzzer and a generated client
+	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest tests/deploy tests/api tests/site
 
 .venv-otlp/%/.installed: .venv/bin/uv tests/otlp_clients/requirements_%.txt
 	$(PYTHON) -m venv .venv-otlp/$*
@@ -148,4 +158,4 @@ test-otlp: .venv/.dev .venv-otlp/current/.installed .venv-otlp/1_36/.installed #
 	$(BIN)/python -m pytest tests/otlp_clients
 
 clean: ## Remove what the commands made
-	rm -rf .venv .venv-deploy .venv-api .venv-otlp .pytest_cache .mypy_cache .ruff_cache .hypothesis .schemathesis .import_linter_cache
+	rm -rf .venv .venv-deploy .venv-api .venv-otlp .venv-site .pytest_cache .mypy_cache .ruff_cache .hypothesis .schemathesis .import_linter_cache

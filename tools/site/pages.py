@@ -1,0 +1,75 @@
+"""The pages of `docs` as the site has them: in sections, with links that lead somewhere there."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Tutorial": ("tutorial",),
+    "How to": (
+        "hiring-audit", "otlp", "importing", "release-gate", "monitors", "adding-an-extractor",
+        "building-benchmarks", "diagnosing", "targets", "replay", "simulator", "bbq", "labels",
+        "dashboard", "access", "operations",
+    ),
+    "Reference": (
+        "reference/commands", "reference/http", "python", "reference/records",
+        "reference/settings", "reference/metrics", "statistics", "calibration-table",
+    ),
+    "Explanation": (
+        "verdicts", "interpretation", "calibration", "architecture", "decisions/README",
+    ),
+}  # fmt: skip
+"""Every page but single decisions, in the order of the contents."""
+ORPHAN = "---\norphan: true\n---\n\n"
+_LINK = re.compile(r"(!?)\[(?P<text>[^\]]*)\]\((?P<where>[^)\s]+)\)")
+
+
+def written_pages(docs: Path) -> dict[str, str]:
+    """Return the text of each page of `docs`, by its path in the site."""
+    texts = {
+        str(path.relative_to(docs)): path.read_text(encoding="utf-8")
+        for path in sorted(docs.rglob("*.md"))
+    }
+    listed = {f"{name}.md" for names in SECTIONS.values() for name in names}
+    return {
+        page: ("" if page in listed else ORPHAN) + with_links_inside(page, text, docs)
+        for page, text in texts.items()
+    }
+
+
+def with_links_inside(page: str, text: str, docs: Path) -> str:
+    """Return the text with links that leave the site replaced by the names of what they led to.
+
+    Whoever reads the site may not have the repository at hand.
+    """
+
+    def replaced(found: re.Match[str]) -> str:
+        where = found["where"]
+        if re.match(r"[a-z]+:|#", where) or _inside(page, where, docs):
+            return found[0]
+        return f"{found['text']} (`{_in_repository(page, where)}`)"
+
+    return _LINK.sub(replaced, text)
+
+
+def contents(title: str, introduction: str) -> str:
+    """Return the first page, with the contents of each section."""
+    trees = [
+        "\n".join(("```{toctree}", f":caption: {caption}", ":maxdepth: 1", "", *names, "```"))
+        for caption, names in SECTIONS.items()
+    ]
+    return "\n\n".join((f"# {title}", introduction, *trees)) + "\n"
+
+
+def _inside(page: str, where: str, docs: Path) -> bool:
+    path = (docs / page).parent / where.split("#")[0]
+    return path.resolve().is_relative_to(docs.resolve()) and path.exists()
+
+
+def _in_repository(page: str, where: str) -> str:
+    parts: list[str] = []
+    for part in PurePosixPath("docs", page).parent.joinpath(where.split("#")[0]).parts:
+        if part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts)
