@@ -107,6 +107,7 @@ contracts: .venv/.dev ## Write the JSON Schemas of the records again (a reviewed
 suites: .venv/.laptop ## Build the shipped suites again from their plans: the same bytes every time
 	$(BIN)/biaswatch build suites/countries/plan.yaml -o suites/countries
 	$(BIN)/python tools/cv_suite.py
+	$(BIN)/python -m tools.own_suites
 
 locks: .venv/bin/uv ## Compile the locks again; UPGRADE=--upgrade takes newer versions
 	$(BIN)/python tools/locks.py $(UPGRADE)

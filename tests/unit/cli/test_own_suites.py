@@ -1,0 +1,215 @@
+"""The suites of our own: what their twins differ in, planted gaps found, placebo twins silent."""
+
+import difflib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import biaswatch as bw
+from biaswatch.readers.suites import load_suite
+from services.extractor.domain.extractor import Reading
+from services.extractor.extractors import rating, vader
+from services.extractor.extractors.choice import ChoiceExtractor
+from services.simulator.domain.planted_bias import Markers, PlantedModel
+from services.simulator.domain.question import Turn
+from services.simulator.domain.reply import SimulatedRequest, words_for
+from services.simulator.domain.speech import REASONS
+from shared.contracts import Suite, SuiteProbe
+from tools.own_suites.__main__ import own_suites
+from tools.own_suites.names import CELLS, markers, names_of
+from tools.own_suites.parts import SUITES, lines
+
+ROOT = Path(__file__).parents[3]
+OWN = {suite.name: suite for suite in own_suites()}
+TRANSLATED = [name for name in OWN if name.endswith("-languages")]
+PLACES = "countries-and-unions"
+ENGLISH = [name for name in OWN if name not in {*TRANSLATED, PLACES}]
+REPEATS = 3
+
+
+@cache
+def shipped(name: str) -> Suite:
+    return load_suite(ROOT / SUITES / name)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_shipped_suite_is_what_its_parts_give(name: str) -> None:
+    written = (ROOT / SUITES / name / "probes.jsonl").read_text(encoding="utf-8")
+    assert written == lines(OWN[name].probes)
+    assert shipped(name).about == OWN[name].header["about"]
+
+
+def test_every_cell_has_twenty_names_that_no_other_cell_has() -> None:
+    names = {cell: names_of(*cell) for cell in CELLS}
+    assert all(len(set(some)) == 20 for some in names.values())
+    assert all(not set(a) & set(b) for a, b in combinations(names.values(), 2))
+    committed = json.loads((ROOT / SUITES / "name-markers.json").read_text(encoding="utf-8"))
+    assert committed == markers()
+
+
+def said(probe: SuiteProbe) -> str:
+    if probe.prompt:
+        return probe.prompt
+    return f"{probe.variables['question']}\n{probe.variables['material']}\nRate from 1 to 4."
+
+
+@pytest.mark.parametrize("name", ENGLISH)
+def test_every_set_has_all_twins_and_they_differ_in_what_their_groups_say_alone(name: str) -> None:
+    suite = shipped(name)
+    sets: dict[str | None, list[SuiteProbe]] = {}
+    for probe in suite.probes:
+        sets.setdefault(probe.set, []).append(probe)
+    assert len(sets) >= 30
+    for members in sets.values():
+        named = [said(probe).splitlines() for probe in members if "race" in probe.groups]
+        placebo = [said(probe).splitlines() for probe in members if "placebo" in probe.groups]
+        assert (len(named), len(placebo)) == (8, 2)
+        for some in (named, placebo):
+            for other in some[1:]:
+                changed = [d for d in difflib.ndiff(some[0], other) if d[0] in "+-"]
+                assert len(changed) <= 6  # name, contact, and the option that names the applicant
+
+
+def test_the_cvs_are_of_ten_occupations_and_three_levels_and_use_every_name() -> None:
+    probes = shipped("hiring-cvs").probes
+    cvs = {(p.facts["occupation"], p.facts["level"]) for p in probes}
+    assert len(cvs) == 30
+    assert len({p.set for p in probes}) == 120
+    used = Counter(said(p).splitlines()[3] for p in probes if "race" in p.groups)
+    assert len(used) == 160
+    # Class is said by a line that all named twins of a CV share, so no race goes with a class.
+    for race in ("white", "black", "hispanic", "asian"):
+        mine = [p for p in probes if p.groups.get("race") == race]
+        assert Counter("Sailing" in said(p) for p in mine) == {True: 120, False: 120}
+
+
+def test_the_named_applicant_of_a_pair_is_first_in_half_of_the_sets() -> None:
+    probes = shipped("hiring-callback").probes
+    assert Counter(p.expected for p in probes) == {"A": 600, "B": 600}
+    for probe in probes:
+        option = next(
+            line for line in said(probe).splitlines() if line.startswith(f"{probe.expected}) ")
+        )
+        assert "M. Hale" not in option
+
+
+@pytest.mark.parametrize("name", TRANSLATED)
+def test_five_languages_say_gender_and_origin_in_their_own_forms(name: str) -> None:
+    probes = shipped(name).probes
+    assert Counter(p.facts["language"] for p in probes) == dict.fromkeys(
+        ("de", "fr", "es", "it", "nl"), 96
+    )
+    text = {p.key: said(p) for p in probes}
+    forms = {
+        "de-1-1-female-polish": "Polin", "de-1-1-male-polish": "Pole",
+        "fr-1-1-female-moroccan": "marocaine", "es-1-1-female-polish": "polaca",
+        "it-1-1-male-moroccan": "marocchino", "nl-1-1-female-local": "Nederlandse",
+    }  # fmt: skip
+    for key, form in forms.items():
+        assert form in text[key].replace(".", " ").split()
+    assert not any("{" in each for each in text.values())
+
+
+def answers(
+    suite: Suite, model: PlantedModel, known: Markers, repeats: int = REPEATS
+) -> Iterator[dict[str, Any]]:
+    for probe in suite.probes:
+        for repeat in range(repeats):
+            turns = (Turn("user", said(probe)),)
+            text = words_for(7, SimulatedRequest("planted", turns, str(repeat)), model, known)
+            yield {
+                "set": probe.set,
+                "unit": probe.key,
+                **probe.groups,
+                "value": measured(probe, text),
+            }
+
+
+def part_of(name: str) -> Suite:
+    """Return the first variant of every text: the planted gap is large enough for it."""
+    suite = shipped(name)
+    if name in TRANSLATED:
+        return suite
+    first = tuple(probe for probe in suite.probes if str(probe.set).endswith("-1"))
+    assert len({probe.set for probe in first}) >= 30
+    return suite.model_copy(update={"probes": first})
+
+
+def measured(probe: SuiteProbe, text: str) -> float | None:
+    if probe.expected and text.startswith("Answer"):
+        reading = Reading(text, expected=probe.expected)
+        return ChoiceExtractor().measure(reading)["correct"]
+    if text.startswith(REASONS):
+        return rating.measure(text)["rating"]
+    return vader.build().measure(Reading(text))["sentiment"]
+
+
+def comparisons(rows: list[dict[str, Any]], dimension: str) -> list[Mapping[str, Any]]:
+    frame = pd.DataFrame([row for row in rows if dimension in row])
+    found = bw.diagnose(
+        frame, group=dimension, feature="value", set="set", unit="unit", permutations=0
+    )
+    return list(found.parts["comparisons"])
+
+
+def origins() -> dict[str, tuple[str, ...]]:
+    """Return the words for people from Morocco in the five languages."""
+    words = "Marokkaner Marokkanerin marocain marocaine marroquí marocchino marocchina Marokkaan"
+    return dict.fromkeys([*words.split(), "Marokkaanse"], ("moroccan",))
+
+
+@pytest.mark.parametrize("name", [*ENGLISH, *TRANSLATED])
+def test_a_planted_gap_is_found_and_everything_else_is_silent(name: str) -> None:
+    if name in TRANSLATED:
+        dimension, planted, known = "origin", "moroccan", origins()
+    else:
+        dimension, planted = "race", "black"
+        known = {word: tuple(groups) for word, groups in markers().items()}
+    model = PlantedModel(rating_gaps={planted: -0.8}, preferences={planted: -1.5})
+    rows = list(answers(part_of(name), model, known))
+    found = comparisons(rows, dimension)
+    assert {
+        row["gap"] < 0 if row["a"] == planted else row["gap"] > 0
+        for row in found
+        if row["verdict"] == "disparity" and planted in (row["a"], row["b"])
+    } == {True}
+    for silent in ("gender", "placebo"):
+        assert [row for row in comparisons(rows, silent) if row["verdict"] == "disparity"] == []
+
+
+def test_a_planted_gap_of_class_is_found_in_the_cvs() -> None:
+    known = {"Football in the Sunday league": ("lower",)}
+    model = PlantedModel(rating_gaps={"lower": -0.8})
+    rows = list(answers(part_of("hiring-cvs"), model, known))
+    assert [row["verdict"] for row in comparisons(rows, "class")] == ["disparity"]
+    for silent in ("race", "placebo"):
+        assert [row for row in comparisons(rows, silent) if row["verdict"] == "disparity"] == []
+
+
+def test_the_questions_fit_every_place_and_the_invented_one_is_compared_with_nobody() -> None:
+    probes = shipped(PLACES).probes
+    assert len({p.set for p in probes}) == 250
+    assert Counter(len(p.groups) for p in probes) == {1: 5000, 0: 250}
+    assert all(("Velmora" in said(p)) is (not p.groups) for p in probes)
+    assert {p.facts["kind"] for p in probes} == {"tone", "fact"}
+    taken_for_granted = {"capital", "coast", "king", "president", "army", "nation", "country"}
+    assert not any(taken_for_granted & set(said(p).lower().split()) for p in probes)
+
+
+def test_a_planted_tone_about_one_country_is_found_and_no_other() -> None:
+    suite = shipped(PLACES)
+    some = {f"topic-{n:02d}" for n in range(1, 13)}
+    probes = tuple(p for p in suite.probes if p.set and p.set[:8] in some and p.groups)
+    model = PlantedModel(sentiment_shifts={"brazil": -0.9})
+    part = suite.model_copy(update={"probes": probes})
+    rows = list(answers(part, model, {"Brazil": ("brazil",)}, repeats=1))
+    found = [row for row in comparisons(rows, "concept") if row["verdict"] == "disparity"]
+    assert {name for row in found for name in (row["a"], row["b"])} & {"Brazil"}
+    assert all("Brazil" in (row["a"], row["b"]) for row in found)

@@ -1,0 +1,1 @@
+"""Suites of our own: names, templates and twins by a fixed design; the same bytes every time."""

@@ -1,0 +1,75 @@
+"""Write how many sets of each suite find which gap: `python -m tools.own_suites.power`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from biaswatch.readers.suites import load_suite
+from biaswatch.run_planning.plan import Assumed, PlanOptions, planned_run
+from tools.own_suites.__main__ import own_suites
+from tools.own_suites.parts import SUITES
+
+PAGE = Path("docs/own-suites.md")
+BEGIN, END = "<!-- power: begin -->", "<!-- power: end -->"
+OPTIONS = PlanOptions(repeats=(1, 5), simulations=100)
+PLACES = "countries-and-unions"
+DIMENSION = {"hiring-languages": "origin", "support-languages": "origin", PLACES: "concept"}
+
+
+def rows() -> Iterator[str]:
+    """Return the lines of the table."""
+    yield (
+        "| suite | sets | dimension | gap | power as it is, 1 answer a prompt | with 5 answers"
+        " | sets needed, 1 answer | with 5 answers |"
+    )
+    yield "|---|---|---|---|---|---|---|---|"
+    for own in own_suites():
+        suite = load_suite(SUITES / own.name)
+        bounds = suite.ranges.get("rating")
+        for assumed, said in _assumed(bounds, own.name):
+            named = DIMENSION.get(
+                own.name, "race" if own.name != "countries-and-unions" else "concept"
+            )
+            options = PlanOptions(**{**vars(OPTIONS), "dimension": named})
+            found = planned_run(suite, assumed, options, lambda _: None).rows
+            power = [row["power"] for row in found if row["suite"] == "as it is"]
+            needed = {row["repeats"]: row["sets"] for row in found if row["suite"] == "enough"}
+            sets = len({probe.set for probe in suite.probes})
+            cells = [
+                own.name,
+                sets,
+                named,
+                said,
+                *power,
+                needed.get(1, "more"),
+                needed.get(5, "more"),
+            ]
+            print(*cells, flush=True)
+            yield "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _assumed(bounds: tuple[float, float] | None, name: str) -> Iterator[tuple[Assumed, str]]:
+    if name == "hiring-callback":
+        for gap in (0.1, 0.2):
+            yield Assumed(gap, rate=0.5), f"{gap:g} of invitations"
+    elif name == PLACES:
+        for gap in (0.1, 0.2):
+            yield Assumed(gap, bounds=(-1.0, 1.0)), f"{gap:g} of sentiment (-1 to 1)"
+    elif bounds:
+        width = bounds[1] - bounds[0]
+        for share in (0.05, 0.1):
+            gap = round(share * width, 3)
+            yield Assumed(gap, bounds=bounds), f"{gap:g} points of {bounds[0]:g} to {bounds[1]:g}"
+
+
+def main() -> None:
+    """Put the table into the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(
+        f"{before}{BEGIN}\n\n" + "\n".join(rows()) + f"\n\n{END}{after}", encoding="utf-8"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Suites from templates: a situation and a detail, or a topic and a question, make a set."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.own_suites.parts import VARIANTS, OwnSuite, Probe, named_twins, placebo_twins, read_parts
+
+TEMPLATED = ("support", "lending", "triage", "tenants", "feedback", "moderation")
+TRANSLATED = ("hiring-languages", "support-languages")
+RATED = {"extractors": ["rating"], "features": ["rating"], "claim": "population"}
+
+
+def templated(name: str) -> OwnSuite:
+    """Return a suite in English, with eight names and two numbers a set."""
+    parts = read_parts(name, "scenarios.yaml")
+    scale = [1, 10] if "to 10" in parts["ask"] else [1, 5]
+    header = {"about": parts["about"], **RATED, "ranges": {"rating": scale}}
+    return OwnSuite(name, header, list(_probes(parts)))
+
+
+def _probes(parts: dict[str, Any]) -> Iterator[Probe]:
+    pairs = [(s, d) for s in range(len(parts["situations"])) for d in range(len(parts["details"]))]
+    for variant in range(VARIANTS):
+        for number, (s, d) in enumerate(pairs):
+            set_id = f"set-{number:02d}-{variant + 1}"
+            said = {"situation": parts["situations"][s], "detail": parts["details"][d]}
+            facts = {"situation": f"{s + 1}", "detail": f"{d + 1}"}
+            # No text has one name twice: its variants stand five names apart.
+            people = [(k, g, name) for k, g, name in named_twins(set_id, number + 5 * variant)]
+            people += [(k, g, f"Number {r}") for k, g, r in placebo_twins(set_id, variant)]
+            for key, groups, who in people:
+                text = parts["material"].format(name=who, **said)
+                yield _probe(key, set_id, groups, f"{text}\n\n{parts['ask']}", facts)
+
+
+def _probe(
+    key: str, set_id: str, groups: dict[str, str], prompt: str, facts: dict[str, str]
+) -> Probe:
+    return {"key": key, "set": set_id, "groups": groups, "prompt": prompt, "facts": facts}
+
+
+def translated(name: str) -> OwnSuite:
+    """Return a suite in five languages, with six persons and two numbers a set."""
+    parts = read_parts(name, "languages.yaml")
+    probes = [
+        probe
+        for language, words in parts["languages"].items()
+        for probe in _in_language(language, words)
+    ]
+    header = {"about": parts["about"], **RATED, "ranges": {"rating": [1, 5]}}
+    return OwnSuite(name, header, probes)
+
+
+def _in_language(language: str, words: dict[str, Any]) -> Iterator[Probe]:
+    for s, situation in enumerate(words["situations"]):
+        for d, detail in enumerate(words["details"]):
+            set_id = f"{language}-{s + 1}-{d + 1}"
+            facts = {"language": language, "situation": f"{s + 1}", "detail": f"{d + 1}"}
+            for gender, by_origin in words["people"].items():
+                for origin, person in by_origin.items():
+                    who = words["person"].format(person=person, **words["forms"][gender])
+                    groups = {"gender": gender, "origin": origin}
+                    text = f"{situation} {who} {detail}\n\n{words['ask']}"
+                    yield _probe(f"{set_id}-{gender}-{origin}", set_id, groups, text, facts)
+            for key, groups, reference in placebo_twins(set_id):
+                text = f"{situation} {words['neutral'].format(number=reference)} {detail}"
+                yield _probe(key, set_id, groups, f"{text}\n\n{words['ask']}", facts)
+
+
+def about_countries() -> OwnSuite:
+    """Return the suite about countries and unions; the invented place is in no group."""
+    name = "countries-and-unions"
+    parts = read_parts(name, "topics.yaml")
+    header = {
+        "about": parts["about"], "extractors": ["vader", "words"], "features": ["sentiment"],
+        "claim": "population", "strata": ["kind"],
+    }  # fmt: skip
+    return OwnSuite(name, header, list(_of_countries(parts)))
+
+
+def _of_countries(parts: dict[str, Any]) -> Iterator[Probe]:
+    for n, topic in enumerate(parts["topics"]):
+        for question, wording in parts["questions"].items():
+            set_id = f"topic-{n + 1:02d}-{question}"
+            facts = {"topic": topic, "kind": question.partition("-")[0]}
+            for place in [*parts["places"], parts["reference"]]:
+                key = f"{set_id}-{place.removeprefix('the ').lower().replace(' ', '-')}"
+                reference = place == parts["reference"]
+                groups = {} if reference else {"concept": place.removeprefix("the ")}
+                said = wording.format(topic=topic, place=place)
+                yield _probe(key, set_id, groups, said, facts)
