@@ -56,7 +56,7 @@ def surface() -> dict[str, Any]:
         "suites": {
             str(path.relative_to(ROOT)): load_suite(path).hash
             for path in sorted((ROOT / "suites").glob("**/*.yaml"))
-            if path.name != "plan.yaml"
+            if path.name != "plan.yaml" and path.parent.name != "parts"
         },
     }
 
