@@ -45,7 +45,8 @@ def placebo_twins(set_id: str, variant: int = 0) -> Iterator[tuple[str, dict[str
 
 def read_parts(name: str, file: str) -> dict[str, Any]:
     """Return the words a suite is made of."""
-    found: dict[str, Any] = yaml.safe_load((SUITES / name / "parts" / file).read_text(encoding="utf-8"))
+    path = SUITES / name / "parts" / file
+    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return found
 
 
