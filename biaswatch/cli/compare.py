@@ -27,7 +27,7 @@ def compare(
         typer.Option(
             "--range",
             metavar="FEATURE=LOW:HIGH",
-            help="The least and the largest value there can be; may be repeated.",
+            help="The least and the largest value there can be, or `unknown`; may be repeated.",
         ),
     ] = None,
     target: Annotated[

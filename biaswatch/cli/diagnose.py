@@ -81,7 +81,7 @@ def diagnose(
         typer.Option(
             "--range",
             metavar="FEATURE=LOW:HIGH",
-            help="The least and the largest value there can be; may be repeated.",
+            help="The least and the largest value there can be, or `unknown`; may be repeated.",
         ),
     ] = None,
     compared: Annotated[

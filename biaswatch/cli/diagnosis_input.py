@@ -52,24 +52,32 @@ class DiagnosisInput:
         }
 
 
-def declared_ranges(given: Sequence[str]) -> dict[str, Bounds]:
-    """Return the ranges of features, written as `rating=1:10`.
+UNKNOWN = "unknown"
+"""In the place of a range: the values are not to be asked for it."""
+
+
+def declared_ranges(given: Sequence[str]) -> dict[str, Bounds | None]:
+    """Return the ranges of features, written as `rating=1:10`; None for `words=unknown`.
 
     Raises
     ------
     UsageError
         One is not written so, or its first number is not the smaller one.
     """
-    found: dict[str, Bounds] = {}
+    found: dict[str, Bounds | None] = {}
     for text in given:
         name, _, ends = text.rpartition("=")
-        low, _, high = ends.partition(":")
+        if name and ends == UNKNOWN:
+            found[name] = None
+            continue
+        least, _, most = ends.partition(":")
         try:
-            found[name] = float(low), float(high)
+            low, high = float(least), float(most)
         except ValueError:
             raise UsageError(f"--range {text} is not written like rating=1:10.") from None
-        if not (name and isfinite(found[name][0]) and found[name][0] < found[name][1] < inf):
+        if not (name and isfinite(low) and low < high < inf):
             raise UsageError(f"--range {text} needs a feature, a number and a larger one.")
+        found[name] = low, high
     return found
 
 

@@ -111,7 +111,7 @@ class RunColumns:
     targets: Sequence[str] = ()
     """Only answers of these; of all, where none is named."""
     scaffolds: Sequence[str] = ()
-    ranges: Mapping[str, Bounds] = field(default_factory=dict)
+    ranges: Mapping[str, Bounds | None] = field(default_factory=dict)
     """By feature, without its extractor: instead of what the run declares."""
 
 

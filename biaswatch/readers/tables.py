@@ -28,7 +28,7 @@ class TableColumns:
     domains: Sequence[str] = ()
     """Together they name the domain of a row."""
     set: str | None = None
-    ranges: Mapping[str, Bounds] = field(default_factory=dict)
+    ranges: Mapping[str, Bounds | None] = field(default_factory=dict)
     """By feature: the least and the largest value there can be."""
 
     @property

@@ -11,7 +11,7 @@ from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from shared.stats.comparisons.verdicts import Decision
 from shared.stats.estimate import IntervalEstimate
-from tools.comparison_calibration.study import Rng, Shape, Study
+from tools.comparison_calibration.study import Bounds, Kind, Rng, Shape, Study
 
 Interval = tuple[float, float]
 
@@ -36,14 +36,18 @@ class ProductVerdict:
 def product_verdicts(study: Study, shape: Shape, alpha: float, rng: Rng) -> list[ProductVerdict]:
     """Return the product's verdicts on all groups and features of a study, as one family."""
     features = [f"feature{place}" for place in range(study.values.shape[1])]
-    declared = shape.bounds if shape.declared else None
+    ranges: dict[str, Bounds | None] = {}
+    if shape.declared and shape.bounds is not None:
+        ranges = dict.fromkeys(features, shape.bounds)
+    if shape.kind is Kind.CLUSTERED_UNBOUNDED:  # this is declared as well: no range is known
+        ranges = dict.fromkeys(features, None)
     observations = Observations(
         features=tuple(features),
         values=study.values,
         groups={"group": study.groups},
         units=study.units,
         sets=study.sets,
-        ranges={} if declared is None else dict.fromkeys(features, declared),
+        ranges=ranges,
     )
     plan = ComparisonPlan(alpha=alpha, tolerance=shape.tolerance, claim=shape.claim)
     sampled = SampledGroups(observations, grouping(observations, ("group",)), plan)

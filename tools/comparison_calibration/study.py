@@ -26,6 +26,7 @@ class Kind(StrEnum):
     PAIRED_UNBOUNDED = "paired unbounded"
     PARTLY_PAIRED = "partly paired"
     CLUSTERED = "clustered"
+    CLUSTERED_UNBOUNDED = "clustered unbounded"
     BANK = "bank"
     MISSING = "missing answers"
 

@@ -298,6 +298,9 @@ def test_a_declared_range_says_what_a_flat_group_cannot_show(
     [narrow] = diagnosed(command, *words, "--range", "rating=3:5")["comparisons"]
     [wide] = diagnosed(command, *words, "--range", "rating=0:100")["comparisons"]
     assert np.ptp(wide["ci"]) > 5 * np.ptp(narrow["ci"])
+    [unknown] = diagnosed(command, *words, "--range", "rating=unknown")["comparisons"]
+    assert unknown["ci"] is None
+    assert "declare the range" in unknown["reason"]
     said = command("diagnose", *words, "--range", "rating=4:5")
     assert said.returncode == 2
     assert said.stderr.splitlines()[-1].endswith("rating has values outside its range from 4 to 5.")

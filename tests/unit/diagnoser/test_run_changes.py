@@ -201,3 +201,33 @@ def test_many_groups_are_compared_each_with_the_rest() -> None:
     found = compared(before, after, plan()).changes
     gaps = [each.subject for each in found if each.subject.of is ChangeOf.GAP]
     assert [(each.a, each.b) for each in gaps] == [(name, "the rest") for name in names]
+
+
+def test_repeats_of_a_prompt_may_come_in_any_order() -> None:
+    rng = np.random.default_rng(12)
+    before, after = (
+        run_of(rng, {"a": 9, "b": 9}, lambda rng, *_: float(rng.random()), repeats=3)
+        for _ in range(2)
+    )
+    order = rng.permutation(before.rows)
+    assert before.units is not None
+    assert before.sets is not None
+    shuffled = replace(
+        before,
+        values=before.values[order],
+        groups={"race": [before.groups["race"][row] for row in order]},
+        units=[before.units[row] for row in order],
+        sets=[before.sets[row] for row in order],
+    )
+    plan = ChangePlan(ComparisonPlan())
+    found = compare_runs(matched_of(before, after), plan)
+    assert compare_runs(matched_of(shuffled, after), plan) == found
+
+
+def test_a_range_that_is_declared_as_unknown_is_not_guessed() -> None:
+    rng = np.random.default_rng(13)
+    runs = [run_of(rng, {"a": 9, "b": 9}, lambda rng, *_: float(rng.random())) for _ in range(2)]
+    assert matched_of(*runs).bounds == ((0.0, 1.0),)
+    unknown = [replace(run, ranges={"rating": None}) for run in runs]
+    assert matched_of(*unknown).bounds == (None,)
+    assert matched_of(runs[0], unknown[1]).bounds == (None,)

@@ -28,7 +28,7 @@ def comparators_of(study: Study, shape: Shape, feature: int, a: str, b: str) -> 
         return partly_paired(samples)
     if shape.kind in (Kind.PAIRED_BINARY, Kind.PAIRED_BOUNDED, Kind.PAIRED_UNBOUNDED):
         return paired(samples.pairs, samples.bounds, binary=shape.kind is Kind.PAIRED_BINARY)
-    if shape.kind is Kind.CLUSTERED:
+    if shape.kind in (Kind.CLUSTERED, Kind.CLUSTERED_UNBOUNDED):
         return _of_clusters(samples, shape)
     return _of_two_samples(samples, shape)
 

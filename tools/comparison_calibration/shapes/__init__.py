@@ -3,7 +3,7 @@
 from tools.comparison_calibration.shapes.banks import BANKS
 from tools.comparison_calibration.shapes.binary import BINARY
 from tools.comparison_calibration.shapes.bounded import BOUNDED
-from tools.comparison_calibration.shapes.clustered import CLUSTERED
+from tools.comparison_calibration.shapes.clustered import CLUSTERED, CLUSTERED_UNBOUNDED
 from tools.comparison_calibration.shapes.families import FAMILIES
 from tools.comparison_calibration.shapes.missing import MISSING
 from tools.comparison_calibration.shapes.paired import PAIRED
@@ -19,6 +19,7 @@ SHAPES = (
     *PAIRED,
     *PARTLY_PAIRED,
     *CLUSTERED,
+    *CLUSTERED_UNBOUNDED,
     *BANKS,
     *FAMILIES,
     *MISSING,

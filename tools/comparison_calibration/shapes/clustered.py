@@ -87,6 +87,12 @@ def _even(rng: Rng, families: int, answers: int) -> Floats:
     return 0.1 * (rng.random((families, 1)) - 0.5) + 0.2 * (rng.random((families, answers)) - 0.5)
 
 
+def _unbounded(name: str, draw: Draw, tolerance: float = 0.0) -> Shape:
+    return Shape(
+        f"clustered, no range, {name}", Kind.CLUSTERED_UNBOUNDED, draw, None, tolerance
+    )  # fmt: skip
+
+
 def _shape(name: str, draw: Draw, bounds: Bounds | None = None, tolerance: float = 0.0) -> Shape:
     return Shape(f"clustered {name}", Kind.CLUSTERED, draw, bounds, tolerance)
 
@@ -117,3 +123,16 @@ CLUSTERED = (
     _shape("gap .06, 30 shared sets of 3 prompts each", families(30, 30, 3, 0.06, shared=True)),
     _shape("gap 0 within .12, 25/25 families of 6", families(25, 25, 6), None, 0.12),
 )  # fmt: skip
+CLUSTERED_UNBOUNDED = (
+    _unbounded("equal, 10/10 families of 8", families(10, 10, 8)),
+    _unbounded("equal, 5/20 families of 10", families(5, 20, 10)),
+    _unbounded("equal, 3/40 families of 10", families(3, 40, 10)),
+    _unbounded("equal, 15/60 prompts of 10 repeats", families(15, 60, 10, sets=False)),
+    _unbounded("equal, 15 shared sets of 4 prompts each", families(15, 15, 4, shared=True)),
+    _unbounded("gap = tolerance, 12/24 families of 5", families(12, 24, 5, 0.1), 0.1),
+    _unbounded("gap .12, 20/20 families of 6", families(20, 20, 6, 0.12)),
+    _unbounded("gap .08, 30/60 prompts of 5 repeats", families(30, 60, 5, 0.08, sets=False)),
+    _unbounded("gap .06, 30 shared sets of 3", families(30, 30, 3, 0.06, shared=True)),
+    _unbounded("gap 0 within .12, 25/25 families of 6", families(25, 25, 6), 0.12),
+)
+"""What the same answers show where the range is declared as unknown: neither side guesses one."""

@@ -151,9 +151,7 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
     return MatchedPrompts(
         features=first.features,
         bounds=tuple(
-            common_bounds(
-                seen[:, index], [run.ranges.get(name) for _, *both in runs for run in both]
-            )
+            common_bounds(seen[:, index], name, [run for _, *both in runs for run in both])
             for index, name in enumerate(first.features)
         ),
         groups={name: [key[2][i] for key in shared] for i, name in enumerate(first.groups)},
@@ -167,10 +165,16 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
     )
 
 
-def common_bounds(values: Floats, declared: Sequence[Bounds | None]) -> Bounds | None:
-    """Return the range that holds what every run declares, or else what the values speak of."""
+def common_bounds(values: Floats, feature: str, runs: Sequence[Observations]) -> Bounds | None:
+    """Return the range that holds what every run declares, or else what the values speak of.
+
+    None where a run declares that the range of the feature is not known.
+    """
+    declared = [run.ranges[feature] for run in runs if feature in run.ranges]
     ends = [each for each in declared if each is not None]
     if len(ends) < len(declared):
+        return None
+    if len(ends) < len(runs):
         return implied_bounds(values)
     return min(low for low, _ in ends), max(high for _, high in ends)
 
@@ -187,7 +191,9 @@ def _answers(
 ) -> RunAnswers:
     prompts = np.array([row_of.get(key, -1) for key in keys], dtype=np.intp)
     finite = np.where(np.isfinite(values), values, np.nan)
-    return RunAnswers(prompts[prompts >= 0], finite[prompts >= 0])
+    order = np.lexsort((*finite.T, prompts))  # sums differ with the order of repeats
+    order = order[prompts[order] >= 0]
+    return RunAnswers(prompts[order], finite[order])
 
 
 def _filled(answers: RunAnswers, ends: Floats) -> RunAnswers:

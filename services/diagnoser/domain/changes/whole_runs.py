@@ -58,7 +58,7 @@ class WholeRuns:
         values = np.where(np.isfinite(values), values, np.nan)
         first = every[0]
         ranges = {
-            feature: common_bounds(values[:, index], [run.ranges.get(feature) for run in every])
+            feature: common_bounds(values[:, index], feature, every)
             for index, feature in enumerate(first.features)
         }
         answers = Observations(
