@@ -84,6 +84,12 @@ VERBS = (
         MEASURE,
         "Write every answer with its groups, facts, baselines and measurements to a file.",
     ),
+    Verb(
+        "labels",
+        "labels:app",
+        MEASURE,
+        "Labels of people: how wrong an instrument is, and findings corrected by it.",
+    ),
     Verb("up", "runs:up", WATCH, "Run every service here, until Ctrl-C."),
     Verb(
         "status",

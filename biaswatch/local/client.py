@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from biaswatch.local.gateway_requests import GatewayRequests
 from services.gateway.administration.requests import PurgedTexts
 from services.gateway.channels.views import ChannelView, RetriedChannel
+from services.gateway.labels.views import RunCorrections
 from services.gateway.monitors.views import AlarmView, AppliedMonitor, MonitorStatus, MonitorView
 from services.gateway.monitors.window_views import WindowView
 from services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
@@ -126,6 +127,10 @@ class GatewayClient:
     async def diagnoses(self, run_id: str) -> list[Diagnosis]:
         """Return the findings of a run."""
         return await self._ask(list[Diagnosis], "GET", path("runs", run_id, "diagnoses"))
+
+    async def corrections(self, run_id: str) -> RunCorrections:
+        """Return what labels of people make of the findings of a run."""
+        return await self._ask(RunCorrections, "GET", path("runs", run_id, "corrections"))
 
     async def analysis(self, run_id: str) -> DeclaredAnalysis:
         """Return how a run is to be analysed, and how many answers it has."""
@@ -254,6 +259,10 @@ class GatewayClient:
     async def read(self, kind: type[Reply], where: str) -> Reply:
         """Return what there is at a path."""
         return await self._ask(kind, "GET", where)
+
+    async def send(self, kind: type[Reply], where: str, body: Any) -> Reply:
+        """Send something in that may be sent twice; return what came of it."""
+        return await self._ask(kind, "POST", where, body, repeatable=True)
 
     async def close(self) -> None:
         """Let go of the connection."""

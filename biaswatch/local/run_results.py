@@ -11,7 +11,7 @@ from services.gateway.dashboard.run_findings import strongest_first
 from services.gateway.runs.group_values import GroupValues
 from services.gateway.runs.provenance import RunProvenance
 from services.gateway.runs.views import RunImpact, RunProgress, StudyResults
-from shared.contracts import Assessment, Diagnosis, Evaluation
+from shared.contracts import Assessment, Correction, Diagnosis, Evaluation
 
 MOST_SPREADS = 4
 """So many findings have the spread of their answers drawn."""
@@ -43,12 +43,16 @@ class RunResults:
     """Where the numbers come from, where it was requested."""
     values: Mapping[str, GroupValues] = field(default_factory=dict)
     """By the id of a finding: values of its number by group, of which their spread is drawn."""
+    corrections: Sequence[Correction] = ()
+    """What labels of people make of the findings, where there are any."""
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as one object; what was not requested or is not there is left out."""
         found = {"run": self.run, "diagnoses": self.diagnoses, "assessments": self.assessments}
         if self.studies and self.studies.scores:
             found["studies"] = self.studies
+        if self.corrections:
+            found["corrections"] = self.corrections
         if self.interpretations:
             found["interpretations"] = [
                 {"about": each.about, **each.evaluation.model_dump()}
@@ -68,6 +72,7 @@ async def run_results(
         await client.diagnoses(run_id),
         await client.assessments(run_id),
         await client.studies(run_id, count_failed=count_failed),
+        corrections=(await client.corrections(run_id)).corrections,
     )
 
 

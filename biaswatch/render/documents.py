@@ -7,11 +7,14 @@ from biaswatch.render import interpretations, studies
 from biaswatch.render.assessments import SUMMARY_HEAD, summary_row, tables_of_all
 from biaswatch.render.bias_scores import scores_csv
 from biaswatch.render.columns import GAP_COLUMNS, gap_rows
+from biaswatch.render.findings import target_name
 from biaswatch.render.report_method import limits, method, provenance_table
 from biaswatch.render.report_summary import first_page
 from biaswatch.render.report_tables import detail_tables, folded, nulls_table
 from biaswatch.render.tables import escape_md, findings_csv, markdown_table
+from services.gateway.labels.correction_words import ERROR_COLUMNS, correction_sentences, error_rows
 from services.gateway.runs.views import FlaggedPair
+from shared.contracts import Correction
 
 FIGURES_HERE = "<!-- figures -->"
 """Where the pictures of a report stand."""
@@ -62,6 +65,7 @@ def _sections(
 ) -> Iterator[tuple[str, Iterator[str]]]:
     """Return the sections after the first page with their titles; some have no line."""
     yield "Comparisons that show no disparity", nulls_table(results.diagnoses)
+    yield "As labels of people correct it", _corrected(results.corrections)
     yield "Figures", iter(pictures)
     if results.studies:
         yield from studies.sections(results.studies)
@@ -73,6 +77,14 @@ def _sections(
     yield "Details", detail_tables(results.diagnoses)
     yield "Interpretations", interpretations.sections(results.interpretations)
     yield "Flagged pairs", studies.flagged_pairs(flagged)
+
+
+def _corrected(corrections: Sequence[Correction]) -> Iterator[str]:
+    yield from (f"- {escape_md(each)}" for each in correction_sentences(corrections))
+    for each in corrections:
+        title = f"{target_name(each)}: {each.extractor}.{each.feature} by {each.dimension}"
+        yield from ("", f"**{escape_md(title)}**", "")
+        yield from markdown_table(ERROR_COLUMNS, error_rows(each))
 
 
 def _paragraphs(sentences: Iterator[str]) -> Iterator[str]:

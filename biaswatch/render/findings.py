@@ -69,7 +69,7 @@ def strongest_conclusions(
     pairs = [(each, gap) for each in diagnoses for gap in each.gaps]
     pairs.sort(key=strongest_first)
     said = [
-        f"{target_name(each)}: {gap.a} against {gap.b}, {each.feature}: {_conclusion(gap)}"
+        f"{target_name(each)}: {gap.a} against {gap.b}, {by_reading(each)}: {_conclusion(gap)}"
         for each, gap in pairs[:most]
     ]
     rest = Counter(VERDICT_WORDS[gap.verdict] for _, gap in pairs[len(said) :])
@@ -96,13 +96,18 @@ def _of_gaps(diagnosis: Diagnosis) -> Iterator[str]:
     decided = sum(gap.verdict is not Verdict.NOT_ENOUGH for gap in gaps)
     shown = min(max(decided, MOST_UNDECIDED), MOST_GAPS)
     for gap in gaps[:shown]:
-        yield f"{gap.a} against {gap.b}, {diagnosis.feature}: {_conclusion(gap)}"
+        yield f"{gap.a} against {gap.b}, {by_reading(diagnosis)}: {_conclusion(gap)}"
     if rest := Counter(VERDICT_WORDS[gap.verdict] for gap in gaps[shown:]):
         said = ", ".join(f"{words}: {count}" for words, count in rest.items())
         yield (
             f"{diagnosis.feature} by {diagnosis.dimension}, the other {rest.total()} comparisons,"
             f" which the tables list: {said}."
         )
+
+
+def by_reading(diagnosis: Diagnosis) -> str:
+    """Return the number and what read it: without labels nobody knows how well."""
+    return f"{diagnosis.feature} by the reading of {diagnosis.extractor}"
 
 
 def _conclusion(gap: Gap) -> str:

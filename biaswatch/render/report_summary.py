@@ -53,7 +53,8 @@ def _found(results: RunResults, summary: RunSummary) -> Iterator[str]:
         doubts = "".join(f"; {doubt}" for doubt in each.doubts)
         yield (
             f"- **{escape_md(each.a)}** is **{each.amount}** than {escape_md(each.b)} in"
-            f" {escape_md(each.feature)} at {escape_md(each.where)}{between}"
+            f" {escape_md(each.feature)} by the reading of {escape_md(each.instrument)} at"
+            f" {escape_md(each.where)}{between}"
             f" ({escape_md(each.p)}){escape_md(doubts)}."
         )
     if left := summary.disparities - len(summary.found):

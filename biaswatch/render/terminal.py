@@ -22,6 +22,7 @@ from biaswatch.render.interpretations import summary
 from biaswatch.render.studies import print_studies
 from biaswatch.render.tables import escape, findings_table, print_sentence, print_table
 from services.gateway.dashboard.run_findings import run_summary
+from services.gateway.labels.correction_words import correction_sentences
 from shared.contracts import Diagnosis
 from shared.formatting import coverage
 
@@ -131,6 +132,9 @@ def _print_conclusions(console: Console, results: RunResults, *, everything: boo
     _print_bullets(console, said)
     if rest:
         print_sentence(console, rest)
+    if results.corrections:
+        print_sentence(console, "As labels of people correct it:", style="bold")
+        _print_bullets(console, correction_sentences(results.corrections))
     for first in compared[:1]:
         about = (
             f"Family of {first.family} comparisons, Bonferroni-corrected, level"

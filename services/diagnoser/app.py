@@ -18,10 +18,11 @@ from services.diagnoser.handlers.channels.channel_metrics import ChannelMetrics
 from services.diagnoser.handlers.channels.declared import operator_channels
 from services.diagnoser.handlers.channels.deliveries import DeliverAlarms
 from services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
+from services.diagnoser.handlers.labels import LINGER_S, MOST_AT_ONCE, CorrectByLabels
 from services.diagnoser.settings import DiagnoserSettings, variable
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
-from shared.contracts import Completion
+from shared.contracts import Completion, Label
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
@@ -40,6 +41,7 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
     store = Store.open(settings.store)
     plan = AnalysisPlan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
     diagnose = DiagnoseRun(store, now=clock, plan=plan)
+    correct = CorrectByLabels(store, now=clock, plan=plan)
     complete = OnCompletion(store, diagnose, CloseRounds(store, now=clock))
     channels = operator_channels(
         settings.diagnoser_channels_file,
@@ -67,7 +69,9 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
     stages: list[Stage[Any]] = [
         Stage(
             "diagnoser", Completion, CompletionsInTurn(complete, complete.is_round), slots=IN_HAND
-        )
+        ),
+        # One at a time: the last of two corrections of a run has to be that of more labels.
+        Stage("diagnoser", Label, correct, slots=1, batch=MOST_AT_ONCE, linger_s=LINGER_S),
     ]
     jobs = [show, show_channels, send_alarms, send_standing]
     return Service("diagnoser", settings, stages=stages, jobs=jobs, close=[store.close])

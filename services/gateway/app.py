@@ -16,11 +16,15 @@ from services.gateway.channels.queries import ChannelQueries
 from services.gateway.channels.routes import channel_routes
 from services.gateway.dashboard.action_routes import PageActions
 from services.gateway.dashboard.answer_queries import AnswerQueries
+from services.gateway.dashboard.label_routes import LabelPages
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.routes import PageSources, page_routes
 from services.gateway.error_responses import RESPONSES, add_error_handlers
 from services.gateway.exports.queries import ExportQueries
 from services.gateway.exports.routes import export_routes
+from services.gateway.labels.commands import LabelCommands
+from services.gateway.labels.queries import LabelQueries
+from services.gateway.labels.routes import label_routes
 from services.gateway.middleware import BodyLimits, CallerIdentity, LinesAsText, LocalhostOnly
 from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
@@ -50,7 +54,7 @@ from services.gateway.traffic.routes import (
     ingestion_routes,
 )
 from shared.bus.port import Publisher
-from shared.contracts import Brief, Cancellation, Monitor, Run
+from shared.contracts import Brief, Cancellation, Label, LabelSample, Monitor, Run
 from shared.errors import ConfigurationError
 from shared.runtime.auditing import AuditWriter
 from shared.runtime.limited_protocol import ConnectionLimits
@@ -77,7 +81,7 @@ def web_app(
     audit, token_audit = CallerAudit(writer), TokenAudit(store, writer, known)
     store = store.scoped(scope_of_caller)  # no route sees another tenant's, whatever it asks for
 
-    async def send(record: Run | Cancellation | Brief | Monitor) -> None:
+    async def send(record: Run | Cancellation | Brief | Monitor | Label | LabelSample) -> None:
         # The moment is the publication: a run started again must not be dropped as a duplicate.
         await publisher.publish(record, publication=int(record.at.timestamp() * 1000))
 
@@ -99,6 +103,9 @@ def web_app(
     provenances, values = ProvenanceQueries(store, runs), GroupValueQueries(store, runs)
     app.include_router(run_background_routes(provenances, values, tokens))
     app.include_router(measurement_routes(MeasurementQueries(store), tokens))
+    labels = LabelQueries(store, runs)
+    label_commands = LabelCommands(store, runs, labels, now)
+    app.include_router(label_routes(labels, label_commands, send, tokens, audit))
     app.include_router(export_routes(ExportQueries(store, monitors), tokens))
     app.include_router(monitor_routes(monitor_commands, monitors, send, tokens, audit))
     channels = ChannelQueries(store, now=now)
@@ -116,7 +123,9 @@ def web_app(
     pages = AnswerQueries(store), provenances, values, overview
     sources = PageSources(runs, monitors, *pages)
     actions = PageActions(runs, run_commands, monitors, monitor_commands, send, audit)
-    app.include_router(page_routes(sources, actions, tokens, now))
+    app.include_router(
+        page_routes(sources, actions, LabelPages(labels, label_commands, send), tokens, now)
+    )
     add_error_handlers(app)
     describe(app)
     app.add_middleware(BodyLimits, body_s=settings.gateway_body_s)

@@ -39,6 +39,7 @@ from shared.contracts.completion import (
     Completion,
     GatherState,
 )
+from shared.contracts.correction import CorrectedGap, CorrectedGroup, Correction
 from shared.contracts.description import Described, Description
 from shared.contracts.diagnosis import (
     Diagnosis,
@@ -84,6 +85,14 @@ from shared.contracts.expansion import (
 from shared.contracts.features import ExtractorStatus, Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
 from shared.contracts.judge_controls import ControlReply, JudgeStanding
+from shared.contracts.label import Label, person_id_of, standing_labels
+from shared.contracts.label_sample import (
+    MOST_DRAWN,
+    DrawnAnswer,
+    LabelDraw,
+    LabelSample,
+    LabelStratum,
+)
 from shared.contracts.monitor import Monitor, MonitorPlan, MonitorState, PastTraffic, Upkeep
 from shared.contracts.monitor_rounds import (
     ScheduledMonitor,

@@ -29,6 +29,7 @@ class AuditAction(StrEnum):
     MONITOR_RESUME = "monitor.resume"
     MONITOR_DELETE = "monitor.delete"
     ALARM_ACKNOWLEDGE = "alarm.acknowledge"
+    LABELS_SAMPLE = "labels.sample"
     TARGET_RESUME = "target.resume"
     CHANNEL_TEST = "channel.test"
     CHANNEL_RETRY = "channel.retry"

@@ -11,6 +11,7 @@ from shared.contracts.audit import AuditAnchor
 from shared.contracts.brief import Brief
 from shared.contracts.cancellation import Cancellation
 from shared.contracts.completion import Completion
+from shared.contracts.correction import Correction
 from shared.contracts.description import Description
 from shared.contracts.diagnosis import Diagnosis
 from shared.contracts.evaluation import Evaluation
@@ -18,6 +19,8 @@ from shared.contracts.evidence import Round
 from shared.contracts.exchange import Exchange
 from shared.contracts.features import Features
 from shared.contracts.identity import derived_id
+from shared.contracts.label import Label
+from shared.contracts.label_sample import LabelSample
 from shared.contracts.monitor import Monitor
 from shared.contracts.probe import Probe
 from shared.contracts.record import Purpose, Record
@@ -122,6 +125,9 @@ ROUTES = (
     Route(Round, "ROUNDS", producers=("diagnoser",), consumers=("recorder",)),
     Route(RoundEvidence, "ROUND_EVIDENCE", producers=("diagnoser",), consumers=("recorder",)),
     Route(Description, "DESCRIPTIONS", producers=("diagnoser",), consumers=("recorder",)),
+    Route(LabelSample, "LABEL_SAMPLES", producers=("gateway",), consumers=("recorder",)),
+    Route(Label, "LABELS", producers=("gateway",), consumers=("diagnoser", "recorder")),
+    Route(Correction, "CORRECTIONS", producers=("diagnoser",), consumers=("recorder",)),
     Route(Alarm, "ALARMS", producers=("diagnoser",), consumers=("recorder",)),
     Route(AuditAnchor, "AUDIT_ANCHORS", producers=("gateway",), consumers=(), append_only=True),
 )

@@ -34,6 +34,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "round_evidence": ("monitor_id",),
     "description": ("monitor_id",),
     "alarm": ("monitor_id",),
+    "label": ("response_id",),
 }
 """The columns by which queries find records, besides id, run and unit."""
 

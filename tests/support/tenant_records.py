@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from shared.contracts import (
     RUN_GATHER,
     Alarm,
     Brief,
+    DrawnAnswer,
     ExtractorStatus,
+    LabelSample,
     Message,
     Monitor,
     PairVerdict,
     PastTraffic,
+    Record,
     Response,
     Role,
     Run,
@@ -33,11 +37,15 @@ from tests.support.records import (
     make_assessment,
     make_brief,
     make_completion,
+    make_correction,
     make_description,
     make_diagnosis,
     make_evaluation,
     make_evidence,
+    make_features,
     make_increment,
+    make_label,
+    make_label_sample,
     make_monitor,
     make_plan,
     make_round,
@@ -64,6 +72,9 @@ class TenantRecords:
     brief: Brief
     alarm_id: str
     diagnosis_id: str
+    label_sample: LabelSample
+    labelled: Run
+    """A run whose answers can be drawn, and one of them is labelled."""
 
     @property
     def secret(self) -> str:
@@ -114,7 +125,37 @@ def add_tenant(store: Store, tenant: str) -> TenantRecords:
     own.records.write([brief, evaluation])
     [alarm] = own.records.all(Alarm)
     _send(store, alarm)
-    return TenantRecords(tenant, suite, run, monitor, brief, alarm.id, diagnosis.id)
+    labelled = _labelled(own, tenant, suite, run)
+    return TenantRecords(tenant, suite, run, monitor, brief, alarm.id, diagnosis.id, *labelled)
+
+
+def _labelled(own: Store, tenant: str, suite: Suite, run: Run) -> tuple[LabelSample, Run]:
+    """Store a run that has ended, with a sample of its answers, a label and a correction."""
+    labelled = run.model_copy(update={"nonce": "labelled", "repeats": 2})
+    labelled = Run(**labelled.model_dump(exclude={"id"}))
+    of: dict[str, Any] = {"tenant": tenant, "run_id": labelled.id}
+    probes = list(probes_of(labelled, suite, AT))
+    answers = [
+        Response(tenant=tenant, at=AT, probe=probe, ending="answered", text=TEXT)
+        for probe in probes
+    ]
+    measured = [
+        make_features(
+            **of, probe_id=probe.id, response_id=response.id, unit_id=probe.unit_id,
+            values={"words": float(number)},
+        )
+        for number, (probe, response) in enumerate(zip(probes, answers, strict=True))
+    ]  # fmt: skip
+    drawn = tuple(DrawnAnswer(response_id=each.id, stratum=0, probability=0.5) for each in answers)
+    sample = make_label_sample(**of, guidance=secret_of(tenant), drawn=drawn)
+    told = {"response_id": answers[0].id, "unit_id": probes[0].unit_id}
+    records: list[Record] = [
+        labelled, *answers, *measured,
+        sample, make_label(**of, **told, person=TEXT, note=TEXT),
+        make_correction(**of, target=run.targets[0].name),
+    ]  # fmt: skip
+    own.records.write(records)
+    return sample, labelled
 
 
 def _send(store: Store, alarm: Alarm) -> None:

@@ -14,6 +14,7 @@ from services.gateway.dashboard.action_routes import PageActions, action_routes
 from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.answer_routes import answer_routes
 from services.gateway.dashboard.comparison_routes import comparison_routes
+from services.gateway.dashboard.label_routes import LabelPages, label_page_routes
 from services.gateway.dashboard.monitor_routes import monitor_page_routes
 from services.gateway.dashboard.operation_routes import operation_routes
 from services.gateway.dashboard.overview_queries import OverviewQueries
@@ -38,7 +39,11 @@ class PageSources:
 
 
 def page_routes(
-    sources: PageSources, actions: PageActions, tokens: Tokens, now: Callable[[], datetime]
+    sources: PageSources,
+    actions: PageActions,
+    labels: LabelPages,
+    tokens: Tokens,
+    now: Callable[[], datetime],
 ) -> APIRouter:
     """Return the pages, their style sheet and the login."""
     router = APIRouter(include_in_schema=False)
@@ -49,7 +54,9 @@ def page_routes(
     router.include_router(action_routes(actions, tokens))
     router.include_router(monitor_page_routes(sources.monitors, sources.overview, tokens, now))
     router.include_router(answer_routes(sources.answers, sources.runs, tokens))
-    runs = run_page_routes(sources.runs, sources.provenances, sources.group_values, tokens)
+    router.include_router(label_page_routes(labels, tokens))
+    beside = sources.provenances, sources.group_values, labels.queries
+    runs = run_page_routes(sources.runs, *beside, tokens)
     router.include_router(runs)
 
     @router.get("/style.css")

@@ -18,6 +18,8 @@ class DisparitySentence:
     """One disparity, for a person."""
 
     feature: str
+    instrument: str
+    """What read the number."""
     dimension: str
     a: str
     b: str
@@ -129,6 +131,7 @@ def _sentence(diagnosis: Diagnosis, gap: Gap) -> DisparitySentence:
         doubts.append(f"the extractor itself makes {number(gap.instrument.value)} of the names")
     return DisparitySentence(
         feature=diagnosis.feature.replace("_", " "),
+        instrument=diagnosis.extractor,
         dimension=diagnosis.dimension.replace("_", " "),
         a=gap.a,
         b=gap.b,

@@ -1,6 +1,7 @@
 """The routes of a run's page and of its tables as files."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -10,9 +11,13 @@ from services.gateway.auth import Tokens
 from services.gateway.dashboard.comparison_matrix import matrices_of
 from services.gateway.dashboard.group_plots import forest_of, spreads_of
 from services.gateway.dashboard.page_forms import PageForms, forms_with
+from services.gateway.dashboard.page_tables import PageTable
 from services.gateway.dashboard.rendering import csv_file, page
 from services.gateway.dashboard.run_findings import run_summary, strongest_first, title_of, where_of
-from services.gateway.dashboard.run_tables import comparisons_table, groups_table
+from services.gateway.dashboard.run_tables import comparisons_table, errors_table, groups_table
+from services.gateway.labels.correction_words import correction_sentences
+from services.gateway.labels.queries import LabelQueries
+from services.gateway.labels.views import SampleProgress
 from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
@@ -27,6 +32,7 @@ def run_page_routes(
     runs: RunQueries,
     provenances: ProvenanceQueries,
     group_values: GroupValueQueries,
+    labels: LabelQueries,
     tokens: Tokens,
 ) -> APIRouter:
     """Return the page of a run, and its tables."""
@@ -52,6 +58,7 @@ def run_page_routes(
             live=None if progress.ended else live,
             run=progress,
             summary=run_summary(diagnoses),
+            labels=_labels(labels, run_id),
             matrices=matrices_of(diagnoses),
             chosen=chosen,
             choices=[(each.id, f"{title_of(each)} · {where_of(each)}") for each in diagnoses],
@@ -73,6 +80,26 @@ def run_page_routes(
         return csv_file(groups_table(runs.diagnoses(run_id), run_id), "groups")
 
     return router
+
+
+@dataclass(frozen=True)
+class RunLabels:
+    """What a run's page shows of labels."""
+
+    samples: list[SampleProgress]
+    sentences: list[str]
+    errors: list[PageTable]
+    behind: bool
+
+
+def _labels(labels: LabelQueries, run_id: str) -> RunLabels:
+    found = labels.corrections(run_id)
+    return RunLabels(
+        samples=labels.samples(run_id),
+        sentences=correction_sentences(found.corrections),
+        errors=[errors_table(each) for each in found.corrections],
+        behind=found.behind,
+    )
 
 
 def _chosen(diagnoses: Sequence[Diagnosis], wanted: str) -> Diagnosis | None:

@@ -10,7 +10,8 @@ from services.gateway.dashboard.page_tables import (
     words_cell,
 )
 from services.gateway.dashboard.run_findings import answers_query, strongest_first
-from shared.contracts import Diagnosis, Gap, GroupSummary
+from services.gateway.labels.correction_words import ERROR_COLUMNS, error_rows
+from shared.contracts import Correction, Diagnosis, Gap, GroupSummary
 from shared.formatting import number, p_value
 
 NAMING = ("model", "scaffold", "extractor", "number", "grouping")
@@ -36,6 +37,13 @@ def comparisons_table(
         (*(() if alone else _naming(each)), *_comparison(each, gap, run_id)) for each, gap in pairs
     ]
     return PageTable("Comparisons of groups", columns, tuple(rows))
+
+
+def errors_table(found: Correction) -> PageTable:
+    """Return the error of a finding's instrument in each group, by labels of people."""
+    columns = tuple(PageColumn(title, name=title == "group") for title in ERROR_COLUMNS)
+    rows = tuple(tuple(map(words_cell, row)) for row in error_rows(found))
+    return PageTable(f"How {found.extractor} errs in {found.feature}", columns, rows)
 
 
 def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> PageTable:

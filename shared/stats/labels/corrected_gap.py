@@ -56,6 +56,9 @@ def corrected_mean(
 ) -> IntervalEstimate:
     """Return the mean of a group's corrected units, with an interval within the scale.
 
+    Chance can take the mean a little beyond the scale: it is then the end of it. Gaps are made of
+    the values themselves.
+
     Parameters
     ----------
     values

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from shared.contracts import ExtractorStatus, Suite
+from shared.contracts import ExtractorStatus, Suite, probes_of, response_id_of
 from shared.store import Store
 from tests.support.api import api_on
 from tests.support.hostile_requests import HostileRequest, hostile_addresses, hostile_bodies
@@ -95,6 +95,7 @@ BATCH = {
          "groups": {"race": "asian"}, "unit": "u1", "model": "m", "finish_reason": "stop"}
     ],
 }  # fmt: skip
+ANSWER = response_id_of(next(iter(probes_of(RUN, MEASURED, RUN.at))))
 BODIES = {
     "/v1/suites": SUITE,
     "/v1/runs": RUN_BODY,
@@ -102,6 +103,12 @@ BODIES = {
     "/v1/monitors#traffic": TRAFFIC,
     "/v1/interpretations": BRIEF,
     "/v1/responses": BATCH,
+    "/v1/runs/RUN/labels/samples": {"feature": "sentiment", "group": "race", "wanted": 20},
+    "/v1/runs/RUN/labels": {
+        "extractor": "vader",
+        "feature": "sentiment",
+        "labels": [{"response_id": ANSWER, "value": 0.5}],
+    },
     "/v1/targets/resume": {"target": "simulator:biased"},
 }
 PAGES = ("/", "/login", "/operations", "/monitors/coasts", "/monitors/coasts/alarms")
@@ -148,7 +155,8 @@ async def test_the_bodies_that_are_spoilt_are_taken_unspoilt(app: FastAPI) -> No
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
         for path, body in BODIES.items():
-            reply = await client.post(path.partition("#")[0], json=body)
+            where = path.replace("RUN", RUN.id).partition("#")[0]
+            reply = await client.post(where, json=body)
             paused = path.endswith("resume")  # no target is, so there is none to resume
             assert reply.is_success or paused, (path, reply.text)
 

@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from services.gateway.app import web_app
 from services.gateway.dashboard.form_tokens import FORM_COOKIE, FORM_FIELD, form_token
 from services.gateway.settings import GatewaySettings
-from shared.contracts import ROUTES, AuditAction, record_of
+from shared.contracts import ROUTES, AuditAction, Response, record_of
 from shared.contracts.access import RIGHTS, Right, TokenRole, verifier_of
 from shared.contracts.alarm_delivery import DeliveryState
 from shared.runtime.web import web_server
@@ -102,6 +102,35 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/v1/runs/{run_id}/diagnoses/{diagnosis_id}/values"): Asked(READ),
     ("GET", "/v1/runs/{run_id}/responses"): Asked(READ, names=True, texts=True),
     ("GET", "/v1/runs/{run_id}/features"): Asked(READ, names=True),
+    ("GET", "/v1/runs/{run_id}/corrections"): Asked(
+        READ, path="/v1/runs/{labelled}/corrections", names=True
+    ),
+    ("GET", "/v1/runs/{run_id}/labels"): Asked(
+        READ, path="/v1/runs/{labelled}/labels", names=True, texts=True
+    ),
+    ("GET", "/v1/runs/{run_id}/labels/plan"): Asked(
+        READ, path="/v1/runs/{labelled}/labels/plan?feature=words", names=True
+    ),
+    ("GET", "/v1/runs/{run_id}/labels/samples"): Asked(
+        READ, path="/v1/runs/{labelled}/labels/samples", names=True
+    ),
+    ("POST", "/v1/runs/{run_id}/labels/samples"): Asked(
+        RUN,
+        path="/v1/runs/{labelled}/labels/samples",
+        body={"feature": "words", "low": 0, "high": 10},
+        names=True,
+        action=AuditAction.LABELS_SAMPLE,
+    ),
+    ("POST", "/v1/runs/{run_id}/labels"): Asked(
+        RUN,
+        path="/v1/runs/{labelled}/labels",
+        body={
+            "extractor": "words",
+            "feature": "words",
+            "labels": [{"response_id": "{answer}", "value": 1, "note": "{nonce}"}],
+        },
+        names=True,
+    ),
     ("GET", "/v1/monitors/{name}/runs"): Asked(READ, names=True),
     ("GET", "/v1/interpretations/{brief_id}"): Asked(READ, names=True, texts=True),
     ("GET", "/v1/targets/paused"): Asked(READ),
@@ -164,6 +193,9 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/runs/{run_id}/answers.csv"): Asked(READ, page=True, names=True, texts=True),
     # Without a set it shows none.
     ("GET", "/runs/{run_id}/twins"): Asked(READ, page=True, names=True),
+    ("GET", "/runs/{run_id}/label/{sample_id}"): Asked(
+        READ, path="/runs/{labelled}/label/{sample_id}", page=True, names=True, texts=True
+    ),
     ("GET", "/runs/{run_id}/comparisons.csv"): Asked(READ, page=True, names=True),
     ("GET", "/runs/{run_id}/groups.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/comparisons.csv"): Asked(READ, page=True, names=True),
@@ -193,6 +225,9 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("POST", "/monitors/{name}/alarms/{alarm_id}/acknowledge"): Asked(
         RUN, page=True, names=True, form=True, action=AuditAction.ALARM_ACKNOWLEDGE
     ),
+    ("POST", "/runs/{run_id}/label/{sample_id}"): Asked(
+        RUN, path="/runs/{labelled}/label/{sample_id}", page=True, names=True, form=True
+    ),
     ("GET", "/docs"): Asked(READ, page=True),
     ("GET", "/openapi.json"): Asked(None),
     ("GET", "/login"): Asked(None),
@@ -203,7 +238,16 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("DELETE", "/v1/monitors/{name}"): Asked(RUN, names=True, action=AuditAction.MONITOR_DELETE),
 }
 UNAUDITED = {
-    ("POST", path) for path in ("/v1/suites", "/v1/responses", "/v1/traces", "/v1/logs", "/login")
+    ("POST", path)
+    for path in (
+        "/v1/suites",
+        "/v1/responses",
+        "/v1/traces",
+        "/v1/logs",
+        "/v1/runs/{run_id}/labels",
+        "/runs/{run_id}/label/{sample_id}",
+        "/login",
+    )
 }
 """What only adds: nothing starts, changes or ends by it."""
 
@@ -250,6 +294,8 @@ class Gateway:
         filled = (
             (asked.path or template)
             .replace("{run_id}", self.ours.run.id)
+            .replace("{labelled}", self.ours.labelled.id)
+            .replace("{sample_id}", self.ours.label_sample.id)
             .replace("{brief_id}", self.ours.brief.id)
             .replace("{name}", MONITOR)
             .replace("{source}", TRAFFIC)
@@ -269,10 +315,16 @@ class Gateway:
             await reply.aread()
             return reply.status_code, f"{reply.headers} {reply.text}"
 
+    @property
+    def answer(self) -> str:
+        """Return an answer of the run that is labelled."""
+        ours = self.store.scoped(lambda: Scope(tenant=OURS)).records
+        return ours.ids_of_run(Response, self.ours.labelled.id, after="", most=1)[0]
+
     def _filled(self, body: str) -> str:
         given = {
             "{suite}": self.ours.suite.hash, "{run}": self.ours.run.id,
-            "{target}": self.ours.target, "{nonce}": f"{self.asked}",
+            "{target}": self.ours.target, "{nonce}": f"{self.asked}", "{answer}": self.answer,
         }  # fmt: skip
         for word, value in given.items():
             body = body.replace(word, value)

@@ -12,6 +12,7 @@ from tests.support.records.findings import (
     make_verdict,
 )
 from tests.support.records.kinds import one_of_each_kind
+from tests.support.records.labels import make_correction, make_label, make_label_sample
 from tests.support.records.monitoring import (
     make_alarm,
     make_evidence,
@@ -44,6 +45,7 @@ __all__ = [
     "make_brief",
     "make_cancellation",
     "make_completion",
+    "make_correction",
     "make_description",
     "make_diagnosis",
     "make_evaluation",
@@ -51,6 +53,8 @@ __all__ = [
     "make_exchange",
     "make_features",
     "make_increment",
+    "make_label",
+    "make_label_sample",
     "make_monitor",
     "make_plan",
     "make_probe",

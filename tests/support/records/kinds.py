@@ -9,6 +9,7 @@ from tests.support.records.findings import (
     make_evaluation,
     make_verdict,
 )
+from tests.support.records.labels import make_correction, make_label, make_label_sample
 from tests.support.records.monitoring import (
     make_alarm,
     make_monitor,
@@ -45,6 +46,9 @@ def one_of_each_kind() -> list[Record]:
         make_round(),
         make_round_evidence(),
         make_description(),
+        make_label_sample(),
+        make_label(),
+        make_correction(),
         make_alarm(),
         make_anchor(),
     ]

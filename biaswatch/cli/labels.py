@@ -1,0 +1,279 @@
+"""The verbs for labels of people: plan, sample, export, import, status, show."""
+
+import asyncio
+from collections import defaultdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from biaswatch.cli.options import Json, Server, Token
+from biaswatch.exporting.label_requests import (
+    answers_of,
+    drawn_sample,
+    label_plan,
+    latest_round,
+    samples_of,
+    send_labels,
+    stored_labels,
+)
+from biaswatch.exporting.label_tasks import Task, TaskFormat, tasks_text
+from biaswatch.local.connections import connected
+from biaswatch.readers.label_files import labels_in
+from biaswatch.render.output import print_json
+from biaswatch.render.tables import escape, printable, terminal_table
+from services.gateway.labels.correction_words import ERROR_COLUMNS, correction_sentences, error_rows
+from services.gateway.labels.hidden_words import hidden_words
+from services.gateway.labels.views import SampleProgress, StoredLabel
+from shared.contracts import LabelDraw
+from shared.errors import UsageError
+from shared.formatting import number
+
+app = typer.Typer(
+    name="labels",
+    help="Labels of people: how wrong an instrument is, and findings corrected by it.",
+    no_args_is_help=True,
+)
+MOST_DISAGREEMENTS = 20
+Source = Annotated[
+    str, typer.Argument(metavar="RUN | MONITOR", help="A run; of a monitor, its latest round.")
+]
+Feature = Annotated[str, typer.Option(help="The number: extractor.feature.")]
+Group = Annotated[
+    str | None, typer.Option(help="The grouping whose groups get as many labels each.")
+]
+
+
+@app.command("plan")
+def plan(
+    source: Source, feature: Feature, group: Group = None,
+    server: Server = None, token: Token = None, as_json: Json = False,
+) -> None:  # fmt: skip
+    """Say what 50, 100, ... labels of each group would bring, before any is made."""
+
+    async def work() -> Any:
+        async with connected(server, token, with_models=False) as client:
+            run_id = await latest_round(client, source)
+            return await label_plan(client, run_id, feature, group)
+
+    found = asyncio.run(work())
+    if as_json:
+        print_json(found)
+        return
+    console = Console(emoji=False)
+    groups = ", ".join(f"{name} {n}" for name, n in found.groups.items())
+    console.print(escape(f"{found.extractor}.{found.feature} by {found.dimension}: {groups}."))
+    console.print(
+        f"By readings alone a gap of two groups has an interval of ± {number(found.by_readings)},"
+        " which knows nothing of the instrument's error. With labels:"
+    )
+    rows = [
+        (
+            str(each.labels_of_a_group),
+            "labels alone" if not each.correlation else f"{each.correlation:g}",
+            f"± {number(each.half_width)}",
+            number(each.smallest_gap),
+        )
+        for each in found.lines
+    ]
+    head = ("labels of a group", "if they correlate with readings", "interval", "found in 80 %")
+    console.print(terminal_table(head, rows))
+
+
+@app.command("sample")
+def sample(
+    source: Source,
+    feature: Feature,
+    wanted: Annotated[int, typer.Option("-n", min=1, help="How many answers, in all.")] = 300,
+    group: Group = None,
+    draw: Annotated[
+        LabelDraw, typer.Option(help="Evenly, or more where the instrument is unsure.")
+    ] = LabelDraw.EVEN,
+    scale: Annotated[str | None, typer.Option(metavar="LOW:HIGH", help="What a label can be.")] = (
+        None
+    ),
+    choice: Annotated[
+        list[float] | None, typer.Option(help="A value to choose from; may be repeated.")
+    ] = None,
+    instructions: Annotated[
+        Path | None, typer.Option(help="A text file: what people are told.")
+    ] = None,
+    hide: Annotated[
+        list[str] | None, typer.Option(help="A word that names a group; may be repeated.")
+    ] = None,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Draw answers to label, with known probabilities; a larger sample holds a smaller one."""
+    ends = _scale(scale)
+    body = {
+        "feature": feature, "group": group, "wanted": wanted, "draw": draw.value, **ends,
+        "choices": choice or [], "hidden": hide or [],
+        "guidance": instructions.read_text() if instructions else "",
+    }  # fmt: skip
+
+    async def work() -> SampleProgress:
+        async with connected(server, token, with_models=False) as client:
+            return await drawn_sample(client, await latest_round(client, source), body)
+
+    found = asyncio.run(work())
+    if as_json:
+        print_json(found)
+        return
+    typer.echo(f"Sample {found.sample.id}:")
+    _print_progress([found])
+    typer.echo(
+        f"Label them on the dashboard at /runs/{found.sample.run_id}/label/{found.sample.id},"
+        " or `biaswatch labels export` them."
+    )
+
+
+@app.command("status")
+def status(
+    source: Source, server: Server = None, token: Token = None, as_json: Json = False
+) -> None:
+    """Show how far the samples of a run are labelled."""
+
+    async def work() -> list[SampleProgress]:
+        async with connected(server, token, with_models=False) as client:
+            return await samples_of(client, await latest_round(client, source))
+
+    found = asyncio.run(work())
+    if as_json:
+        print_json(found)
+    elif found:
+        _print_progress(found)
+    else:
+        typer.echo("No answers of this run are drawn. `biaswatch labels sample` draws some.")
+
+
+@app.command("export")
+def export(
+    source: Source,
+    output: Annotated[Path, typer.Option("-o", help="The file.")],
+    form: Annotated[TaskFormat, typer.Option("--format")] = TaskFormat.CSV,
+    blind: Annotated[
+        bool, typer.Option("--hide-groups", help="Hide words that name groups.")
+    ] = False,
+    server: Server = None,
+    token: Token = None,
+) -> None:
+    """Write the answers of the latest sample for people to label; without groups and readings."""
+
+    async def work() -> tuple[SampleProgress, list[Task]]:
+        async with connected(server, token, with_models=False) as client:
+            run_id = await latest_round(client, source)
+            latest = _latest(await samples_of(client, run_id))
+            return latest, await answers_of(client, latest.sample)
+
+    found, tasks = asyncio.run(work())
+    words = found.sample.hidden if blind else ()
+    hidden = [
+        {n: t if n == "response_id" else hidden_words(t, words) for n, t in each.items()}
+        for each in tasks
+    ]
+    output.write_text(tasks_text(form, hidden, found.sample))
+    typer.echo(f"Wrote {len(tasks)} answers to {output}.", err=True)
+
+
+@app.command("import")
+def import_labels(
+    source: Source,
+    file: Annotated[Path, typer.Argument(help="CSV, JSON lines, or an export of either tool.")],
+    person: Annotated[str | None, typer.Option(help="Who, where the file does not say.")] = None,
+    server: Server = None,
+    token: Token = None,
+) -> None:
+    """Take in labels from a file: ours, or as Label Studio or Argilla export them."""
+    labels = labels_in(file)
+    if person:
+        labels = [{"person": person, **each} for each in labels]
+
+    async def work() -> dict[str, int]:
+        async with connected(server, token, with_models=False) as client:
+            run_id = await latest_round(client, source)
+            latest = _latest(await samples_of(client, run_id)).sample
+            return await send_labels(client, latest, labels)
+
+    took = asyncio.run(work())
+    typer.echo(
+        f"{took['new']} new labels, {took['known']} known already, {took['undrawn']} of answers"
+        " that were not drawn."
+    )
+
+
+@app.command("show")
+def show(source: Source, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """Show findings by readings and as labels correct them, the error by group, disagreements."""
+
+    async def work() -> tuple[Any, list[StoredLabel]]:
+        async with connected(server, token, with_models=False) as client:
+            run_id = await latest_round(client, source)
+            return await client.corrections(run_id), await stored_labels(client, run_id)
+
+    found, labels = asyncio.run(work())
+    differing = disagreements(labels)
+    if as_json:
+        print_json({"corrections": found.corrections, "behind": found.behind,
+                    "disagreements": differing})  # fmt: skip
+        return
+    console = Console(emoji=False)
+    if found.behind:
+        console.print("Labels have come that these numbers do not hold yet.")
+    if not found.corrections:
+        console.print("Nothing is labelled yet. `biaswatch labels sample` draws answers.")
+    for each in found.corrections:
+        title = f"{each.target}: {each.extractor}.{each.feature} by {each.dimension}"
+        console.print(f"\n[bold]{escape(title)}[/]")
+        console.print(terminal_table(ERROR_COLUMNS, error_rows(each)))
+    for sentence in correction_sentences(found.corrections):
+        console.print(f"• {escape(sentence)}")
+    for id_, values in list(differing.items())[:MOST_DISAGREEMENTS]:
+        console.print(escape(f"People differ on {id_}: {', '.join(values)}"))
+
+
+def disagreements(labels: list[StoredLabel]) -> dict[str, list[str]]:
+    """Return the answers on which people differ, the widest apart first."""
+    said: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for each in labels:
+        if each.value is not None:
+            said[each.response_id].append((each.value, each.person))
+    apart = {
+        id_: max(values)[0] - min(values)[0] for id_, values in said.items() if len(values) > 1
+    }
+    order = sorted((id_ for id_, by in apart.items() if by), key=lambda id_: (-apart[id_], id_))
+    return {id_: [f"{person} {value:g}" for value, person in sorted(said[id_])] for id_ in order}
+
+
+def _latest(found: list[SampleProgress]) -> SampleProgress:
+    if not found:
+        raise UsageError("No answers of this run are drawn. `biaswatch labels sample` draws some.")
+    return found[-1]
+
+
+def _scale(written: str | None) -> dict[str, float]:
+    if written is None:
+        return {}
+    low, _, high = written.partition(":")
+    try:
+        return {"low": float(low), "high": float(high)}
+    except ValueError:
+        raise UsageError(f"--scale {written} is not written like 1:5.") from None
+
+
+def _print_progress(found: list[SampleProgress]) -> None:
+    rows = [
+        (
+            f"{each.sample.extractor}.{each.sample.feature}", one.target, one.group,
+            str(one.answers), str(one.drawn), str(one.labelled),
+        )
+        for each in found
+        for one in each.strata
+    ]  # fmt: skip
+    head = ("number", "target", "group", "answers", "drawn", "labelled")
+    Console(emoji=False).print(terminal_table(head, rows))
+    for each in found:
+        if each.skipped:
+            typer.echo(printable(f"Of {each.skipped} answers nobody could tell."))

@@ -1,0 +1,90 @@
+"""What the command line asks a gateway about labels."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from biaswatch.exporting.label_tasks import Task
+from biaswatch.exporting.rows import runs_named
+from biaswatch.local.client import GatewayClient, path
+from services.gateway.exports.views import AnswersPage, ExportedAnswer
+from services.gateway.labels.requests import MOST_LABELS
+from services.gateway.labels.views import AcceptedLabels, LabelPlan, SampleProgress, StoredLabel
+from shared.contracts import LabelSample
+from shared.errors import UsageError
+
+AT_ONCE = 500
+
+
+async def latest_round(client: GatewayClient, name: str) -> str:
+    """Return the run that is meant: the run itself, or the latest round of a monitor.
+
+    Raises
+    ------
+    UsageError
+        Nothing is named so, or a monitor has no round yet.
+    """
+    runs = await runs_named(client, name, None)
+    if not runs:
+        raise UsageError(f"The monitor {name} has no round yet.")
+    return max(runs, key=lambda run: run.at).run_id
+
+
+async def label_plan(
+    client: GatewayClient, run_id: str, feature: str, group: str | None
+) -> LabelPlan:
+    """Return what labels would bring."""
+    given = {"feature": feature} | ({"group": group} if group else {})
+    return await client.read(
+        LabelPlan, f"{path('runs', run_id, 'labels', 'plan')}?{urlencode(given)}"
+    )
+
+
+async def drawn_sample(client: GatewayClient, run_id: str, body: Any) -> SampleProgress:
+    """Have answers drawn."""
+    return await client.send(SampleProgress, path("runs", run_id, "labels", "samples"), body)
+
+
+async def samples_of(client: GatewayClient, run_id: str) -> list[SampleProgress]:
+    """Return the samples of a run, the latest last."""
+    return await client.read(list[SampleProgress], path("runs", run_id, "labels", "samples"))
+
+
+async def stored_labels(client: GatewayClient, run_id: str) -> list[StoredLabel]:
+    """Return the labels of a run that hold."""
+    return await client.read(list[StoredLabel], path("runs", run_id, "labels"))
+
+
+async def send_labels(
+    client: GatewayClient, sample: LabelSample, labels: Sequence[Any]
+) -> dict[str, int]:
+    """Send labels in, as many at once as the gateway takes; return what became of them."""
+    took = {"new": 0, "known": 0, "undrawn": 0}
+    about = {"extractor": sample.extractor, "feature": sample.feature}
+    where = path("runs", sample.run_id, "labels")
+    for start in range(0, len(labels), MOST_LABELS):
+        body = {**about, "labels": labels[start : start + MOST_LABELS]}
+        accepted = await client.send(AcceptedLabels, where, body)
+        took = {name: count + getattr(accepted, name) for name, count in took.items()}
+    return took
+
+
+async def answers_of(client: GatewayClient, sample: LabelSample) -> list[Task]:
+    """Return the drawn answers with their texts, in the order in which they are to be labelled."""
+    wanted = {each.response_id: n for n, each in enumerate(sample.drawn)}
+    found: dict[str, Task] = {}
+    after: str | None = ""
+    while after is not None:
+        query = urlencode({"after": after, "limit": AT_ONCE})
+        where = f"{path('runs', sample.run_id, 'responses')}?{query}"
+        page = await client.read(AnswersPage, where)
+        found |= {e.response_id: _task(e) for e in page.answers if e.response_id in wanted}
+        after = page.after
+    return sorted(found.values(), key=lambda task: wanted[task["response_id"]])
+
+
+def _task(answer: ExportedAnswer) -> Task:
+    question = "\n\n".join(message.content for message in answer.messages)
+    return {
+        "response_id": answer.response_id, "question": question, "answer": answer.text or "",
+    }  # fmt: skip

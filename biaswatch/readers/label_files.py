@@ -1,0 +1,116 @@
+"""Labels in files: our CSV and JSON lines, and what Label Studio and Argilla export."""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from shared.errors import UsageError
+
+Given = dict[str, Any]
+"""A label as the gateway takes it."""
+ANSWER, VALUE, PERSON, NOTE = "response_id", "value", "person", "note"
+
+
+def labels_in(path: Path) -> list[Given]:
+    """Return the labels of a file, whose shape is seen from it.
+
+    Raises
+    ------
+    UsageError
+        It cannot be read, or a label has no answer or no number; the sentence says which.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}.") from None
+    if path.suffix == ".csv":
+        found = [_plain(row, f"{path}, line {n}") for n, row in enumerate(_rows(text), 2)]
+    else:
+        found = [
+            label
+            for n, each in enumerate(_objects(text, path), 1)
+            for label in _labels(each, f"{path}, entry {n}")
+        ]
+    if not found:
+        raise UsageError(f"{path} holds no labels.")
+    return found
+
+
+def _rows(text: str) -> Iterator[dict[str, str]]:
+    yield from csv.DictReader(text.splitlines())
+
+
+def _objects(text: str, path: Path) -> list[Any]:
+    try:
+        if text.lstrip().startswith("["):
+            return list(json.loads(text))
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except ValueError as error:
+        raise UsageError(f"{path} is not JSON, nor JSON lines: {error}.") from None
+
+
+def _labels(found: Any, where: str) -> Iterator[Given]:
+    if not isinstance(found, dict):
+        raise UsageError(f"{where} is no object.")
+    if "annotations" in found or "completions" in found:
+        yield from _label_studio(found, where)
+    elif "responses" in found:
+        yield from _argilla(found, where)
+    else:
+        yield _plain(found, where)
+
+
+def _plain(row: Mapping[str, Any], where: str) -> Given:
+    if not row.get(ANSWER):
+        raise UsageError(f"{where} has no {ANSWER}.")
+    label: Given = {ANSWER: row[ANSWER], VALUE: _number(row.get(VALUE), where)}
+    return label | {name: str(row[name]) for name in (PERSON, NOTE) if row.get(name)}
+
+
+def _label_studio(task: Mapping[str, Any], where: str) -> Iterator[Given]:
+    """Return the labels of one task; a skipped annotation is one that could not tell."""
+    id_ = _mapping(task.get("data")).get(ANSWER)
+    for each in task.get("annotations") or task.get("completions") or []:
+        results = _mapping(each).get("result") or []
+        values = [_studio_value(_mapping(_mapping(one).get("value"))) for one in results]
+        value = next((one for one in values if one is not None), None)
+        by = _mapping(each).get("completed_by")
+        name = _mapping(by).get("email") or _mapping(by).get("id") or by
+        yield _plain({ANSWER: id_, VALUE: value, PERSON: name}, where)
+
+
+def _studio_value(value: Mapping[str, Any]) -> Any:
+    if choices := value.get("choices"):
+        return choices[0]
+    return value.get("rating", value.get("number"))
+
+
+def _argilla(record: Mapping[str, Any], where: str) -> Iterator[Given]:
+    """Return the labels of one record, of Argilla 2 (by question) or 1 (by person)."""
+    id_ = _mapping(record.get("metadata")).get(ANSWER) or record.get("id")
+    responses = record["responses"]
+    if isinstance(responses, dict):
+        for answers in responses.values():
+            for each in answers or []:
+                yield _plain({ANSWER: id_, VALUE: each.get("value"), PERSON: each.get("user_id")},
+                             where)  # fmt: skip
+        return
+    for each in responses or []:
+        values = list(_mapping(_mapping(each).get("values")).values())
+        value = _mapping(values[0]).get("value") if values else None
+        yield _plain({ANSWER: id_, VALUE: value, PERSON: _mapping(each).get("user_id")}, where)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: Any, where: str) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{where}: the label {value!r} is no number.") from None

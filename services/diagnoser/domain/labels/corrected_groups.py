@@ -1,0 +1,147 @@
+"""The groups of one dimension with their corrected values, ready to be compared."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from services.diagnoser.domain.findings.gap_samples import FEW_CLUSTERS, SampledGroups
+from services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping, grouping
+from services.diagnoser.domain.findings.observations import Floats, Observations, observations_of
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from services.diagnoser.domain.labels.labelled_rows import LabelledRows
+from shared.contracts import Claim
+from shared.stats.comparisons.compared_samples import LEAST_CLUSTERS, Bounds
+from shared.stats.comparisons.gap_test import GapResult
+from shared.stats.estimate import IntervalEstimate, undefined
+from shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corrected_mean
+from shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
+from shared.stats.labels.instrument_error import LabelledReadings
+
+
+@dataclass(frozen=True)
+class CorrectedGroups:
+    """The groups of one dimension, by readings and as labels correct them."""
+
+    rows: LabelledRows
+    feature: str
+    dimension: str
+    bounds: Bounds
+    plan: ComparisonPlan
+
+    @cached_property
+    def by_readings(self) -> SampledGroups:
+        """The groups by what the instrument read."""
+        return SampledGroups(self._observations(self.rows.readings), self.grouping, self.plan)
+
+    @cached_property
+    def grouping(self) -> Grouping:
+        """Which row is of which group."""
+        return grouping(self._observations(self.rows.readings), (self.dimension,))
+
+    def of_group(self, group: int) -> Floats:
+        """Return the rows of a group that have a reading and were drawn from."""
+        there = np.isfinite(self.rows.readings) & np.isfinite(self.rows.probabilities)
+        return np.asarray((self.grouping.codes == group) & there)
+
+    def labelled(self, group: int) -> LabelledReadings:
+        """Return the labelled answers of a group."""
+        rows = self.of_group(group) & np.isfinite(self.rows.labels)
+        of = self.rows
+        return LabelledReadings(of.readings[rows], of.labels[rows], 1 / of.probabilities[rows])
+
+    @cached_property
+    def _corrected(self) -> tuple[Floats, dict[int, CorrectedSide], dict[int, float]]:
+        """Return corrected values of all rows, and what is known of each group that has enough."""
+        values = np.full(len(self.rows.cases), np.nan)
+        sides, tunings = {}, {}
+        for group in range(len(self.grouping.groups)):
+            if len(self.labelled(group).labels) < LEAST_LABELS:
+                continue
+            rows = self.of_group(group)
+            of = self.rows
+            found = corrected_values(
+                of.readings[rows], of.labels[rows], of.probabilities[rows], self.bounds
+            )
+            values[rows] = found.values
+            sides[group], tunings[group] = CorrectedSide.of(found), found.tuning
+        return values, sides, tunings
+
+    def tuning(self, group: int) -> float | None:
+        """Return how much a reading of a group counts; None where it has too few labels."""
+        return self._corrected[2].get(group)
+
+    @cached_property
+    def by_labels(self) -> SampledGroups:
+        """The groups with corrected values; the claim is about what prompts were drawn from."""
+        plan = replace(self.plan, claim=Claim.POPULATION)
+        return SampledGroups(self._observations(self._corrected[0]), self.grouping, plan)
+
+    def mean(self, group: int) -> IntervalEstimate:
+        """Return a group's corrected mean."""
+        side = self._corrected[1].get(group)
+        if side is None:
+            return undefined(self._lacking([group]))
+        units = self.by_labels.units.independent(group, 0)
+        return corrected_mean(units, side, self.bounds, self.plan.alpha)
+
+    def comparable(self, pair: ComparedGroups) -> bool:
+        """Return whether every group of both sides has enough labels."""
+        return all(group in self._corrected[1] for side in self._members(pair) for group in side)
+
+    def gap(self, pair: ComparedGroups, family: int) -> GapResult:
+        """Return the corrected gap of a pair."""
+        members = self._members(pair)
+        if not self.comparable(pair):
+            nothing = undefined(self._lacking([group for side in members for group in side]))
+            return GapResult(nothing, nothing, None, None)
+        a, b = self.by_labels.pair_of(pair)
+        samples = self.by_labels.sampled(a, b, 0, None)
+        sides = [_joined([self._corrected[1][group] for group in side]) for side in members]
+        found = corrected_gap(
+            samples, *sides, alpha=self.plan.alpha, tolerance=self.plan.tolerance, family=family
+        )
+        few = min(len(samples.only_a), len(samples.only_b)) < LEAST_CLUSTERS
+        if (a.clustered or b.clustered) and samples.weight < 1 and few:
+            nothing = undefined(FEW_CLUSTERS, value=found.marginal.value)
+            return GapResult(nothing, nothing, None, None)
+        return found
+
+    def labelled_side(self, groups: Sequence[int]) -> LabelledReadings:
+        """Return the labelled answers of several groups."""
+        parts = [self.labelled(group) for group in groups]
+        return LabelledReadings(
+            *(
+                np.concatenate([getattr(each, name) for each in parts])
+                for name in ("readings", "labels", "weights")
+            )
+        )
+
+    def _members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
+        return self.by_readings.members(pair)
+
+    def _lacking(self, groups: Sequence[int]) -> str:
+        few = {
+            self.grouping.groups[group].name: len(self.labelled(group).labels)
+            for group in groups
+            if group not in self._corrected[1]
+        }
+        said = ", ".join(f"{name} has {labels}" for name, labels in few.items())
+        return f"a correction needs {LEAST_LABELS} labels of each group: {said}"
+
+    def _observations(self, values: Floats) -> Observations:
+        columns = {self.feature: values}
+        found = observations_of(self.rows.responses, columns)  # type: ignore[arg-type]
+        known = self.bounds if values is self.rows.readings else None
+        return replace(found, ranges={self.feature: known})
+
+
+def _joined(sides: Sequence[CorrectedSide]) -> CorrectedSide:
+    """Return what is known of several groups together."""
+    return CorrectedSide(
+        bounds=(min(s.bounds[0] for s in sides), max(s.bounds[1] for s in sides)),
+        usual_bounds=(min(s.usual_bounds[0] for s in sides), max(s.usual_bounds[1] for s in sides)),
+        regular=all(side.regular for side in sides),
+        labelled=sum(side.labelled for side in sides) - 2 * (len(sides) - 1),
+    )

@@ -1,0 +1,187 @@
+"""Corrections: every finding that labels were given for, by the readings and by the labels."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from services.diagnoser.domain.findings.groupings import THE_REST, ComparedGroups
+from services.diagnoser.domain.findings.observations import dimensions_of
+from services.diagnoser.domain.findings.plans import AnalysisPlan
+from services.diagnoser.domain.findings.run_findings import FindingKey, estimate_record
+from services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
+from services.diagnoser.domain.labels.labelled_rows import Case, labelled_rows, labels_by_answer
+from shared.contracts import (
+    CorrectedGap,
+    CorrectedGroup,
+    Estimate,
+    Label,
+    LabelSample,
+    Verdict,
+    standing_labels,
+)
+from shared.formatting import computed_p
+from shared.stats.comparisons.mean_interval import mean_interval
+from shared.stats.comparisons.verdicts import conclude
+from shared.stats.labels.agreement import agreement, people
+from shared.stats.labels.instrument_error import bias_difference, instrument_error
+
+
+@dataclass(frozen=True)
+class FindingCorrection:
+    """What labels make of one feature over one dimension, for one target and scaffold."""
+
+    key: FindingKey
+    labels: int
+    people: int
+    labelled_until: datetime
+    instructions: tuple[str, ...]
+    family: int
+    agreement: Estimate
+    doubtful_people: int
+    groups: tuple[CorrectedGroup, ...]
+    gaps: tuple[CorrectedGap, ...]
+
+
+def corrections(
+    cases: Sequence[Case],
+    samples: Sequence[LabelSample],
+    labels: Sequence[Label],
+    plan: AnalysisPlan,
+) -> list[FindingCorrection]:
+    """Return what labels make of the findings of a run; all corrected gaps are one family.
+
+    Labels count that were given to drawn answers; of several samples of one number the largest
+    holds the others. Where nothing was labelled yet there is nothing to return.
+    """
+    given = [each for each in standing_labels(list(labels)) if each.value is not None]
+    parts = list(_parts(cases, _largest(samples), given, plan))
+    family = max(1, sum(part.comparable(pair) for part, _ in parts for pair in _pairs(part)))
+    return sorted((_finding(part, said, plan, family) for part, said in parts), key=lambda f: f.key)
+
+
+def _largest(samples: Sequence[LabelSample]) -> list[LabelSample]:
+    found: dict[tuple[str, str], LabelSample] = {}
+    for each in sorted(samples, key=lambda sample: (sample.wanted, sample.at)):
+        found[each.extractor, each.feature] = each
+    return list(found.values())
+
+
+Given = Sequence[Label]
+
+
+def _parts(
+    cases: Sequence[Case], samples: Sequence[LabelSample], given: Given, plan: AnalysisPlan
+) -> Iterator[tuple[CorrectedGroups, Given]]:
+    asked: dict[tuple[str, str, str], list[Case]] = defaultdict(list)
+    for id_, case in cases:
+        asked[case.extractor, case.target, case.scaffold].append((id_, case))
+    for sample in samples:
+        mine = [e for e in given if (e.extractor, e.feature) == (sample.extractor, sample.feature)]
+        said = labels_by_answer(mine)
+        for (extractor, _, _), some in sorted(asked.items()):
+            if extractor != sample.extractor or not any(id_ in said for id_, _ in some):
+                continue
+            ids = {id_ for id_, _ in some}
+            rows = labelled_rows(some, sample, said)
+            bounds = (sample.low, sample.high)
+            for dimension in dimensions_of(rows.responses):
+                groups = CorrectedGroups(rows, sample.feature, dimension, bounds, plan.comparisons)
+                yield groups, [each for each in mine if each.response_id in ids]
+
+
+def _pairs(part: CorrectedGroups) -> Sequence[ComparedGroups]:
+    return part.by_readings.compared
+
+
+def _finding(
+    part: CorrectedGroups, given: Given, plan: AnalysisPlan, family: int
+) -> FindingCorrection:
+    first = part.rows.responses[0]
+    of_people = _by_person(given)
+    by_answer = labels_by_answer(given)
+    return FindingCorrection(
+        key=FindingKey(first.target, first.scaffold, first.extractor, part.feature, part.dimension),
+        labels=len(given),
+        people=len(of_people),
+        labelled_until=max(each.at for each in given),
+        instructions=tuple(sorted({each.instructions for each in given})),
+        family=family,
+        agreement=estimate_record(
+            agreement([list(each.values()) for each in by_answer.values()], plan.alpha)
+        ),
+        doubtful_people=sum(each.doubtful for each in people(of_people)),
+        groups=tuple(_group(part, code, plan) for code in range(len(part.grouping.groups))),
+        gaps=tuple(_gap(part, pair, plan, family) for pair in _pairs(part)),
+    )
+
+
+def _by_person(given: Given) -> Mapping[str, Mapping[str, float]]:
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for each in given:
+        if each.value is not None:
+            found[each.person_id][each.response_id] = each.value
+    return found
+
+
+def _group(part: CorrectedGroups, code: int, plan: AnalysisPlan) -> CorrectedGroup:
+    rows = part.grouping.codes == code
+    labelled = part.labelled(code)
+    threshold = (plan.selected_at_least or {}).get(part.feature, _middle(part))
+    error = instrument_error(labelled, part.bounds, plan.alpha, selected_at_least=threshold)
+    units = part.by_readings.units.independent(code, 0)
+    return CorrectedGroup(
+        group=part.grouping.groups[code].name,
+        answers=int((rows & np.isfinite(part.rows.readings)).sum()),
+        labelled=len(labelled.labels),
+        drawn=int((rows & part.rows.drawn).sum()),
+        reading=estimate_record(mean_interval(units, part.bounds, plan.alpha)),
+        corrected=estimate_record(part.mean(code)),
+        tuning=part.tuning(code),
+        bias=estimate_record(error.bias),
+        absolute_error=estimate_record(error.absolute),
+        sensitivity=estimate_record(error.sensitivity) if error.sensitivity else None,
+        specificity=estimate_record(error.specificity) if error.specificity else None,
+    )
+
+
+def _middle(part: CorrectedGroups) -> float | None:
+    """Return the threshold of a number that is yes or no; None for every other."""
+    there = part.rows.readings[np.isfinite(part.rows.readings)]
+    return sum(part.bounds) / 2 if np.isin(there, part.bounds).all() else None
+
+
+def _gap(
+    part: CorrectedGroups, pair: ComparedGroups, plan: AnalysisPlan, family: int
+) -> CorrectedGap:
+    found = part.gap(pair, family)
+    p_adjusted, p_equivalence = (
+        None if p is None else min(1.0, p * family)
+        for p in (found.p_disparity, found.p_equivalence)
+    )
+    conclusion = conclude(
+        found.simultaneous, p_adjusted, p_equivalence, tolerance=plan.tolerance, alpha=plan.alpha
+    )
+    a, b = part.by_readings.pair_of(pair)
+    reading = part.by_readings.result(a, b, part.by_readings.sampled(a, b, 0, part.bounds))
+    sides = part.by_readings.members(pair)
+    off, off_p = bias_difference(
+        part.labelled_side(sides[0]), part.labelled_side(sides[1]), part.bounds, plan.alpha
+    )
+    names = part.grouping.groups
+    return CorrectedGap(
+        a=names[pair[0]].name,
+        b=THE_REST if pair[1] is None else names[pair[1]].name,
+        reading=estimate_record(reading.marginal),
+        corrected=estimate_record(found.simultaneous),
+        by_itself=estimate_record(found.marginal),
+        p_value=computed_p(found.p_disparity),
+        p_adjusted=computed_p(p_adjusted),
+        p_equivalence=computed_p(p_equivalence),
+        bias_difference=estimate_record(off),
+        bias_p=computed_p(off_p),
+        verdict=Verdict(conclusion.verdict),
+        reason=conclusion.reason,
+    )

@@ -1,0 +1,67 @@
+"""What new labels lead to: the findings of their run, corrected by all labels so far."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from services.diagnoser.domain.findings import AnalysisPlan
+from services.diagnoser.domain.labels import FindingCorrection, corrections
+from services.diagnoser.handlers.run_cases import RunCases, declared_plan
+from shared.contracts import Correction, Label, LabelSample, Record, Run, derived_id
+from shared.store import Store
+
+MOST_AT_ONCE = 512
+"""Labels that are taken in together: a run is corrected once for all of them."""
+LINGER_S = 1.0
+"""How long labels wait for more of them: whoever labels by keyboard gives one in a few seconds."""
+
+
+class CorrectByLabels:
+    """The handler of labels; it computes, so it runs in a thread."""
+
+    def __init__(self, store: Store, *, now: Callable[[], datetime], plan: AnalysisPlan) -> None:
+        self._store = store
+        self._cases = RunCases(store)
+        self._now = now
+        self._plan = plan
+
+    def __call__(self, labels: Sequence[Label]) -> Sequence[Record]:
+        """Return the corrections of every run that these labels belong to.
+
+        The gateway stores a label before it publishes it, so the store has them all.
+        """
+        runs = {each.id: each for each in self._store.records.get(Run, {e.run_id for e in labels})}
+        return [each for id_ in sorted(runs) for each in self.corrected(runs[id_])]
+
+    def corrected(self, run: Run) -> list[Correction]:
+        """Return what all labels so far make of a run's findings."""
+        outline = self._store.suites.outline(run.suite_hash)
+        if outline is None:  # a window of traffic: the gateway draws no sample of one
+            return []
+        labels = list(self._store.records.read(Label, run_id=run.id))
+        samples = list(self._store.records.read(LabelSample, run_id=run.id))
+        plan = declared_plan(self._plan, outline.header, self._store)
+        instruments = {each.extractor for each in samples}
+        cases = [
+            each for each in self._cases.read(run, outline) if each[1].extractor in instruments
+        ]
+        digest = derived_id("labels", *sorted(each.id for each in labels))
+        found = corrections(cases, samples, labels, plan)
+        return [self._record(each, run, plan, digest) for each in found]
+
+    def _record(
+        self, found: FindingCorrection, run: Run, plan: AnalysisPlan, digest: str
+    ) -> Correction:
+        fields = {name: value for name, value in vars(found).items() if name != "key"}
+        extractor = found.key.extractor
+        return Correction(
+            tenant=run.tenant,
+            purpose=run.purpose,
+            at=self._now(),
+            run_id=run.id,
+            **vars(found.key),
+            extractor_version=next(p.version for p in run.extractors if p.name == extractor),
+            labels_hash=digest,
+            alpha=plan.alpha,
+            tolerance=plan.tolerance,
+            **fields,
+        )

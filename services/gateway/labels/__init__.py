@@ -1,0 +1,1 @@
+"""Labels of people: samples to label, labels that come in, and what they make of findings."""

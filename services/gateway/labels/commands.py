@@ -1,0 +1,168 @@
+"""Draws samples and takes in labels; it blocks, so call it in a thread."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from services.gateway.labels.drawing import label_sample
+from services.gateway.labels.queries import LabelQueries, dimension_of
+from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+from services.gateway.labels.views import AcceptedLabels
+from services.gateway.runs.queries import RunQueries
+from shared.contracts import DrawnAnswer, Label, LabelSample, Response, Run, person_id_of
+from shared.errors import UsageError
+from shared.store import Store
+
+Drawn = dict[str, tuple[LabelSample, DrawnAnswer]]
+"""By the id of the response, the largest sample that holds it."""
+
+
+@dataclass(frozen=True)
+class TakenLabels:
+    """Labels that are to be stored and published, and what is answered."""
+
+    new: list[Label]
+    accepted: AcceptedLabels
+
+
+@dataclass(frozen=True)
+class LabelCommands:
+    """Makes the records of samples and labels."""
+
+    store: Store
+    runs: RunQueries
+    queries: LabelQueries
+    now: Callable[[], datetime]
+
+    def sample_for(self, run_id: str, request: SampleRequest) -> LabelSample:
+        """Return the sample that is requested; nothing is stored yet.
+
+        Raises
+        ------
+        UsageError
+            The run has not ended, has no such number or grouping, or nobody knows the scale.
+        """
+        run, outline = self.queries.planned(run_id)
+        extractor, feature = self.queries.number(run, request)
+        readings = self.queries.readings(run, outline, extractor, feature)
+        dimension = dimension_of(readings, request.group)
+        declared = outline.header.ranges.get(feature)
+        number = (extractor, feature, dimension)
+        return label_sample(run, number, readings, request, declared, self.now())
+
+    def keep(self, records: Sequence[Label | LabelSample]) -> None:
+        """Store records that are about to be published, so that the next request finds them."""
+        self.store.records.write(records)
+
+    def taken(self, run_id: str, request: LabelsRequest, caller: str) -> TakenLabels:
+        """Return the labels that are new, numbered after those that the same people gave before.
+
+        A label that says what its person said last is known already, so a request may be repeated.
+
+        Raises
+        ------
+        UsageError
+            An answer is not of the run, a number is not one of the run's, or a value is off the
+            scale; nothing of the request is taken then.
+        """
+        run = self.runs.run(run_id)
+        if request.extractor not in {pin.name for pin in run.extractors}:
+            names = ", ".join(sorted(pin.name for pin in run.extractors))
+            raise UsageError(f"The run has no extractor {request.extractor}. It has: {names}.")
+        units = self._units(run, request.labels)
+        drawn = self._drawn(run, request)
+        history = self._history(run, request)
+        new: list[Label] = []
+        for each in request.labels:
+            label = self._label(run, request, each, caller, units, drawn)
+            before = history.setdefault((label.response_id, label.person_id), [])
+            if before and _says_the_same(before[-1], label):
+                continue
+            label = label.model_copy(update={"number": len(before)})
+            before.append(label)
+            new.append(label)
+        undrawn = sum(each.response_id not in drawn for each in request.labels)
+        known = len(request.labels) - len(new)
+        return TakenLabels(new, AcceptedLabels(new=len(new), known=known, undrawn=undrawn))
+
+    def _label(
+        self,
+        run: Run,
+        request: LabelsRequest,
+        given: GivenLabel,
+        caller: str,
+        units: dict[str, str],
+        drawn: Drawn,
+    ) -> Label:
+        sample, one = drawn.get(given.response_id, (None, None))
+        if sample is not None:
+            _check_scale(sample, given)
+        person = given.person or caller
+        return Label(
+            tenant=run.tenant,
+            purpose=run.purpose,
+            at=self.now(),
+            run_id=run.id,
+            response_id=given.response_id,
+            unit_id=units[given.response_id],
+            extractor=request.extractor,
+            feature=request.feature,
+            value=None if given.withdrawn else given.value,
+            withdrawn=given.withdrawn,
+            person=person,
+            person_id=person_id_of(person),
+            instructions=sample.instructions if sample else request.instructions,
+            sample_id=sample.id if sample else None,
+            probability=one.probability if one else None,
+            note=given.note,
+        )
+
+    def _units(self, run: Run, labels: Sequence[GivenLabel]) -> dict[str, str]:
+        """Return the unit of each answer, or refuse one that is not of the run."""
+        ids = {each.response_id for each in labels}
+        units = {}
+        for response in self.store.records.get(Response, ids, texts=False):
+            if response.run == run.id and response.unit is not None:
+                units[response.id] = response.unit
+        if missing := sorted(ids - units.keys()):
+            raise UsageError(f"The run {run.id} has no answer {missing[0]}; nothing was taken.")
+        return units
+
+    def _drawn(self, run: Run, request: LabelsRequest) -> Drawn:
+        found: Drawn = {}
+        samples = self.store.records.read(LabelSample, run_id=run.id)
+        for sample in sorted(samples, key=lambda each: (each.wanted, each.at)):
+            if (sample.extractor, sample.feature) == (request.extractor, request.feature):
+                found |= {each.response_id: (sample, each) for each in sample.drawn}
+        return found
+
+    def _history(self, run: Run, request: LabelsRequest) -> dict[tuple[str, str], list[Label]]:
+        wanted = {each.response_id for each in request.labels}
+        found: dict[tuple[str, str], list[Label]] = {}
+        for each in sorted(
+            self.store.records.by_key(Label, "response_id", wanted), key=lambda e: e.number
+        ):
+            if (each.run_id, each.extractor, each.feature) == (
+                run.id, request.extractor, request.feature,
+            ):  # fmt: skip
+                found.setdefault((each.response_id, each.person_id), []).append(each)
+        return found
+
+
+def _says_the_same(before: Label, after: Label) -> bool:
+    said = {"value", "withdrawn", "note", "instructions"}
+    return before.model_dump(include=said) == after.model_dump(include=said)
+
+
+def _check_scale(sample: LabelSample, given: GivenLabel) -> None:
+    value = given.value
+    if value is None:
+        return
+    if not sample.low <= value <= sample.high:
+        raise UsageError(
+            f"The label {value:g} lies outside the scale from {sample.low:g} to {sample.high:g};"
+            " nothing was taken."
+        )
+    if sample.choices and value not in sample.choices:
+        choices = ", ".join(f"{each:g}" for each in sample.choices)
+        raise UsageError(f"The label {value:g} is none of {choices}; nothing was taken.")

@@ -1,0 +1,91 @@
+"""Corrections in words: the same sentences in a terminal, a report and on a page."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate
+from shared.formatting import VERDICT_WORDS, interval, number, p_equals
+
+DIFFERS_AT = 0.05
+"""The level, by itself, at which an instrument is said to err otherwise for two groups."""
+
+
+def correction_sentences(corrections: Sequence[Correction]) -> list[str]:
+    """Return what labels make of the findings of a run, finding by finding."""
+    several = len({(each.target, each.scaffold) for each in corrections}) > 1
+    return [
+        f"{each.target}: {sentence}" if several else sentence
+        for each in corrections
+        for sentence in _sentences(each)
+    ]
+
+
+def _sentences(found: Correction) -> Iterator[str]:
+    for gap in found.gaps:
+        yield _gap(found, gap)
+    for gap in found.gaps:
+        if gap.bias_p is not None and gap.bias_p <= DIFFERS_AT:
+            yield (
+                f"{found.extractor} does not err alike for {gap.a} and {gap.b}: it reads"
+                f" {found.feature} {amount(gap.bias_difference)} for {gap.a}, beside what people"
+                f" say, than for {gap.b} ({p_equals(gap.bias_p)})."
+            )
+    yield basis(found)
+
+
+def _gap(found: Correction, gap: CorrectedGap) -> str:
+    where = f"{gap.a} against {gap.b}, {found.feature}"
+    if gap.corrected.value is None:
+        return f"{where}: not corrected, because {gap.corrected.reason}."
+    verdict = VERDICT_WORDS[gap.verdict]
+    return (
+        f"{where}: {estimate(gap.reading)} by the reading of {found.extractor},"
+        f" {estimate(gap.corrected)} as labels correct it: {verdict}"
+        f" ({p_equals(gap.p_adjusted)}, one of {found.family})."
+    )
+
+
+def basis(found: Correction) -> str:
+    """Return what a correction rests on: labels, people, agreement, until when."""
+    people = "1 person" if found.people == 1 else f"{found.people} people"
+    said = (
+        f"{found.feature}: {found.labels} labels by {people} until {found.labelled_until:%Y-%m-%d}"
+    )
+    if found.agreement.value is not None:
+        said += f", agreement (alpha) {estimate(found.agreement)}"
+    if found.doubtful_people:
+        said += f"; {found.doubtful_people} answered so that it could have been at random"
+    return f"{said}."
+
+
+def error_rows(found: Correction) -> Iterable[tuple[str, ...]]:
+    """Return the instrument's error in each group, as cells of a table."""
+    return [_error_row(each) for each in found.groups]
+
+
+ERROR_COLUMNS = (
+    "group", "labelled", "by readings", "corrected", "reads too high by", "sensitivity",
+    "specificity",
+)  # fmt: skip
+
+
+def _error_row(group: CorrectedGroup) -> tuple[str, ...]:
+    return (
+        group.group,
+        f"{group.labelled} of {group.drawn}",
+        estimate(group.reading),
+        estimate(group.corrected),
+        estimate(group.bias),
+        estimate(group.sensitivity) if group.sensitivity else "",
+        estimate(group.specificity) if group.specificity else "",
+    )
+
+
+def estimate(found: Estimate) -> str:
+    """Return a number with its interval, or why it has none."""
+    return interval(found.value, found.low, found.high, found.reason)
+
+
+def amount(found: Estimate) -> str:
+    """Return how much higher or lower: `0.2 higher`."""
+    value = found.value or 0.0
+    return f"{number(abs(value))} {'lower' if value < 0 else 'higher'}"

@@ -1,0 +1,231 @@
+"""Reads samples, labels and corrections, and plans samples; it blocks, so call it in a thread."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Annotated
+
+import numpy as np
+from fastapi import Query
+
+from services.gateway.labels.drawing import ReadAnswer
+from services.gateway.labels.readings import readings_of_run
+from services.gateway.labels.requests import NumberRequest
+from services.gateway.labels.views import (
+    LabelledStratum,
+    LabelPlan,
+    PlanLine,
+    RunCorrections,
+    SampleProgress,
+    StoredLabel,
+)
+from services.gateway.runs.queries import RunQueries
+from shared.contracts import (
+    RUN_GATHER,
+    Correction,
+    Label,
+    LabelSample,
+    Response,
+    Run,
+    SuiteOutline,
+    derived_id,
+    standing_labels,
+)
+from shared.errors import NotFoundError, UsageError
+from shared.stats.labels.planned_labels import planned_labels
+from shared.store import Store
+
+ALPHA = 0.05
+SIZES = (50, 100, 150, 300, 500)
+CORRELATIONS = (0.0, 0.5, 0.7, 0.9)
+
+
+@dataclass(frozen=True)
+class LabelledAnswer:
+    """What a person sees who labels; texts that may not be read, or are purged, are empty."""
+
+    asked: str
+    answered: str
+
+
+class LabelQueries:
+    """Reads what concerns labels of a run."""
+
+    def __init__(self, store: Store, runs: RunQueries) -> None:
+        self._store = store
+        self._runs = runs
+
+    def samples(self, run_id: str) -> list[SampleProgress]:
+        """Return the samples of a run, the latest last, and how far each is labelled."""
+        run = self._runs.run(run_id)
+        labels = list(self._store.records.read(Label, run_id=run.id))
+        found = self._store.records.read(LabelSample, run_id=run.id)
+        return [_progress(each, labels) for each in sorted(found, key=lambda sample: sample.at)]
+
+    def sample(self, run_id: str, sample_id: str) -> SampleProgress:
+        """Return one sample of a run, or raise NotFoundError."""
+        for each in self.samples(run_id):
+            if each.sample.id == sample_id:
+                return each
+        raise NotFoundError(f"The run {run_id} has no sample {sample_id}.")
+
+    def labels(self, run_id: str) -> list[StoredLabel]:
+        """Return what people said last of each answer; what was taken back is left out."""
+        run = self._runs.run(run_id)
+        found = standing_labels(list(self._store.records.read(Label, run_id=run.id)))
+        known = set(StoredLabel.model_fields)
+        return [
+            StoredLabel(**each.model_dump(include=known))
+            for each in sorted(found, key=lambda label: (label.at, label.id))
+        ]
+
+    def given(self, run_id: str) -> list[Label]:
+        """Return every label of a run, in the order of their ids."""
+        return list(self._store.records.read(Label, run_id=run_id))
+
+    def answer(self, response_id: str) -> LabelledAnswer | None:
+        """Return what is labelled: the question and the answer, and nothing of group or reading."""
+        for response in self._store.records.get(Response, [response_id]):
+            probe = response.probe
+            said = [message.content for message in probe.messages]
+            said += [f"{name}: {text}" for name, text in probe.variables.items()]
+            return LabelledAnswer("\n\n".join(said), response.text or "")
+        return None
+
+    def corrections(self, run_id: str) -> RunCorrections:
+        """Return what labels make of a run's findings, by the latest state of them."""
+        run = self._runs.run(run_id)
+        every = list(self._store.records.read(Correction, run_id=run.id, texts=False))
+        ids = [each.id for each in self._store.records.read(Label, run_id=run.id, texts=False)]
+        now = derived_id("labels", *sorted(ids))
+        newest = max((each.at for each in every), default=None)
+        latest = [each for each in every if each.at == newest]
+        current = [each for each in every if each.labels_hash == now] or latest
+        known = {each.labels_hash for each in current}
+        found = sorted(
+            current, key=lambda e: (e.extractor, e.feature, e.target, e.scaffold, e.dimension)
+        )
+        return RunCorrections(corrections=found, behind=bool(ids) and known != {now})
+
+    def plan(self, run_id: str, asked: Annotated[NumberRequest, Query()]) -> LabelPlan:
+        """Return what labels of a number would bring, before any is made.
+
+        Raises
+        ------
+        UsageError
+            The run has no such number or grouping, or no readings of it.
+        """
+        run, outline = self.planned(run_id)
+        extractor, feature = self.number(run, asked)
+        readings = self.readings(run, outline, extractor, feature)
+        dimension = dimension_of(readings, asked.group)
+        grouped: dict[str, list[float]] = defaultdict(list)
+        for each in readings:
+            if dimension in each.groups:
+                grouped[each.groups[dimension]].append(each.value)
+        spreads = [float(np.var(some, ddof=1)) for some in grouped.values() if len(some) > 1]
+        if not spreads:
+            raise UsageError(f"The run has no readings of {extractor}.{feature} by {dimension}.")
+        spread = sqrt(sum(spreads) / len(spreads))
+        answers = min(len(some) for some in grouped.values())
+        lines = [
+            PlanLine(**asdict(planned_labels(spread, answers, n, correlation, ALPHA)))
+            for n in SIZES
+            if n <= answers
+            for correlation in CORRELATIONS
+        ]
+        by_readings = planned_labels(spread, answers, answers, 1.0, ALPHA).half_width
+        return LabelPlan(
+            extractor=extractor,
+            feature=feature,
+            dimension=dimension,
+            groups={name: len(some) for name, some in sorted(grouped.items())},
+            spread=spread,
+            by_readings=by_readings,
+            lines=lines,
+        )
+
+    def planned(self, run_id: str) -> tuple[Run, SuiteOutline]:
+        """Return a run whose answers can be drawn, and its suite.
+
+        Raises
+        ------
+        UsageError
+            It is under way, or a window of production traffic.
+        """
+        run = self._runs.run(run_id)
+        outline = self._store.suites.outline(run.suite_hash)
+        if outline is None:
+            raise UsageError(
+                f"The run {run_id} is a window of production traffic. Samples for labelling are"
+                " drawn from runs of suites."
+            )
+        waiting = self._store.gathers(RUN_GATHER).look(run.id)
+        if waiting is not None and waiting.closed_by is None:
+            raise UsageError(f"The run {run_id} is under way. Draw once it has ended.")
+        return run, outline
+
+    def number(self, run: Run, asked: NumberRequest) -> tuple[str, str]:
+        """Return the extractor and the feature that are meant.
+
+        Raises
+        ------
+        UsageError
+            The run has no such number, or several of that name.
+        """
+        known = {(each.name, each.version): each for each in self._store.extractors.ever()}
+        pinned = [known.get((pin.name, pin.version)) for pin in run.extractors]
+        every = [(each.name, name) for each in pinned if each for name in each.features]
+        found = [each for each in every if asked.feature in (each[1], ".".join(each))]
+        names = ", ".join(sorted(".".join(each) for each in every)) or "none"
+        if len(found) != 1:
+            what = "no number" if not found else "several numbers"
+            raise UsageError(f"The run has {what} named {asked.feature}. Measured are: {names}.")
+        return found[0]
+
+    def readings(
+        self, run: Run, outline: SuiteOutline, extractor: str, feature: str
+    ) -> list[ReadAnswer]:
+        """Return the answers that have a reading of a number."""
+        return list(readings_of_run(self._store, run, outline, extractor, feature))
+
+
+def dimension_of(readings: Sequence[ReadAnswer], wanted: str | None) -> str:
+    """Return the grouping that is meant: the only one, where none is named.
+
+    Raises
+    ------
+    UsageError
+        There is no such grouping, or there are several and none is named.
+    """
+    found = sorted({name for each in readings for name in each.groups})
+    if wanted is None and len(found) == 1:
+        return found[0]
+    if wanted is None or wanted not in found:
+        there = ", ".join(found) or "none"
+        raise UsageError(f"Say by which grouping, with --group. The answers have: {there}.")
+    return wanted
+
+
+def _progress(sample: LabelSample, labels: list[Label]) -> SampleProgress:
+    mine = [
+        each
+        for each in standing_labels(labels)
+        if (each.extractor, each.feature) == (sample.extractor, sample.feature)
+    ]
+    said = {each.response_id for each in mine if each.value is not None}
+    seen = {each.response_id for each in mine}
+    labelled = [each for each in sample.drawn if each.response_id in said]
+    return SampleProgress(
+        sample=sample,
+        strata=[
+            LabelledStratum(
+                **stratum.model_dump(include={"target", "scaffold", "group", "answers", "drawn"}),
+                labelled=sum(each.stratum == number for each in labelled),
+            )
+            for number, stratum in enumerate(sample.strata)
+        ],
+        labelled=len(labelled),
+        skipped=sum(each.response_id in seen - said for each in sample.drawn),
+    )

@@ -1,0 +1,70 @@
+"""The routes of labels: samples, labels, and what they make of a run's findings."""
+
+from collections.abc import Awaitable, Callable
+
+from fastapi import APIRouter, Depends
+
+from services.gateway.auditing import CallerAudit
+from services.gateway.auth import Tokens
+from services.gateway.callers import Caller
+from services.gateway.labels.commands import LabelCommands
+from services.gateway.labels.queries import LabelQueries
+from services.gateway.labels.requests import LabelsRequest, SampleRequest
+from services.gateway.labels.views import AcceptedLabels, SampleProgress
+from services.gateway.strict_requests import StrictRoute
+from shared.contracts import AuditAction, Label, LabelSample
+from shared.runtime.blocking import in_thread
+
+Send = Callable[[Label | LabelSample], Awaitable[None]]
+
+
+def label_routes(
+    queries: LabelQueries, commands: LabelCommands, send: Send, tokens: Tokens, audit: CallerAudit
+) -> APIRouter:
+    """Return the routes of labels."""
+    router = APIRouter(prefix="/v1")
+    router.include_router(_read_routes(queries, tokens))
+    router.include_router(_write_routes(queries, commands, send, tokens, audit))
+    return router
+
+
+def _read_routes(queries: LabelQueries, tokens: Tokens) -> APIRouter:
+    router = APIRouter(dependencies=[Depends(tokens.may_read)])
+    for path, show in (
+        ("/runs/{run_id}/corrections", queries.corrections),
+        ("/runs/{run_id}/labels", queries.labels),
+        ("/runs/{run_id}/labels/plan", queries.plan),
+        ("/runs/{run_id}/labels/samples", queries.samples),
+    ):
+        router.add_api_route(path, show)
+    return router
+
+
+def _write_routes(
+    queries: LabelQueries, commands: LabelCommands, send: Send, tokens: Tokens, audit: CallerAudit
+) -> APIRouter:
+    router = APIRouter(dependencies=[Depends(tokens.may_run)], route_class=StrictRoute)
+    may_run = Depends(tokens.may_run)
+
+    @router.post("/runs/{run_id}/labels/samples", status_code=201)
+    async def draw_answers(run_id: str, request: SampleRequest) -> SampleProgress:
+        """Draw answers that people are to label; the same request draws the same answers."""
+        sample = await in_thread(commands.sample_for, run_id, request)
+        number = f"{sample.extractor}.{sample.feature}"
+        async with audit.act(AuditAction.LABELS_SAMPLE, run_id, number=number, sample=sample.id):
+            await in_thread(commands.keep, [sample])
+            await send(sample)
+        return await in_thread(queries.sample, run_id, sample.id)
+
+    @router.post("/runs/{run_id}/labels", status_code=202)
+    async def take_labels(
+        run_id: str, request: LabelsRequest, caller: Caller = may_run
+    ) -> AcceptedLabels:
+        """Take in what people said; a correction is a new label, and the last one holds."""
+        taken = await in_thread(commands.taken, run_id, request, caller.name)
+        await in_thread(commands.keep, taken.new)
+        for label in taken.new:
+            await send(label)
+        return taken.accepted
+
+    return router

@@ -1,0 +1,105 @@
+"""Labels as the API shows them."""
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from shared.contracts import Correction, LabelSample
+
+
+class LabelledStratum(BaseModel):
+    """How far the answers of one group are labelled."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    target: str
+    scaffold: str
+    group: str
+    answers: int
+    """Answers with a reading."""
+    drawn: int
+    labelled: int
+    """Drawn answers that anybody labelled."""
+
+
+class SampleProgress(BaseModel):
+    """A sample, and how far it is labelled."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    sample: LabelSample
+    strata: list[LabelledStratum]
+    labelled: int
+    """Drawn answers that anybody labelled."""
+    skipped: int
+    """Drawn answers of which everybody who saw them could not tell."""
+
+
+class AcceptedLabels(BaseModel):
+    """What became of labels that were sent."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    new: int
+    """Labels that were not there before."""
+    known: int
+    """Labels that say what the same person had said already."""
+    undrawn: int
+    """Of answers that no sample holds: they count for agreement alone."""
+
+
+class PlanLine(BaseModel):
+    """What so many labels will bring for a gap of two groups."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    labels_of_a_group: int
+    correlation: float
+    """Of labels and readings, assumed."""
+    half_width: float
+    """Of the gap's interval, in the number's units."""
+    smallest_gap: float
+    """Found four times in five."""
+
+
+class LabelPlan(BaseModel):
+    """What labels of a number would bring, before any is made."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    extractor: str
+    feature: str
+    dimension: str
+    groups: dict[str, int]
+    """Answers with a reading, by group."""
+    spread: float
+    """Standard deviation of readings within groups."""
+    by_readings: float
+    """Half of the gap's interval by readings, which knows nothing of their error."""
+    lines: list[PlanLine]
+
+
+class StoredLabel(BaseModel):
+    """One label as it stands; value and person are left out for who may not read texts."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    response_id: str
+    extractor: str
+    feature: str
+    value: float | None
+    person: str
+    instructions: str
+    probability: float | None
+    """How probable it was that the answer would be drawn; null for answers of no sample."""
+    note: str
+    at: AwareDatetime
+
+
+class RunCorrections(BaseModel):
+    """What the labels of a run make of its findings."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    corrections: list[Correction]
+    """Of the latest state of the labels that was computed; empty without labels."""
+    behind: bool
+    """Whether labels have come that these do not hold yet."""

@@ -1,0 +1,110 @@
+"""What labels make of one finding of a run, and what they say of its instrument."""
+
+from pydantic import AwareDatetime, NonNegativeInt
+
+from shared.contracts.diagnosis import Estimate, Verdict
+from shared.contracts.identity import Name, RecordId, Token
+from shared.contracts.record import Part, Record
+
+
+class CorrectedGroup(Part):
+    """One group: its mean by the readings and by the labels, and the instrument's error in it."""
+
+    group: Name
+    """The group."""
+    answers: NonNegativeInt
+    """Answers with a reading."""
+    labelled: NonNegativeInt
+    """Those of them that were drawn and labelled."""
+    drawn: NonNegativeInt
+    """Those of them that were drawn."""
+    reading: Estimate
+    """The mean by the instrument's readings alone."""
+    corrected: Estimate
+    """The mean as the labels correct it."""
+    tuning: float | None = None
+    """How much a reading counts beside the labels, from 0 to 1."""
+    bias: Estimate
+    """Reading less label: above 0 where the instrument reads too high."""
+    absolute_error: Estimate
+    """The distance of reading and label."""
+    sensitivity: Estimate | None = None
+    """Of the answers that people select, the share that the instrument selects."""
+    specificity: Estimate | None = None
+    """Of those that they do not select, the share that it does not either."""
+
+
+class CorrectedGap(Part):
+    """One group compared with another, by the readings and as the labels correct it."""
+
+    a: Name
+    """The first group."""
+    b: Name
+    """The second group, or `the rest`: all other groups together."""
+    reading: Estimate
+    """Mean of a minus mean of b by the readings, with its interval by itself."""
+    corrected: Estimate
+    """The same as the labels correct it, with an interval that covers together with all others of
+    the family: the verdict is read from it."""
+    by_itself: Estimate
+    """The corrected gap, with the interval that it has without a family."""
+    p_value: float | None = None
+    """For a gap of at most the tolerance, in either direction."""
+    p_adjusted: float | None = None
+    """After Bonferroni's correction over all corrected comparisons of the run."""
+    p_equivalence: float | None = None
+    """For a gap of at least the tolerance, after the same correction; none at tolerance 0."""
+    bias_difference: Estimate
+    """How much higher the instrument reads in a than in b, beside the labels."""
+    bias_p: float | None = None
+    """For no difference of its bias; by itself."""
+    verdict: Verdict
+    """What follows, at the declared level and tolerance."""
+    reason: str | None = None
+    """Why it is this verdict."""
+
+
+class Correction(Record):
+    """What the labels so far make of one feature over one dimension of a run."""
+
+    kind = "correction"
+    identity = ("run_id", "target", "scaffold", "extractor", "feature", "dimension", "labels_hash")
+
+    run_id: RecordId
+    """The run."""
+    target: Name
+    """Who was asked."""
+    scaffold: Token
+    """How."""
+    extractor: Token
+    """The instrument."""
+    extractor_version: Name
+    """At which version."""
+    feature: Name
+    """Which of its numbers."""
+    dimension: Name
+    """Which grouping."""
+    labels_hash: RecordId
+    """Of the labels of the run that were there."""
+    labels: NonNegativeInt
+    """How many labels of this number there were, of all groups."""
+    people: NonNegativeInt
+    """How many people gave them."""
+    labelled_until: AwareDatetime
+    """When the last of them was given."""
+    instructions: tuple[Name, ...] = ()
+    """The versions of the instructions that people had."""
+    alpha: float
+    """The level of the family."""
+    tolerance: float
+    """The largest difference that does not matter."""
+    family: NonNegativeInt
+    """How many comparisons were corrected together."""
+    agreement: Estimate
+    """Krippendorff's alpha of people who labelled the same answers."""
+    doubtful_people: NonNegativeInt = 0
+    """How many people answered so that it could have been at random."""
+    groups: tuple[CorrectedGroup, ...]
+    """Each group by itself."""
+    gaps: tuple[CorrectedGap, ...]
+    """The comparisons."""

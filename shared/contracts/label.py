@@ -1,0 +1,66 @@
+"""What a person said of one answer, on the scale of an instrument."""
+
+from typing import Annotated
+
+from pydantic import NonNegativeInt
+
+from shared.contracts.identity import Name, RecordId, Token, derived_id
+from shared.contracts.record import TEXT, Record
+
+
+def person_id_of(person: str) -> str:
+    """Return what stands for a person in ids, which outlive the name."""
+    return derived_id("person", person)
+
+
+class Label(Record):
+    """One person's value for one answer; a correction is a new label, and the last one holds.
+
+    Value, person and note are kept as texts are: whoever may not read those does not see them, and
+    a purge of the answer's unit removes them.
+    """
+
+    kind = "label"
+    identity = ("response_id", "extractor", "feature", "person_id", "number")
+
+    run_id: RecordId
+    """The run of the answer."""
+    response_id: RecordId
+    """The answer."""
+    unit_id: Name
+    """The unit of analysis, so that its purge finds the label."""
+    extractor: Token
+    """The instrument that the label is held to: an extractor, or who judges."""
+    feature: Name
+    """Which of its numbers."""
+    value: Annotated[float | None, TEXT] = None
+    """On the instrument's own scale; null where the person could not tell, or took it back."""
+    withdrawn: bool = False
+    """Whether the person took back what was said before; then nothing was said."""
+    person: Annotated[str, TEXT] = ""
+    """Who."""
+    person_id: RecordId
+    """The same person always has the same; made of the name."""
+    number: NonNegativeInt = 0
+    """How many labels of this answer by this person came before."""
+    instructions: Name
+    """The version of the instructions that the person had."""
+    sample_id: RecordId | None = None
+    """The sample that the answer was drawn in; without one nothing is corrected by the label."""
+    probability: float | None = None
+    """How probable it was that the answer would be drawn."""
+    note: Annotated[str, TEXT] = ""
+    """What else the person said."""
+
+    @property
+    def lane(self) -> str:
+        """The instrument's own."""
+        return self.extractor
+
+
+def standing_labels(labels: "list[Label]") -> "list[Label]":
+    """Return the last label of each person for each answer and number, without withdrawn ones."""
+    last: dict[tuple[str, str, str, str], Label] = {}
+    for each in sorted(labels, key=lambda label: label.number):
+        last[each.response_id, each.extractor, each.feature, each.person_id] = each
+    return [each for each in last.values() if not each.withdrawn]

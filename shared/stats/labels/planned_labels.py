@@ -1,0 +1,56 @@
+"""What so many labels will bring: how wide a gap's interval is to be, and which gap is found."""
+
+from dataclasses import dataclass
+from math import sqrt
+
+from scipy import special
+
+from shared.stats.estimate import check_alpha
+
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class PlannedLabels:
+    """What is to be expected of so many labels of each of two groups."""
+
+    labels_of_a_group: int
+    correlation: float
+    """Of labels and readings; 0 is labels alone."""
+    half_width: float
+    """Half of the interval of a gap of two groups, in the number's units."""
+    smallest_gap: float
+    """The gap that is found four times in five."""
+
+
+def planned_labels(
+    spread: float, answers: int, labels: int, correlation: float, alpha: float
+) -> PlannedLabels:
+    """Return what so many labels of each of two groups are to bring, before any is made.
+
+    The variance of a corrected mean is s^2 (1 - r^2) / n + s^2 r^2 / N, with n of N answers
+    labelled, as in prediction-powered inference with the best tuning.
+
+    Parameters
+    ----------
+    spread
+        Standard deviation of labels within a group; before there are any, that of readings.
+    answers, labels
+        Of each group: N and n, at least 1.
+    correlation
+        Of labels and readings, from 0 to 1.
+    alpha
+        1 minus the coverage, in (0, 1).
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient prediction-powered inference, 6.
+    """
+    check_alpha(alpha)
+    n = min(labels, answers)
+    explained = correlation**2
+    error = spread * sqrt(2 * ((1 - explained) / n + explained / answers))
+    reach = -float(special.ndtri(alpha / 2))
+    return PlannedLabels(
+        n, correlation, reach * error, (reach + float(special.ndtri(POWER))) * error
+    )

@@ -1,0 +1,140 @@
+"""Twenty answers labelled in a real Chromium by keyboard alone, without any script."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.gateway.labels.commands import LabelCommands
+from services.gateway.labels.queries import LabelQueries
+from services.gateway.labels.requests import SampleRequest
+from services.gateway.runs.queries import RunQueries
+from shared.contracts import Label, LabelSample, standing_labels
+from shared.runtime.web import web_server
+from shared.store import Store, migrate
+from tests.support.api import api_on
+from tests.support.browsed_platform import chromium_path
+from tests.support.labelled_run import write_labelled_run
+from tests.support.records import AT
+
+LABELLED = 20
+GUIDANCE = "Is the answer rude to the person?\n1: yes. 0: no."
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as found:
+        yield found
+
+
+@pytest.fixture
+def sample(store: Store) -> LabelSample:
+    run, _ = write_labelled_run(store)
+    runs = RunQueries(store)
+    commands = LabelCommands(store, runs, LabelQueries(store, runs), lambda: AT)
+    drawn = commands.sample_for(
+        run.id, SampleRequest(feature="rude", wanted=40, guidance=GUIDANCE, hidden=["Question"])
+    )
+    commands.keep([drawn])
+    return drawn
+
+
+@pytest.fixture
+def address(store: Store) -> Iterator[str]:
+    """Serve from a thread of its own: the browser's driver blocks this one."""
+    started, stop = threading.Event(), threading.Event()
+    ports: list[int] = []
+
+    async def serve() -> None:
+        async with web_server(api_on(store), "127.0.0.1", 0) as port:
+            ports.append(port)
+            started.set()
+            await asyncio.to_thread(stop.wait)
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    assert started.wait(60)
+    yield f"http://127.0.0.1:{ports[0]}"
+    stop.set()
+    thread.join()
+
+
+@pytest.fixture
+def page(address: str) -> Iterator[Any]:
+    path = chromium_path()
+    if path is None:
+        pytest.skip("no browser: neither chromium nor google-chrome is installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        context = browser.new_context(base_url=address, java_script_enabled=False)
+        yield context.new_page()
+        browser.close()
+
+
+def standing(store: Store, sample: LabelSample) -> list[Label]:
+    return standing_labels(list(store.records.read(Label, run_id=sample.run_id)))
+
+
+def test_twenty_answers_are_labelled_by_keyboard_alone(
+    page: Any, store: Store, sample: LabelSample
+) -> None:
+    page.goto(f"/runs/{sample.run_id}/label/{sample.id}")
+    said = page.locator("main").inner_text()
+    assert "Is the answer rude" in said
+    assert "judge" not in said  # neither the instrument nor what it read
+    assert "race" not in said
+    _picture(page, "first")
+
+    def type_(keys: str) -> None:
+        page.wait_for_selector("input[name=typed]:focus")
+        with page.expect_navigation():
+            page.keyboard.type(keys)
+            page.keyboard.press("Enter")
+
+    type_("7")
+    assert "That was no label: type 0 or 1." in page.locator("main").inner_text()
+    type_("1")
+    type_("u")
+    assert standing(store, sample) == []
+    type_("s")
+    for number in range(LABELLED):
+        type_("1" if number % 3 == 0 else "0")
+    _picture(page, "later")
+    found = standing(store, sample)
+    assert sum(each.value is not None for each in found) == LABELLED
+    assert sum(each.value is None for each in found) == 1  # the one that was skipped
+    assert {each.response_id for each in found} == {
+        each.response_id for each in sample.drawn[: LABELLED + 1]
+    }
+    assert sum(each.value == 1 for each in found) == 7
+    assert {each.person for each in found} == {"this machine"}
+    assert "20 labelled by you, 1 skipped, of 40" in page.locator("main").inner_text()
+
+
+def test_words_that_name_groups_are_hidden_where_that_is_asked_for(
+    page: Any, sample: LabelSample
+) -> None:
+    page.goto(f"/runs/{sample.run_id}/label/{sample.id}")
+    assert "Question" in page.locator("article").inner_text()
+    page.get_by_role("link", name="Hide words that name groups").press("Enter")
+    assert "Question" not in page.locator("article").inner_text()
+    assert "[...]" in page.locator("article").inner_text()
+    page.get_by_label("Type 0 or 1").focus()
+    with page.expect_navigation():
+        page.keyboard.type("0")
+        page.keyboard.press("Enter")
+    assert "[...]" in page.locator("article").inner_text()
+
+
+def _picture(page: Any, name: str) -> None:
+    """Keep a picture where somebody wants to look."""
+    if folder := os.environ.get("BIASWATCH_PICTURES"):
+        page.screenshot(path=f"{folder}/label-{name}.png", full_page=True)

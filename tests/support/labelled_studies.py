@@ -1,0 +1,128 @@
+"""Studies with an instrument that errs on purpose, and people who know the truth, or nearly."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
+from services.diagnoser.domain.labels import FindingCorrection, corrections
+from services.gateway.labels.drawing import ReadAnswer, label_sample
+from services.gateway.labels.requests import SampleRequest
+from shared.contracts import Label, LabelDraw, LabelSample, Run, derived_id, person_id_of
+from tests.support.records import make_run
+
+AT = datetime(2026, 3, 4, tzinfo=UTC)
+GROUPS = ("a", "b")
+Floats = NDArray[np.float64]
+Instrument = Callable[[np.random.Generator, str, Floats], Floats]
+"""Reads true values of a group, wrongly at times."""
+
+
+@dataclass(frozen=True)
+class LabelledStudy:
+    """What is simulated: answers of two groups, their truth, and who labels how many."""
+
+    truths: Callable[[np.random.Generator, str, int], Floats]
+    instrument: Instrument
+    bounds: tuple[float, float]
+    draw: LabelDraw = LabelDraw.EVEN
+    people: int = 1
+    person_error: float = 0.0
+    """How often a person says another value of the scale."""
+    answers: int = 1000
+    """Of each group."""
+
+
+def rates(level: dict[str, float], wrong: dict[str, float], right: float = 0.8) -> LabelledStudy:
+    """Return a study of yes and no: by group the true rate, and the share of wrong yeses."""
+
+    def read(rng: np.random.Generator, group: str, truth: Floats) -> Floats:
+        n = len(truth)
+        yes = np.where(truth == 1, rng.random(n) < right, rng.random(n) < wrong[group])
+        return yes.astype(np.float64)
+
+    return LabelledStudy(
+        lambda rng, group, n: (rng.random(n) < level[group]).astype(np.float64), read, (0.0, 1.0)
+    )
+
+
+def ratings(gap: float, shift: float) -> LabelledStudy:
+    """Return a study of ratings from 1 to 5; the instrument rates b lower than it is."""
+
+    def truths(rng: np.random.Generator, group: str, n: int) -> Floats:
+        level = 3.2 + gap * (group == "b")
+        return np.clip(np.round(level + rng.normal(size=n)), 1, 5)
+
+    def read(rng: np.random.Generator, group: str, truth: Floats) -> Floats:
+        off = 0.6 * rng.normal(size=len(truth)) - shift * (group == "b")
+        return np.clip(np.round(truth + off), 1, 5)
+
+    return LabelledStudy(truths, read, (1.0, 5.0))
+
+
+def simulate(study: LabelledStudy, labels: int, seed: int, **plan: float) -> FindingCorrection:
+    """Return the correction of one study with so many labels of each group, as services make it."""
+    rng = np.random.default_rng([seed, labels])
+    run = make_run(nonce=f"{seed}-{labels}")
+    cases: list[tuple[str, MeasuredResponse]] = []
+    truth: dict[str, float] = {}
+    for group in GROUPS:
+        true = study.truths(rng, group, study.answers)
+        for number, (value, reading) in enumerate(
+            zip(true, study.instrument(rng, group, true), strict=True)
+        ):
+            id_ = derived_id("response", run.id, group, number)
+            truth[id_] = float(value)
+            cases.append((id_, _case(group, number, float(reading))))
+    sample = _sample(study, run, cases, 2 * labels)
+    given = [
+        label
+        for person in range(study.people)
+        for label in _labels(study, sample, truth, f"person {person}", rng)
+    ]
+    [found] = corrections(cases, [sample], given, AnalysisPlan(**plan))  # type: ignore[arg-type]
+    return found
+
+
+def _case(group: str, number: int, reading: float) -> MeasuredResponse:
+    return MeasuredResponse(
+        target="t", scaffold="direct", unit=f"{group}{number}", set=None, groups={"group": group},
+        extractor="judge", values={"x": reading}, why_missing=None,
+    )  # fmt: skip
+
+
+def _sample(
+    study: LabelledStudy, run: Run, cases: list[tuple[str, MeasuredResponse]], wanted: int
+) -> LabelSample:
+    readings = [
+        ReadAnswer(id_, each.target, each.scaffold, each.groups, each.values["x"] or 0.0)
+        for id_, each in cases
+    ]
+    low, high = study.bounds
+    request = SampleRequest(feature="x", wanted=wanted, draw=study.draw, low=low, high=high)
+    number = ("judge", "x", "group")
+    return label_sample(run, number, readings, request, None, AT)
+
+
+def _labels(
+    study: LabelledStudy,
+    sample: LabelSample,
+    truth: dict[str, float],
+    person: str,
+    rng: np.random.Generator,
+) -> list[Label]:
+    scale = np.arange(study.bounds[0], study.bounds[1] + 1)
+    return [
+        Label(
+            at=AT, run_id=sample.run_id, response_id=each.response_id, unit_id="u",
+            extractor="judge", feature="x",
+            value=float(rng.choice(scale)) if rng.random() < study.person_error
+            else truth[each.response_id],
+            person=person, person_id=person_id_of(person), instructions=sample.instructions,
+            sample_id=sample.id, probability=each.probability,
+        )
+        for each in sample.drawn
+    ]  # fmt: skip

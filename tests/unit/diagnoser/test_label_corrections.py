@@ -1,0 +1,62 @@
+"""What labels make of findings: which labels count, what is said where they are too few."""
+
+from dataclasses import replace
+
+import pytest
+
+from shared.contracts import Verdict
+from tests.support.labelled_studies import rates, simulate
+
+STUDY = replace(rates({"a": 0.2, "b": 0.5}, {"a": 0.05, "b": 0.15}), answers=400)
+
+
+def test_a_finding_has_the_readings_the_correction_and_the_instruments_error() -> None:
+    found = simulate(STUDY, 150, seed=1)
+    a, b = found.groups
+    assert (a.group, a.answers, a.labelled, a.drawn) == ("a", 400, 150, 150)
+    assert a.corrected.value == pytest.approx(0.2, abs=0.08)
+    assert b.corrected.value == pytest.approx(0.5, abs=0.1)
+    assert a.tuning is not None
+    assert 0 < a.tuning <= 1
+    assert a.sensitivity is not None
+    assert a.sensitivity.value == pytest.approx(0.8, abs=0.25)
+    assert b.specificity is not None
+    assert b.specificity.value == pytest.approx(0.85, abs=0.15)
+    [gap] = found.gaps
+    assert (gap.a, gap.b, gap.verdict) == ("a", "b", Verdict.DISPARITY)
+    assert gap.corrected.value == pytest.approx(-0.3, abs=0.15)
+    assert gap.reading.value != gap.corrected.value
+    assert found.labels == 300
+    assert found.people == 1
+    assert found.agreement.reason == "nothing was scored twice"
+
+
+def test_few_labels_are_said_and_nothing_is_concluded() -> None:
+    found = simulate(STUDY, 10, seed=1)
+    [gap] = found.gaps
+    assert gap.verdict is Verdict.NOT_ENOUGH
+    assert gap.corrected.value is None
+    assert gap.reason == "a correction needs 20 labels of each group: a has 10, b has 10"
+    assert gap.reading.value is not None
+    assert found.groups[0].corrected.value is None
+
+
+def test_people_who_differ_have_an_agreement_and_their_mean_counts() -> None:
+    found = simulate(replace(STUDY, people=2, person_error=0.2), 100, seed=3)
+    assert found.people == 2
+    assert found.labels == 400
+    assert found.groups[0].labelled == 100
+    assert found.agreement.value is not None
+    assert 0.3 < found.agreement.value < 0.95
+    assert found.agreement.low is not None
+    assert found.doubtful_people == 0
+
+
+def test_somebody_who_answers_at_random_is_counted_as_doubtful() -> None:
+    found = simulate(replace(STUDY, people=2, person_error=1.0), 100, seed=5)
+    assert found.doubtful_people == 2
+
+
+def test_the_tolerance_of_the_run_holds_for_corrected_gaps() -> None:
+    found = simulate(replace(STUDY, answers=1000), 300, seed=2, tolerance=0.5)
+    assert found.gaps[0].verdict is Verdict.NO_DISPARITY
