@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from shared.contracts import ExtractorStatus, Suite, probes_of, response_id_of
+from shared.contracts import ExtractorStatus, Suite, probes_of
 from shared.store import Store
 from tests.support.api import api_on
 from tests.support.hostile_requests import HostileRequest, hostile_addresses, hostile_bodies
@@ -20,7 +20,7 @@ from tests.support.measured_runs import (
     make_suite,
     write_measured_run,
 )
-from tests.support.records import make_brief, make_traffic_monitor
+from tests.support.records import make_brief, make_response, make_traffic_monitor
 
 MEASURED = make_suite(sets=4)
 RUN = make_measured_run(MEASURED, targets=1)
@@ -95,7 +95,7 @@ BATCH = {
          "groups": {"race": "asian"}, "unit": "u1", "model": "m", "finish_reason": "stop"}
     ],
 }  # fmt: skip
-ANSWER = response_id_of(next(iter(probes_of(RUN, MEASURED, RUN.at))))
+ANSWER = make_response(probe=next(iter(probes_of(RUN, MEASURED, RUN.at))))
 BODIES = {
     "/v1/suites": SUITE,
     "/v1/runs": RUN_BODY,
@@ -107,7 +107,7 @@ BODIES = {
     "/v1/runs/RUN/labels": {
         "extractor": "vader",
         "feature": "sentiment",
-        "labels": [{"response_id": ANSWER, "value": 0.5}],
+        "labels": [{"response_id": ANSWER.id, "value": 0.5}],
     },
     "/v1/targets/resume": {"target": "simulator:biased"},
 }
@@ -121,7 +121,7 @@ def app(store: Store) -> FastAPI:
     now = datetime.now(UTC)
     for name, features in EXTRACTORS.items():
         store.extractors.announce(ExtractorStatus(name, "1", features, now))
-    store.records.write([make_traffic_monitor()])
+    store.records.write([make_traffic_monitor(), ANSWER])
     return api_on(store)
 
 
