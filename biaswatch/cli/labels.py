@@ -20,6 +20,7 @@ from biaswatch.exporting.label_requests import (
 )
 from biaswatch.exporting.label_tasks import Task, TaskFormat, tasks_text
 from biaswatch.local.connections import connected
+from biaswatch.local.run_results import corrections_of
 from biaswatch.readers.label_files import labels_in
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import escape, printable, terminal_table
@@ -211,7 +212,7 @@ def show(source: Source, server: Server = None, token: Token = None, as_json: Js
     async def work() -> tuple[Any, list[StoredLabel]]:
         async with connected(server, token, with_models=False) as client:
             run_id = await latest_round(client, source)
-            return await client.corrections(run_id), await stored_labels(client, run_id)
+            return await corrections_of(client, run_id), await stored_labels(client, run_id)
 
     found, labels = asyncio.run(work())
     differing = disagreements(labels)

@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 from biaswatch.exporting.label_tasks import Task
 from biaswatch.exporting.rows import runs_named
-from biaswatch.local.client import GatewayClient, path
+from biaswatch.local.client import GatewayClient
+from biaswatch.local.gateway_requests import path
 from services.gateway.exports.views import AnswersPage, ExportedAnswer
 from services.gateway.labels.requests import MOST_LABELS
 from services.gateway.labels.views import AcceptedLabels, LabelPlan, SampleProgress, StoredLabel

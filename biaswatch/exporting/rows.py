@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 
 from pydantic_core import to_jsonable_python
 
-from biaswatch.local.client import GatewayClient, path
+from biaswatch.local.client import GatewayClient
+from biaswatch.local.gateway_requests import path
 from services.gateway.exports.views import (
     AnswersPage,
     ExportedAnswer,

@@ -5,15 +5,14 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import httpx2
 from pydantic import TypeAdapter, ValidationError
 
-from biaswatch.local.gateway_requests import GatewayRequests
+from biaswatch.local.gateway_requests import GatewayRequests, path
 from services.gateway.administration.requests import PurgedTexts
 from services.gateway.channels.views import ChannelView, RetriedChannel
-from services.gateway.labels.views import RunCorrections
 from services.gateway.monitors.views import AlarmView, AppliedMonitor, MonitorStatus, MonitorView
 from services.gateway.monitors.window_views import WindowView
 from services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
@@ -127,10 +126,6 @@ class GatewayClient:
     async def diagnoses(self, run_id: str) -> list[Diagnosis]:
         """Return the findings of a run."""
         return await self._ask(list[Diagnosis], "GET", path("runs", run_id, "diagnoses"))
-
-    async def corrections(self, run_id: str) -> RunCorrections:
-        """Return what labels of people make of the findings of a run."""
-        return await self._ask(RunCorrections, "GET", path("runs", run_id, "corrections"))
 
     async def analysis(self, run_id: str) -> DeclaredAnalysis:
         """Return how a run is to be analysed, and how many answers it has."""
@@ -292,18 +287,3 @@ class GatewayClient:
                 " Use the same version of biaswatch on both sides."
             ) from None
         return found
-
-
-def path(*parts: str) -> str:
-    """Return the path of something by its name, whatever that is made of.
-
-    Raises
-    ------
-    UsageError
-        A name is empty.
-    """
-    if not all(parts):
-        raise UsageError(
-            "The name is empty. `biaswatch runs` and `monitor list` list those there are."
-        )
-    return "/v1/" + "/".join(quote(part, safe="") for part in parts)

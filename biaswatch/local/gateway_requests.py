@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 
@@ -96,3 +97,18 @@ class GatewayRequests:
     async def close(self) -> None:
         """Let go of the connection."""
         await self._http.aclose()
+
+
+def path(*parts: str) -> str:
+    """Return the path of something by its name, whatever that is made of.
+
+    Raises
+    ------
+    UsageError
+        A name is empty.
+    """
+    if not all(parts):
+        raise UsageError(
+            "The name is empty. `biaswatch runs` and `monitor list` list those there are."
+        )
+    return "/v1/" + "/".join(quote(part, safe="") for part in parts)

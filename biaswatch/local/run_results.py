@@ -6,8 +6,10 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from biaswatch.local.client import GatewayClient, path
+from biaswatch.local.client import GatewayClient
+from biaswatch.local.gateway_requests import path
 from services.gateway.dashboard.run_findings import strongest_first
+from services.gateway.labels.views import RunCorrections
 from services.gateway.runs.group_values import GroupValues
 from services.gateway.runs.provenance import RunProvenance
 from services.gateway.runs.views import RunImpact, RunProgress, StudyResults
@@ -72,7 +74,7 @@ async def run_results(
         await client.diagnoses(run_id),
         await client.assessments(run_id),
         await client.studies(run_id, count_failed=count_failed),
-        corrections=(await client.corrections(run_id)).corrections,
+        corrections=(await corrections_of(client, run_id)).corrections,
     )
 
 
@@ -87,3 +89,8 @@ async def with_background(client: GatewayClient, results: RunResults) -> RunResu
     }
     provenance = await client.read(RunProvenance, path("runs", run_id, "provenance"))
     return replace(results, provenance=provenance, values=values)
+
+
+async def corrections_of(client: GatewayClient, run_id: str) -> RunCorrections:
+    """Return what labels of people make of the findings of a run."""
+    return await client.read(RunCorrections, path("runs", run_id, "corrections"))

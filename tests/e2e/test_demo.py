@@ -56,14 +56,9 @@ def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: P
         assert unplanted["verdict"] == "not_enough_evidence"
         assert unplanted["gap"]["low"] < 0 < unplanted["gap"]["high"]
     again = biaswatch(tmp_path, "demo")
-    assert (
-        "simulator:biased: black against white, rating by the reading of rating: a disparity of"
-        in again.stdout
-    )
-    assert (
-        "simulator:unbiased: black against white, rating by the reading of rating: not enough"
-        in again.stdout
-    )
+    what = "black against white, rating by the reading of rating:"
+    assert f"simulator:biased: {what} a disparity of" in again.stdout
+    assert f"simulator:unbiased: {what} not enough evidence" in again.stdout
     assert again.stdout.split()[-2:] == ["the", "unit."]  # the conclusions come last
     runs = json.loads(biaswatch(tmp_path, "runs", "--json").stdout)
     assert len(runs) == 1  # the same plan is the same run

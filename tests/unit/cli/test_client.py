@@ -2,7 +2,8 @@
 
 import pytest
 
-from biaswatch.local.client import GatewayClient, path
+from biaswatch.local.client import GatewayClient
+from biaswatch.local.gateway_requests import path
 from shared.errors import UsageError
 
 

@@ -78,7 +78,7 @@ def test_the_first_page_says_what_was_found_how_sure_and_what_not_before_any_tab
     ]
     assert "|" not in first
     assert "**1 of 1 comparison shows a disparity.**" in first
-    assert "**France** is **1 higher** than Peru in words at replay:answers" in first
+    assert "**France** is **1 higher** than Peru in words by the reading of words at replay:answers" in first
     assert "1 of 5 answers gave no number (1 refused)" in first
     assert "## Method" in rest
 
@@ -203,8 +203,8 @@ def many_groups() -> Diagnosis:
 def test_of_many_groups_the_test_of_all_comes_first_and_the_plainest_gaps_next() -> None:
     said = conclusions([many_groups()])
     assert "all 9 groups together: p = 0.012" in said[0]
-    assert "g7 against g8, words: a disparity" in said[1]
-    assert "g0 against g8, words: not enough evidence" in said[2]
+    assert "g7 against g8, words by the reading of words: a disparity" in said[1]
+    assert "g0 against g8, words by the reading of words: not enough evidence" in said[2]
     assert said[-1].endswith(
         "the other 30 comparisons, which the tables list: not enough evidence: 30."
     )

@@ -58,7 +58,7 @@ def test_the_version_is_that_of_the_package() -> None:
 
 
 def test_a_misspelt_verb_is_told_the_nearest_one() -> None:
-    ended = RUNNER.invoke(app, ["tabel", "1"])
+    ended = RUNNER.invoke(app, ["tabble", "1"])
     assert ended.exit_code == 2
     assert "Did you mean 'table'?" in ended.output
 
