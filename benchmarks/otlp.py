@@ -72,23 +72,29 @@ Take = Callable[[Store, bytes], list[Exchange]]
 
 
 def main(answers: int) -> int:
-    """Print CPU time an answer in both formats, and their ratio, which may be 2."""
+    """Print memory and the ratio of CPU times as it goes, then both; the ratio may be 2."""
     rounds = max(1, answers // BATCH)
     with ExitStack() as opened:
         own = MeasuredFormat("our own format", _own_bodies(), _own, _opened(opened))
         otlp = MeasuredFormat("OTLP, protobuf", _otlp_bodies(), _otlp, _opened(opened))
-        early_mb = 0.0
-        for number in range(rounds):
+        for number in range(1, rounds + 1):
             own.take_next()
             otlp.take_next()
-            if number == rounds // 10:
-                early_mb = _resident_mb()
+            if number % max(1, rounds // 10) == 0:
+                print(
+                    f"{number * BATCH:>9,} answers: OTLP takes {_ratio(otlp, own):.2f} times the"
+                    f" CPU; {_resident_mb():.0f} MB",
+                    flush=True,
+                )
     for each in (own, otlp):
         print(each.in_words(rounds * BATCH))
-    ratio = (otlp.request_s + otlp.stage_s) / (own.request_s + own.stage_s)
-    print(f"memory: {early_mb:.0f} MB after a tenth, {_resident_mb():.0f} MB at the end")
+    ratio = _ratio(otlp, own)
     print(f"{rounds * BATCH:,} answers: OTLP takes {ratio:.2f} times the CPU (at most 2)")
     return int(ratio > 2)
+
+
+def _ratio(otlp: MeasuredFormat, own: MeasuredFormat) -> float:
+    return (otlp.request_s + otlp.stage_s) / (own.request_s + own.stage_s)
 
 
 def _opened(opened: ExitStack) -> Store:

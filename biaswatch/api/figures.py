@@ -18,6 +18,9 @@ def gap_figure(compared: Sequence[Mapping[str, Any]]) -> Any:
         matplotlib is not installed, or there is no gap.
     """
     try:
+        from matplotlib import rc_context
+
+        from biaswatch.render.figures import STYLE
         from biaswatch.render.figures.forest import ForestLine, forest
     except ModuleNotFoundError:
         raise UsageError(
@@ -31,4 +34,5 @@ def gap_figure(compared: Sequence[Mapping[str, Any]]) -> Any:
         lines.append(ForestLine(row["feature"], label, row["gap"], low, high, verdict))
     if not lines:
         raise UsageError("There is no gap to draw.")
-    return forest(lines, "Gaps between groups, ranked")
+    with rc_context(STYLE):
+        return forest(lines, "Gaps between groups, ranked")

@@ -18,7 +18,10 @@ def html_of(sentences: Iterable[str], tables: Mapping[str, Sequence[Mapping[str,
 
 
 def _table(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    names = list(dict.fromkeys(name for row in rows[:MOST_ROWS] for name in row))
+    # A column in which nothing stands is left out.
+    filled = (name for row in rows[:MOST_ROWS] for name in row if row[name] not in (None, ""))
+    said = set(filled)
+    names = [name for name in dict.fromkeys(n for row in rows for n in row) if name in said]
     head = "".join(f'<th style="{STYLE}">{escape(name)}</th>' for name in names)
     body = "".join(
         "<tr>" + "".join(f'<td style="{STYLE}">{_cell(row.get(n))}</td>' for n in names) + "</tr>"

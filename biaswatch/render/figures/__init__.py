@@ -35,6 +35,9 @@ COLOURS = ("#1f6f8b", "#b5482a", "#5b7f3a", "#7a4f8f", "#a8842c", "#4a4a4a", "#c
 """Apart for eyes of every kind, also in print."""
 MINUS = "\u2212"
 QUALITY = f"quality: 100 {MINUS} 20 x mean absolute error"
+STYLE: Any = {"font.size": FONT_SIZE, "text.parse_math": False, "svg.fonttype": "none"}
+"""Names come from suites and models: a dollar sign in them is no formula, and the words of an SVG
+stay words, which can be searched and read aloud."""
 LONGEST_LABEL = 60
 RECORDING_HASH = re.compile(r"-[0-9a-f]{12}\.jsonl$")
 """What the name of a kept recording ends with."""
@@ -61,11 +64,8 @@ def draw(results: RunResults, folder: Path) -> list[Path]:
             "Pictures need matplotlib: install biaswatch with the extra `figures`, or report"
             " without --figures."
         ) from None
-    # Names come from suites and models: a dollar sign in them is no formula, and the words of an
-    # SVG stay words, which can be searched and read aloud.
-    style: Any = {"font.size": FONT_SIZE, "text.parse_math": False, "svg.fonttype": "none"}
     written: list[Path] = []
-    with mpl.rc_context(style):
+    with mpl.rc_context(STYLE):
         for name, picture in _pictures():
             figure = picture(results)
             if figure is not None:
@@ -115,9 +115,9 @@ def new_figure(
 
     Rows are equally high unless their `heights` are given. Axes that are `shared` compare.
     """
-    from matplotlib.figure import Figure
+    from biaswatch.render.figures.shown_figure import ShownFigure
 
-    figure = Figure(figsize=(PAGE_WIDTH_IN, height_in), layout="constrained")
+    figure = ShownFigure(figsize=(PAGE_WIDTH_IN, height_in), layout="constrained")
     figure.suptitle(visible(title), fontsize=11, x=0.01, ha="left")
     axes = figure.subplots(
         down, across, squeeze=False, height_ratios=heights, sharex=shared, sharey=shared
