@@ -1,6 +1,7 @@
 """From a span or a log event to an answer: one convention reads it, a mapping says whose it is."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -50,6 +51,8 @@ class AnswerPart:
     facts: dict[str, str] = field(default_factory=dict)
     span: CallSpan | None = None
     """Where the call is in its owner's traces."""
+    redacted: dict[str, int] = field(default_factory=dict)
+    """How often something was replaced in its texts, by what stands there instead."""
 
     @property
     def whole(self) -> bool:
@@ -157,6 +160,7 @@ def joined(parts: Sequence[AnswerPart]) -> AnswerPart:
         {name: label for each in reversed(ordered) for name, label in each.groups.items()},
         {name: label for each in reversed(ordered) for name, label in each.facts.items()},
         _joined_span([each.span for each in ordered if each.span]),
+        dict(sum((Counter(each.redacted) for each in ordered), Counter())),
     )  # fmt: skip
 
 

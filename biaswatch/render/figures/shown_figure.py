@@ -5,7 +5,9 @@ from io import BytesIO
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from biaswatch.render.figures import DPI, STYLE
+from biaswatch.render.figures import STYLE
+
+SCREEN_DPI = 100
 
 
 class ShownFigure(Figure):
@@ -14,5 +16,5 @@ class ShownFigure(Figure):
     def _repr_png_(self) -> bytes:
         held = BytesIO()
         with rc_context(STYLE):
-            self.savefig(held, format="png", dpi=DPI)
+            self.savefig(held, format="png", dpi=SCREEN_DPI)
         return held.getvalue()

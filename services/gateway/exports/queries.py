@@ -86,7 +86,7 @@ class ExportQueries:
         measured: dict[str, list[Features]] = defaultdict(list)
         for each in self._store.records.by_key(Features, "response_id", ids):
             measured[each.response_id].append(each)
-        pinned = () if run.window else run.extractors
+        pinned = () if run is None or run.window else run.extractors
         every: list[ExportedFeatures] = []
         for id_ in ids:
             every += exported_features(id_, measured[id_], pinned)
@@ -104,19 +104,25 @@ class ExportQueries:
         if monitor.plan.traffic is not None:
             windows = self._store.window_answers.latest(monitor.monitor_id, MOST_RUNS)
             found |= {each.of.run_id: each.of.window.begins for each in windows}
+            for run_id in self._store.records.missing(Run, found):
+                if not self._has_answers(run_id):  # all that was sent in for it was refused
+                    del found[run_id]
         runs = [MonitorRun(run_id=run_id, at=at) for run_id, at in found.items()]
         wanted = [each for each in runs if since is None or each.at >= since]
         return sorted(wanted, key=lambda each: (each.at, each.run_id))
 
-    def _page(self, run_id: str, asked: ExportFilter) -> tuple[Run, list[Found], str | None]:
+    def _page(self, run_id: str, asked: ExportFilter) -> tuple[Run | None, list[Found], str | None]:
+        """Return the run, which a window that is not read yet has not, and answers of it."""
         run = next(self._store.records.get(Run, [run_id]), None)
-        if run is None:
+        if run is None and not self._has_answers(run_id):
             raise NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
-        suite = self._store.suites.get(run.suite_hash)
-        found, after = (
-            self._of_window(run, asked) if suite is None else self._planned(run, suite, asked)
-        )
-        return run, found, after
+        suite = None if run is None else self._store.suites.get(run.suite_hash)
+        if run is None or suite is None:
+            return run, *self._of_window(run_id, asked)
+        return run, *self._planned(run, suite, asked)
+
+    def _has_answers(self, run_id: str) -> bool:
+        return bool(self._store.records.ids_of_run(Response, run_id, after="", most=1))
 
     def _planned(
         self, run: Run, suite: Suite, asked: ExportFilter
@@ -133,10 +139,10 @@ class ExportQueries:
         ]
         return found, str(first + len(probes)) if len(probes) == asked.limit else None
 
-    def _of_window(self, run: Run, asked: ExportFilter) -> tuple[list[Found], str | None]:
+    def _of_window(self, run_id: str, asked: ExportFilter) -> tuple[list[Found], str | None]:
         """Return answers of production traffic in the order of their ids."""
         ids: Sequence[str] = self._store.records.ids_of_run(
-            Response, run.id, after=asked.after, most=asked.limit
+            Response, run_id, after=asked.after, most=asked.limit
         )
         stored = {each.id: each for each in self._store.records.get(Response, ids)}
         found: list[Found] = [

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from shared.contracts import ExtractorPin, Features, Message, Probe, Response
+from shared.contracts import ExtractorPin, Features, Message, Probe, Purpose, Response
 
 NOT_ARRIVED = "did not arrive"
 
@@ -24,7 +24,7 @@ class ExportedAnswer(ExportedBody):
     key: str
     """The probe's name in its suite, or the sender's id of a production answer."""
     at: datetime | None
-    """When it came, or was taken in; null where none came."""
+    """When it came; of production answers, when they were given. Null where none came."""
     target: str
     scaffold: str
     repeat: int
@@ -95,6 +95,8 @@ def exported_answer(probe: Probe, response_id: str, response: Response | None) -
     )
     # The stored question: that of the suite would be a text which may not be read, or is purged.
     asked = response.probe
+    if probe.purpose is Purpose.PRODUCTION:
+        said["at"] = asked.at
     return ExportedAnswer.model_validate(
         {**plan, **said, "messages": asked.messages, "baseline": asked.baseline}
     )

@@ -1,7 +1,7 @@
 """Signals become exchanges: at once where one tells all, else when the rest has come."""
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -101,7 +101,8 @@ class SignalIntake:
                     )
                 except NotFoundError as error:
                     found, wrong = [], [str(error)] * len(some)
-                taken.exchanges += found
+                marks = {each.key: each.redacted for each in some if each.redacted}
+                taken.exchanges += [_marked(each, marks.get(each.key, {})) for each in found]
                 taken.refused += wrong
         OTLP_SIGNALS.labels("answer").inc(len(taken.exchanges))
         OTLP_SIGNALS.labels("refused").inc(len(taken.refused))
@@ -119,18 +120,24 @@ class SignalIntake:
 
     def _kept(self, part: AnswerPart) -> WaitingPart:
         """Return a part as the store keeps it: without what the redaction finds."""
-        content = part.content
+        content, counts = part.content, Counter[str]()
+
+        def redacted(text: str) -> str:
+            found = self._redaction(text)
+            counts.update(found.counts)
+            return found.text
+
+        asked = tuple(
+            each.model_copy(update={"content": redacted(each.content)}) for each in content.asked
+        )
+        said = None if content.text is None else redacted(content.text)
+        for name, times in counts.items():
+            REDACTIONS.labels(name).inc(times)
         found = replace(
             part,
             unit=self._named(part.unit),
-            content=replace(
-                content,
-                asked=tuple(
-                    each.model_copy(update={"content": self._redacted(each.content)})
-                    for each in content.asked
-                ),
-                text=None if content.text is None else self._redacted(content.text),
-            ),
+            content=replace(content, asked=asked, text=said),
+            redacted=dict(counts),
         )
         body = _PART.dump_json(found, exclude_defaults=True)
         digest = hashlib.sha256(_PART.dump_json(part)).hexdigest()[:32]
@@ -138,13 +145,6 @@ class SignalIntake:
             self._store.tenant, part.source, part.key[:512], digest, self._now(),
             part.is_span, content.answered, body.decode(),
         )  # fmt: skip
-
-    def _redacted(self, text: str) -> str:
-        """Return a text without what the redaction finds, which is counted."""
-        found = self._redaction(text)
-        for name, times in found.counts.items():
-            REDACTIONS.labels(name).inc(times)
-        return found.text
 
     def _named(self, unit: str | None) -> str | None:
         redacted = unit is not None and self._redaction(unit).counts
@@ -192,6 +192,14 @@ class JoinedAnswers:
             scope = Scope(tenant=tenant)
             self._intakes[tenant] = self._intake(self._store.scoped(lambda: scope))
         return self._intakes[tenant]
+
+
+def _marked(exchange: Exchange, redacted: Mapping[str, int]) -> Exchange:
+    """Return an exchange that says what was replaced in it while its parts waited."""
+    if not redacted:
+        return exchange
+    counts = Counter(exchange.redacted) + Counter(redacted)
+    return exchange.model_copy(update={"redacted": dict(sorted(counts.items()))})
 
 
 def _numbered(exchange: Exchange, first: Mapping[str, datetime]) -> Exchange:

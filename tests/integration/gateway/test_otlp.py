@@ -238,6 +238,7 @@ async def test_a_span_and_its_log_events_in_several_batches_are_one_exchange(
     assert [each.content for each in exchange.asked] == ["I am [email]."]
     assert (exchange.text, exchange.unit_id) == ("Hello.", "u-1")
     assert exchange.groups == {"gender": "female"}
+    assert exchange.redacted == {"email": 1}
 
 
 async def test_events_whose_span_never_comes_are_an_answer_without_a_user(

@@ -1,0 +1,255 @@
+"""A log of any format, diagnosed as it is, has the numbers of the same answers watched live."""
+
+import asyncio
+import csv
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from biaswatch.exporting.files import write_rows
+from biaswatch.exporting.rows import exported_rows, runs_named
+from biaswatch.importing.formats import LogFormat
+from biaswatch.local.client import GatewayClient
+from services.gateway.app import web_app
+from services.gateway.settings import GatewaySettings
+from shared.contracts import Method, WatchedFeature
+from shared.conventions.answers import part_of, sent_fields
+from shared.conventions.mapping import MappingFile
+from shared.runtime.web import web_server
+from shared.store import Store, migrate
+from tests.support.api import CheckedPublisher
+from tests.support.commands import CommandLine
+from tests.support.otlp import json_of, make_event, make_span
+from tests.support.records import make_traffic_monitor
+from tests.support.watched_answers import take_in, watch
+
+ANSWERS = 48
+WORDS = ("Happy to help, what a lovely day!", "No.", "It is late, which is awful.", "Certainly.")
+NOW = datetime.now(UTC)
+SECONDS = int(NOW.timestamp())
+NO_WORDS = {"gen_ai.input.messages": None, "gen_ai.output.messages": None}
+MAPPING = "groups: {gender: metadata.gender}\n"
+
+
+def text(n: int) -> str | None:
+    """Return what was answered; two calls failed."""
+    return None if n % 24 == 23 else f"{WORDS[(n * 7 + n // 5) % 4]} {WORDS[(n // 3) % 4]}"
+
+
+def key(n: int) -> str:
+    return f"{n + 1:032x}-{n + 1:016x}"
+
+
+def asked(n: int) -> list[dict[str, str]]:
+    return [{"role": "user", "content": f"Question {n}?"}]
+
+
+def metadata(n: int) -> dict[str, str]:
+    return {"gender": "female" if n % 2 else "male"}
+
+
+def unit(n: int) -> str:
+    return f"u-{n // 2}" if n % 3 else f"v-{n}"
+
+
+def chat(n: int) -> dict[str, Any]:
+    """Return the body of a reply of Chat Completions."""
+    message = {"role": "assistant", "content": text(n)}
+    choices = [] if text(n) is None else [{"index": 0, "message": message, "finish_reason": "stop"}]
+    return {"id": f"chatcmpl-{n}", "created": SECONDS, "model": "model", "choices": choices}
+
+
+def failed(n: int) -> dict[str, Any] | None:
+    return {"code": "error", "message": "It did not answer."} if text(n) is None else None
+
+
+def openai_row(n: int) -> dict[str, Any]:
+    return {"id": key(n), "request": {"messages": asked(n), "user": unit(n)}, "response": chat(n),
+            "error": failed(n), "metadata": metadata(n)}  # fmt: skip
+
+
+def batch_row(n: int) -> dict[str, Any]:
+    return {"custom_id": key(n), "response": {"status_code": 200, "body": chat(n)},
+            "error": failed(n), "user": unit(n), "metadata": metadata(n)}  # fmt: skip
+
+
+def langfuse_row(n: int) -> dict[str, Any]:
+    said = None if text(n) is None else {"role": "assistant", "content": text(n)}
+    return {"id": key(n), "traceId": f"t-{n}", "type": "GENERATION", "model": "model",
+            "input": asked(n), "output": said, "level": "ERROR" if said is None else "DEFAULT",
+            "endTime": NOW.isoformat(), "userId": unit(n),
+            "metadata": json.dumps(metadata(n))}  # fmt: skip
+
+
+def openinference_row(n: int) -> dict[str, Any]:
+    said = [] if text(n) is None else [
+        {"message.role": "assistant", "message.content": text(n)}
+    ]  # fmt: skip
+    return {"context.span_id": key(n), "span_kind": "LLM", "end_time": NOW.isoformat(),
+            "status_code": "OK" if said else "ERROR", "attributes.llm.model_name": "model",
+            "attributes.user.id": unit(n), "metadata": metadata(n),
+            "attributes.llm.input_messages": [
+                {f"message.{name}": each for name, each in asked(n)[0].items()}],
+            "attributes.llm.output_messages": said}  # fmt: skip
+
+
+def own_row(n: int) -> dict[str, Any]:
+    said = {"reason": "error"} if text(n) is None else {"text": text(n)}
+    return {"id": key(n), "at": NOW.isoformat(), "prompt": f"Question {n}?", "unit": unit(n),
+            "model": "model", "metadata": metadata(n), **said}  # fmt: skip
+
+
+def signals_of(n: int) -> list[Any]:
+    """Return the span of a call, and its log events where the words come apart."""
+    at_ns = SECONDS * 10**9
+    fields: dict[str, Any] = {"user.id": unit(n), "biaswatch.group.gender": metadata(n)["gender"]}
+    if text(n) is None:
+        return [make_span(n, at_ns=at_ns, attributes={**NO_WORDS, **fields}, error="error")]
+    if n % 4 == 0:
+        events = [
+            make_event(n, "gen_ai.user.message", {"content": f"Question {n}?"}, at_ns),
+            make_event(n, "gen_ai.choice", {"index": 0, "message": {"content": text(n)}}, at_ns),
+        ]
+        return [make_span(n, at_ns=at_ns, attributes={**NO_WORDS, **fields}), *events]
+    said = [{"role": "assistant", "parts": [{"type": "text", "content": text(n)}]}]
+    return [make_span(n, at_ns=at_ns, attributes={**fields, "gen_ai.output.messages": said})]
+
+
+def write_lines(path: Path, row: Callable[[int], dict[str, Any]]) -> Path:
+    path.write_text("\n".join(json.dumps(row(n)) for n in range(ANSWERS)))
+    return path
+
+
+def write_otlp(path: Path) -> Path:
+    """Write what a collector's file exporter writes: several signals a line, words later."""
+    every = [signals_of(n) for n in range(ANSWERS)]
+    first = [json_of([each[0] for each in every[start : start + 7]]) for start in range(0, 48, 7)]
+    rest = [json_of(each[1:]) for each in every if len(each) > 1]
+    path.write_text("\n".join(json.dumps(each) for each in [*first, *rest]))
+    return path
+
+
+def flat_rows() -> list[dict[str, Any]]:
+    rows = [own_row(n) for n in range(ANSWERS)]
+    for each in rows:
+        each["groups.gender"] = each.pop("metadata")["gender"]
+    return rows
+
+
+def write_csv(path: Path) -> Path:
+    rows = flat_rows()
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def write_parquet(path: Path) -> Path:
+    pd.DataFrame(flat_rows()).to_parquet(path)
+    return path
+
+
+WRITERS: dict[LogFormat, Callable[[Path], Path]] = {
+    LogFormat.OTLP: lambda folder: write_otlp(folder / "log.json"),
+    LogFormat.OPENAI: lambda folder: write_lines(folder / "log.jsonl", openai_row),
+    LogFormat.OPENAI_BATCH: lambda folder: write_lines(folder / "log.jsonl", batch_row),
+    LogFormat.LANGFUSE: lambda folder: write_lines(folder / "log.jsonl", langfuse_row),
+    LogFormat.OPENINFERENCE: lambda folder: write_lines(folder / "log.jsonl", openinference_row),
+    LogFormat.JSONL: lambda folder: write_lines(folder / "log.jsonl", own_row),
+    LogFormat.CSV: lambda folder: write_csv(folder / "log.csv"),
+    LogFormat.PARQUET: lambda folder: write_parquet(folder / "log.parquet"),
+}
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    return CommandLine(tmp_path_factory.mktemp("state") / "state")
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the export of the answers, watched live as the spans that they are."""
+    folder = tmp_path_factory.mktemp("live")
+    url = f"sqlite:///{folder / 'store.db'}"
+    migrate(url)
+    watched = WatchedFeature(
+        extractor="vader", feature="sentiment", high=1, low=-1, method=Method.TWO_GROUPS
+    )
+    monitor = make_traffic_monitor(plan=make_traffic_monitor().plan.model_copy(
+        update={"features": (watched,)}))  # fmt: skip
+    with Store.open(url) as store:
+        watch(store, monitor)
+        take_in(store, "support", [_whole(n) for n in range(ANSWERS)], ["vader"])
+        return asyncio.run(_exported(store, folder / "live.parquet"))
+
+
+def _whole(n: int) -> dict[str, Any]:
+    """Return an answer as the span of its call tells it, all at once."""
+    span = signals_of(n)[0]
+    said = [{"role": "assistant", "parts": [{"type": "text", "content": text(n)}]}]
+    words = {} if text(n) is None else {"gen_ai.output.messages": said}
+    whole = make_span(
+        n, at_ns=span.at_ns, attributes={**span.attributes, **words}, error=span.error
+    )
+    part = part_of(whole, MappingFile())
+    assert part is not None
+    return sent_fields(part)
+
+
+async def _exported(store: Store, path: Path) -> Path:
+    app = web_app(GatewaySettings(), store, CheckedPublisher())  # type: ignore[arg-type]
+    async with web_server(app, "127.0.0.1", 0) as port:
+        client = GatewayClient(f"http://127.0.0.1:{port}", None)
+        try:
+            runs = await runs_named(client, "support", None)
+            assert await write_rows(exported_rows(client, runs), path) == ANSWERS
+        finally:
+            await client.close()
+    return path
+
+
+def numbers(printed: str) -> dict[str, list[str]]:
+    """Return every number of a diagnosis, whatever its columns are called."""
+    names = {"feature", "dimension", "domain"}
+    parts: dict[str, list[dict[str, Any]]] = json.loads(printed.replace('"groups.', '"'))
+    return {
+        part: sorted(
+            json.dumps({n: v for n, v in row.items() if n not in names}, sort_keys=True)
+            for row in parts[part]
+        )
+        for part in ("summary", "comparisons", "missingness", "overall", "disparity")
+    }
+
+
+@pytest.fixture(scope="module")
+def watched(live: Path, command: CommandLine) -> dict[str, list[str]]:
+    """Return the numbers of the export."""
+    ran = command(
+        "diagnose", str(live), "--group", "groups.gender", "--feature", "vader.sentiment",
+        "--unit", "unit", "--json",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return numbers(ran.stdout)
+
+
+@pytest.mark.parametrize("format_", WRITERS)
+def test_a_log_has_the_numbers_of_the_same_answers_watched_live(
+    format_: LogFormat, tmp_path: Path, command: CommandLine, watched: dict[str, list[str]]
+) -> None:
+    (tmp_path / "map.yaml").write_text(MAPPING)
+    path = WRITERS[format_](tmp_path)
+    mapped = [] if format_ in {LogFormat.OTLP, LogFormat.CSV, LogFormat.PARQUET} else [
+        "--map", str(tmp_path / "map.yaml")
+    ]  # fmt: skip
+    ran = command(
+        "diagnose", str(path), "--extract", "vader", "--group", "gender",
+        "--feature", "sentiment", "--json", *mapped,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert numbers(ran.stdout) == watched

@@ -1,0 +1,45 @@
+"""Production answers as they are taken in, measured and stored, without a bus in between."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from services.extractor.handlers.loading import load
+from services.extractor.handlers.measuring import MeasureResponses
+from services.gateway.traffic.ingestion import ExchangeIngestion
+from shared.contracts import ExtractorStatus, Monitor, Record, Response
+from shared.store import Store
+
+AT_ONCE = 500
+
+
+def watch(store: Store, monitor: Monitor) -> None:
+    """Store a monitor, and announce the extractors that it asks for."""
+    now = datetime.now(UTC)
+    for name, extractor in load(monitor.plan.extractors).items():
+        store.extractors.announce(ExtractorStatus(name, "1", tuple(extractor.features), now))
+    store.records.write([monitor])
+
+
+def take_in(
+    store: Store, source: str, answers: Iterable[dict[str, Any]], extractors: Sequence[str]
+) -> list[Response]:
+    """Take answers in as the gateway does, measure them, and store all of it.
+
+    Raises
+    ------
+    ValueError
+        One of the answers is refused.
+    """
+    ingestion = ExchangeIngestion(store, now=lambda: datetime.now(UTC))
+    measure = MeasureResponses(load(extractors), store.baselines, now=lambda: datetime.now(UTC))
+    every, responses = list(answers), []
+    for start in range(0, len(every), AT_ONCE):
+        exchanges, wrong = ingestion.exchanges_one_by_one(source, every[start : start + AT_ONCE])
+        if wrong:
+            raise ValueError(wrong[0])
+        some = list(ingestion(exchanges))
+        written: list[Record] = [*some, *measure(some)]
+        store.records.write(written)
+        responses += some
+    return responses
