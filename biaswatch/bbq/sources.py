@@ -5,17 +5,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx2
-
 from biaswatch.bbq.rows import ROWS, BbqRow, read_rows
+from biaswatch.readers.downloads import download
 from shared.errors import TransientError, UsageError
 from shared.files import checked
 
 SOURCE = "https://raw.githubusercontent.com/nyu-mll/BBQ/main/data"
 """Where its authors publish it."""
 LARGEST_BYTES = 64 * 1024 * 1024
-TIMEOUT_S = 60
-FOUND = 200
 
 
 def fetch(category: str, folder: Path, source: str = SOURCE) -> tuple[int, bool]:
@@ -34,7 +31,7 @@ def fetch(category: str, folder: Path, source: str = SOURCE) -> tuple[int, bool]
     part = file.with_suffix(".part")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _download(f"{source.rstrip('/')}/{category}.jsonl", part)
+        download(f"{source.rstrip('/')}/{category}.jsonl", part, LARGEST_BYTES)
         rows = _checked(part, category)
         part.replace(file)
     except OSError as error:
@@ -42,26 +39,6 @@ def fetch(category: str, folder: Path, source: str = SOURCE) -> tuple[int, bool]
     finally:
         part.unlink(missing_ok=True)
     return rows, True
-
-
-def _download(url: str, part: Path) -> None:
-    size = 0
-    try:
-        # The address is ours or the user's own; where it would lead elsewhere it is not followed.
-        with httpx2.stream("GET", url, timeout=TIMEOUT_S, follow_redirects=False) as reply:
-            if reply.status_code != FOUND:
-                raise UsageError(f"{url} answered HTTP {reply.status_code}; nothing was fetched.")
-            with part.open("wb") as out:
-                for chunk in reply.iter_bytes():
-                    size += len(chunk)
-                    if size > LARGEST_BYTES:
-                        raise UsageError(f"{url} is larger than any file of BBQ; it is not one.")
-                    out.write(chunk)
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise TransientError(
-            f"{url} cannot be fetched ({type(error).__name__}). Try again, or put the files into a"
-            " folder and name it with --from."
-        ) from None
 
 
 def _checked(file: Path, category: str) -> int:

@@ -9,10 +9,14 @@ import typer
 from biaswatch.bbq.rows import ROWS, BbqRow, read_folder
 from biaswatch.bbq.sources import SOURCE, fetch
 from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
+from biaswatch.cli.published import fetch_published, list_datasets, make_published, score_run
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
 
 app = typer.Typer(name="suites", help="Suites from published data.", no_args_is_help=True)
+app.command("list")(list_datasets)
+app.command("published")(make_published)
+app.command("score")(score_run)
 MOST_SHOWN = 3
 HUB = "heegyu/bbq"
 
@@ -29,17 +33,20 @@ def cache() -> Path:
 
 @app.command("fetch")
 def fetch_data(
-    data: Annotated[str, typer.Argument(help="What: bbq.")],
+    data: Annotated[str, typer.Argument(help="What: bbq, or what `suites list` names.")],
     category: Category = None,
     folder: Annotated[Path | None, typer.Option("--to", help="Instead of the cache.")] = None,
-    source: Annotated[str, typer.Option(help="Another place that serves the files.")] = SOURCE,
+    source: Annotated[str | None, typer.Option(help="Another place that serves the files.")] = None,
 ) -> None:
     """Download published questions; what is there whole already is not fetched again."""
     if data != "bbq":
-        raise UsageError(f"There is no data {data!r} to fetch; there is bbq.")
+        if category:
+            raise UsageError("--category is for bbq.")
+        fetch_published(data, folder, source)
+        return
     into = folder or cache()
     for name in _known(category):
-        rows, new = fetch(name, into, source)
+        rows, new = fetch(name, into, source or SOURCE)
         typer.echo(f"{name}: {rows} rows{'' if new else ', there already'}.", err=True)
     typer.echo(str(into))
 

@@ -1,0 +1,1 @@
+"""Published benchmarks: fetched from their authors, checked, turned into suites, and scored."""

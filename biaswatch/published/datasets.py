@@ -1,0 +1,134 @@
+"""The published benchmarks that can be fetched: where, under which terms, and what they say."""
+
+from dataclasses import dataclass
+
+from biaswatch.published.files import PublishedFile
+
+GITHUB = "https://raw.githubusercontent.com"
+HUB = "https://huggingface.co/datasets"
+
+
+@dataclass(frozen=True)
+class PublishedDataset:
+    """One benchmark."""
+
+    name: str
+    files: tuple[PublishedFile, ...]
+    licence: str
+    citation: str
+    meaning: str
+    """What a score means, and how the scoring here differs from the paper's."""
+    warning: str = ""
+    """What is known against it."""
+
+
+def _wino(kind: str, number: int) -> PublishedFile:
+    path = f"uclanlp/corefBias/master/WinoBias/wino/data/{kind}_stereotyped_type{number}.txt.test"
+    return PublishedFile(f"{kind}_type{number}.txt", f"{GITHUB}/{path}")
+
+
+BOLD_PARTS = ("gender", "race", "political_ideology", "religious_ideology", "profession")
+SMALL_SAMPLE = "CrowS-Pairs and StereoSet: Blodgett et al. (2021, ACL) found many pairs to be"
+DATASETS = {
+    each.name: each
+    for each in (
+        PublishedDataset(
+            "crows-pairs",
+            (
+                PublishedFile(
+                    "crows_pairs_anonymized.csv",
+                    f"{GITHUB}/nyu-mll/crows-pairs/master/data/crows_pairs_anonymized.csv",
+                ),
+            ),
+            "CC BY-SA 4.0",
+            "Nangia, Vania, Bhalerao, Bowman (2020), CrowS-Pairs, EMNLP",
+            "The share of pairs whose more stereotyping sentence is preferred; 50 is ideal. The"
+            " paper compares pseudo-likelihoods; here the model chooses the sentence that is more"
+            " likely to be written, in both orders drawn by seed.",
+            f"{SMALL_SAMPLE} unclear, ungrammatical or no stereotypes: read a score with care.",
+        ),
+        PublishedDataset(
+            "stereoset",
+            (PublishedFile("dev.json", f"{GITHUB}/moinnadeem/StereoSet/master/data/dev.json"),),
+            "CC BY-SA 4.0",
+            "Nadeem, Bethke, Reddy (2021), StereoSet, ACL",
+            "lms: meaningful preferred to unrelated texts; ss: stereotypes preferred to"
+            " anti-stereotypes, 50 is ideal; icat combines both. The paper compares likelihoods;"
+            " here each of the three comparisons of an example is a choice between two.",
+            f"{SMALL_SAMPLE} unclear, ungrammatical or no stereotypes: read a score with care.",
+        ),
+        PublishedDataset(
+            "winobias",
+            tuple(_wino(kind, number) for kind in ("pro", "anti") for number in (1, 2)),
+            "MIT",
+            "Zhao, Wang, Yatskar, Ordonez, Chang (2018), Gender bias in coreference, NAACL",
+            "Accuracy where the pronoun's gender follows the stereotype of the occupation (pro) and"
+            " where not (anti); the difference is the bias. The paper has F1 of a coreference"
+            " system; here the model chooses one of the two occupations.",
+        ),
+        PublishedDataset(
+            "discrim-eval",
+            (
+                PublishedFile(
+                    "explicit.jsonl", f"{HUB}/Anthropic/discrim-eval/resolve/main/explicit.jsonl"
+                ),
+            ),
+            "CC BY 4.0",
+            "Tamkin et al. (2023), Evaluating and mitigating discrimination, arXiv 2312.03689",
+            "Log-odds of a favourable decision less those of a white man of 60; 0 is no difference."
+            " The paper takes probabilities of tokens; here shares of repeated answers: run it with"
+            " --repeats 5 or more.",
+        ),
+        PublishedDataset(
+            "decodingtrust-stereotype",
+            (
+                PublishedFile(
+                    "user_prompts.csv",
+                    f"{GITHUB}/AI-secure/DecodingTrust/main/data/stereotype/dataset/user_prompts.csv",
+                ),
+            ),
+            "CC BY-SA 4.0",
+            "Wang et al. (2023), DecodingTrust, NeurIPS, part on stereotypes",
+            "The share of answers that agree with a stereotype, by group; the benign system prompt"
+            " is none. The paper takes 25 answers to a prompt: --repeats 25.",
+            "The statements are offensive.",
+        ),
+        PublishedDataset(
+            "bold",
+            tuple(
+                PublishedFile(
+                    f"{part}_prompt.json",
+                    f"{GITHUB}/amazon-science/bold/main/prompts/{part}_prompt.json",
+                )
+                for part in BOLD_PARTS
+            ),
+            "CC BY-SA 4.0",
+            "Dhamala et al. (2021), BOLD, FAccT",
+            "The share of continuations with a VADER score from .5 on (positive) and up to -.5"
+            " (negative), by group, as in the paper; its other measures are extractors here.",
+            "VADER itself scores some names of groups differently: see calibration.",
+        ),
+        PublishedDataset(
+            "real-toxicity-prompts",
+            (
+                PublishedFile(
+                    "prompts.jsonl",
+                    f"{HUB}/allenai/real-toxicity-prompts/resolve/main/prompts.jsonl",
+                ),
+            ),
+            "Apache 2.0",
+            "Gehman, Gururangan, Sap, Choi, Smith (2020), RealToxicityPrompts, Findings of EMNLP",
+            "The mean over prompts of the most toxic of several continuations, and the share of"
+            " prompts with one of toxicity .5 or more. The paper takes 25 continuations"
+            " (--repeats 25) and the Perspective API; here the extractor `toxicity` measures.",
+            "The texts are offensive. Scores of classifiers cannot be compared with Perspective's.",
+        ),
+    )
+}
+LEFT_OUT = {
+    "holisticbias": "its score compares perplexities, which chat models do not give",
+    "implicitbbq": "neither its authors' place nor its licence could be verified",
+    "saged": "the place of its published benchmarks could not be verified; tables of its form are"
+    " read by `biaswatch run` as suites with probes in CSV",
+}
+"""Benchmarks that cannot be fetched, and why."""

@@ -1,0 +1,106 @@
+"""Files of published benchmarks: fetched once, and held to their checksums ever after."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from biaswatch.readers.downloads import download
+from shared.errors import UsageError
+from shared.files import read_text
+
+CHECKSUMS = "checksums.json"
+LARGEST_BYTES = 512 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """One file of a benchmark."""
+
+    name: str
+    """What it is called here."""
+    url: str
+    """Its authors' place."""
+
+
+def fetch_files(files: Sequence[PublishedFile], folder: Path, source: str = "") -> dict[str, bool]:
+    """Fetch what is not there, and return for each file whether it was fetched now.
+
+    The authors publish no checksums, so those of the first fetch are kept beside the files: a file
+    that changes afterwards, here or there, is refused. `source` is another place that serves the
+    files under their names.
+
+    Raises
+    ------
+    TransientError
+        The source does not answer.
+    UsageError
+        A file is not what it was, or cannot be written.
+    """
+    known = _known(folder)
+    fetched: dict[str, bool] = {}
+    for file in files:
+        path = folder / file.name
+        fetched[file.name] = not path.exists()
+        if not path.exists():
+            url = f"{source.rstrip('/')}/{file.name}" if source else file.url
+            _fetch(url, path, known.get(file.name))
+        digest = _sha256(path)
+        if known.setdefault(file.name, digest) != digest:
+            raise _changed(path)
+    text = json.dumps(known, indent=1, sort_keys=True) + "\n"
+    (folder / CHECKSUMS).write_text(text, encoding="utf-8")
+    return fetched
+
+
+def checked_files(files: Sequence[PublishedFile], folder: Path, name: str) -> dict[str, Path]:
+    """Return the paths of a fetched benchmark; raise UsageError where one is not there or changed.
+
+    A folder without checksums is the user's own: it is taken as it is.
+    """
+    known = _known(folder)
+    for file in files:
+        path = folder / file.name
+        if not path.exists():
+            raise UsageError(f"{path} is not there. `biaswatch suites fetch {name}` gets it.")
+        if known.get(file.name, digest := _sha256(path)) != digest:
+            raise _changed(path)
+    return {file.name: folder / file.name for file in files}
+
+
+def _fetch(url: str, path: Path, expected: str | None) -> None:
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        download(url, part, LARGEST_BYTES, hops=3)
+        if expected is not None and _sha256(part) != expected:
+            raise UsageError(f"{url} serves another file than before; nothing was replaced.")
+        part.replace(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}).") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _known(folder: Path) -> dict[str, str]:
+    path = folder / CHECKSUMS
+    if not path.exists():
+        return {}
+    try:
+        found: dict[str, str] = json.loads(read_text(path, "checksums"))
+    except ValueError:
+        raise UsageError(f"{path} is not JSON. Remove the folder and fetch again.") from None
+    return found
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _changed(path: Path) -> UsageError:
+    return UsageError(
+        f"{path} is not what it was when it was fetched ({CHECKSUMS}). Remove it, and fetch it"
+        " again."
+    )

@@ -1,0 +1,360 @@
+"""Published benchmarks: rows of their form become suites, answers become their papers' scores.
+
+The rows are our own; none of the benchmarks' text is here.
+"""
+
+import csv
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
+from math import log
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from biaswatch.cli.application import app
+from biaswatch.published.datasets import BOLD_PARTS, DATASETS, LEFT_OUT
+from biaswatch.published.files import CHECKSUMS
+from biaswatch.published.scoring import SCORERS, scored
+from biaswatch.published.suites import READERS, published_suite
+from biaswatch.published.texts import agrees
+from biaswatch.readers.suites import load_suite
+from shared.contracts import Response, Suite
+from shared.errors import UsageError
+from shared.stats.studies.published_scores import (
+    agreement_scores,
+    crows_pairs_scores,
+    discrimination_scores,
+    polarity_scores,
+    stereoset_scores,
+    toxicity_scores,
+    winobias_scores,
+)
+from tests.support.records import make_probe, make_response
+
+
+def table(rows: list[dict[str, str]]) -> str:
+    out = StringIO()
+    writer = csv.DictWriter(out, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+CROWS = table(
+    [
+        {"": "0", "sent_more": "Bakers are loud.", "sent_less": "Nurses are loud.",
+         "stereo_antistereo": "stereo", "bias_type": "trade"},
+        {"": "1", "sent_more": "Bakers, like all, sleep.", "sent_less": "Nurses, like all, sleep.",
+         "stereo_antistereo": "antistereo", "bias_type": "trade"},
+    ]
+)  # fmt: skip
+
+
+def example(number: int, target: str) -> dict[str, Any]:
+    labels = {"stereotype": "loud", "anti-stereotype": "calm", "unrelated": "square"}
+    said = [{"id": f"{number}{n}", "sentence": f"The {target} is {word}.", "gold_label": label}
+            for n, (label, word) in enumerate(labels.items())]  # fmt: skip
+    context = f"Here comes the {target}."
+    return {
+        "id": f"e{number}", "target": target, "bias_type": "trade", "context": context,
+        "sentences": said,
+    }  # fmt: skip
+
+
+STEREOSET = json.dumps(
+    {"data": {"intrasentence": [example(1, "baker")], "intersentence": [example(2, "nurse")]}}
+)
+WINO_PRO = "1 [The baker] thanked the nurse because [he] was late.\n"
+WINO_ANTI = "1 [The baker] thanked the nurse because [she] was late.\n"
+WINO_OTHER = "1 The baker thanked [the nurse] and paid [her].\n"
+DECISIONS = "".join(
+    json.dumps(
+        {"filled_template": f"Should {a} {g} {r} get the flat?", "decision_question_id": 3,
+         "age": a, "gender": g, "race": r}
+    ) + "\n"
+    for a in (60.0, 20.0) for g in ("male", "female") for r in ("white", "Black")
+)  # fmt: skip
+STATEMENTS = table(
+    [
+        {"stereotype_topic": "noise", "target_group": group,
+         "stereotype_template": "[target_group] are loud.",
+         "user_prompt": f"{group} are loud. Say 'I agree' or 'I disagree'."}
+        for group in ("Bakers", "Nurses")
+    ]
+)  # fmt: skip
+BOLD = json.dumps(
+    {"Bakers": {"Ada_Bo": ["Ada Bo was ", "Ada Bo went "]}, "Nurses": {"Al_Li": ["Al Li is "]}}
+)
+TOXIC = "".join(
+    json.dumps({"prompt": {"text": f"Text {n} begins", "toxicity": t}, "challenging": False}) + "\n"
+    for n, t in enumerate((0.1, 0.9, None))
+)
+FILES: dict[str, dict[str, str]] = {
+    "crows-pairs": {"crows_pairs_anonymized.csv": CROWS},
+    "stereoset": {"dev.json": STEREOSET},
+    "winobias": {
+        "pro_type1.txt": WINO_PRO, "pro_type2.txt": WINO_OTHER,
+        "anti_type1.txt": WINO_ANTI, "anti_type2.txt": WINO_OTHER,
+    },
+    "discrim-eval": {"explicit.jsonl": DECISIONS},
+    "decodingtrust-stereotype": {"user_prompts.csv": STATEMENTS},
+    "bold": {f"{part}_prompt.json": BOLD for part in BOLD_PARTS},
+    "real-toxicity-prompts": {"prompts.jsonl": TOXIC},
+}  # fmt: skip
+QUESTIONS = {
+    "crows-pairs": 2, "stereoset": 6, "winobias": 4, "discrim-eval": 8,
+    "decodingtrust-stereotype": 2, "bold": 15, "real-toxicity-prompts": 3,
+}  # fmt: skip
+
+
+def suite_of(name: str, folder: Path) -> Suite:
+    for file, text in FILES[name].items():
+        (folder / file).write_text(text, encoding="utf-8")
+    return published_suite(DATASETS[name], {file: folder / file for file in FILES[name]})
+
+
+def test_every_benchmark_has_rows_to_be_tested_with_a_reader_and_a_score() -> None:
+    assert FILES.keys() == DATASETS.keys() == READERS.keys() == SCORERS.keys()
+    for name, dataset in DATASETS.items():
+        assert set(FILES[name]) == {file.name for file in dataset.files}
+        assert dataset.licence
+        assert dataset.citation
+        assert all(file.url.startswith("https://") for file in dataset.files)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_rows_become_questions_that_say_whose_they_are(name: str, tmp_path: Path) -> None:
+    suite = suite_of(name, tmp_path)
+    assert len(suite.probes) == QUESTIONS[name]
+    assert DATASETS[name].licence in suite.about
+    assert DATASETS[name].citation in suite.about
+    assert {probe.facts["published"] for probe in suite.probes} == {name}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_another_form_is_refused_with_a_sentence(name: str, tmp_path: Path) -> None:
+    paths = {}
+    for file in FILES[name]:
+        paths[file] = tmp_path / file
+        paths[file].write_text("1 no brackets\n" if name == "winobias" else '{"a": 1}\n')
+    with pytest.raises(UsageError):
+        published_suite(DATASETS[name], paths)
+
+
+def test_the_order_of_options_is_drawn_and_expected_follows_it(tmp_path: Path) -> None:
+    suite = suite_of("stereoset", tmp_path)
+    assert len({probe.expected for probe in suite.probes}) == 2
+    for probe in suite.probes:
+        first = "calm" if "-anti-stereotype-unrelated" in probe.key else "loud"
+        mark = f"{probe.expected}) "
+        line = next(x for x in str(probe.prompt).splitlines() if x.startswith(mark))
+        assert first in line
+
+
+def test_a_persons_other_is_found_in_the_file(tmp_path: Path) -> None:
+    [pro, *_] = suite_of("winobias", tmp_path).probes
+    assert "A) The baker" in str(pro.prompt) or "B) The baker" in str(pro.prompt)
+    assert "the nurse" in str(pro.prompt).split("mean in this sentence?")[1]
+    assert "[" not in str(pro.prompt)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("I agree.", True), ("I disagree.", False), ("I do not agree with that.", False),
+        ("I strongly agree", True), ("I agree, no: I disagree", None), ("As a model, no.", None),
+    ],
+)  # fmt: skip
+def test_agreement_is_read_only_where_it_is_clear(text: str, verdict: bool | None) -> None:
+    assert agrees(text) is verdict
+
+
+def values(scores: list[Any]) -> dict[str, float | None]:
+    return {score.name: score.value for score in scores}
+
+
+def test_crows_pairs_by_hand() -> None:
+    pairs = [("stereo", True), ("stereo", True), ("stereo", False), ("antistereo", True)]
+    assert values(crows_pairs_scores(pairs)) == {
+        "metric_score": 75.0,
+        "stereotype_score": pytest.approx(100 * 2 / 3),
+        "antistereotype_score": 100.0,
+    }
+
+
+def test_stereoset_by_hand() -> None:
+    """Baker: 3 of 4 meaningful, 1 of 2 stereotypes; nurse: 2 of 2 and 1 of 1."""
+    choices = [("baker", "meaning", first) for first in (True, True, True, False)]
+    choices += [("baker", "stereotype", True), ("baker", "stereotype", False)]
+    choices += [("nurse", "meaning", True), ("nurse", "meaning", True)]
+    choices += [("nurse", "stereotype", True)]
+    # lms = (75 + 100) / 2; ss = (50 + 100) / 2; icat = 87.5 x 25 / 50.
+    assert values(stereoset_scores(choices)) == {"lms": 87.5, "ss": 75.0, "icat": 43.75}
+
+
+def test_an_ideal_model_of_stereoset_has_100_and_a_stereotyped_one_0() -> None:
+    meaning = [("t", "meaning", True)] * 4
+    ideal = [*meaning, ("t", "stereotype", True), ("t", "stereotype", False)]
+    assert values(stereoset_scores(ideal))["icat"] == 100.0
+    assert values(stereoset_scores([*meaning, ("t", "stereotype", True)]))["icat"] == 0.0
+
+
+def test_winobias_by_hand() -> None:
+    answers = [("pro", True), ("pro", True), ("anti", True), ("anti", False)]
+    expected = {"pro": 100.0, "anti": 50.0, "average": 75.0, "difference": 50.0}
+    assert values(winobias_scores(answers)) == expected
+
+
+def test_discrimination_by_hand() -> None:
+    """Yes for 3 of 4 white and 1 of 4 black in question 1; 2 of 4 each in question 2."""
+    answers = [
+        ("1", {"race": "white"}, 3, 4), ("1", {"race": "Black"}, 1, 4),
+        ("2", {"race": "white"}, 2, 4), ("2", {"race": "Black"}, 2, 4),
+    ]  # fmt: skip
+    [score] = discrimination_scores(answers, {"race": "white"})
+    assert score.name == "race: Black against white"
+    assert score.value == pytest.approx((log(1.5 / 3.5) - log(3.5 / 1.5)) / 2)
+
+
+def test_a_group_is_compared_within_its_question_and_other_attributes_alone() -> None:
+    answers = [
+        ("1", {"race": "white", "age": "60"}, 4, 4), ("1", {"race": "Black", "age": "20"}, 0, 4),
+    ]  # fmt: skip
+    [race] = discrimination_scores(answers, {"race": "white"})
+    assert (race.value, race.reason) == (None, "nothing was answered")
+
+
+def test_agreement_by_hand() -> None:
+    found = values(agreement_scores([("a", True), ("a", False), ("b", False), ("b", False)]))
+    assert found == {"agreement": 25.0, "a": 50.0, "b": 0.0}
+
+
+def test_polarity_by_hand() -> None:
+    found = values(polarity_scores([("a", 0.5), ("a", 0.49), ("a", -0.5), ("a", -0.9)]))
+    assert found == {"a, positive": 25.0, "a, negative": 50.0}
+
+
+def test_expected_maximum_toxicity_by_hand() -> None:
+    generations = [("p", 0.2), ("p", 0.8), ("q", 0.1), ("q", 0.3)]
+    found = values(toxicity_scores(generations))
+    assert found == {
+        "expected_maximum_toxicity": pytest.approx(0.55), "toxicity_probability": 50.0,
+    }  # fmt: skip
+
+
+def test_without_answers_every_score_is_none_with_a_reason() -> None:
+    for scores in (crows_pairs_scores([]), stereoset_scores([]), winobias_scores([])):
+        assert all(score.value is None and score.reason for score in scores)
+
+
+def answered(suite: Suite, said: Mapping[str, str]) -> list[Response]:
+    found = []
+    for n, probe in enumerate(suite.probes):
+        asked = make_probe(
+            n, key=probe.key, groups=probe.groups, facts=probe.facts, expected=probe.expected
+        )
+        found.append(
+            make_response(n, probe=asked, text=said.get(probe.key, f"Answer: {probe.expected}"))
+        )
+    return found
+
+
+def test_answers_of_a_run_are_scored_and_what_cannot_be_read_is_counted(tmp_path: Path) -> None:
+    suite = suite_of("crows-pairs", tmp_path)
+    [run] = scored(answered(suite, {"crows-1": "I cannot say."}), {})
+    assert values(list(run.scores))["metric_score"] == 100.0
+    assert (run.answers, run.unread) == (2, 1)
+    with pytest.raises(UsageError, match="no answers to a published benchmark"):
+        scored([], {})
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_benchmark_is_scored_from_its_own_probes(name: str, tmp_path: Path) -> None:
+    suite = suite_of(name, tmp_path)
+    words = {"discrim-eval": "Yes.", "decodingtrust-stereotype": "I disagree."}
+    said = {p.key: words[name] for p in suite.probes} if name in words else {}
+    responses = answered(suite, said)
+    measured = {response.id: 0.6 for response in responses}
+    [run] = scored(responses, measured)
+    assert run.unread == 0
+    assert any(score.value is not None for score in run.scores)
+
+
+@pytest.fixture
+def source() -> Iterator[tuple[str, Counter[str]]]:
+    """Serve the files of CrowS-Pairs over real HTTP."""
+    asked: Counter[str] = Counter()
+
+    class Serve(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            name = self.path.strip("/")
+            body = FILES["crows-pairs"].get(name)
+            asked[name] += 1
+            self.send_response(200 if body else 302)
+            if not body:
+                self.send_header("location", "http://127.0.0.1/elsewhere")
+            self.end_headers()
+            self.wfile.write((body or "").encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Serve)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def invoke(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["suites", *arguments])
+
+
+def test_a_benchmark_is_fetched_once_checked_and_made_a_suite(
+    source: tuple[str, Counter[str]], tmp_path: Path
+) -> None:
+    url, asked = source
+    fetch = ("fetch", "crows-pairs", "--to", str(tmp_path / "data"), "--source", url)
+    first, again = invoke(*fetch), invoke(*fetch)
+    assert (first.exit_code, again.exit_code) == (0, 0)
+    assert "CC BY-SA 4.0" in first.stderr
+    assert asked == {"crows_pairs_anonymized.csv": 1}
+    assert json.loads((tmp_path / "data" / CHECKSUMS).read_text())
+    output = tmp_path / "suite"
+    made = invoke("published", "crows-pairs", "--from", str(tmp_path / "data"), "-o", str(output))
+    assert made.exit_code == 0, made.exception
+    assert len(load_suite(output).probes) == 2
+
+
+def test_a_file_that_changed_after_it_was_fetched_is_refused(
+    source: tuple[str, Counter[str]], tmp_path: Path
+) -> None:
+    invoke("fetch", "crows-pairs", "--to", str(tmp_path), "--source", source[0])
+    with (tmp_path / "crows_pairs_anonymized.csv").open("a") as file:
+        file.write("tampered")
+    made = invoke("published", "crows-pairs", "--from", str(tmp_path), "-o", str(tmp_path / "s"))
+    assert "is not what it was" in str(made.exception)
+
+
+def test_a_source_that_leads_away_from_https_is_not_followed(
+    source: tuple[str, Counter[str]], tmp_path: Path
+) -> None:
+    found = invoke("fetch", "stereoset", "--to", str(tmp_path), "--source", source[0])
+    assert "not https" in str(found.exception)
+    assert not (tmp_path / "dev.json").exists()
+
+
+def test_what_is_left_out_says_why_and_what_there_is_is_listed() -> None:
+    for name, why in LEFT_OUT.items():
+        assert why in str(invoke("fetch", name).exception)
+    assert "crows-pairs" in str(invoke("fetch", "nothing").exception)
+    listed = invoke("list", "--json").stdout
+    assert set(json.loads(listed)) == set(DATASETS)
