@@ -1,6 +1,6 @@
 """The first page of a report: what was found, how sure, what was not found, what not measured."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from biaswatch.local.run_results import RunResults
@@ -19,6 +19,10 @@ from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import coverage, number
 
 MOST_SCORES = 10
+WINDOW = (
+    "A window of production traffic is judged together with all others of its monitor:"
+    " `biaswatch monitor list` names it, `biaswatch monitor show NAME` tells what was found."
+)
 MOST_LINES = 8
 """So many lines of one kind on the first page; tables below have all."""
 
@@ -29,8 +33,9 @@ def first_page(results: RunResults) -> Iterator[str]:
     summary = run_summary(compared)
     yield from ("## What was found", "")
     yield from _found(results, summary)
-    yield from ("", "## How sure this is", "")
-    yield from _bullets(_certainty(results, compared))
+    if certainty := list(_certainty(results, compared)):
+        yield from ("", "## How sure this is", "")
+        yield from _bullets(certainty)
     yield from ("", "## What was not found", "")
     yield from _bullets(_not_found(results, summary))
     yield from ("", "## What was not measured", "")
@@ -47,7 +52,8 @@ def _found(results: RunResults, summary: RunSummary) -> Iterator[str]:
         if not summary.comparisons:
             return
         yield ""
-    yield from (f"**{lead(summary)}**", "")
+    yield f"**{WINDOW if _is_window(results) else lead(summary)}**"
+    yield ""
     for each in summary.found:
         between = f", between {each.between}" if each.between else ""
         doubts = "".join(f"; {doubt}" for doubt in each.doubts)
@@ -59,6 +65,10 @@ def _found(results: RunResults, summary: RunSummary) -> Iterator[str]:
         )
     if left := summary.disparities - len(summary.found):
         yield f"- {left} more disparities, with weaker evidence, are in the details."
+
+
+def _is_window(results: RunResults) -> bool:
+    return bool(results.provenance and results.provenance.suite_hash is None)
 
 
 def _certainty(results: RunResults, compared: Sequence[Diagnosis]) -> Iterator[str]:
@@ -161,7 +171,7 @@ def _strata(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
         yield f"{', '.join(names)}: conditions of the questions, described and not compared."
 
 
-def _bullets(sentences: Iterator[str]) -> Iterator[str]:
+def _bullets(sentences: Iterable[str]) -> Iterator[str]:
     return (f"- {_code_kept(each)}" for each in sentences)
 
 

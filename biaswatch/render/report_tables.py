@@ -34,7 +34,11 @@ NULLS_MEAN = (
     "One row for each number and grouping at a model: how many comparisons are shown to lie within"
     " the tolerance, how many are undecided, and the one that is closest to a disparity."
 )
-CHANCE_MEANS = "By chance is what labels handed out at random give half of the time; it informs."
+SHOWN_STATISTICS = {"mean", "selection_rate"}
+CHANCE_MEANS = (
+    "By chance is what labels handed out at random give half of the time; it informs. Other"
+    " statistics are in `--format json`."
+)
 
 
 def nulls_table(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
@@ -125,7 +129,7 @@ def _all_groups(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
          d.group or "", number(d.null_median), p_value(d.p_value)]
         for each in diagnoses
         for d in each.disparities
-        if d.value is not None
+        if d.value is not None and d.statistic in SHOWN_STATISTICS
     ]  # fmt: skip
     if rows:
         head = ("of", "all groups", "metric", "value", "held by", "by chance", "p")

@@ -14,7 +14,12 @@ from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.page_tables import PageTable
 from services.gateway.dashboard.rendering import csv_file, page
 from services.gateway.dashboard.run_findings import run_summary, strongest_first, title_of, where_of
-from services.gateway.dashboard.run_tables import comparisons_table, errors_table, groups_table
+from services.gateway.dashboard.run_tables import (
+    comparisons_table,
+    disparities_table,
+    errors_table,
+    groups_table,
+)
 from services.gateway.labels.correction_words import correction_sentences
 from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.views import SampleProgress
@@ -66,6 +71,7 @@ def run_page_routes(
             values=values,
             spreads=spreads_of(chosen, values.values) if chosen and values else None,
             comparisons=comparisons_table([chosen], run_id, most=MOST_ROWS) if chosen else None,
+            disparities=disparities_table(chosen) if chosen else None,
             groups=groups_table([chosen], run_id) if chosen else None,
             provenance=provenances.provenance(run_id),
         )

@@ -14,6 +14,8 @@ from services.gateway.labels.correction_words import ERROR_COLUMNS, error_rows
 from shared.contracts import Correction, Diagnosis, Gap, GroupSummary
 from shared.formatting import number, p_value
 
+SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")
+"""Those that a page shows; the API has all."""
 NAMING = ("model", "scaffold", "extractor", "number", "grouping")
 
 
@@ -66,6 +68,31 @@ def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> PageTable:
         for group in sorted(each.groups, key=_rank)
     ]
     return PageTable("Groups by themselves", columns, tuple(rows))
+
+
+def disparities_table(diagnosis: Diagnosis) -> PageTable:
+    """Return how far all groups of a finding lie apart, for each statistic and metric."""
+    columns = (
+        PageColumn("statistic", name=True),
+        PageColumn("metric", name=True),
+        PageColumn("value", numeric=True),
+        PageColumn("held by", name=True),
+        PageColumn("by chance", numeric=True),
+        PageColumn("p", numeric=True),
+    )
+    rows = [
+        (
+            words_cell(each.statistic.replace("_", " ")),
+            words_cell(each.metric),
+            number_cell(each.value),
+            words_cell(each.group or ""),
+            number_cell(each.null_median),
+            PageCell(p_value(each.p_value), each.p_value),
+        )
+        for each in diagnosis.disparities
+        if each.value is not None and each.metric in SHOWN_METRICS
+    ]
+    return PageTable("How far the groups lie apart", columns, tuple(rows))
 
 
 def _naming(diagnosis: Diagnosis) -> tuple[PageCell, ...]:
