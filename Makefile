@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp clean site
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp clean site
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -91,6 +91,10 @@ hostile: .venv/.dev ## Ask for replies no model should give, in every wire forma
 
 chaos: .venv/.dev ## Kill, stop, wipe, fill, repeat, hang, turn clocks; prove nothing is lost or counted twice
 	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/chaos tests/integration/pipeline -m slow -s
+
+# VICTIM=bus takes one of recorder, gateway, planner, diagnoser, bus.
+disturb: .venv/.dev ## Pause and kill services while 50,000 answers come in; each is in one account
+	$(BIN)/pytest tests/integration/pipeline/test_disturbed_traffic.py -n 0 -m slow -s $(if $(VICTIM),-k "[$(VICTIM)]")
 
 # SOAK_S=240 makes it shorter.
 soak: .venv/.dev ## Run at full speed for 15 minutes; print each process's memory before, during, after

@@ -1,4 +1,4 @@
-"""Recorded answers of a month judged by `ingest --history`: time, memory of each process, accounts.
+"""Recorded answers of a month judged by `ingest --history`: time, memory and CPU of each process.
 
 `python -m benchmarks.history 1000000` makes so many answers of 30 days; smaller numbers are faster.
 `--days` sets another length of time, `--window` another length of windows.
@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -85,9 +86,9 @@ def judge(folder: Path, file: Path, window: str) -> None:
         stderr=(folder / "up.log").open("w"),
     )
     server = ["--server", f"http://{HERE}:{port}"]
-    peaks: dict[str, int] = defaultdict(int)
+    used: dict[str, Usage] = {}
     ended = threading.Event()
-    watching = threading.Thread(target=watch_memory, args=(up.pid, peaks, ended))
+    watching = threading.Thread(target=watch_usage, args=(up.pid, used, ended))
     try:
         applied = None
         while applied is None or applied.returncode:
@@ -104,21 +105,32 @@ def judge(folder: Path, file: Path, window: str) -> None:
         )  # fmt: skip
         took_s = time.monotonic() - began
         print(done.stdout, done.stderr, sep="\n")
-        print(f"{took_s:.0f} s, exit code {done.returncode}; peak memory (MB):")
-        print(", ".join(f"{name} {peak // 1024}" for name, peak in sorted(peaks.items())))
+        cpu_s = sum(each.cpu_s for each in used.values())
+        print(f"{took_s:.0f} s, {cpu_s:.0f} s of CPU together, exit code {done.returncode}")
+        for name, each in sorted(used.items()):
+            print(f"  {name:32}{each.peak_kib // 1024:6,} MB at most{each.cpu_s:8.0f} s of CPU")
     finally:
         ended.set()
         up.terminate()
         up.wait(60)
 
 
-def watch_memory(parent: int, peaks: dict[str, int], ended: threading.Event) -> None:
-    """Note the peak memory of every process below one, in KiB, by its name."""
+@dataclass(frozen=True)
+class Usage:
+    """What a process has used so far."""
+
+    peak_kib: int
+    cpu_s: float
+
+
+def watch_usage(parent: int, used: dict[str, Usage], ended: threading.Event) -> None:
+    """Note the peak memory and the CPU time of every process below one, by its name."""
     while not ended.wait(LOOK_S):
         for pid in _below(parent) | _below(os.getpid()):
             try:
                 words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
                 status = Path(f"/proc/{pid}/status").read_text()
+                ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
             except OSError:
                 continue
             name = next((w for w in words if w.startswith("services.")), None)
@@ -126,7 +138,8 @@ def watch_memory(parent: int, peaks: dict[str, int], ended: threading.Event) -> 
             name = name or ("ingest" if "ingest" in words else None)
             peak = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
             if name and peak:
-                peaks[name] = max(peaks[name], int(peak[0]))
+                cpu_s = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+                used[name] = Usage(int(peak[0]), cpu_s)
 
 
 def _below(parent: int) -> set[int]:

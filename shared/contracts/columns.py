@@ -1,7 +1,8 @@
 """Many parts of records as columns: each field once, with all of its values in the parts' order."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress, count
+from operator import attrgetter
 from typing import Any
 
 from shared.contracts.record import Part
@@ -18,7 +19,7 @@ def columns_of(parts: Sequence[Part], leave_out: Collection[str] = ()) -> dict[s
     if not parts:
         return {}
     names = [name for name in type(parts[0]).model_fields if name not in leave_out]
-    found = {name: _column([getattr(each, name) for each in parts]) for name in names}
+    found = {name: _column(list(map(attrgetter(name), parts))) for name in names}
     return {name: column for name, column in found.items() if column is not None}
 
 
@@ -35,7 +36,7 @@ def _column(values: list[Any]) -> Column | None:
         return {"counts": _counts(there)}
     if isinstance(there[0], tuple):
         return _tuples(there)
-    same = len(there) == len(values) and all(each == values[0] for each in values)
+    same = len(there) == len(values) == values.count(values[0])
     return {"same": values[0]} if same else {"each": values}
 
 
@@ -55,7 +56,7 @@ def _millionths(items: list[Any]) -> Column | None:
 
 
 def _are_numbers(items: Iterable[Any]) -> bool:
-    return all(type(each) is float for each in items)
+    return set(map(type, items)) == {float}
 
 
 def _counts(values: list[dict[str, tuple[int, ...]]]) -> dict[str, Any]:
@@ -70,11 +71,11 @@ def _counts(values: list[dict[str, tuple[int, ...]]]) -> dict[str, Any]:
 
 
 def _trimmed(row: tuple[int, ...]) -> list[int]:
-    if not any(row):
+    first = next(compress(count(), row), None)
+    if first is None:
         return []
-    first = next(place for place, count in enumerate(row) if count)
-    last = next(place for place in range(len(row) - 1, -1, -1) if row[place])
-    return [first, *row[first : last + 1]]
+    behind = len(row) - next(compress(count(), reversed(row)))
+    return [first, *row[first:behind]]
 
 
 def fields_in(columns: dict[str, Column], size: int) -> list[dict[str, Any]]:
@@ -88,8 +89,12 @@ def fields_in(columns: dict[str, Column], size: int) -> list[dict[str, Any]]:
     names = list(columns)
     read = [_values(columns[name], size) for name in names]
     rows = zip(*read, strict=True) if read else ((),) * size
-    found = (dict(zip(names, row, strict=True)) for row in rows)
-    return [{name: value for name, value in each.items() if value is not None} for each in found]
+    found = [dict(zip(names, row, strict=True)) for row in rows]
+    for name in (name for name, values in zip(names, read, strict=True) if None in values):
+        for each in found:
+            if each[name] is None:
+                del each[name]
+    return found
 
 
 def _values(column: Column, size: int) -> Sequence[Any]:

@@ -13,6 +13,7 @@ from services.diagnoser.domain.monitors.round_answers import (
 from services.diagnoser.domain.monitors.selections import impact_ratio_of
 from shared.contracts import Claim, Comparison, WatchedFeature, WatchedPair
 from shared.formatting import number
+from tests.support.evidence_checks import most_allowed
 
 ALPHA = 0.05
 RATING = WatchedFeature(extractor="x", feature="rating", low=0, high=1, selected_at_least=1)
@@ -53,7 +54,7 @@ def ever_below(seed: int, rates: tuple[float, float]) -> bool:
 def test_rates_at_four_fifths_are_hardly_ever_said_to_be_below() -> None:
     times = 60
     false = sum(ever_below(seed, (0.4, 0.5)) for seed in range(times)) / times
-    assert false <= ALPHA + 2 * (ALPHA * (1 - ALPHA) / times) ** 0.5
+    assert false <= most_allowed(times, ALPHA)
 
 
 def test_half_the_rate_is_found_to_be_below() -> None:

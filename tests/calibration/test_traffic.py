@@ -15,9 +15,9 @@ from services.diagnoser.domain.monitors.traffic import (
     groups_by_user,
 )
 from shared.contracts import Method
+from tests.support.evidence_checks import most_allowed
 from tests.support.records import make_traffic_monitor
 from tests.support.traffic_streams import (
-    ALPHA,
     BY_TOPIC,
     CONFOUNDED,
     EQUAL,
@@ -91,7 +91,7 @@ def alarms(seed: int, gap: float, *, again: bool = False) -> bool:
 def test_users_who_come_back_raise_no_false_alarms() -> None:
     repeats = 120
     false = sum(alarms(seed, 0.0) for seed in range(repeats)) / repeats
-    assert false <= 0.05 + 2 * (0.05 * 0.95 / repeats) ** 0.5
+    assert false <= most_allowed(repeats)
 
 
 def test_letting_users_enter_in_every_window_would_raise_them() -> None:
@@ -107,7 +107,7 @@ def test_a_gap_between_users_is_found() -> None:
 @pytest.mark.parametrize("stream", [EQUAL[0], EQUAL[2], EQUAL[5]], ids=lambda each: each.name)
 def test_groups_that_are_equal_at_every_moment_raise_no_alarms(stream: Stream) -> None:
     times = 24
-    assert share_alarmed(stream, times) <= ALPHA + 2 * (ALPHA * (1 - ALPHA) / times) ** 0.5
+    assert share_alarmed(stream, times) <= most_allowed(times)
 
 
 def test_pooling_the_users_of_all_windows_would_raise_them() -> None:

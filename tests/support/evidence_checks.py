@@ -49,12 +49,21 @@ def share_alarmed(
 
 
 ERRORS = 3.5
-"""Standard errors: by luck, one simulation in several thousand misses its bar."""
+"""Standard errors by which every simulation may miss its promise, in tests and tools alike.
+
+About a hundred promises are simulated. By two standard errors, one in forty that is kept would miss
+by luck, so that some test would always fail; by 3.5, one in several thousand does.
+"""
 
 
 def most_allowed(times: int, level: float = ALPHA) -> float:
-    """Return a level and 3.5 standard errors of a simulation of so many streams."""
+    """Return the largest share of so many streams that keeps to a level at most."""
     return level + ERRORS * sqrt(level * (1 - level) / times)
+
+
+def least_allowed(times: int, level: float) -> float:
+    """Return the smallest share of so many streams that keeps to a level at least."""
+    return level - ERRORS * sqrt(level * (1 - level) / times)
 
 
 FALSE_ALARMS = [

@@ -5,16 +5,14 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from math import sqrt
 
 import numpy as np
 
 from tests.support.decided_rounds import DecidedRounds
+from tests.support.evidence_checks import least_allowed, most_allowed
 from tools.monitor_calibration.scenarios import FALSE_ALARMS, FOUND, WOBBLES, Scenario
 
 PARTS = {"false alarms": FALSE_ALARMS, "found": FOUND, "wobbles": WOBBLES}
-ERRORS = 2.0
-"""Standard errors of a simulation that a promise may be missed by."""
 
 
 def happened(scenario: Scenario, seed: int) -> bool:
@@ -42,13 +40,11 @@ def _happened_to(name: str, seed: int) -> bool:
 
 
 def kept(scenario: Scenario, share: float, times: int) -> bool:
-    """Tell whether a share keeps the promise, by two standard errors."""
+    """Tell whether a share of so many monitors keeps the promise."""
     if scenario.at_most is not None:
-        level = scenario.at_most
-        return share <= level + ERRORS * sqrt(level * (1 - level) / times)
+        return share <= most_allowed(times, scenario.at_most)
     if scenario.at_least is not None:
-        level = scenario.at_least
-        return share >= level - ERRORS * sqrt(level * (1 - level) / times)
+        return share >= least_allowed(times, scenario.at_least)
     return True
 
 

@@ -27,11 +27,12 @@ class LogGrowth:
     """
 
     def __init__(self, lower: Floats, upper: Floats, stakes: tuple[float, ...] = STAKES) -> None:
-        values, slopes = _tables(lower.shape[1], max(stakes))
-        # A row for bets downwards and one for bets upwards, each outwards from 0.
-        self._values, self._slopes = (
-            np.stack([upper @ each[0], lower @ each[1]], axis=1) for each in (values, slopes)
+        values, slopes = (
+            # A row for bets downwards and one for bets upwards, each outwards from 0.
+            np.stack([upper @ each[0], lower @ each[1]], axis=1)
+            for each in _tables(lower.shape[1], max(stakes))
         )
+        self._cubics, self._cells = _cubics(values, slopes * SPACING), values.shape[2] - 1
         self._units, self._stakes = lower.sum(axis=1), stakes
 
     def log_es(self, nulls: Floats) -> Floats:
@@ -45,16 +46,23 @@ class LogGrowth:
         """Return the sum of log(1 + bet g) over the units of a row, for each of its bets."""
         steps = np.abs(np.arctanh(bets)) / SPACING
         cells = steps.astype(np.int64)
-        part, side = steps - cells, (bets > 0).astype(np.int64)
-        squared, cubed = part**2, part * part**2
-        row = np.arange(len(bets))[:, None]
-        near, far = (row, side, cells), (row, side, cells + 1)
-        first = self._values[near] + (3 * squared - 2 * cubed) * (
-            self._values[far] - self._values[near]
+        rows = 2 * np.arange(len(bets))[:, None] + (bets > 0)
+        constant, linear, squared, cubed = np.moveaxis(
+            self._cubics.take(rows * self._cells + cells, axis=0), -1, 0
         )
-        bent = (cubed - 2 * squared + part) * self._slopes[near]
-        bent += (cubed - squared) * self._slopes[far]
-        return np.asarray(first + bent * SPACING, dtype=np.float64)
+        part = steps - cells
+        return np.asarray(constant + part * (linear + part * (squared + part * cubed)))
+
+
+def _cubics(values: Floats, slopes: Floats) -> Floats:
+    """Return the cubics between the points of tables, shape (tables * cells, 4), from constants on.
+
+    Slopes are those over a whole cell. So all that a bet reads lies together.
+    """
+    near, far = values[..., :-1], values[..., 1:]
+    here, there, rise = slopes[..., :-1], slopes[..., 1:], far - near
+    found = [near, here, 3 * rise - 2 * here - there, here + there - 2 * rise]
+    return np.asarray(np.stack(found, axis=-1).reshape(-1, 4), dtype=np.float64)
 
 
 @lru_cache(maxsize=16)

@@ -116,8 +116,9 @@ def _after(
         np.array([change_bound(plan, each.change.number) for each in searches]),
     )
     said = ReferenceTable(kept).said(searched)
-    for search, references, its in zip(searches, kept, said, strict=True):
-        yield _told(search, references, its, plan)
+    bounds = searched.bounds.tolist()
+    for search, references, its, bound in zip(searches, kept, said, bounds, strict=True):
+        yield _told(search, references, its, bound, plan)
 
 
 def _references_due(
@@ -142,7 +143,9 @@ def _references_due(
             yield place, Reference(value=value, allowed=allowed, rounds=rounds)
 
 
-def _told(search: SearchUnderWay, kept: Kept, said: SaidOfSearch, plan: MonitorPlan) -> Change:
+def _told(
+    search: SearchUnderWay, kept: Kept, said: SaidOfSearch, bound: float, plan: MonitorPlan
+) -> Change:
     newest = kept[-1] if kept else None
     return search.change.model_copy(
         update={
@@ -152,7 +155,7 @@ def _told(search: SearchUnderWay, kept: Kept, said: SaidOfSearch, plan: MonitorP
             "allowed": newest.allowed if newest else None,
             "steps": search.steps,
             "log_evidence": said.log_evidence,
-            "bound": change_bound(plan, search.change.number),
+            "bound": bound,
             "smallest": said.smallest,
             "no_smallest": _why_none(search, kept, said, plan),
         }

@@ -1,0 +1,198 @@
+"""Traffic that is odd on purpose: equal groups raise no alarm, and every sending is accounted."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from math import pi, sin
+
+import numpy as np
+import pytest
+
+from shared.contracts import (
+    Alarm,
+    Exchange,
+    Method,
+    Monitor,
+    Traffic,
+    WatchedFeature,
+    WatchedPair,
+    total,
+)
+from shared.store import Store
+from tests.support.records import make_exchange, make_traffic_monitor
+from tests.support.traffic_platform import HOUR, LATE, NOON, TrafficPlatform
+
+WINDOWS, ANSWERS = 6, 80
+ON_ITS_WAY = timedelta(seconds=1)
+"""From when an answer is given to its intake."""
+WATCHED = WatchedFeature(extractor="words", feature="words", high=10, method=Method.MATCHED)
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer as the attacker sends it."""
+
+    key: str
+    user: str | None
+    group: str
+    given_at: datetime
+    """In truth."""
+    moment: datetime
+    """By the sender's clock."""
+    words: int
+    topic: str | None = None
+
+
+Attack = Callable[[list[Said], np.random.Generator], Iterator[Said]]
+
+
+def equal_groups(rng: np.random.Generator) -> list[Said]:
+    """Return answers of groups that are equal at every moment; levels and mixes move together."""
+    found = []
+    for number in range(WINDOWS * ANSWERS):
+        place = number / ANSWERS
+        first = rng.random() < 0.5 + 0.3 * sin(2 * pi * place / WINDOWS)
+        level = 4 + 2 * sin(2 * pi * place / WINDOWS)
+        words = int(np.clip(rng.normal(level, 1.5), 1, 10))
+        group = "female" if first else "male"
+        at = NOON + place * HOUR
+        found.append(Said(f"a-{number}", f"user-{number}", group, at, at, words))
+    return found
+
+
+def as_they_are(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
+    yield from answers
+
+
+def clocks_apart(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
+    """One group's sender has a clock that is nine minutes fast, the other's nine minutes slow."""
+    for each in answers:
+        skew = timedelta(minutes=9 if each.group == "female" else -9)
+        yield replace(each, moment=max(each.moment + skew, NOON))
+
+
+def from_the_past(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
+    """A third of the answers says that it was given hours before it was."""
+    for each in answers:
+        hours = int(rng.integers(1, 30)) if rng.random() < 0.33 else 0
+        yield replace(each, moment=each.moment - hours * HOUR)
+
+
+def again_in_every_window(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
+    """The answers of one group are sent again in each later window, under the same name."""
+    for each in answers:
+        yield each
+        yield each
+        if each.group == "female" and each.moment < NOON + HOUR:
+            for later in range(1, WINDOWS):
+                at = each.moment + later * HOUR
+                yield replace(each, given_at=at, moment=at)
+
+
+def of_both_groups(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
+    """Every second user is of both groups at once, and hears more as one of them."""
+    for number, each in enumerate(answers):
+        yield each
+        if number % 2:
+            other = "male" if each.group == "female" else "female"
+            words = 9 if other == "female" else 1
+            yield replace(each, key=f"{each.key}-b", group=other, words=words)
+
+
+def a_group_that_comes_late(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
+    yield from (e for e in answers if e.group == "male" or e.moment >= NOON + 3 * HOUR)
+
+
+def one_user_of_nine_tenths(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
+    """One woman has nine tenths of all answers, and hears ten words in each."""
+    for each in answers:
+        flood = rng.random() < 0.9
+        yield replace(each, user="flood", group="female", words=10) if flood else each
+
+
+def half_without_a_topic(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
+    """Half of the answers lacks the declared topic."""
+    for each in answers:
+        yield replace(each, topic=None if rng.random() < 0.5 else "billing")
+
+
+def a_third_group(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
+    """A third group hears more than both, and its share grows as theirs falls."""
+    for number, each in enumerate(answers):
+        if rng.random() < number / len(answers) * 0.8:
+            yield replace(each, group="other", words=10)
+        else:
+            yield each
+
+
+ATTACKS: list[Attack] = [
+    as_they_are, clocks_apart, from_the_past, again_in_every_window, of_both_groups,
+    a_group_that_comes_late, one_user_of_nine_tenths, half_without_a_topic, a_third_group,
+]  # fmt: skip
+
+
+def monitor_of(attack: Attack) -> Monitor:
+    strata = ("topic",) if attack is half_without_a_topic else ()
+    pair = WatchedPair(dimension="gender", a="female", b="male")
+    made = make_traffic_monitor(since=NOON)
+    traffic = Traffic(window_s=3600, strata=strata, neighbours_within_s=1800)
+    fields = {"features": (WATCHED,), "comparisons": (pair,), "traffic": traffic}
+    return make_traffic_monitor(plan=made.plan.model_copy(update=fields), since=NOON)
+
+
+def exchange(said: Said, sending: int) -> Exchange:
+    return make_exchange(
+        key=said.key,
+        said_at=said.moment,
+        at=said.given_at + ON_ITS_WAY,
+        sending=sending,
+        text="yes " * said.words,
+        unit_id=said.user,
+        groups={"gender": said.group},
+        facts={} if said.topic is None else {"topic": said.topic},
+    )
+
+
+def played(store: Store, attack: Attack) -> tuple[list[Said], TrafficPlatform, Monitor]:
+    """Send what the attacker sends, window by window, and have the windows read."""
+    rng = np.random.default_rng(7)
+    sent = list(attack(equal_groups(rng), rng))
+    monitor = monitor_of(attack)
+    platform = TrafficPlatform(store)
+    store.records.write([monitor])
+    platform.rounds.define(monitor)
+    left = [exchange(each, number) for number, each in enumerate(sent)]
+    for hour in range(1, WINDOWS + 1):
+        platform.time = NOON + hour * HOUR + ON_ITS_WAY
+        platform.hear(*(each for each in left if each.at <= platform.time))
+        left = [each for each in left if each.at > platform.time]
+        platform.read(NOON + hour * HOUR + LATE)
+    assert not left
+    platform.read(NOON + (WINDOWS + 2) * HOUR)
+    return sent, platform, monitor
+
+
+def with_a_gap(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
+    for each in answers:
+        more = 3 if each.group == "female" else 0
+        yield replace(each, words=min(each.words + more, 10))
+
+
+def test_a_true_gap_in_the_same_traffic_raises_an_alarm(store: Store) -> None:
+    _, _, monitor = played(store, with_a_gap)
+    [alarm, *_] = store.records.of_monitor(Alarm, monitor.monitor_id)
+    assert alarm.gap.value == pytest.approx(2.7, abs=0.8)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda each: each.__name__)
+def test_odd_traffic_of_equal_groups_raises_no_alarm_and_is_accounted_for(
+    store: Store, attack: Attack
+) -> None:
+    sent, platform, monitor = played(store, attack)
+    assert [each.reason for each in store.records.of_monitor(Alarm, monitor.monitor_id)] == []
+    found = store.window_answers.accounts(monitor.monitor_id)
+    assert found.sent == len(sent), found.in_words
+    windows = store.window_answers.latest(monitor.monitor_id, 1000)
+    assert total(each.accounts for each in windows) == found
+    assert found.waiting == found.unmeasured == 0
+    assert 0 < platform.units(monitor) <= len({each.user for each in sent})
