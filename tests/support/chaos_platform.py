@@ -30,31 +30,35 @@ from tests.support.waiting import PATIENCE_S
 
 SERVICES = ("planner", "generator", "extractor", "recorder", "diagnoser")
 LOOK_S = 0.1
-STARTED_S = 3.0
-"""A process that is younger is still loading: killing it stops nothing."""
+LOG_BEGINS = 64 * 1024
+WORKING = b'"event": "working"'
+"""What a service logs once it is connected and its stages run."""
 
 
 class TendedProcess:
     """One process of one service, started again whenever it dies."""
 
-    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str], log: Path
+    ) -> None:
         self.name = name
-        self._command, self._environment = command, environment
+        self._command, self._environment, self._log = command, environment, log
         self._process = self._start()
 
     @property
-    def age_s(self) -> float:
-        """How long ago its process was started."""
-        return time.monotonic() - self._began
+    def working(self) -> bool:
+        """Whether it has started: to kill one that is still loading stops nothing."""
+        with self._log.open("rb") as log:
+            return WORKING in log.read(LOG_BEGINS)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        self._began = time.monotonic()
-        return subprocess.Popen(
-            [sys.executable, "-m", *self._command],
-            env=dict(self._environment),
-            stderr=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
+        with self._log.open("wb") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", *self._command],
+                env=dict(self._environment),
+                stderr=log,
+                stdout=log,
+            )
 
     @property
     def pid(self) -> int:
@@ -126,7 +130,8 @@ class ChaosPlatform:
             command = [f"services.{name}.app"]
             if turned:
                 command = ["tests.support.shifted_service", name, str(self._clock)]
-            self._services.append(TendedProcess(name, command, self.environment(name)))
+            log = self._folder / f"{name}-{len(self._services)}.log"
+            self._services.append(TendedProcess(name, command, self.environment(name), log))
 
     def end(self) -> list[int]:
         """Stop every process; return the exit codes."""
@@ -145,7 +150,7 @@ class ChaosPlatform:
 
     def kill_a_service(self) -> None:
         """Kill one that has started, whichever."""
-        started = [each for each in self._services if each.age_s > STARTED_S]
+        started = [each for each in self._services if each.working]
         if not started:
             return
         victim = self.luck.choice(started)
@@ -217,6 +222,10 @@ class ChaosPlatform:
                     return
             await asyncio.sleep(LOOK_S)
 
+    async def working(self) -> None:
+        """Return once every process has started."""
+        await self._until(lambda: all(each.working for each in self._services))
+
     async def half_measured(self, run: Run) -> None:
         """Return once a good part of a run is measured, and more is to come."""
         gathers = self.store.gathers(RUN_GATHER)
@@ -224,12 +233,12 @@ class ChaosPlatform:
             lambda: (state := gathers.look(run.id)) and state.arrived > state.expected // 3
         )
 
-    async def diagnosed(self, run: Run) -> None:
+    async def diagnosed(self, run: Run, within_s: float = PATIENCE_S) -> None:
         """Return once a run has its findings."""
-        await self._until(lambda: self.store.records.count(Diagnosis, run_id=run.id))
+        await self._until(lambda: self.store.records.count(Diagnosis, run_id=run.id), within_s)
 
-    async def _until(self, there: Callable[[], object]) -> None:
-        async with asyncio.timeout(PATIENCE_S):
+    async def _until(self, there: Callable[[], object], within_s: float = PATIENCE_S) -> None:
+        async with asyncio.timeout(within_s):
             while True:
                 with suppress(TransientError):
                     if await asyncio.to_thread(there):

@@ -33,7 +33,12 @@ def postgresql_server() -> Iterator[Any]:
 @pytest.fixture(params=BOTH)
 def empty_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the URL of a database without any tables, one after the other on both kinds."""
-    if request.param == "sqlite":
+    return new_database(request.param, request, tmp_path)
+
+
+def new_database(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the URL of a new database of one kind, without any tables."""
+    if kind == "sqlite":
         return f"sqlite:///{tmp_path / 'store.db'}"
     server = request.getfixturevalue("postgresql_server")
     name = f"test_{next(_numbers)}"

@@ -34,7 +34,7 @@ from shared.contracts import Record, Route, Run
 from shared.runtime.blocking import in_thread
 from shared.runtime.service import Service
 from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from shared.store import Store
 from tests.support.waiting import PATIENCE_S, eventually
 
 HERE = "127.0.0.1"
@@ -123,10 +123,8 @@ class KeyedPlatform:
 
 
 @asynccontextmanager
-async def keyed_platform(folder: Path) -> AsyncIterator[KeyedPlatform]:
-    """Start bus, store and simulator; no service runs yet."""
-    store_url = f"sqlite:///{folder / 'store.db'}"
-    migrate(store_url)
+async def keyed_platform(folder: Path, store_url: str) -> AsyncIterator[KeyedPlatform]:
+    """Start bus and simulator beside a store that is prepared; no service runs yet."""
     public = ensure_keys(folder / "keys", key_names())
     simulated = simulator.build(simulator.read_settings())
     with EmbeddedServer(folder / "nats", extra_config=server_config(public)) as server:

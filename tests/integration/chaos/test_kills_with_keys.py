@@ -15,6 +15,7 @@ from tests.support.chaos_platform import ChaosPlatform, chaos_platform, now
 from tests.support.exact_study import ExactStudy
 from tests.support.hung_stores import kill_a_connection
 from tests.support.model_server import model_server, replying
+from tests.support.waiting import PATIENCE_S
 
 PROBES = 300
 KILL_EVERY_S = 1.0
@@ -45,6 +46,7 @@ async def kill_and_compare(
     async with chaos_platform(folder, store_url, seed=7) as platform:
         platform.store.suites.keep(study.suite, now())
         platform.start()
+        await platform.working()
         refused = study.run(0, target=refusing)
         await platform.publish(refused)
         killing = asyncio.create_task(kill(platform, store_url, duration_s))
@@ -53,7 +55,8 @@ async def kill_and_compare(
             number += 1
             run = study.run(number)
             await platform.publish(run)
-            await platform.diagnosed(run)
+            # While the killing goes on nothing need come through on a slow machine; then it has to.
+            await platform.diagnosed(run, within_s=duration_s + PATIENCE_S)
             assert study.faults(platform.store, run) == []
         await killing
         state = RunQueries(platform.store).progress(refused.id)

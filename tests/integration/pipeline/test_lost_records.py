@@ -32,6 +32,7 @@ from shared.contracts import (
     route_of,
 )
 from tests.support.bbq_rows import make_bbq_row
+from tests.support.databases import new_database
 from tests.support.keyed_platform import BUILT, KeyedPlatform, keyed_platform
 from tests.support.records import make_brief, make_monitor, make_plan, make_run, make_target
 from tests.support.waiting import eventually
@@ -72,9 +73,14 @@ def named(case: object) -> str:
     return case if isinstance(case, str) else getattr(case, "kind", str(case))
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def empty_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_database(request.param, request, tmp_path)
+
+
 @pytest_asyncio.fixture
-async def platform(tmp_path: Path) -> AsyncIterator[KeyedPlatform]:
-    async with keyed_platform(tmp_path) as here:
+async def platform(store_url: str, tmp_path: Path) -> AsyncIterator[KeyedPlatform]:
+    async with keyed_platform(tmp_path, store_url) as here:
         for suite in (COASTS, PAIRS):
             here.store.suites.keep(suite, datetime.now(UTC))
         yield here

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
 from shared.contracts import ROUTES, ExtractorPin, Judging, Suite, SuiteProbe, Upkeep, record_of
@@ -30,8 +32,11 @@ NOT_MADE = {"assessment", "description", "alarm", "cancellation"}
 """What this study, its pairs, its report and its round do not leave."""
 
 
-async def test_whatever_follows_from_a_tenants_work_is_the_tenants(tmp_path: Path) -> None:
-    async with keyed_platform(tmp_path) as here:
+@pytest.mark.parametrize("empty_store_url", ["sqlite"], indirect=True)
+async def test_whatever_follows_from_a_tenants_work_is_the_tenants(
+    store_url: str, tmp_path: Path
+) -> None:
+    async with keyed_platform(tmp_path, store_url) as here:
         for suite in (COASTS, PAIRS):
             here.store.suites.keep(suite, datetime.now(UTC))
         for name in BUILT:
