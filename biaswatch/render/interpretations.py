@@ -60,6 +60,8 @@ def _faults(found: Evaluation) -> Iterator[str]:
 
 def _understood(found: Evaluation) -> Iterator[str]:
     """Say how much of the report code could check, and what is left to the reader."""
+    if found.marked:
+        yield f"{found.marks_right} of {found.marked} numbers are what their writer marked them as."
     if not found.statements:
         return
     checked = found.statements - len(found.unchecked)

@@ -16,7 +16,7 @@ class Fault(Part):
 
     kind: Token
     """heading, order, sentences, number, place, interval, direction, significance, strata, cause,
-    note, attribution, unreadable, cut_off."""
+    note, attribution, mark, unreadable, cut_off."""
     where: str = ""
     """Under which heading."""
     sentence: str
@@ -105,6 +105,10 @@ class Evaluation(Record):
     """Sentences that speak of the statistics."""
     unchecked: tuple[UncheckedSentence, ...] = ()
     """Those of them that code did not understand, and so did not check."""
+    marked: NonNegativeInt = 0
+    """Numbers beside which the writer had put a mark that says what they are."""
+    marks_right: NonNegativeInt = 0
+    """Those of them that are what their mark says."""
     judgements: tuple[Judgement, ...] = ()
     """Every judgement that was asked for."""
     dimensions: tuple[DimensionScore, ...] = ()

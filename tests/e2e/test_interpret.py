@@ -19,6 +19,8 @@ def test_a_table_is_interpreted_and_a_careless_report_is_caught(tmp_path: Path) 
     assert said.returncode == 0, said.stderr
     found = json.loads(said.stdout)
     assert found.get("faults") == []
+    assert found["marked"] == found["marks_right"] > 0
+    assert "[[" not in found["report"]
     assert (found["mean_of"], len(found["judgements"])) == (9, 9)
     said = biaswatch(tmp_path, *table, "--target", "simulator:careless", "--judge",
                      "simulator:strict")  # fmt: skip
@@ -62,7 +64,7 @@ def test_the_demo_interprets_its_finding_and_a_run_can_be_interpreted_later(tmp_
     run_id = outcome["run"]["run_id"]
     report = biaswatch(tmp_path, "report", run_id, "--interpret", *BOTH)
     assert report.returncode == 0, report.stderr
-    assert "## Interpretation: simulator:biased, rating: black against white" in report.stdout
+    assert "### simulator:biased, rating: black against white" in report.stdout
     tables = biaswatch(tmp_path, "report", run_id, "--format", "ll144")
     assert tables.returncode == 0, tables.stderr
     assert "| black |" in tables.stdout

@@ -8,9 +8,12 @@ from datetime import datetime
 from statistics import fmean, stdev
 from typing import Any
 
+from services.evaluator.domain.checks.facts import facts_of
 from services.evaluator.domain.checks.report_faults import faults_of, unchecked_sentences
+from services.evaluator.domain.checks.structure import fault
 from services.evaluator.domain.controls.control_questions import ControlRequest, control_replies
 from services.evaluator.domain.controls.standings import standings_of
+from services.evaluator.domain.marks import MarkedReport, is_right, mark_faults, without_marks
 from services.evaluator.domain.model_questions import (
     JudgementRequest,
     JudgeScore,
@@ -19,7 +22,16 @@ from services.evaluator.domain.model_questions import (
     response_text,
 )
 from services.evaluator.domain.rubric import Profile
-from shared.contracts import Agreement, Brief, DimensionScore, Evaluation, Judgement, Response
+from shared.contracts import (
+    Agreement,
+    Brief,
+    DimensionScore,
+    Evaluation,
+    Fault,
+    Judgement,
+    Response,
+    Subject,
+)
 from shared.parsing import Unreadable
 from shared.stats.krippendorff import krippendorff_alpha
 
@@ -32,6 +44,11 @@ def report_or_reason(response: Response | None) -> tuple[str | None, str | None]
         return report_in(response_text(response)), None
     except Unreadable as unread:
         return None, f"There is no report: {unread}."
+
+
+def read_report(brief: Brief, report: str) -> MarkedReport:
+    """Return a report as judges and readers get it: marks are only a writer's that was asked."""
+    return MarkedReport(report, ()) if brief.report else without_marks(report)
 
 
 def evaluation_without_report(brief: Brief, reason: str, at: datetime) -> Evaluation:
@@ -54,18 +71,21 @@ def evaluation_of(
     set_aside = {each.judge for each in standings if not each.counts}
     judgements, reasoning, phrases = [], {}, {}
     for each in requests:
-        judgement, read = _judged(each, replies.get(each.probe.id), set_aside)
+        judgement, said = _judged(each, replies.get(each.probe.id), set_aside)
         judgements.append(judgement)
-        if read and read.reasoning:
-            reasoning[each.key] = read.reasoning
-        if read and read.phrases:
-            phrases[each.key] = read.phrases
-    statements, unchecked = unchecked_sentences(report, brief.subject)
+        if said and said.reasoning:
+            reasoning[each.key] = said.reasoning
+        if said and said.phrases:
+            phrases[each.key] = said.phrases
+    read = read_report(brief, report)
+    statements, unchecked = unchecked_sentences(read.text, brief.subject)
     return Evaluation(
         **_common(brief, at),
         **_scores(judgements),
-        report=report,
-        faults=faults_of(report, brief.subject, profile),
+        report=read.text,
+        faults=(*_marks(read, brief.subject), *faults_of(read.text, brief.subject, profile)),
+        marked=len(read.numbers),
+        marks_right=_right(read, brief.subject),
         statements=statements,
         unchecked=unchecked,
         judgements=tuple(judgements),
@@ -76,6 +96,15 @@ def evaluation_of(
         reasoning=reasoning,
         phrases=phrases,
     )
+
+
+def _marks(read: MarkedReport, subject: Subject) -> tuple[Fault, ...]:
+    return tuple(fault(kind, "", said) for kind, said in mark_faults(read.numbers, subject))
+
+
+def _right(read: MarkedReport, subject: Subject) -> int:
+    facts = facts_of(subject)
+    return sum(is_right(each, subject, facts) for each in read.numbers)
 
 
 def _scores(judgements: Sequence[Judgement]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from services.evaluator.domain.controls.control_questions import (
 from services.evaluator.domain.evaluations import (
     evaluation_of,
     evaluation_without_report,
+    read_report,
     report_or_reason,
 )
 from services.evaluator.domain.model_questions import (
@@ -157,7 +158,8 @@ class EvaluateBriefs:
 
     def _requests(self, brief: Brief, report: str) -> list[JudgementRequest]:
         tasks = tasks_for(self._rubric.dimensions, brief.subject, brief.dimensions)
-        return list(judging_probes(brief, tasks, self._profile(brief), report, brief.at))
+        text = read_report(brief, report).text
+        return list(judging_probes(brief, tasks, self._profile(brief), text, brief.at))
 
     def _controls(self, brief: Brief) -> list[ControlRequest]:
         profile = self._profile(brief)

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Mapping
 from random import Random
 
 from services.simulator.domain.planted_bias import Markers, PlantedModel, added, groups_in
@@ -157,6 +158,14 @@ _NOTED = {
 _PARADOX = re.compile(r"^- Note: Simpson", re.MULTILINE)
 
 
+_MARK = re.compile(r"^- (?P<mark>\[\[[^]\n]+\]\]): (?P<value>[-\d.e]+)$", re.MULTILINE)
+
+
+def _marked(text: str, marks: Mapping[str, str]) -> str:
+    """Put the mark that was asked for behind every number that has one."""
+    return re.sub(r"-?[\d.]+(?:e[-+]?\d+)?", lambda found: found[0] + marks.get(found[0], ""), text)
+
+
 def report_answer(prompt: str, model: PlantedModel) -> str:
     """Write a report that states the statistics of the request; what is planted goes wrong."""
     headings = _HEADING.findall(prompt)
@@ -185,9 +194,11 @@ def _passage(heading: str, prompt: str, model: PlantedModel) -> str:
 
 
 def _statistics(prompt: str) -> str:
+    marks = {f["value"]: f["mark"] for f in reversed(list(_MARK.finditer(prompt)))}
     said = [
-        f"The {f['name']} is {f['value']} with a {f['level']} confidence interval of"
-        f" {f['interval']}" + (f", to be read against {f['neutral']}." if f["neutral"] else ".")
+        f"The {f['name']} is {_marked(f['value'], marks)} with a {f['level']} confidence interval"
+        f" of {_marked(f['interval'], marks)}"
+        + (f", to be read against {f['neutral']}." if f["neutral"] else ".")
         for f in _ESTIMATE.finditer(prompt)
     ][:5]
     said += [f"The {f['name']} has a p-value {f['p']}." for f in _TEST.finditer(prompt)][:2]

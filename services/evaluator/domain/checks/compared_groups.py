@@ -35,7 +35,7 @@ _COMPARATIVE = re.compile(
 )
 _GROUP = re.compile(r"<g(?P<g>[01])>")
 _LEAD = (
-    r"(?:(?:it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|counterparts?|peers?|answers?|with|for|among|amongst|of|by|in|about|the|an?|to|on"
+    r"(?:(?:it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|counterparts?|peers?|answers?|with|for|among|amongst|of|by|in|about|the|an?|to|on"
     r"|(?:rate|share|odds|chances?|risk|mean|average|proportion|figure|score|likelihood|probability|result|case|group)s?),?\s+)*"
 )
 _REFERENCE = re.compile(

@@ -25,7 +25,7 @@ _BESIDE_ONE = re.compile(
     re.IGNORECASE,
 )
 _CONFIDENT = re.compile(r"\bconfidence\b|\binterval\b", re.IGNORECASE)
-_DEGREES = re.compile(r"(?:\u03c7|\bchi\b)[^;,]*\(\s*$", re.IGNORECASE)
+_DEGREES = re.compile(r"(?:\u03c7|\bchi\b|\bx\s*\^?(?:2|\u00b2))[^;,]*\(\s*$", re.IGNORECASE)
 
 
 def fixed_role(number: WrittenNumber, before: str, after: str, text: str) -> NumberRole | None:

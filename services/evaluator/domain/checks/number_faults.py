@@ -26,6 +26,8 @@ _ODDS_OR_RATES = re.compile(
     re.IGNORECASE,
 )
 """What a factor may be of."""
+_IT_WAS = re.compile(r"\bit\s+(?:is|was|stands|stood)\b[^.;]*$", re.IGNORECASE)
+"""What "it" is was said before."""
 TESTS = {"chi_square", "cmh", "gap_test"}
 
 
@@ -56,19 +58,9 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
             measure = _of_factor(wording, number)
         elif measure is None and multiplies(wording, place):
             measure = "odds_ratio" if "odds" in wording.text.lower() else "relative_risk"
-        roles = _without_rate(wording, number, roles)
-        if roles == (NumberRole.TOTAL,) and any(
-            0 < g.start - number.end < 6 for g in wording.groups
-        ):
-            roles = (NumberRole.COUNT,)
+        roles = _settled(wording, number, _without_rate(wording, number, roles), measure)
         if roles == (NumberRole.P,) and measure not in TESTS:
             measure = _main_test(wording)
-        if _is_listed(wording, number) and not number.whole:
-            roles = (*roles, NumberRole.RATE)
-        elif (
-            measure is None and wording.groups and number.value < 1 and roles == (NumberRole.VALUE,)
-        ):
-            roles = (NumberRole.VALUE, NumberRole.RATE)
         group = groups[place] if place in groups else group_of_number(wording, place)
         has = has_outcome(wording.text[number.end : number.end + 60])
         found.append(BoundNumber(number, roles, measure, group, has, sign))
@@ -82,6 +74,22 @@ def _of_factor(wording: Wording, number: WrittenNumber) -> str | None:
     if not found:
         return None
     return "odds_ratio" if found[-1].lower() == "odds" else "relative_risk"
+
+
+def _settled(
+    wording: Wording, number: WrittenNumber, roles: tuple[NumberRole, ...], measure: str | None
+) -> tuple[NumberRole, ...]:
+    """Return the roles of a number where a group beside it, or a pronoun before it, says more."""
+    if roles == (NumberRole.TOTAL,) and any(
+        0 < each.start - number.end < 6 for each in wording.groups
+    ):
+        return (NumberRole.COUNT,)
+    told = measure is None and _IT_WAS.search(wording.text[: number.start])
+    if (_is_listed(wording, number) and not number.whole) or (
+        told and roles == (NumberRole.VALUE,)
+    ):
+        return (*roles, NumberRole.RATE)
+    return roles
 
 
 def _is_listed(wording: Wording, number: WrittenNumber) -> bool:
