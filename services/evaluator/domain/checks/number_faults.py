@@ -26,6 +26,7 @@ _ODDS_OR_RATES = re.compile(
     re.IGNORECASE,
 )
 """What a factor may be of."""
+_BESIDE = re.compile(r"\s+(?:the\s+)?", re.IGNORECASE)
 _IT_WAS = re.compile(r"\bit\s+(?:is|was|stands|stood)\b[^.;]*$", re.IGNORECASE)
 """What "it" is was said before."""
 TESTS = {"chi_square", "cmh", "gap_test"}
@@ -81,7 +82,7 @@ def _settled(
 ) -> tuple[NumberRole, ...]:
     """Return the roles of a number where a group beside it, or a pronoun before it, says more."""
     if roles == (NumberRole.TOTAL,) and any(
-        0 < each.start - number.end < 6 for each in wording.groups
+        _BESIDE.fullmatch(wording.text[number.end : each.start]) for each in wording.groups
     ):
         return (NumberRole.COUNT,)
     told = measure is None and _IT_WAS.search(wording.text[: number.start])
