@@ -138,3 +138,35 @@ def test_a_file_can_be_kept(opened: Any, tmp_path: Path) -> None:
         page.get_by_role("link", name="Every comparison as CSV").click()
     waiting.value.save_as(tmp_path / "comparisons.csv")
     assert (tmp_path / "comparisons.csv").read_text().startswith("model,scaffold")
+
+
+def test_six_questions_are_answered_by_clicks_from_the_overview(opened: Any) -> None:
+    page = opened("/")
+    main = page.locator("main")
+    # Which group fares worst at which model, and would you bet on it?
+    page.locator("main a[href^='/runs/']").first.click()
+    worst = page.locator("ul.findings li").first
+    assert re.search(r"is .* than .* in .* at .*\(p [<=] ", worst.inner_text(), re.DOTALL)
+    # Show me the answers behind it.
+    worst.get_by_role("link", name="The answers").click()
+    assert "group=" in page.url
+    assert page.locator("article").count() > 0
+    page.go_back()
+    # Which answers gave no number, and why?
+    page.get_by_role("heading", name="Answers without a number").wait_for()
+    page.locator("main a[href*='missing=any']").first.click()
+    assert page.locator("article").count() > 0
+    page.go_back()
+    # Which model was it, and what measured it?
+    page.get_by_role("link", name="provenance").click()
+    assert "Software biaswatch" in " ".join(page.locator("dl.facts").inner_text().split())
+    # Did the release change anything?
+    page.get_by_role("link", name="compare with another run").click()
+    page.get_by_label("Before").select_option(index=1)
+    page.get_by_role("button", name="Compare").click()
+    assert "comparisons stand in both" in main.inner_text()
+    # What alarms, and what was said?
+    page.get_by_role("link", name="Overview").first.click()
+    page.locator("main a[href^='/monitors/browsed']").first.click()
+    page.locator("main a[href*='/alarms']").first.click()
+    assert NASTY in main.inner_text()
