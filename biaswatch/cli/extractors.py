@@ -154,6 +154,13 @@ def cluster(
     number: Annotated[int, typer.Option(min=1, help="How many clusters.")] = 3,
     seed: Annotated[int, typer.Option(help="Of k-means.")] = 0,
     model: Annotated[str | None, typer.Option(help="A sentence-transformers model.")] = None,
+    combine: Annotated[
+        str,
+        typer.Option(help="average, max_pooling, weighted_average or concatenation of a cluster."),
+    ] = "average",
+    word: Annotated[
+        str | None, typer.Option(help="Of weighted_average: texts near to it count less.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Each answer's place.")] = False,
 ) -> None:
     """Cluster a run's answers: own cluster, nearest cluster of baselines, distances to each."""
@@ -165,20 +172,28 @@ def cluster(
     models = ModelOptions(settings.extractor_device, settings.extractor_download)
     try:
         models.require()
-        from services.extractor.domain.clusters import cluster_assignments
+        from services.extractor.domain.cluster_assignments import cluster_assignments
+        from services.extractor.domain.combining import CombinedBy, Combining
         from shared.models.forward_passes import ModelUnavailable
         from shared.models.text_models import MINILM, Embedder
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"Clusters need {error.name}, which is not installed. Install the `models` extra."
         ) from None
+    try:
+        combining = Combining(CombinedBy(combine), word)
+    except ValueError as error:
+        ways = ", ".join(CombinedBy)
+        raise UsageError(f"--combine is one of {ways}, with --word: {error}.") from None
     with Store.open(settings.store) as store:
         responses = list(store.records.read(Response, run_id=run_id))
     if not responses:
         raise UsageError(f"The run {run_id} has no answers. `biaswatch runs` lists the runs.")
     embedder = Embedder(models, model or MINILM)
     try:
-        places = cluster_assignments(responses, embedder.vectors, by=by, number=number, seed=seed)
+        places = cluster_assignments(
+            responses, embedder.vectors, by=by, number=number, seed=seed, combining=combining
+        )
     except (ModelUnavailable, Unscorable) as why:
         raise ConfigurationError(str(why)) from None
     if as_json:

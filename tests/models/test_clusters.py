@@ -6,12 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.extractor.domain.clusters import (
-    cluster_assignments,
-    clustered,
-    distances,
-    sorted_into,
-)
+from services.extractor.domain.cluster_assignments import cluster_assignments
+from services.extractor.domain.clusters import clustered, distances, sorted_into
 from shared.models.device import ModelOptions
 from shared.models.text_models import Embedder
 from tests.support.records import make_probe, make_response
