@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from biaswatch.cli.options import Everything, Json, Server, Token, fail_at, least_gap
+from biaswatch.cli.options import (
+    Everything,
+    Json,
+    OnlyScaffolds,
+    OnlyTargets,
+    Ranges,
+    Server,
+    Token,
+    fail_at,
+    least_gap,
+)
 from shared.contracts import Claim
 
 CHANGE = "change"
@@ -22,20 +32,9 @@ def compare(
     feature: Annotated[
         list[str] | None, typer.Option(help="A feature of any extractor; may be repeated.")
     ] = None,
-    range_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--range",
-            metavar="FEATURE=LOW:HIGH",
-            help="The least and the largest value there can be, or `unknown`; may be repeated.",
-        ),
-    ] = None,
-    target: Annotated[
-        list[str] | None, typer.Option(help="Only this target; may be repeated.")
-    ] = None,
-    scaffold: Annotated[
-        list[str] | None, typer.Option(help="Only this scaffold; may be repeated.")
-    ] = None,
+    range_: Ranges = None,
+    target: OnlyTargets = None,
+    scaffold: OnlyScaffolds = None,
     other_target: Annotated[
         list[str] | None, typer.Option(help="Of the second run, this target instead.")
     ] = None,

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biaswatch.cli.log_options import FormatOption, MapOption
-from biaswatch.cli.options import Everything, FailOn, Json, Server, Token, fail_at, least_gap
+from biaswatch.cli.options import (
+    Everything,
+    FailOn,
+    Json,
+    OnlyScaffolds,
+    OnlyTargets,
+    Ranges,
+    Server,
+    Token,
+    fail_at,
+    least_gap,
+)
 from biaswatch.importing.formats import LogFormat
 from shared.contracts import Against, Claim
 from shared.errors import UsageError
@@ -76,14 +87,7 @@ def diagnose(
     set_: Annotated[
         str | None, typer.Option("--set", help="The column of counterfactual sets.")
     ] = None,
-    range_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--range",
-            metavar="FEATURE=LOW:HIGH",
-            help="The least and the largest value there can be, or `unknown`; may be repeated.",
-        ),
-    ] = None,
+    range_: Ranges = None,
     compared: Annotated[
         Against | None,
         typer.Option("--compare", help="Groups in pairs, or each with the rest; auto: up to six."),
@@ -107,12 +111,8 @@ def diagnose(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     ddof: Annotated[int, typer.Option(help="0 as SAGED has it, or 1.")] = 0,
-    target: Annotated[
-        list[str] | None, typer.Option(help="Of a run, only this target; may be repeated.")
-    ] = None,
-    scaffold: Annotated[
-        list[str] | None, typer.Option(help="Of a run, only this scaffold; may be repeated.")
-    ] = None,
+    target: OnlyTargets = None,
+    scaffold: OnlyScaffolds = None,
     extract: Annotated[
         list[str] | None,
         typer.Option(help="Measure the answers of a log with these: sentiment,refusal."),

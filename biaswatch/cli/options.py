@@ -21,6 +21,21 @@ Everything = Annotated[
     bool, typer.Option("--all", help="Every comparison, not only those that say the most.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Ranges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--range",
+        metavar="FEATURE=LOW:HIGH",
+        help="The least and the largest value there can be, or `unknown`; may be repeated.",
+    ),
+]
+OnlyTargets = Annotated[
+    list[str] | None, typer.Option("--target", help="Of a run, only this target; may be repeated.")
+]
+OnlyScaffolds = Annotated[
+    list[str] | None,
+    typer.Option("--scaffold", help="Of a run, only this scaffold; may be repeated."),
+]
 
 FOUND_CODE = 1
 ANY = "disparity"

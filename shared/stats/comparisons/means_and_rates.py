@@ -1,11 +1,11 @@
-"""Means of units, their differences and ratios of rates, with intervals by Student and delta."""
+"""Differences of means, values without a spread, and ratios of rates by the delta method."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
 import numpy as np
-from scipy import special, stats
+from scipy import stats
 
 from shared.stats.estimate import IntervalEstimate, undefined
 
@@ -28,106 +28,6 @@ class MeanDifference:
     """Where a test decides and no interval alone: for a gap on the other side of the tolerance."""
     known: bool = False
     """No answer to any prompt ever varied: the gap of these prompts is known, without a test."""
-
-
-def mean_of(units: Sequence[float], alpha: float) -> IntervalEstimate:
-    """Return the mean of units with its two-sided Student t interval.
-
-    Parameters
-    ----------
-    units
-        One finite value per unit of analysis; units are taken as independent.
-    alpha
-        1 minus the coverage, in (0, 1).
-
-    Returns
-    -------
-    Estimate
-        Without an interval for fewer than two units, or when all are equal.
-
-    References
-    ----------
-    Student (1908), The probable error of a mean.
-    """
-    method = "t over units"
-    if not units:
-        return undefined(NO_VALUES, method=method)
-    values = np.asarray(units, dtype=float)
-    mean = float(values.mean())
-    if reason := _no_interval(values):
-        return undefined(reason, value=mean, method=method)
-    return _student(mean, *_error_and_dof(values), alpha, method).estimate
-
-
-def difference(
-    a: Sequence[float], b: Sequence[float], alpha: float, *, paired: bool
-) -> MeanDifference:
-    """Return mean(a) - mean(b) with its t interval and two-sided p-value.
-
-    Parameters
-    ----------
-    a, b
-        One finite value per unit. With `paired`, the i-th of both belong to the same
-        counterfactual set; without, variances may differ (Welch).
-    alpha
-        1 minus the coverage, in (0, 1).
-    paired
-        Whether the units come in pairs.
-
-    Returns
-    -------
-    Difference
-        With the value but without interval and p-value where the spread is unknown or zero.
-
-    References
-    ----------
-    Welch (1947), The generalization of Student's problem.
-    """
-    method = "paired t over sets" if paired else "Welch t over units"
-    if not a or not b:
-        return MeanDifference(undefined("a group has no values", method=method), None)
-    x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    gap = float(x.mean() - y.mean())
-    scale = float(max(np.abs(x).max(), np.abs(y).max()))
-    reason = _no_interval(x - y, scale=scale) if paired else _no_welch(x, y)
-    if reason:
-        return MeanDifference(undefined(reason, value=gap, method=method), None)
-    error_and_dof = _error_and_dof(x - y) if paired else _welch(x, y)
-    return _student(gap, *error_and_dof, alpha, method)
-
-
-def _error_and_dof(values: Values) -> tuple[float, float]:
-    return float(values.std(ddof=1)) / sqrt(len(values)), len(values) - 1
-
-
-def _welch(x: Values, y: Values) -> tuple[float, float]:
-    """Return the standard error and Welch and Satterthwaite's degrees of freedom.
-
-    Not scipy's test: it warns of lost precision where one group alone has no spread, which is a
-    plain and frequent case here.
-    """
-    vx, vy = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
-    share = vx / (vx + vy)
-    dof = 1 / (share**2 / (len(x) - 1) + (1 - share) ** 2 / (len(y) - 1))
-    return sqrt(vx + vy), dof
-
-
-def _student(value: float, error: float, dof: float, alpha: float, method: str) -> MeanDifference:
-    reach = -float(special.stdtrit(dof, alpha / 2)) * error
-    p_value = float(2 * special.stdtr(dof, -abs(value) / error))
-    return MeanDifference(IntervalEstimate(value, value - reach, value + reach, method), p_value)
-
-
-def _no_interval(values: Values, *, scale: float | None = None) -> str | None:
-    if len(values) < 2:
-        return ONE_UNIT
-    return NO_SPREAD if is_flat(values, scale) else None
-
-
-def _no_welch(x: Values, y: Values) -> str | None:
-    if min(len(x), len(y)) < 2:
-        return ONE_UNIT
-    return NO_SPREAD if is_flat(x) and is_flat(y) else None
 
 
 def is_flat(values: Values, scale: float | None = None) -> bool:
