@@ -19,6 +19,7 @@ from biaswatch.exporting.label_requests import (
     stored_labels,
 )
 from biaswatch.exporting.label_tasks import Task, TaskFormat, tasks_text
+from biaswatch.local.client import POLL_EVERY_S
 from biaswatch.local.connections import connected
 from biaswatch.local.run_results import corrections_of
 from biaswatch.readers.label_files import labels_in
@@ -26,7 +27,7 @@ from biaswatch.render.output import print_json
 from biaswatch.render.tables import escape, printable, terminal_table
 from services.gateway.labels.correction_words import ERROR_COLUMNS, correction_sentences, error_rows
 from services.gateway.labels.hidden_words import hidden_words
-from services.gateway.labels.views import SampleProgress, StoredLabel
+from services.gateway.labels.views import RunCorrections, SampleProgress, StoredLabel
 from shared.contracts import LabelDraw
 from shared.errors import UsageError
 from shared.formatting import number
@@ -206,13 +207,26 @@ def import_labels(
 
 
 @app.command("show")
-def show(source: Source, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+def show(
+    source: Source,
+    wait: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait until all labels are computed with.")
+    ] = 30.0,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
     """Show findings by readings and as labels correct them, the error by group, disagreements."""
 
     async def work() -> tuple[Any, list[StoredLabel]]:
         async with connected(server, token, with_models=False) as client:
             run_id = await latest_round(client, source)
-            return await corrections_of(client, run_id), await stored_labels(client, run_id)
+            until = asyncio.get_running_loop().time() + wait
+            found = await corrections_of(client, run_id)
+            while found.behind and asyncio.get_running_loop().time() < until:
+                await asyncio.sleep(POLL_EVERY_S)
+                found = await corrections_of(client, run_id)
+            return found, await stored_labels(client, run_id)
 
     found, labels = asyncio.run(work())
     differing = disagreements(labels)
@@ -220,19 +234,7 @@ def show(source: Source, server: Server = None, token: Token = None, as_json: Js
         print_json({"corrections": found.corrections, "behind": found.behind,
                     "disagreements": differing})  # fmt: skip
         return
-    console = Console(emoji=False)
-    if found.behind:
-        console.print("Labels have come that these numbers do not hold yet.")
-    if not found.corrections:
-        console.print("Nothing is labelled yet. `biaswatch labels sample` draws answers.")
-    for each in found.corrections:
-        title = f"{each.target}: {each.extractor}.{each.feature} by {each.dimension}"
-        console.print(f"\n[bold]{escape(title)}[/]")
-        console.print(terminal_table(ERROR_COLUMNS, error_rows(each)))
-    for sentence in correction_sentences(found.corrections):
-        console.print(f"• {escape(sentence)}")
-    for id_, values in list(differing.items())[:MOST_DISAGREEMENTS]:
-        console.print(escape(f"People differ on {id_}: {', '.join(values)}"))
+    _print_corrections(found, differing)
 
 
 def disagreements(labels: list[StoredLabel]) -> dict[str, list[str]]:
@@ -278,3 +280,19 @@ def _print_progress(found: list[SampleProgress]) -> None:
     for each in found:
         if each.skipped:
             typer.echo(printable(f"Of {each.skipped} answers nobody could tell."))
+
+
+def _print_corrections(found: RunCorrections, differing: dict[str, list[str]]) -> None:
+    console = Console(emoji=False)
+    if found.behind:
+        console.print("Labels have come that these numbers do not hold yet.")
+    elif not found.corrections:
+        console.print("Nothing is labelled yet. `biaswatch labels sample` draws answers.")
+    for each in found.corrections:
+        title = f"{each.target}: {each.extractor}.{each.feature} by {each.dimension}"
+        console.print(f"\n[bold]{escape(title)}[/]")
+        console.print(terminal_table(ERROR_COLUMNS, error_rows(each)))
+    for sentence in correction_sentences(found.corrections):
+        console.print(f"• {escape(sentence)}")
+    for id_, values in list(differing.items())[:MOST_DISAGREEMENTS]:
+        console.print(escape(f"People differ on {id_}: {', '.join(values)}"))

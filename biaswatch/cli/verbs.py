@@ -33,7 +33,12 @@ VERBS = (
         "Put a suite to models and show what is found. The same command again resumes.",
     ),
     Verb("runs", "runs:runs", MEASURE, "List the runs, the latest first."),
-    Verb("show", "runs:show", MEASURE, "Show what a run found."),
+    Verb(
+        "show",
+        "runs:show",
+        MEASURE,
+        "Show what a run found: the decisive sentence first; --all shows every number.",
+    ),
     Verb(
         "cancel",
         "runs:cancel",

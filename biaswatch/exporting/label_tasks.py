@@ -3,17 +3,17 @@
 Groups and readings are left out, and words that name groups are hidden where that is asked for.
 """
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+from services.gateway.dashboard.page_tables import csv_text
 from shared.contracts import LabelSample
 
+FILLED = ("response_id", "question", "answer")
 Task = dict[str, str]
-"""`response_id`, `question`, `answer`."""
+"""A text for each name of `FILLED`."""
 
 
 class TaskFormat(StrEnum):
@@ -29,11 +29,8 @@ def tasks_text(form: TaskFormat, tasks: Sequence[Task], sample: LabelSample) -> 
     """Return a file of tasks; what is filled in can be read by `biaswatch labels import`."""
     match form:
         case TaskFormat.CSV:
-            out = io.StringIO()
-            writer = csv.DictWriter(out, ["response_id", "question", "answer", "value", "person"])
-            writer.writeheader()
-            writer.writerows(tasks)
-            return out.getvalue()
+            rows = [[*(each[name] for name in FILLED), "", ""] for each in tasks]
+            return csv_text([*FILLED, "value", "person"], rows)
         case TaskFormat.JSONL:
             return "".join(json.dumps({**each, "value": None}) + "\n" for each in tasks)
         case TaskFormat.LABEL_STUDIO:

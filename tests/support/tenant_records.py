@@ -151,7 +151,7 @@ def _labelled(own: Store, tenant: str, suite: Suite, run: Run) -> tuple[LabelSam
     told = {"response_id": answers[0].id, "unit_id": probes[0].unit_id}
     records: list[Record] = [
         labelled, *answers, *measured,
-        sample, make_label(**of, **told, person=TEXT, note=TEXT),
+        sample, make_label(**of, **told, person=TEXT, note=TEXT, sample_id=sample.id),
         make_correction(**of, target=run.targets[0].name),
     ]  # fmt: skip
     own.records.write(records)

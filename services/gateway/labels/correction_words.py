@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate
-from shared.formatting import VERDICT_WORDS, interval, number, p_equals
+from shared.formatting import UNDEFINED, VERDICT_WORDS, interval, number, p_equals
 
 DIFFERS_AT = 0.05
 """The level, by itself, at which an instrument is said to err otherwise for two groups."""
@@ -72,12 +72,17 @@ def _error_row(group: CorrectedGroup) -> tuple[str, ...]:
     return (
         group.group,
         f"{group.labelled} of {group.drawn}",
-        estimate(group.reading),
-        estimate(group.corrected),
-        estimate(group.bias),
-        estimate(group.sensitivity) if group.sensitivity else "",
-        estimate(group.specificity) if group.specificity else "",
+        _cell(group.reading),
+        _cell(group.corrected),
+        _cell(group.bias),
+        _cell(group.sensitivity),
+        _cell(group.specificity),
     )
+
+
+def _cell(found: Estimate | None) -> str:
+    """Return a number with its interval; why there is none stands in the sentences."""
+    return estimate(found) if found is not None and found.low is not None else UNDEFINED
 
 
 def estimate(found: Estimate) -> str:

@@ -97,7 +97,10 @@ class LabelQueries:
         """Return what labels make of a run's findings, by the latest state of them."""
         run = self._runs.run(run_id)
         every = list(self._store.records.read(Correction, run_id=run.id, texts=False))
-        ids = [each.id for each in self._store.records.read(Label, run_id=run.id, texts=False)]
+        labels = list(self._store.records.read(Label, run_id=run.id, texts=False))
+        if not any(each.sample_id for each in standing_labels(labels)):
+            return RunCorrections(corrections=[], behind=False)
+        ids = [each.id for each in labels]
         now = derived_id("labels", *sorted(ids))
         newest = max((each.at for each in every), default=None)
         latest = [each for each in every if each.at == newest]

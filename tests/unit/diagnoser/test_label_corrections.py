@@ -60,3 +60,11 @@ def test_somebody_who_answers_at_random_is_counted_as_doubtful() -> None:
 def test_the_tolerance_of_the_run_holds_for_corrected_gaps() -> None:
     found = simulate(replace(STUDY, answers=1000), 300, seed=2, tolerance=0.5)
     assert found.gaps[0].verdict is Verdict.NO_DISPARITY
+
+
+def test_no_interval_of_a_gap_leaves_what_a_gap_on_the_scale_can_be() -> None:
+    found = simulate(replace(STUDY, answers=3000), 20, seed=4)
+    [gap] = found.gaps
+    assert gap.corrected.low is not None
+    assert gap.corrected.high is not None
+    assert -1 <= gap.corrected.low < gap.corrected.high <= 1

@@ -1,6 +1,6 @@
 """The groups of one dimension with their corrected values, ready to be compared."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -28,7 +28,10 @@ class CorrectedGroups:
     feature: str
     dimension: str
     bounds: Bounds
+    """The least and the largest value that a label can be."""
     plan: ComparisonPlan
+    ranges: Mapping[str, Bounds]
+    """What the suite declares, so that readings have the numbers of the run's findings."""
 
     @cached_property
     def by_readings(self) -> SampledGroups:
@@ -102,6 +105,12 @@ class CorrectedGroups:
         found = corrected_gap(
             samples, *sides, alpha=self.plan.alpha, tolerance=self.plan.tolerance, family=family
         )
+        width = self.bounds[1] - self.bounds[0]
+        found = replace(
+            found,
+            marginal=_within(found.marginal, width),
+            simultaneous=_within(found.simultaneous, width),
+        )
         few = min(len(samples.only_a), len(samples.only_b)) < LEAST_CLUSTERS
         if (a.clustered or b.clustered) and samples.weight < 1 and few:
             nothing = undefined(FEW_CLUSTERS, value=found.marginal.value)
@@ -132,9 +141,17 @@ class CorrectedGroups:
 
     def _observations(self, values: Floats) -> Observations:
         columns = {self.feature: values}
-        found = observations_of(self.rows.responses, columns)  # type: ignore[arg-type]
-        known = self.bounds if values is self.rows.readings else None
-        return replace(found, ranges={self.feature: known})
+        if values is self.rows.readings:
+            return observations_of(self.rows.responses, columns, self.ranges)
+        return replace(observations_of(self.rows.responses, columns), ranges={self.feature: None})
+
+
+def _within(gap: IntervalEstimate, width: float) -> IntervalEstimate:
+    """Return a gap whose limits leave out what no gap on the scale can be."""
+    if gap.value is None or gap.low is None or gap.high is None:
+        return gap
+    low, high = max(gap.low, -width), min(gap.high, width)
+    return replace(gap, low=min(low, gap.value), high=max(high, gap.value))
 
 
 def _joined(sides: Sequence[CorrectedSide]) -> CorrectedSide:

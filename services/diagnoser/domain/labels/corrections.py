@@ -7,6 +7,7 @@ from datetime import datetime
 
 import numpy as np
 
+from services.diagnoser.domain.findings.group_intervals import GroupIntervals
 from services.diagnoser.domain.findings.groupings import THE_REST, ComparedGroups
 from services.diagnoser.domain.findings.observations import dimensions_of
 from services.diagnoser.domain.findings.plans import AnalysisPlan
@@ -23,7 +24,6 @@ from shared.contracts import (
     standing_labels,
 )
 from shared.formatting import computed_p
-from shared.stats.comparisons.mean_interval import mean_interval
 from shared.stats.comparisons.verdicts import conclude
 from shared.stats.labels.agreement import agreement, people
 from shared.stats.labels.instrument_error import bias_difference, instrument_error
@@ -88,7 +88,9 @@ def _parts(
             rows = labelled_rows(some, sample, said)
             bounds = (sample.low, sample.high)
             for dimension in dimensions_of(rows.responses):
-                groups = CorrectedGroups(rows, sample.feature, dimension, bounds, plan.comparisons)
+                groups = CorrectedGroups(
+                    rows, sample.feature, dimension, bounds, plan.comparisons, plan.ranges
+                )
                 yield groups, [each for each in mine if each.response_id in ids]
 
 
@@ -131,13 +133,14 @@ def _group(part: CorrectedGroups, code: int, plan: AnalysisPlan) -> CorrectedGro
     labelled = part.labelled(code)
     threshold = (plan.selected_at_least or {}).get(part.feature, _middle(part))
     error = instrument_error(labelled, part.bounds, plan.alpha, selected_at_least=threshold)
-    units = part.by_readings.units.independent(code, 0)
+    seen = part.by_readings
+    readings = GroupIntervals(seen.observations, seen.grouping, plan.claim, plan.alpha)
     return CorrectedGroup(
         group=part.grouping.groups[code].name,
         answers=int((rows & np.isfinite(part.rows.readings)).sum()),
         labelled=len(labelled.labels),
         drawn=int((rows & part.rows.drawn).sum()),
-        reading=estimate_record(mean_interval(units, part.bounds, plan.alpha)),
+        reading=estimate_record(readings.mean(code, 0)),
         corrected=estimate_record(part.mean(code)),
         tuning=part.tuning(code),
         bias=estimate_record(error.bias),
@@ -164,8 +167,7 @@ def _gap(
     conclusion = conclude(
         found.simultaneous, p_adjusted, p_equivalence, tolerance=plan.tolerance, alpha=plan.alpha
     )
-    a, b = part.by_readings.pair_of(pair)
-    reading = part.by_readings.result(a, b, part.by_readings.sampled(a, b, 0, part.bounds))
+    reading = part.by_readings.sides(pair, 0, 1).result
     sides = part.by_readings.members(pair)
     off, off_p = bias_difference(
         part.labelled_side(sides[0]), part.labelled_side(sides[1]), part.bounds, plan.alpha

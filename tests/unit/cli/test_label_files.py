@@ -1,0 +1,107 @@
+"""Labels in files: what people and other tools write is read, and what is no label is said."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biaswatch.exporting.label_tasks import TaskFormat, tasks_text
+from biaswatch.readers.label_files import labels_in
+from services.gateway.labels.hidden_words import hidden_words
+from shared.errors import UsageError
+from tests.support.records import make_label_sample
+
+ID, OTHER = "a" * 32, "b" * 32
+TASKS = [{"response_id": ID, "question": "Who?", "answer": "=Anna, she said"}]
+
+
+def written(folder: Path, name: str, content: Any) -> Path:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_a_table_and_lines_of_ours_are_read(tmp_path: Path) -> None:
+    table = f"response_id,value,person,note\n{ID},1,anna,sure\n{OTHER},,,\n"
+    expected = [
+        {"response_id": ID, "value": 1.0, "person": "anna", "note": "sure"},
+        {"response_id": OTHER, "value": None},
+    ]
+    assert labels_in(written(tmp_path, "labels.csv", table)) == expected
+    lines = f'{{"response_id": "{ID}", "value": 0.5, "person": "ben"}}\n'
+    assert labels_in(written(tmp_path, "labels.jsonl", lines)) == [
+        {"response_id": ID, "value": 0.5, "person": "ben"}
+    ]
+
+
+def test_what_label_studio_exports_is_read(tmp_path: Path) -> None:
+    choice = {"type": "choices", "value": {"choices": ["1"]}}
+    rating = {"type": "rating", "value": {"rating": 4}}
+    tasks = [
+        {"data": {"response_id": ID}, "annotations": [
+            {"completed_by": 7, "result": [choice]},
+            {"completed_by": {"email": "ben@example.org"}, "result": [rating]},
+            {"completed_by": 8, "was_cancelled": True, "result": []},
+        ]},
+    ]  # fmt: skip
+    assert labels_in(written(tmp_path, "export.json", tasks)) == [
+        {"response_id": ID, "value": 1.0, "person": "7"},
+        {"response_id": ID, "value": 4.0, "person": "ben@example.org"},
+        {"response_id": ID, "value": None, "person": "8"},
+    ]
+
+
+def test_what_argilla_exports_is_read_in_both_of_its_shapes(tmp_path: Path) -> None:
+    new = {"id": ID, "responses": {"rude": [{"value": "1", "user_id": "u1"}]}}
+    old = {
+        "id": 3, "metadata": {"response_id": OTHER},
+        "responses": [{"user_id": "u2", "values": {"rude": {"value": 0}}}],
+    }  # fmt: skip
+    assert labels_in(written(tmp_path, "records.json", [new, old])) == [
+        {"response_id": ID, "value": 1.0, "person": "u1"},
+        {"response_id": OTHER, "value": 0.0, "person": "u2"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", f"response_id,value\n{ID},much\n", "line 2: the label 'much' is no number"),
+        ("a.csv", "value\n1\n", "line 2 has no response_id"),
+        ("a.csv", "response_id,value\n", "holds no labels"),
+        ("a.json", "{", "is not JSON, nor JSON lines"),
+        ("a.json", "[3]", "entry 1 is no object"),
+        ("a.jsonl", '{"annotations": [{"result": [{"value": {}}]}]}', "has no response_id"),
+    ],
+)
+def test_what_is_no_label_is_said(tmp_path: Path, name: str, content: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        labels_in(written(tmp_path, name, content))
+
+
+@pytest.mark.parametrize("form", list(TaskFormat))
+def test_what_is_exported_has_the_text_and_neither_group_nor_reading(form: TaskFormat) -> None:
+    said = tasks_text(form, TASKS, make_label_sample())
+    assert ID in said
+    assert "Anna, she said" in said
+    for told in ("France", "Peru", "probability", "words"):
+        assert told not in said
+
+
+def test_no_answer_is_a_formula_to_a_spreadsheet() -> None:
+    table = tasks_text(TaskFormat.CSV, TASKS, make_label_sample())
+    assert '"\'=Anna, she said"' in table
+
+
+def test_an_exported_table_that_is_filled_in_can_be_imported(tmp_path: Path) -> None:
+    table = tasks_text(TaskFormat.CSV, TASKS, make_label_sample())
+    path = written(tmp_path, "tasks.csv", table.replace(",,", ",1,anna"))
+    assert labels_in(path) == [{"response_id": ID, "value": 1.0, "person": "anna"}]
+
+
+def test_words_are_hidden_whole_whatever_their_case() -> None:
+    assert hidden_words("She met Anna, ANNA and Annabel.", ["Anna", "she"]) == (
+        "[...] met [...], [...] and Annabel."
+    )
+    assert hidden_words("Nothing.", []) == "Nothing."
