@@ -23,14 +23,15 @@ from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.simulator.app import build
 from services.simulator.settings import SimulatorSettings
 from shared.bus.stage import Stage
-from shared.contracts import Exchange, ExtractorStatus, Response
+from shared.contracts import Exchange, Response
 from shared.conventions.mapping import MappingFile
 from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from shared.store import Store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.otlp import json_of
 from tests.support.records import make_traffic_monitor
 from tests.support.waiting import PATIENCE_S
+from tests.support.watched_answers import watched_store
 
 ROOT = Path(__file__).parents[2]
 CALLS = 24
@@ -104,11 +105,7 @@ class Collector:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    url = f"sqlite:///{tmp_path / 'store.db'}"
-    migrate(url)
-    with Store.open(url) as store:
-        store.extractors.announce(ExtractorStatus("words", "1", ("words",), datetime.now(UTC)))
-        store.records.write([make_traffic_monitor()])
+    with watched_store(tmp_path) as store:
         yield store
 
 

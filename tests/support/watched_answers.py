@@ -1,16 +1,30 @@
 """Production answers as they are taken in, measured and stored, without a bus in between."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from services.extractor.handlers.loading import load
 from services.extractor.handlers.measuring import MeasureResponses
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from shared.contracts import ExtractorStatus, Monitor, Record, Response
-from shared.store import Store
+from shared.store import Store, migrate
+from tests.support.records import make_traffic_monitor
 
 AT_ONCE = 500
+
+
+@contextmanager
+def watched_store(folder: Path, *monitors: Monitor) -> Iterator[Store]:
+    """Open a new store in which these monitors watch, or one that watches the system `support`."""
+    url = f"sqlite:///{folder / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as store:
+        for monitor in monitors or (make_traffic_monitor(),):
+            watch(store, monitor)
+        yield store
 
 
 def watch(store: Store, monitor: Monitor) -> None:

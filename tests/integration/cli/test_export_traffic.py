@@ -16,10 +16,10 @@ from services.gateway.traffic.requests import traffic_window
 from shared.contracts import Run, window_run
 from shared.contracts.traffic import Window, window_at
 from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from shared.store import Store
 from tests.support.api import CheckedPublisher
 from tests.support.records import make_traffic_monitor
-from tests.support.watched_answers import take_in, watch
+from tests.support.watched_answers import take_in, watched_store
 
 HOUR = timedelta(hours=1)
 NOW = datetime.now(UTC)
@@ -35,10 +35,7 @@ def answer(n: int, at: datetime) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Make a store with a window that was read, one under way, and one that took nothing in."""
-    url = f"sqlite:///{tmp_path_factory.mktemp('store') / 'store.db'}"
-    migrate(url)
-    with Store.open(url) as store:
-        watch(store, MONITOR)
+    with watched_store(tmp_path_factory.mktemp("store"), MONITOR) as store:
         take_in(store, "support", [answer(n, NOW) for n in range(3)], ["words"])
         take_in(store, "support", [answer(n, NOW - HOUR) for n in range(5)], ["words"])
         read = Window(begins=WINDOW.begins - HOUR, ends=WINDOW.begins)

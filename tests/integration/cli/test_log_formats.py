@@ -21,12 +21,12 @@ from shared.contracts import Method, WatchedFeature
 from shared.conventions.answers import part_of, sent_fields
 from shared.conventions.mapping import MappingFile
 from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from shared.store import Store
 from tests.support.api import CheckedPublisher
 from tests.support.commands import CommandLine
 from tests.support.otlp import json_of, make_event, make_span
 from tests.support.records import make_traffic_monitor
-from tests.support.watched_answers import take_in, watch
+from tests.support.watched_answers import take_in, watched_store
 
 ANSWERS = 48
 WORDS = ("Happy to help, what a lovely day!", "No.", "It is late, which is awful.", "Certainly.")
@@ -176,15 +176,12 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 def live(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the export of the answers, watched live as the spans that they are."""
     folder = tmp_path_factory.mktemp("live")
-    url = f"sqlite:///{folder / 'store.db'}"
-    migrate(url)
     watched = WatchedFeature(
         extractor="vader", feature="sentiment", high=1, low=-1, method=Method.TWO_GROUPS
     )
     monitor = make_traffic_monitor(plan=make_traffic_monitor().plan.model_copy(
         update={"features": (watched,)}))  # fmt: skip
-    with Store.open(url) as store:
-        watch(store, monitor)
+    with watched_store(folder, monitor) as store:
         take_in(store, "support", [_whole(n) for n in range(ANSWERS)], ["vader"])
         return asyncio.run(_exported(store, folder / "live.parquet"))
 

@@ -16,15 +16,16 @@ from services.gateway.background import evaluation_endpoint, evaluation_stage, i
 from services.gateway.otlp.evaluation_export import EvaluationExport
 from services.gateway.settings import GatewaySettings
 from shared.bus.stage import Stage
-from shared.contracts import CallSpan, ExtractorStatus, Features, Response
+from shared.contracts import CallSpan, Features, Response
 from shared.errors import ConfigurationError
 from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from shared.store import Store
 from tests.support.bus import ProvisionedBus
 from tests.support.otlp import make_span, protobuf_of
 from tests.support.otlp_receiver import OtlpServer, otlp_server
 from tests.support.records import make_exchange, make_features, make_traffic_monitor
 from tests.support.waiting import PATIENCE_S, eventually
+from tests.support.watched_answers import watched_store
 
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
 SPAN = CallSpan(trace_id="ab" * 16, span_id="cd" * 8)
@@ -45,11 +46,8 @@ def counted(outcome: str) -> float:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    url = f"sqlite:///{tmp_path / 'store.db'}"
-    migrate(url)
-    with Store.open(url) as store:
-        store.extractors.announce(ExtractorStatus("words", "1", ("words",), now()))
-        store.records.write([make_traffic_monitor(), make_traffic_monitor(name="second")])
+    two = make_traffic_monitor(), make_traffic_monitor(name="second")
+    with watched_store(tmp_path, *two) as store:
         yield store
 
 

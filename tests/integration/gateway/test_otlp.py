@@ -21,14 +21,15 @@ from services.gateway.settings import GatewaySettings
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.routes import MOST_QUEUED, WaitingAnswers
 from shared.bus.stage import Stage
-from shared.contracts import Exchange, ExtractorStatus, MonitorState, Response
+from shared.contracts import Exchange, MonitorState, Response
 from shared.conventions.signals import Signal
 from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from shared.store import Store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.otlp import json_of, make_event, make_span, protobuf_of
 from tests.support.records import make_traffic_monitor
 from tests.support.waiting import PATIENCE_S
+from tests.support.watched_answers import watched_store
 
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
 SENDER, READER = ({"Authorization": f"Bearer {name}"} for name in ("sender", "reader"))
@@ -37,11 +38,7 @@ NO_CONTENT = {"gen_ai.input.messages": None, "gen_ai.output.messages": None}
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    url = f"sqlite:///{tmp_path / 'store.db'}"
-    migrate(url)
-    with Store.open(url) as store:
-        store.extractors.announce(ExtractorStatus("words", "1", ("words",), datetime.now(UTC)))
-        store.records.write([make_traffic_monitor()])
+    with watched_store(tmp_path) as store:
         yield store
 
 
