@@ -8,7 +8,7 @@ from rich.console import Console
 
 from biaswatch.render.bias_scores import percent
 from biaswatch.render.findings import target_name
-from biaswatch.render.flagged_pairs import STATEMENTS, folded_pair
+from biaswatch.render.flagged_pairs import folded_pair
 from biaswatch.render.tables import (
     escape,
     escape_md,
@@ -17,6 +17,7 @@ from biaswatch.render.tables import (
     print_table,
     terminal_table,
 )
+from services.gateway.runs.statement_words import STATEMENTS
 from services.gateway.runs.views import (
     FlaggedPair,
     JudgeControls,

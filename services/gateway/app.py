@@ -120,7 +120,7 @@ def web_app(
     status = StatusQueries(store, runs, monitors, channels, now)
     app.include_router(status_routes(status, tokens))
     overview = OverviewQueries(store, monitors, status)
-    pages = AnswerQueries(store), provenances, values, overview
+    pages = AnswerQueries(store), provenances, values, studies, overview
     sources = PageSources(runs, monitors, *pages)
     actions = PageActions(runs, run_commands, monitors, monitor_commands, send, audit)
     app.include_router(

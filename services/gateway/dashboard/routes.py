@@ -24,6 +24,7 @@ from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
+from services.gateway.runs.study_queries import StudyQueries
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class PageSources:
     answers: AnswerQueries
     provenances: ProvenanceQueries
     group_values: GroupValueQueries
+    studies: StudyQueries
     overview: OverviewQueries
 
 
@@ -55,7 +57,7 @@ def page_routes(
     router.include_router(monitor_page_routes(sources.monitors, sources.overview, tokens, now))
     router.include_router(answer_routes(sources.answers, sources.runs, tokens))
     router.include_router(label_page_routes(labels, tokens))
-    beside = sources.provenances, sources.group_values, labels.queries
+    beside = sources.provenances, sources.group_values, sources.studies, labels.queries
     runs = run_page_routes(sources.runs, *beside, tokens)
     router.include_router(runs)
 

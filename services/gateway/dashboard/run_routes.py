@@ -26,9 +26,13 @@ from services.gateway.labels.views import SampleProgress
 from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
+from services.gateway.runs.statement_words import STATEMENTS
+from services.gateway.runs.study_queries import StudyQueries
 from shared.contracts import Diagnosis
 
 RELOAD_S = 30
+MOST_PAIRS = 20
+"""Flagged pairs on the page; the report has more."""
 MOST_ROWS = 40
 """Comparisons of one finding on the page; the file has all."""
 
@@ -37,6 +41,7 @@ def run_page_routes(
     runs: RunQueries,
     provenances: ProvenanceQueries,
     group_values: GroupValueQueries,
+    studies: StudyQueries,
     labels: LabelQueries,
     tokens: Tokens,
 ) -> APIRouter:
@@ -55,7 +60,9 @@ def run_page_routes(
         progress = runs.progress(run_id)
         diagnoses = runs.diagnoses(run_id)
         chosen = _chosen(diagnoses, finding)
-        values = group_values.values(runs.run(run_id), chosen) if chosen else None
+        run = runs.run(run_id)
+        values = group_values.values(run, chosen) if chosen else None
+        flagged = studies.first_flagged(run_id, MOST_PAIRS) if run.judging else (0, [])
         shown = page(
             "run.html",
             forms=forms,
@@ -73,6 +80,8 @@ def run_page_routes(
             comparisons=comparisons_table([chosen], run_id, most=MOST_ROWS) if chosen else None,
             disparities=disparities_table(chosen) if chosen else None,
             groups=groups_table([chosen], run_id) if chosen else None,
+            flagged=flagged,
+            statements=STATEMENTS,
             provenance=provenances.provenance(run_id),
         )
         return forms.kept_by(shown)

@@ -64,6 +64,15 @@ class StudyQueries:
         self, run_id: str, offset: NonNegativeInt = 0, *, count_failed: bool = False
     ) -> list[FlaggedPair]:
         """Return flagged pairs with their texts, at most a thousand, from an offset."""
+        return self._flagged(run_id, offset, MAX_FLAGGED, count_failed=count_failed)[1]
+
+    def first_flagged(self, run_id: str, most: int) -> tuple[int, list[FlaggedPair]]:
+        """Return how many pairs are flagged, and the first of them with their texts."""
+        return self._flagged(run_id, 0, most, count_failed=False)
+
+    def _flagged(
+        self, run_id: str, offset: int, most: int, *, count_failed: bool
+    ) -> tuple[int, list[FlaggedPair]]:
         # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
         from services.gateway.runs import judges as believed
         from services.gateway.runs import pairs
@@ -74,11 +83,12 @@ class StudyQueries:
         )
         judges = [] if count_failed else believed.judge_controls(last)
         flagged = [each for each in believed.counted_verdicts(last, judges) if each.flagged]
-        ids = [each.id for each in flagged][offset : offset + MAX_FLAGGED]
+        ids = [each.id for each in flagged][offset : offset + most]
         stored = self._store.records.get(PairVerdict, ids)
         verdicts = {each.id: each for each in believed.counted_verdicts(list(stored), judges)}
         sides = self._sides(run, {each.set_id for each in verdicts.values()})
-        return [_flagged(verdicts[id_], *sides[_pair_key(verdicts[id_])]) for id_ in ids]
+        found = [_flagged(verdicts[id_], *sides[_pair_key(verdicts[id_])]) for id_ in ids]
+        return len(flagged), found
 
     def _rows(self, run: Run) -> Iterator[StudyRow]:
         suite = self._store.suites.outline(run.suite_hash)
