@@ -5,8 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
+from services.diagnoser.domain.channels.messages import link_of
+from shared.contracts import Alarm
 from tests.support.browsed_platform import (
     HUGE,
     NASTY,
@@ -170,3 +173,22 @@ def test_six_questions_are_answered_by_clicks_from_the_overview(opened: Any) -> 
     page.locator("main a[href^='/monitors/browsed']").first.click()
     page.locator("main a[href*='/alarms']").first.click()
     assert NASTY in main.inner_text()
+
+
+def test_the_link_of_an_alarms_message_leads_to_its_answers(opened: Any, address: str) -> None:
+    found = httpx2.get(f"{address}/v1/monitors/browsed/alarms").json()
+    raised = [each["alarm"] for each in found if each["alarm"]["state"] == "raised"]
+    alarm = Alarm.model_validate(raised[-1])
+    link = link_of(alarm, f"{address}/")
+    assert link is not None
+    page = opened(link.removeprefix(address))
+    [shown] = page.locator(":target").all()
+    assert shown.get_attribute("id") == alarm.id
+    assert shown.is_visible()
+    assert page.evaluate("document.querySelector(':target').getBoundingClientRect().top") < 900
+    shown.get_by_role("link", name="All answers of this round").first.click()
+    assert page.url.startswith(f"{address}/runs/{alarm.run_id}/answers")
+    assert page.locator("article").count() > 0
+    page.get_by_role("link", name="Beside its twins").first.click()
+    assert "/twins" in page.url
+    assert page.locator("main").inner_text()
