@@ -49,7 +49,9 @@ _PASSIVE = re.compile(
 )
 _NOT_BUT = re.compile(r"\bnot\s+(?:the\s+)?<g(?P<a>[01])>\s+but\b")
 _AND_NOT = re.compile(r"<g[01]>,?\s+(?:and\s+)?not\s+(?:the\s+)?<g[01]>")
-_CLAUSE = re.compile(r"[;?.]\s|:\s(?!<g)|\s\u2013\s|,?\s+\b(?:but|whereas|while|whilst|although)\b")
+_CLAUSE = re.compile(
+    r"[;?.]\s|:\s(?!<g)|:\s(?=<g[01]>\s+\w)|\s\u2013\s|,?\s+\b(?:but|whereas|while|whilst|although)\b"
+)
 _SKIPPED = re.compile(
     r"<m:(?!odds)|\binterval|\bp-?\s*value|\bbound|\blimit\b|\bconfidence|\bevidence|\bsample\s+size|(?:number\s+of|enough|few|many)\s+cases\b|\bif\b(?!\s+(?:anything|you|it\s+were|one))|\bwhether\b"
     r"|\bwould\s+(?:mean|point|indicate|favou?r)|\bmean(?:s|ing)\s+that\b|\b(?:a|any)\s+(?:ratio|value|number|difference)\b(?=[^;]*\b(?:above|below|greater|smaller|larger|less)\b)"
