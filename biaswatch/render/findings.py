@@ -69,7 +69,8 @@ def strongest_conclusions(
     pairs = [(each, gap) for each in diagnoses for gap in each.gaps]
     pairs.sort(key=strongest_first)
     said = [
-        f"{target_name(each)}: {gap.a} against {gap.b}, {by_reading(each)}: {_conclusion(gap)}"
+        f"{target_name(each)}: {gap.a} against {gap.b},"
+        f" {by_reading(each.feature, each.extractor)}: {_conclusion(gap)}"
         for each, gap in pairs[:most]
     ]
     rest = Counter(VERDICT_WORDS[gap.verdict] for _, gap in pairs[len(said) :])
@@ -95,8 +96,9 @@ def _of_gaps(diagnosis: Diagnosis) -> Iterator[str]:
     gaps = gaps_by_evidence(diagnosis)
     decided = sum(gap.verdict is not Verdict.NOT_ENOUGH for gap in gaps)
     shown = min(max(decided, MOST_UNDECIDED), MOST_GAPS)
+    read = by_reading(diagnosis.feature, diagnosis.extractor)
     for gap in gaps[:shown]:
-        yield f"{gap.a} against {gap.b}, {by_reading(diagnosis)}: {_conclusion(gap)}"
+        yield f"{gap.a} against {gap.b}, {read}: {_conclusion(gap)}"
     if rest := Counter(VERDICT_WORDS[gap.verdict] for gap in gaps[shown:]):
         said = ", ".join(f"{words}: {count}" for words, count in rest.items())
         yield (
@@ -105,9 +107,12 @@ def _of_gaps(diagnosis: Diagnosis) -> Iterator[str]:
         )
 
 
-def by_reading(diagnosis: Diagnosis) -> str:
-    """Return the number and what read it: without labels nobody knows how well."""
-    return f"{diagnosis.feature} by the reading of {diagnosis.extractor}"
+def by_reading(feature: str, instrument: str) -> str:
+    """Return the number and what read it: without labels nobody knows how well.
+
+    An instrument that has the name of its only number is not named twice.
+    """
+    return feature if feature == instrument else f"{feature} by the reading of {instrument}"
 
 
 def _conclusion(gap: Gap) -> str:

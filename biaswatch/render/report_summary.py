@@ -11,7 +11,7 @@ from biaswatch.render.bias_scores import (
     unclear_scores,
     unread_scores,
 )
-from biaswatch.render.findings import counted, lead
+from biaswatch.render.findings import by_reading, counted, lead
 from biaswatch.render.studies import left_out
 from biaswatch.render.tables import escape_md
 from services.gateway.dashboard.run_findings import RunSummary, run_summary
@@ -59,7 +59,7 @@ def _found(results: RunResults, summary: RunSummary) -> Iterator[str]:
         doubts = "".join(f"; {doubt}" for doubt in each.doubts)
         yield (
             f"- **{escape_md(each.a)}** is **{each.amount}** than {escape_md(each.b)} in"
-            f" {escape_md(each.feature)} by the reading of {escape_md(each.instrument)} at"
+            f" {escape_md(by_reading(each.feature, each.instrument))} at"
             f" {escape_md(each.where)}{between}"
             f" ({escape_md(each.p)}){escape_md(doubts)}."
         )

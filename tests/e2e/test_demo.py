@@ -57,7 +57,7 @@ def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: P
         assert unplanted["gap"]["low"] < 0 < unplanted["gap"]["high"]
     again = biaswatch(tmp_path, "demo")
     said_on_one_line = " ".join(again.stdout.split())
-    what = "black against white, rating by the reading of rating:"
+    what = "black against white, rating:"
     assert f"simulator:biased: {what} a disparity of" in said_on_one_line
     assert f"simulator:unbiased: {what} not enough evidence" in said_on_one_line
     assert again.stdout.startswith("1 of 4 comparisons shows a disparity.\n")

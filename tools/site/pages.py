@@ -6,12 +6,14 @@ from pathlib import Path, PurePosixPath
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Tutorial": ("tutorial",),
     "How to": (
-        "hiring-audit", "otlp", "importing", "release-gate", "monitors", "adding-an-extractor",
+        "own-suites", "published-benchmarks", "hiring-audit", "otlp", "importing", "release-gate",
+        "monitors", "adding-an-extractor",
         "building-benchmarks", "diagnosing", "targets", "replay", "simulator", "bbq", "labels",
         "dashboard", "access", "operations",
     ),
     "Reference": (
-        "reference/commands", "reference/http", "python", "reference/records",
+        "commands", "reference/commands", "reference/http", "python",
+        "reference/records",
         "reference/settings", "reference/metrics", "statistics", "calibration-table",
     ),
     "Explanation": (

@@ -12,7 +12,7 @@ from rich.console import Console
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.columns import Column, GapRow, Shown, gap_rows
 from biaswatch.render.documents import anchor, as_csv, as_markdown
-from biaswatch.render.findings import conclusions, dimension_notes
+from biaswatch.render.findings import by_reading, conclusions, dimension_notes
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, findings_table
 from shared.contracts import (
@@ -78,7 +78,7 @@ def test_the_first_page_says_what_was_found_how_sure_and_what_not_before_any_tab
     ]
     assert "|" not in first
     assert "**1 of 1 comparison shows a disparity.**" in first
-    said = "**France** is **1 higher** than Peru in words by the reading of words at replay:answers"
+    said = "**France** is **1 higher** than Peru in words at replay:answers"
     assert said in first
     assert "1 of 5 answers gave no number (1 refused)" in first
     assert "## Method" in rest
@@ -204,8 +204,8 @@ def many_groups() -> Diagnosis:
 def test_of_many_groups_the_test_of_all_comes_first_and_the_plainest_gaps_next() -> None:
     said = conclusions([many_groups()])
     assert "all 9 groups together: p = 0.012" in said[0]
-    assert "g7 against g8, words by the reading of words: a disparity" in said[1]
-    assert "g0 against g8, words by the reading of words: not enough evidence" in said[2]
+    assert "g7 against g8, words: a disparity" in said[1]
+    assert "g0 against g8, words: not enough evidence" in said[2]
     assert said[-1].endswith(
         "the other 30 comparisons, which the tables list: not enough evidence: 30."
     )
@@ -264,3 +264,8 @@ def test_a_title_is_text_too() -> None:
     page = html.fromstring(report_text(ReportFormat.HTML, RunResults(run, [diagnosis()]), ()))
     assert page.findtext(".//title") == run.suite
     assert not page.findall(".//script")
+
+
+def test_a_number_is_named_with_what_read_it_and_the_same_name_once() -> None:
+    assert by_reading("sentiment", "vader") == "sentiment by the reading of vader"
+    assert by_reading("rating", "rating") == "rating"
