@@ -40,11 +40,13 @@ LABEL org.opencontainers.image.title="biaswatch-${SERVICE}" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /opt/biaswatch /opt/biaswatch
 COPY deploy/image/healthy.py /opt/healthy.py
+# A pod has about one core: threads of the linear algebra that wait for one another only burn it.
 # A home that can be written even where the root is read-only and the user has no name.
 ENV PATH=/opt/biaswatch/bin:/usr/local/bin:/usr/bin:/bin \
     HOME=/tmp \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
+    OPENBLAS_NUM_THREADS=1 \
     SERVICE=${SERVICE}
 WORKDIR /tmp
 USER 10001:10001

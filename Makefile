@@ -68,7 +68,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.run_findings
 	$(BIN)/python benchmarks/evidence.py
 	$(BIN)/python -m benchmarks.increments
-	$(BIN)/python -m benchmarks.closing
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.closing
 	$(BIN)/python -m benchmarks.bbq
 	$(BIN)/python -m benchmarks.generator
 	$(BIN)/python -m benchmarks.ingestion

@@ -88,7 +88,7 @@ def show(
     token: Token = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a run found."""
+    """Show what a run found: the decisive sentence first; --all shows every number."""
     least = least_gap(fail_on)
 
     async def work() -> RunResults:

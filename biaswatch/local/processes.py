@@ -31,7 +31,8 @@ async def supervised_processes(
     """
     # Each ends by itself when we are killed: an orphan would work on for nobody.
     given = {**settings, "BIASWATCH_STOP_WITH_PARENT": "true", "BIASWATCH_HEALTH_PORT": "0"}
-    environment = {**os.environ, **given}  # noqa: TID251 - handed on to the services
+    # One thread of linear algebra each: more only wait for one another, and burn the cores.
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, **given}  # noqa: TID251 - handed on to the services
     inside = asyncio.current_task()
     keepers = [asyncio.create_task(_keep_running(service, environment)) for service in services]
     for keeper in keepers:

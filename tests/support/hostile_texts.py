@@ -17,7 +17,7 @@ from shared import parsing
 from shared.parsing.redaction import BUILT_IN, redact
 
 Reader = Callable[[str], object]
-FLOOR_S = 0.05
+FLOOR_S = 0.01
 """CPU time below which growth is not looked at: that is noise."""
 WIDEST_GROWTH = 8.0
 """Of the time, where the text grows fourfold: 4 is linear, 16 quadratic."""

@@ -20,11 +20,12 @@ class Unit(StrEnum):
 
 
 _MINUS = str.maketrans({"\u2212": "-", "\u2009": " ", "\u202f": " ", "\u00a0": " "})
-# Not inside a word (χ2, p53 and the like), and not a part of another number.
+# Not inside a word (χ2, p53 and the like), and not a part of another number. What is looked at
+# behind a number is short, however long a list without blanks it stands in.
 _NUMBER = re.compile(
     r"(?<![\w.])(?<![A-Za-z]-)"
-    r"(?P<digits>[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
-    r"(?:e[-+]?\d+|\s*[x\u00d7]\s*10\s*(?:\^|\*\*)\s*[({]?[-+]?\d+[)}]?)?)(?![\d,]*\.?\d)"
+    r"(?P<digits>[-+]?(?:(?:\d{1,3}(?:,\d{3}){1,6}|\d+)(?:\.\d+)?|\.\d+)"
+    r"(?:e[-+]?\d+|\s*[x\u00d7]\s*10\s*(?:\^|\*\*)\s*[({]?[-+]?\d+[)}]?)?)(?!,*\.?\d)"
     r"(?P<unit>\s*(?:%|per\s?cent\b)(?:\s*(?:age)?\s*points?)?|\s*percentage[\s-]+points?"
     r"|[\s-]*(?:pp|points?)\b|\s*[x\u00d7](?!\w)|[\s-]*(?:times|fold)\b)?(?:(?<=%)|(?![A-Za-z_]))",
     re.IGNORECASE,
