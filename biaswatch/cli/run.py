@@ -95,12 +95,13 @@ def run(
     budget = Budget(tokens=max_tokens, cost=max_cost)
     check_scaffolds(loaded, targets, scaffold or ["direct"])
     spending = _spending(loaded, targets, scaffold or ["direct"], repeats)
-    if dry_run or any(each.paid for each in spending):
-        _tell(spending, as_json=as_json and dry_run, dry_run=dry_run)
     if dry_run:
+        _tell(spending, as_json=as_json, dry_run=True)
         return
     judges = [read_target(each) for each in judge or [] if each not in {"self", "none"}]
     _check_here([*targets, *judges], budget, server)
+    if any(each.paid for each in spending):
+        _tell(spending, as_json=False, dry_run=False)
     asked = {
         "targets": [sent_target(each, server) for each in target],
         "scaffolds": scaffold or ["direct"],

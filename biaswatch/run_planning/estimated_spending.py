@@ -66,7 +66,7 @@ def estimated_spending(
 def in_words(spending: EstimatedSpending) -> str:
     """Return what a model is asked for, in one sentence; a server of your own has no price."""
     tokens = spending.tokens_read + spending.tokens_written
-    calls = f"{spending.target}: about {spending.calls:,} calls"
+    calls = f"{spending.target}: about {spending.calls:,} call{'s' * (spending.calls != 1)}"
     if not spending.paid:
         return f"{calls}, which cost nothing."
     cost = "its price is not in the price table"
