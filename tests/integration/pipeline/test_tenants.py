@@ -28,8 +28,11 @@ COASTS = Suite(
 )
 PAIRS = suite_of([BbqRow.model_validate(make_bbq_row(n)) for n in range(2)], name="rows")
 SIMULATED = make_target(name="simulator:unbiased", provider="simulator", model="unbiased")
-NOT_MADE = {"assessment", "description", "alarm", "cancellation"}
-"""What this study, its pairs, its report and its round do not leave."""
+NOT_MADE = {
+    *("assessment", "description", "alarm", "cancellation"),
+    *("label_sample", "label", "correction"),
+}
+"""What this study, its pairs, its report and its round do not leave: nobody labels anything."""
 
 
 @pytest.mark.parametrize("empty_store_url", ["sqlite"], indirect=True)
