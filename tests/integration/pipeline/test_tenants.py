@@ -64,7 +64,7 @@ async def test_whatever_follows_from_a_tenants_work_is_the_tenants(
             upkeep=Upkeep(cadence_s=3600, most_rounds=1),
         )  # fmt: skip
         brief = make_brief(tenant=TENANT, at=now, writer=SIMULATED, judges=(SIMULATED,))
-        here.store.records.write([brief])
+        here.store.records.write([brief, *runs])  # as the gateway does, before it sends them
         for record in (*runs, monitor, brief):
             await here.publish(record)
         for run in runs:
