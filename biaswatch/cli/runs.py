@@ -51,11 +51,13 @@ def runs(
         print_json(found)
         return
     if found:
-        typer.echo(f"{'run':<32}  {'started (UTC)':<19}  {'state':<10}  suite  models  responses")
+        width = max(len("suite"), *(len(each.suite) for each in found))
+        head = f"{'run':<32}  {'started (UTC)':<19}  {'state':<10}  {'suite':<{width}}"
+        typer.echo(f"{head}  {'responses':<13}  models")
     for each in found:
         typer.echo(
-            f"{each.run_id}  {each.at:%Y-%m-%dT%H:%M:%S}  {each.stand:<10}  {each.suite}"
-            f"  {', '.join(each.targets)}  {each.responses}/{each.probes}"
+            f"{each.run_id}  {each.at:%Y-%m-%dT%H:%M:%S}  {each.stand:<10}  {each.suite:<{width}}"
+            f"  {f'{each.responses}/{each.probes}':<13}  {', '.join(each.targets)}"
         )
         for paused in each.paused:
             typer.echo(f"    {printable(paused.in_words())}")
