@@ -50,8 +50,8 @@ def runs(
     if as_json:
         print_json(found)
         return
+    width = max(map(len, ("suite", *(each.suite for each in found))))
     if found:
-        width = max(len("suite"), *(len(each.suite) for each in found))
         head = f"{'run':<32}  {'started (UTC)':<19}  {'state':<10}  {'suite':<{width}}"
         typer.echo(f"{head}  {'responses':<13}  models")
     for each in found:
