@@ -64,9 +64,9 @@ def permissions_of(service: str) -> Permissions:
         # Drop-ins' durables have names that are not known beforehand; none may be a reader's.
         route = route_of(Response)
         others = [route.durable(each) for each in route.consumers if each != HOST]
-        deny = tuple(grant for durable in others for grant in _grants(route, durable))
-        own = _grants(route, route.durable(HOST))  # what is granted twice would be asked twice
-        read = [*CALLS, *(each for each in read if each not in own), *_grants(route, "*")]
+        deny = tuple(grant for durable in others for grant in _grants(route, HOST, durable))
+        own = _grants(route, HOST, route.durable(HOST))  # what is granted twice would be asked twice
+        read = [*CALLS, *(each for each in read if each not in own), *_grants(route, HOST, "*")]
     return Permissions(
         publish=(*written, *read, *dead), subscribe=(f"_INBOX_{service}.>",), deny=deny
     )
@@ -125,7 +125,7 @@ def _read(route: Route, service: str) -> tuple[str, ...]:
     # The names of lanes' durables are not known beforehand; the stream has this one reader.
     durable = "*" if route.by_lane else route.durable(service)
     return (
-        *_grants(route, durable),
+        *_grants(route, service, durable),
         *((f"$JS.API.STREAM.INFO.{route.stream}",) if route.by_lane else ()),
     )
 
@@ -139,11 +139,10 @@ def _followed(route: Route) -> tuple[str, ...]:
     )
 
 
-def _grants(route: Route, durable: str) -> tuple[str, ...]:
+def _grants(route: Route, service: str, durable: str) -> tuple[str, ...]:
     """Return the subjects to create, inspect, read and acknowledge one durable."""
-    own_filter = route.filter()
     return (
-        f"$JS.API.CONSUMER.CREATE.{route.stream}.{durable}.{own_filter}",
+        f"$JS.API.CONSUMER.CREATE.{route.stream}.{durable}.{route.filter_of(service)}",
         f"$JS.API.CONSUMER.INFO.{route.stream}.{durable}",
         f"{PULL}.{route.stream}.{durable}",
         f"$JS.ACK.{route.stream}.{durable}.>",

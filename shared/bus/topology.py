@@ -141,7 +141,7 @@ def durable_of(stage: Stage[R]) -> DurableSpec:
     return DurableSpec(
         stream=route.stream,
         name=stage.durable,
-        filter=route.filter(stage.lane),
+        filter=route.filter_of(stage.service, stage.lane),
         ack_wait_s=stage.ack_wait_s,
         max_in_hand=stage.most_in_hand or max(1000, stage.capacity * 16),
         from_now=stage.drop_in is not None,
@@ -151,7 +151,9 @@ def durable_of(stage: Stage[R]) -> DurableSpec:
 def durables() -> tuple[DurableSpec, ...]:
     """Return every durable that can be created in advance (those per lane cannot)."""
     return tuple(
-        DurableSpec(route.stream, route.durable(consumer), route.filter(), 30, 1000)
+        DurableSpec(
+            route.stream, route.durable(consumer), route.filter_of(consumer), 30, 1000
+        )
         for route in ROUTES
         if not route.by_lane
         for consumer in route.consumers

@@ -49,6 +49,8 @@ class Route:
     """The services that see how far the consumers are, and none of the records."""
     where_chosen: tuple[str, ...] = ()
     """The consumers that read only where the operator has chosen so: their lag says nothing."""
+    judgings: tuple[str, ...] = ()
+    """The consumers that are given only what was made to judge: the others' are not their own."""
     many: bool = False
     """Whether there is about one for every answer, so that the stream is large."""
     append_only: bool = False
@@ -62,6 +64,10 @@ class Route:
     def durable(self, consumer: str, lane: str | None = None) -> str:
         """Return the name of the consumer's durable."""
         return "-".join(filter(None, (consumer, self.record.kind, lane)))
+
+    def filter_of(self, consumer: str, lane: str | None = None) -> str:
+        """Return the subjects of what one consumer reads, in one lane or in all."""
+        return self.filter(lane, purpose=Purpose.JUDGE if consumer in self.judgings else "*")
 
     def filter(self, lane: str | None = None, *, tenant: str = "*", purpose: str = "*") -> str:
         """Return the subjects of this record in one lane, of one tenant or purpose, or of all."""
@@ -91,6 +97,7 @@ ROUTES = (
         producers=("generator", "gateway", "planner"),
         consumers=("extractor", "recorder", "oracle", "evaluator", "builder"),
         followers=("gateway",),  # the past is not sent in faster than it is written
+        judgings=("oracle", "evaluator", "builder"),
         many=True,
     ),
     Route(

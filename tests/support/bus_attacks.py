@@ -157,7 +157,7 @@ class Attacker:
             if self.key not in route.consumers:
                 continue
             name = route.durable(self.key, "x" if route.by_lane else None)
-            spec = DurableSpec(route.stream, name, route.filter(), 30, 10)
+            spec = DurableSpec(route.stream, name, route.filter_of(self.key), 30, 10)
             for target in harmful_deliveries():
                 config = {**durable_config(spec), "deliver_subject": target, "headers_only": True}
                 await self._create(spec, {"config": config})

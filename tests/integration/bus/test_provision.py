@@ -1,6 +1,7 @@
 """Provisioning on a real server: idempotent, complete, and clear when it cannot be done."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provisio
 from shared.bus.jetstream.admin import stream_config
 from shared.bus.server import EmbeddedServer, disk_usage_bytes, find_binary
 from shared.bus.topology import StreamLimits, durables, limits_within, streams
-from shared.contracts import ROUTES, Probe, Response
+from shared.contracts import ROUTES, Probe, Purpose, Response
 from shared.errors import BackPressureError, ConfigurationError, TransientError
 from tests.support.bus import ProvisionedBus
 from tests.support.records import make_probe, make_response, make_target
@@ -139,6 +140,24 @@ def test_every_stream_and_durable_of_the_address_book_is_provisioned() -> None:
         (r.stream, f"{c}-{r.record.kind}") for r in ROUTES if not r.by_lane for c in r.consumers
     }
     assert {(d.stream, d.name) for d in durables()} == expected
+
+
+async def test_who_reads_replies_of_judges_is_given_no_other_answers(bus: ProvisionedBus) -> None:
+    judging = {"purpose": Purpose.JUDGE, "probe": make_probe(1, purpose=Purpose.JUDGE)}
+    await bus.publish(make_response(0), make_response(1, **judging))
+    waiting = {
+        reader: (await bus.admin.lag("RESPONSES", f"{reader}-response")).waiting
+        for reader in ("recorder", "oracle", "evaluator", "builder")
+    }
+    assert waiting == {"recorder": 2, "oracle": 1, "evaluator": 1, "builder": 1}
+
+
+async def test_a_durable_that_was_given_every_answer_is_narrowed(bus: ProvisionedBus) -> None:
+    [wide] = [each for each in durables() if each.name == "oracle-response"]
+    await bus.admin.ensure_durable(replace(wide, filter="bias.v1.response.*.*.*"))
+    await bus.publish(make_response(0))
+    await provision(bus.admin)
+    assert (await bus.admin.lag("RESPONSES", "oracle-response")).waiting == 0
 
 
 async def test_nobody_at_the_address_is_one_sentence_without_the_password() -> None:
