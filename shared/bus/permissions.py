@@ -65,7 +65,8 @@ def permissions_of(service: str) -> Permissions:
         route = route_of(Response)
         others = [route.durable(each) for each in route.consumers if each != HOST]
         deny = tuple(grant for durable in others for grant in _grants(route, HOST, durable))
-        own = _grants(route, HOST, route.durable(HOST))  # what is granted twice would be asked twice
+        # What is granted twice would be asked twice.
+        own = _grants(route, HOST, route.durable(HOST))
         read = [*CALLS, *(each for each in read if each not in own), *_grants(route, HOST, "*")]
     return Permissions(
         publish=(*written, *read, *dead), subscribe=(f"_INBOX_{service}.>",), deny=deny
