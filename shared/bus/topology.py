@@ -151,9 +151,7 @@ def durable_of(stage: Stage[R]) -> DurableSpec:
 def durables() -> tuple[DurableSpec, ...]:
     """Return every durable that can be created in advance (those per lane cannot)."""
     return tuple(
-        DurableSpec(
-            route.stream, route.durable(consumer), route.filter_of(consumer), 30, 1000
-        )
+        DurableSpec(route.stream, route.durable(consumer), route.filter_of(consumer), 30, 1000)
         for route in ROUTES
         if not route.by_lane
         for consumer in route.consumers
