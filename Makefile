@@ -64,6 +64,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python benchmarks/bus_hop.py
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python -m benchmarks.large_run
+	$(BIN)/python -m benchmarks.store_writes
 	$(BIN)/python benchmarks/diagnosis.py
 	$(BIN)/python -m benchmarks.run_findings
 	$(BIN)/python benchmarks/evidence.py

@@ -104,9 +104,9 @@ def _texts(
     items = list(asked_of(run, suite))
     step = ceil(len(items) / MOST_READ)
     some = items[::step]
-    for item in some:
+    for position, item in some:
         for scaffold in scaffolds:
-            probe = probe_of(run, suite, item, target, scaffold, 0, at)
+            probe = probe_of(run, suite, item, target, scaffold, 0, at, position=position)
             yield (
                 *_calls_of(probe, recorded=PROVIDERS[target.provider].recorded),
                 len(items) / len(some),

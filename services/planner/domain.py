@@ -75,6 +75,7 @@ def round_of(
         sets=plan.sets_per_round,
         budget=monitor.upkeep.budget,
         deadline_s=monitor.upkeep.deadline_s,
+        ids_in_order=True,
     )
 
 

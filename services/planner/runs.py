@@ -64,7 +64,9 @@ class RunPlanner:
 
     def _plan(self, run: Run) -> None:
         now = self._now()
-        expected = self._parts.expected(run)
+        # A run that is there keeps the ids it began with, whatever its copy here says of them.
+        stored = next(self._store.records.get(Run, [run.id]), run)
+        expected = self._parts.expected(stored)
         deadline = now + timedelta(seconds=run.deadline_s or self._deadline_s)
         self._store.records.write([run])
         self._store.calls.allow(run.id, run.budget)  # also when resumed, perhaps with more

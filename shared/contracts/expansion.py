@@ -20,8 +20,8 @@ def probes_of(run: Run, suite: Suite, at: datetime, *, first: int = 0) -> Iterat
     """
     asked = asked_of(run, suite)
     every = product(range(run.repeats), run.targets, run.scaffolds, asked)
-    for repeat, target, scaffold, item in islice(every, first, None):
-        yield probe_of(run, suite, item, target, scaffold, repeat, at)
+    for repeat, target, scaffold, (position, item) in islice(every, first, None):
+        yield probe_of(run, suite, item, target, scaffold, repeat, at, position=position)
 
 
 def probe_of(
@@ -32,8 +32,10 @@ def probe_of(
     scaffold: str,
     repeat: int,
     at: datetime,
+    *,
+    position: int,
 ) -> Probe:
-    """Return one question of a suite as it is put to a target."""
+    """Return one question of a suite, and of its position there, as it is put to a target."""
     return Probe(
         tenant=run.tenant,
         purpose=run.purpose,
@@ -52,15 +54,16 @@ def probe_of(
         expected=item.expected,
         facts=item.facts,
         measure=tuple(pin.name for pin in run.extractors),
+        position=position if run.ids_in_order else None,
     )
 
 
-def asked_of(run: Run, suite: Suite) -> tuple[SuiteProbe, ...]:
-    """Return what a run asks: the whole suite, or the sets that fall to this round of a monitor."""
+def asked_of(run: Run, suite: Suite) -> tuple[tuple[int, SuiteProbe], ...]:
+    """Return what a run asks, with its positions: the whole suite, or the sets of its round."""
     if run.sets is None:
-        return suite.probes
+        return tuple(enumerate(suite.probes))
     drawn = drawn_sets(run, map(set_of, suite.probes))
-    return tuple(probe for probe in suite.probes if set_of(probe) in drawn)
+    return tuple((n, probe) for n, probe in enumerate(suite.probes) if set_of(probe) in drawn)
 
 
 def drawn_sets(run: Run, names: Iterable[str]) -> set[str]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.contracts.identity import Name, RecordId, Token
+from shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, RecordId, Token
 from shared.contracts.record import Record
 from shared.contracts.spans import CallSpan
 
@@ -36,6 +36,15 @@ class Features(Record):
     """Why there are no values at all."""
     span: CallSpan | None = None
     """The span of its owner's traces that these measurements go back to, if they do."""
+
+    @property
+    def id_beginning(self) -> str:
+        """What the ids of probe and response begin with, where they are in order.
+
+        Two hashes do not begin with the same 16 digits.
+        """
+        beginning = self.response_id[: 2 * BEGINNING_HEX_DIGITS]
+        return beginning if self.probe_id.startswith(beginning) else ""
 
     @property
     def lane(self) -> str:

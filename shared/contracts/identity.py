@@ -11,6 +11,9 @@ from typing import Annotated
 from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
 
 ID_HEX_DIGITS = 32  # 128 bits: collisions are practically impossible
+BEGINNING_HEX_DIGITS = ID_HEX_DIGITS // 4
+"""Of a run's id, and of a position in a suite, at the beginning of an id in order; the other half
+tells apart what has both in common."""
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
@@ -38,6 +41,11 @@ def is_id(text: str) -> bool:
 def derived_id(kind: str, *inputs: JsonValue) -> str:
     """Return the id of this kind of record with these inputs; their order matters."""
     return hashlib.sha256(_canonical([kind, *inputs]).encode()).hexdigest()[:ID_HEX_DIGITS]
+
+
+def id_beginning_with(beginning: str, id_: str) -> str:
+    """Return an id with its first digits replaced, so that what belongs together sorts together."""
+    return beginning + id_[len(beginning) :]
 
 
 def derived_id_of_list(

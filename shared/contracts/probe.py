@@ -3,9 +3,9 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import NonNegativeInt
+from pydantic import Field, NonNegativeInt
 
-from shared.contracts.identity import Name, RecordId, Token
+from shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, RecordId, Token
 from shared.contracts.record import TEXT, Part, Record
 from shared.contracts.target import Target
 
@@ -65,8 +65,18 @@ class Probe(Record):
     cache_apart: bool = False
     """Whether the provider's cache of prompts must not know the call from any other: its request
     carries an end user and a cache key of its own, where the provider takes them."""
+    position: Annotated[int, Field(ge=0, lt=16**BEGINNING_HEX_DIGITS)] | None = None
+    """Where the question stands in its suite, counted from 0; the ids of the probe, its response
+    and its features then begin with the run and with this. Null where they are hashes alone."""
     fresh: bool = False
     """Whether the call is made anew even where its answer is kept from before; judges may."""
+
+    @property
+    def id_beginning(self) -> str:
+        """The run and the position: a store is then written in the order in which is asked."""
+        if self.position is None:
+            return ""
+        return f"{self.run_id[:BEGINNING_HEX_DIGITS]}{self.position:0{BEGINNING_HEX_DIGITS}x}"
 
     @property
     def lane(self) -> str:

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError, computed_field
 
-from shared.contracts.identity import Token, derived_id
+from shared.contracts.identity import Token, derived_id, id_beginning_with
 from shared.contracts.mistakes import first_mistake
 from shared.errors import UndecodableError
 
@@ -56,7 +56,13 @@ class Record(Part):
     def id(self) -> str:
         """Derived from the inputs; never read from the wire, so it cannot be forged or mistyped."""
         inputs = [getattr(self, name) for name in self.identity]
-        return derived_id(self.kind, self.tenant, self.purpose, *inputs)
+        id_ = derived_id(self.kind, self.tenant, self.purpose, *inputs)
+        return id_beginning_with(self.id_beginning, id_)
+
+    @property
+    def id_beginning(self) -> str:
+        """What its id begins with, where ids are in an order; nothing, where it is all a hash."""
+        return ""
 
     @property
     def lane(self) -> str:

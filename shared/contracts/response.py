@@ -90,6 +90,11 @@ class Response(Record):
         return self.probe.id
 
     @property
+    def id_beginning(self) -> str:
+        """The probe's."""
+        return self.probe.id_beginning
+
+    @property
     def lane(self) -> str:
         """The target's."""
         return self.probe.lane

@@ -18,7 +18,7 @@ from shared.contracts.evaluation import Evaluation
 from shared.contracts.evidence import Round
 from shared.contracts.exchange import Exchange
 from shared.contracts.features import Features
-from shared.contracts.identity import derived_id
+from shared.contracts.identity import derived_id, id_beginning_with
 from shared.contracts.label import Label
 from shared.contracts.label_sample import LabelSample
 from shared.contracts.monitor import Monitor
@@ -155,18 +155,21 @@ def record_of(kind: str) -> type[Record]:
 
 def response_id_of(probe: Probe) -> str:
     """Return the id that the response to a probe will have."""
-    return derived_id(Response.kind, probe.tenant, probe.purpose, probe.id)
+    id_ = derived_id(Response.kind, probe.tenant, probe.purpose, probe.id)
+    return id_beginning_with(probe.id_beginning, id_)
 
 
 def features_id_of(probe: Probe, extractor: str, version: str) -> str:
     """Return the id that an extractor's features of a probe's response will have."""
-    return features_id(probe.tenant, probe.purpose, response_id_of(probe), extractor, version)
+    response_id = response_id_of(probe)
+    id_ = features_id(probe.tenant, probe.purpose, response_id, extractor, version)
+    return id_beginning_with(probe.id_beginning, id_)
 
 
 def features_id(
     tenant: str, purpose: Purpose, response_id: str, extractor: str, version: str
 ) -> str:
-    """Return the id that an extractor's features of a response will have."""
+    """Return the id that an extractor's features of a response of no planned probe will have."""
     return derived_id(Features.kind, tenant, purpose, response_id, extractor, version)
 
 

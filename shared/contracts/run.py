@@ -71,6 +71,9 @@ class Run(Record):
     """Anything: the same plan with another nonce is started afresh."""
     judging: Judging | None = None
     """Who judges its pairs of answers; none, and no pair is judged."""
+    ids_in_order: bool = False
+    """Whether the ids of its probes, responses and features begin with the run and the position of
+    the question. Not part of the run's id: a run that is there keeps the ids it began with."""
     budget: Budget = Budget()
     """What it may spend before it stops; started again with more, it goes on."""
 

@@ -30,6 +30,12 @@ ROWS_OF_AN_INSERT = 50
 for each connection, and with hundreds of rows each would keep a megabyte."""
 STATEMENTS_KEPT = 32
 """Statements that a connection to SQLite keeps ready."""
+PRAGMAS = (
+    "synchronous=NORMAL",
+    "foreign_keys=ON",
+    "secure_delete=ON",
+    "wal_autocheckpoint=8000",  # 32 MB: a page that is filled by many transactions is copied once
+)
 BUSY_TIMEOUT_S = 30
 BUSY_PAUSE_S = 0.01
 # A database created without a locale has no encoding; the driver would then return bytes.
@@ -99,7 +105,7 @@ def _prepare_sqlite(connection: object, _: object) -> None:
     connection.isolation_level = None  # type: ignore[attr-defined]
     cursor = connection.cursor()  # type: ignore[attr-defined]
     _write_ahead(cursor)
-    for pragma in ("synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
+    for pragma in PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -1,7 +1,7 @@
 """The probes of a run, read from its stored suite a few at a time."""
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice, product
 
@@ -13,44 +13,72 @@ from shared.store.suites import Suites
 class PlannedProbes:
     """What a run asks, in the order of `probes_of`, without the suite in memory."""
 
-    def __init__(self, suites: Suites, outline: SuiteOutline, run: Run) -> None:
+    def __init__(
+        self, suites: Suites, outline: SuiteOutline, run: Run, asked: Sequence[int] | None = None
+    ) -> None:
+        """Put the plan together; `asked` are positions of the suite, the run's unless given."""
         self._suites = suites
         self._outline = outline
         self._run = run
-        self._asked: Sequence[int] = _asked(suites, outline, run)
-        self._few: list[SuiteProbe] | None = None
+        self._asked = _asked(suites, outline, run) if asked is None else asked
+        self._few: list[tuple[int, SuiteProbe]] | None = None
+
+    @property
+    def suite_hash(self) -> str:
+        """Return the hash of the suite that the questions are of."""
+        return self._outline.hash
 
     @property
     def questions(self) -> int:
         """Return how many questions the run asks, each counted once."""
         return len(self._asked)
 
-    def amount(self, targets: int) -> int:
-        """Return how many probes so many targets of the run are asked."""
-        return self.questions * targets * len(self._run.scaffolds) * self._run.repeats
+    def amount(self, targets: int, scaffolds: int | None = None) -> int:
+        """Return how many probes so many targets and scaffolds of the run are asked."""
+        ways = len(self._run.scaffolds) if scaffolds is None else scaffolds
+        return self.questions * targets * ways * self._run.repeats
+
+    def narrowed(self, fits: Callable[[SuiteProbe], bool]) -> "PlannedProbes":
+        """Return the part of the plan whose questions fit; every question is looked at once."""
+        fitting = array("q", (place for place, item in self.items() if fits(item)))
+        return PlannedProbes(self._suites, self._outline, self._run, fitting)
 
     def read(
-        self, at: datetime, *, first: int = 0, targets: Sequence[Target] | None = None
+        self,
+        at: datetime,
+        *,
+        first: int = 0,
+        targets: Sequence[Target] | None = None,
+        scaffolds: Sequence[str] | None = None,
     ) -> Iterator[Probe]:
-        """Return the probes of all or some targets, from the `first` on, counted from 0."""
-        run = self._run
-        parts = product(range(run.repeats), targets or run.targets, run.scaffolds)
+        """Return the probes of all or some targets and scaffolds, from the `first` on, from 0."""
+        run, header = self._run, self._outline.header
+        asked = run.targets if targets is None else targets
+        ways = run.scaffolds if scaffolds is None else scaffolds
         skipped, offset = divmod(first, max(1, len(self._asked)))
-        for repeat, target, scaffold in islice(parts, skipped, None):
-            for item in self.items(offset):
-                yield probe_of(run, self._outline.header, item, target, scaffold, repeat, at)
+        for repeat, target, scaffold in islice(
+            product(range(run.repeats), asked, ways), skipped, None
+        ):
+            for place, item in self.items(offset):
+                yield probe_of(run, header, item, target, scaffold, repeat, at, position=place)
             offset = 0
 
-    def items(self, first: int = 0) -> Iterator[SuiteProbe]:
-        """Return what is asked from a position of it on; a small suite is read once."""
+    def items(self, first: int = 0) -> Iterator[tuple[int, SuiteProbe]]:
+        """Return what is asked from some question on, each with its position in the suite.
+
+        A small suite is read once.
+        """
         if len(self._asked) <= MOST_PARAMETERS:
             if self._few is None:
-                self._few = self._suites.probes(self._outline.hash, self._asked)
+                self._few = self._read(self._asked)
             yield from self._few[first:]
             return
         for start in range(first, len(self._asked), MOST_PARAMETERS):
-            some = self._asked[start : start + MOST_PARAMETERS]
-            yield from self._suites.probes(self._outline.hash, some)
+            yield from self._read(self._asked[start : start + MOST_PARAMETERS])
+
+    def _read(self, positions: Sequence[int]) -> list[tuple[int, SuiteProbe]]:
+        items = self._suites.probes(self._outline.hash, positions)
+        return list(zip(positions, items, strict=True))
 
 
 def _asked(suites: Suites, outline: SuiteOutline, run: Run) -> Sequence[int]:

@@ -1,6 +1,7 @@
 """Suites by hash: a run names one, which never changes; each tenant sees those it has uploaded."""
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import closing
 from datetime import datetime
 from typing import Any
 
@@ -126,6 +127,16 @@ class Suites:
         with read_transaction(self._engine) as connection:
             bodies = connection.scalars(query.order_by(table.position)).all()
         return [SuiteProbe.model_validate_json(body) for body in bodies]
+
+    def every_probe(self, hash_: str) -> Iterator[SuiteProbe]:
+        """Return the probes of a suite in their order, a few in memory at once."""
+        table = SUITE_PROBES.c
+        query = select(table.body).where(table.hash == hash_).order_by(table.position)
+        with read_transaction(self._engine) as connection:
+            streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
+            with closing(streamed.scalars(query)) as bodies:
+                for body in bodies:
+                    yield SuiteProbe.model_validate_json(body)
 
     def sets(self, hash_: str) -> Iterator[tuple[int, str]]:
         """Return the position of every probe and the name of its set, in their order."""

@@ -38,6 +38,10 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 """The columns by which queries find records, besides id, run and unit."""
 
+NEVER_SOUGHT = {("probe", "run_id"), ("response", "probe_id"), ("features", "probe_id")}
+"""Columns by which no query looks: the ids of what is planned follow from one another, and every
+index is written with every record."""
+
 metadata = MetaData()
 
 
@@ -73,8 +77,11 @@ def _record_table(kind: str) -> Table:
         Column("at", UtcDateTime, nullable=False),
         *(Column(key, String(96), nullable=False) for key in KEYS.get(kind, ())),
         Column("body", Text, nullable=False),
-        Index(f"{kind}_run", "run_id"),
-        *(Index(f"{kind}_{key}", key) for key in KEYS.get(kind, ()) if key.endswith("_id")),
+        *(
+            Index(f"{kind}_{'run' if key == 'run_id' else key}", key)
+            for key in ("run_id", *KEYS.get(kind, ()))
+            if key.endswith("_id") and (kind, key) not in NEVER_SOUGHT
+        ),
     )
 
 

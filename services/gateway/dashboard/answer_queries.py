@@ -2,32 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from functools import lru_cache
+from itertools import islice
 
 from services.gateway.dashboard.answer_filters import AnswerFilter, FilterChoices, group_names
 from services.gateway.dashboard.answer_views import AnswerView, answer_view
-from shared.contracts import (
-    Features,
-    Probe,
-    Response,
-    Run,
-    Suite,
-    SuiteProbe,
-    Target,
-    asked_of,
-    probe_of,
-    response_id_of,
-)
+from shared.contracts import Features, Probe, Response, Run, Target, response_id_of
 from shared.errors import NotFoundError
-from shared.store import Store
+from shared.store import PlannedProbes, Store
 
 ON_A_PAGE = 20
 AT_ONCE = 100
 MOST_LOOKED_THROUGH = 300
 """Answers that one page looks through for those that fit; the next page goes on from there."""
 
-NarrowedPlan = tuple[range, list[Target], list[str], Sequence[SuiteProbe]]
-"""Repeats, targets, scaffolds, questions."""
+SUITES_KNOWN = 64
+"""Suites whose groups are remembered; a suite never changes."""
 Found = tuple[Probe, Response | None, list[Features]]
 
 
@@ -48,9 +38,10 @@ class AnswerQueries:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._group_names = lru_cache(SUITES_KNOWN)(self._read_group_names)
 
-    def planned(self, run_id: str) -> tuple[Run, Suite | None]:
-        """Return a run and its suite; a window of traffic has none.
+    def planned(self, run_id: str) -> tuple[Run, PlannedProbes | None]:
+        """Return a run and what it asks; a window of traffic asks nothing.
 
         Raises
         ------
@@ -60,51 +51,63 @@ class AnswerQueries:
         run = next(self._store.records.get(Run, [run_id]), None)
         if run is None:
             raise NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
-        return run, self._store.suites.get(run.suite_hash)
+        outline = self._store.suites.outline(run.suite_hash)
+        return run, PlannedProbes(self._store.suites, outline, run) if outline else None
 
-    def choices(self, run: Run, suite: Suite | None, reasons: Sequence[str]) -> FilterChoices:
+    def choices(
+        self, run: Run, planned: PlannedProbes | None, reasons: Sequence[str]
+    ) -> FilterChoices:
         """Return what a run's answers can be filtered by."""
         known = {(each.name, each.version): each for each in self._store.extractors.ever()}
         pinned = [known.get((pin.name, pin.version)) for pin in run.extractors]
-        measured = [each for each in pinned if each] or list(known.values() if not suite else ())
-        probes = suite.probes if suite else ()
+        measured = [each for each in pinned if each] or list(() if planned else known.values())
         return FilterChoices(
-            groups=tuple(sorted({name for each in probes for name in group_names(each.groups)})),
+            groups=self._group_names(planned.suite_hash) if planned else (),
             targets=tuple(target.name for target in run.targets),
             scaffolds=run.scaffolds,
             features=tuple(f"{each.name}.{name}" for each in measured for name in each.features),
             reasons=tuple(sorted(reasons)),
         )
 
-    def page(self, run: Run, suite: Suite | None, wanted: AnswerFilter) -> AnswerPage:
+    def _read_group_names(self, hash_: str) -> tuple[str, ...]:
+        """Return the groups of all questions of a suite; they are looked through once."""
+        names: set[str] = set()
+        for item in self._store.suites.every_probe(hash_):
+            names.update(group_names(item.groups))
+        return tuple(sorted(names))
+
+    def page(self, run: Run, planned: PlannedProbes | None, wanted: AnswerFilter) -> AnswerPage:
         """Return the next answers that fit."""
-        if suite is None:
+        if planned is None:
             return self._of_window(run, wanted)
-        items = [each for each in asked_of(run, suite) if wanted.fits_groups(each)]
-        plan = _narrowed(run, wanted, items)
-        planned = run.repeats * len(plan[1]) * len(plan[2]) * len(items)
-        first = int(wanted.after) if wanted.after.isdecimal() else 0
-        every = islice(product(*plan), first, first + MOST_LOOKED_THROUGH)
+        if wanted.group or wanted.set:
+            planned = planned.narrowed(wanted.fits_groups)
+        targets, scaffolds = _narrowed(run, wanted)
+        fitting = planned.amount(len(targets), len(scaffolds))
+        first = min(int(wanted.after), fitting) if wanted.after.isdecimal() else 0
+        probes = planned.read(run.at, first=first, targets=targets, scaffolds=scaffolds)
+        every = islice(probes, MOST_LOOKED_THROUGH)
         shown: list[AnswerView] = []
         looked, step = first, AT_ONCE if wanted.q or wanted.needs_measurements else ON_A_PAGE
         while len(shown) < ON_A_PAGE and (some := list(islice(every, step))):
-            probes = [probe_of(run, suite, i, t, s, r, run.at) for r, t, s, i in some]
-            for each in self._fitting(probes, wanted):
+            for each in self._fitting(some, wanted):
                 looked += 1
                 if each is not None:
                     shown.append(answer_view(*each))
                 if len(shown) == ON_A_PAGE:
                     break
-        after = str(looked) if looked < planned else None
-        return AnswerPage(tuple(shown), looked - first, planned, after)
+        after = str(looked) if looked < fitting else None
+        return AnswerPage(tuple(shown), looked - first, fitting, after)
 
-    def twins(self, run: Run, suite: Suite | None, wanted: AnswerFilter) -> list[AnswerView]:
+    def twins(
+        self, run: Run, planned: PlannedProbes | None, wanted: AnswerFilter
+    ) -> list[AnswerView]:
         """Return the answers to all twins of a set, for one target and scaffold."""
-        if suite is None:
+        if planned is None:
             return []
-        items = [each for each in asked_of(run, suite) if each.set == wanted.set]
-        plan = _narrowed(run, wanted, items)
-        probes = [probe_of(run, suite, i, t, s, r, run.at) for r, t, s, i in product(*plan)]
+        targets, scaffolds = _narrowed(run, wanted)
+        of_set = planned.narrowed(AnswerFilter(set=wanted.set).fits_groups)
+        probes = list(of_set.read(run.at, targets=targets, scaffolds=scaffolds))
         everything = AnswerFilter()
         return [answer_view(*each) for each in self._fitting(probes, everything) if each]
 
@@ -162,8 +165,7 @@ class AnswerQueries:
         return found
 
 
-def _narrowed(run: Run, wanted: AnswerFilter, items: Sequence[SuiteProbe]) -> NarrowedPlan:
-    """Return what of a run's plan the filter leaves."""
+def _narrowed(run: Run, wanted: AnswerFilter) -> tuple[list[Target], list[str]]:
+    """Return which targets and scaffolds of a run the filter leaves."""
     targets = [each for each in run.targets if wanted.target in ("", each.name)]
-    scaffolds = [each for each in run.scaffolds if wanted.scaffold in ("", each)]
-    return range(run.repeats), targets, scaffolds, items
+    return targets, [each for each in run.scaffolds if wanted.scaffold in ("", each)]

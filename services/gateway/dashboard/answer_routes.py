@@ -21,8 +21,9 @@ from services.gateway.dashboard.answer_tables import (
 from services.gateway.dashboard.page_tables import csv_text
 from services.gateway.dashboard.rendering import page
 from services.gateway.runs.queries import RunQueries
-from shared.contracts import Run, Suite
+from shared.contracts import Run
 from shared.runtime.blocking import in_thread
+from shared.store import PlannedProbes
 
 
 def answer_routes(answers: AnswerQueries, runs: RunQueries, tokens: Tokens) -> APIRouter:
@@ -35,16 +36,16 @@ def answer_routes(answers: AnswerQueries, runs: RunQueries, tokens: Tokens) -> A
         wanted: Annotated[AnswerFilter, Query()],
         caller: Annotated[Caller, Depends(tokens.signed_in)],
     ) -> HTMLResponse:
-        run, suite = answers.planned(run_id)
+        run, planned = answers.planned(run_id)
         wanted = _allowed(wanted, caller)
         return page(
             "answers.html",
             run=run,
-            planned=suite is not None,
+            planned=planned is not None,
             wanted=wanted,
             texts=caller.texts,
-            found=answers.page(run, suite, wanted),
-            choices=answers.choices(run, suite, _reasons(runs, run_id)),
+            found=answers.page(run, planned, wanted),
+            choices=answers.choices(run, planned, _reasons(runs, run_id)),
         )
 
     @router.get("/runs/{run_id}/twins")
@@ -55,12 +56,12 @@ def answer_routes(answers: AnswerQueries, runs: RunQueries, tokens: Tokens) -> A
         a: str = "",
         b: str = "",
     ) -> HTMLResponse:
-        run, suite = answers.planned(run_id)
+        run, planned = answers.planned(run_id)
         first = {"target": wanted.target or run.targets[0].name}
         wanted = wanted.model_copy(
             update={**first, "scaffold": wanted.scaffold or run.scaffolds[0]}
         )
-        twins = answers.twins(run, suite, wanted)
+        twins = answers.twins(run, planned, wanted)
         return page(
             "twins.html",
             run=run,
@@ -77,8 +78,8 @@ def answer_routes(answers: AnswerQueries, runs: RunQueries, tokens: Tokens) -> A
         wanted: Annotated[AnswerFilter, Query()],
         caller: Annotated[Caller, Depends(tokens.signed_in)],
     ) -> StreamingResponse:
-        run, suite = await in_thread(answers.planned, run_id)
-        lines = _lines(answers, run, suite, _allowed(wanted, caller))
+        run, planned = await in_thread(answers.planned, run_id)
+        lines = _lines(answers, run, planned, _allowed(wanted, caller))
         return StreamingResponse(
             lines,
             media_type="text/csv; charset=utf-8",
@@ -105,12 +106,12 @@ def _reasons(runs: RunQueries, run_id: str) -> list[str]:
 
 
 def _lines(
-    answers: AnswerQueries, run: Run, suite: Suite | None, wanted: AnswerFilter
+    answers: AnswerQueries, run: Run, planned: PlannedProbes | None, wanted: AnswerFilter
 ) -> Iterator[str]:
     """Return the file in parts, so that no run has to fit into memory."""
     yield csv_text(FILE_TITLES, [])
     after: str | None = ""
     while after is not None:
-        found = answers.page(run, suite, wanted.model_copy(update={"after": after}))
+        found = answers.page(run, planned, wanted.model_copy(update={"after": after}))
         yield csv_text([], file_rows(found.answers))
         after = found.after

@@ -17,9 +17,9 @@ from services.gateway.exports.views import (
     exported_features,
 )
 from services.gateway.monitors.queries import MonitorQueries
-from shared.contracts import Features, Probe, Response, Round, Run, Suite, probes_of, response_id_of
+from shared.contracts import Features, Probe, Response, Round, Run, response_id_of
 from shared.errors import NotFoundError, UsageError
-from shared.store import Store
+from shared.store import PlannedProbes, Store
 
 MOST_AT_ONCE = 1000
 MOST_RUNS = 100_000
@@ -116,20 +116,21 @@ class ExportQueries:
         run = next(self._store.records.get(Run, [run_id]), None)
         if run is None and not self._has_answers(run_id):
             raise NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
-        suite = None if run is None else self._store.suites.get(run.suite_hash)
-        if run is None or suite is None:
+        outline = None if run is None else self._store.suites.outline(run.suite_hash)
+        if run is None or outline is None:
             return run, *self._of_window(run_id, asked)
-        return run, *self._planned(run, suite, asked)
+        planned = PlannedProbes(self._store.suites, outline, run)
+        return run, *self._planned(run, planned, asked)
 
     def _has_answers(self, run_id: str) -> bool:
         return bool(self._store.records.ids_of_run(Response, run_id, after="", most=1))
 
     def _planned(
-        self, run: Run, suite: Suite, asked: ExportFilter
+        self, run: Run, planned: PlannedProbes, asked: ExportFilter
     ) -> tuple[list[Found], str | None]:
         """Return answers in the order of the run's plan, also those that have not come."""
         first = min(int(asked.after), MOST_PLACES) if asked.after.isdecimal() else 0
-        probes = list(islice(probes_of(run, suite, run.at, first=first), asked.limit))
+        probes = list(islice(planned.read(run.at, first=first), asked.limit))
         wanted = {each.id: response_id_of(each) for each in probes if asked.fits(each)}
         stored = {each.id: each for each in self._store.records.get(Response, wanted.values())}
         found = [

@@ -76,27 +76,39 @@ class GroupValueQueries:
         most = max(1, MOST_VALUES // run.repeats)
         for target in run.targets:
             if target.name == diagnosis.target:
-                for item in self._items(run, outline, diagnosis.dimension, most):
+                for place, item in self._items(run, outline, diagnosis.dimension, most):
                     for repeat in range(run.repeats):
                         yield probe_of(
-                            run, outline.header, item, target, diagnosis.scaffold, repeat, run.at
+                            *(
+                                run,
+                                outline.header,
+                                item,
+                                target,
+                                diagnosis.scaffold,
+                                repeat,
+                                run.at,
+                            ),
+                            position=place,
                         )
 
     def _items(
         self, run: Run, outline: SuiteOutline, dimension: str, most: int
-    ) -> list[SuiteProbe]:
+    ) -> list[tuple[int, SuiteProbe]]:
         """Return questions about a dimension: of a large suite, those of some sets."""
         if run.sets is None and outline.probes > most:
-            positions = _some_sets(list(self._store.suites.sets(outline.hash)), most)
-            items: Sequence[SuiteProbe] = self._store.suites.probes(outline.hash, positions)
+            positions = sorted(_some_sets(list(self._store.suites.sets(outline.hash)), most))
+            found = self._store.suites.probes(outline.hash, positions)
+            items: list[tuple[int, SuiteProbe]] = list(zip(positions, found, strict=True))
         else:
             items = list(PlannedProbes(self._store.suites, outline, run).items())
-        about = [each for each in items if dimension in each.groups]
+        about = [each for each in items if dimension in each[1].groups]
         return about if len(about) <= most else _of_some_sets(about, most)
 
 
-def _of_some_sets(items: Sequence[SuiteProbe], most: int) -> list[SuiteProbe]:
-    chosen = _some_sets([(n, set_of(each)) for n, each in enumerate(items)], most)
+def _of_some_sets(
+    items: Sequence[tuple[int, SuiteProbe]], most: int
+) -> list[tuple[int, SuiteProbe]]:
+    chosen = _some_sets([(n, set_of(each)) for n, (_, each) in enumerate(items)], most)
     return [items[n] for n in chosen]
 
 

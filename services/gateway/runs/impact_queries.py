@@ -112,7 +112,7 @@ def features_of(measured: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _dimensions(planned: PlannedProbes, suite: SuiteHeader, wanted: Sequence[str]) -> list[str]:
     """Return the dimensions that are asked for, or all there are."""
-    there = sorted({n for probe in planned.items() for n in suite.groups_of(probe)})
+    there = sorted({n for _, probe in planned.items() for n in suite.groups_of(probe)})
     if not there:
         raise UsageError("No probe of this run names a group, so there are no categories.")
     for name in wanted:

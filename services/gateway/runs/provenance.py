@@ -148,19 +148,19 @@ class ProvenanceQueries:
         return sorted({each for each in said if each})
 
 
-def _ends(planned: PlannedProbes) -> list[SuiteProbe]:
+def _ends(planned: PlannedProbes) -> list[tuple[int, SuiteProbe]]:
     """Return the first and the last questions, each once."""
     some = list(islice(planned.items(), REPORTED_BY))
     last = planned.items(max(0, planned.questions - REPORTED_BY))
-    return list({each.key: each for each in [*some, *last]}.values())
+    return list(dict([*some, *last]).items())
 
 
 def _first_and_last(
-    run: Run, outline: SuiteOutline, target: Target, items: Sequence[SuiteProbe]
+    run: Run, outline: SuiteOutline, target: Target, items: Sequence[tuple[int, SuiteProbe]]
 ) -> list[Probe]:
     return [
-        probe_of(run, outline.header, item, target, scaffold, repeat, run.at)
-        for item in items
+        probe_of(run, outline.header, item, target, scaffold, repeat, run.at, position=place)
+        for place, item in items
         for scaffold in run.scaffolds[:1]
         for repeat in {0, run.repeats - 1}
     ]

@@ -112,6 +112,7 @@ def run_of(
             targets=targets,
             extractors=pins,
             judging=_judging(request, suite),
+            ids_in_order=True,
             **request.model_dump(include={"scaffolds", "repeats", "nonce", "budget"}),
         )
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from shared.contracts import Probe, derived_id
+from shared.contracts.identity import id_beginning_with
 from shared.errors import TransientError
 from shared.llm.port import ModelAnswer
 from shared.runtime.blocking import BatchedLookup
@@ -20,7 +21,12 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 5.0
 
 def call_id(probe: Probe, step: str) -> str:
     """Return a call's id; the probe's id covers run, repeat and target, so a new round is new."""
-    return derived_id("call", probe.id, step)
+    return _id_of(probe, step)
+
+
+def _id_of(probe: Probe, step: str, *try_: int) -> str:
+    """Return the id of a call, or of one try of it: it begins like the probe's."""
+    return id_beginning_with(probe.id_beginning, derived_id("call", probe.id, step, *try_))
 
 
 class PaidCalls:
@@ -72,7 +78,7 @@ class PaidCalls:
         """
         answered = answer is not None and answer.finish_reason != "length" and not probe.fresh
         kept = asdict(answer) if answer and answered else None
-        id_ = call_id(probe, step) if kept else derived_id("call", probe.id, step, *try_)
+        id_ = call_id(probe, step) if kept else _id_of(probe, step, *try_)
         self._waiting[id_] = PaidCall(id_, probe, tokens, cost, kept, self._now())
         pause_s = FIRST_PAUSE_S
         try:

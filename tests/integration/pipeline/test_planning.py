@@ -105,6 +105,31 @@ def test_only_what_has_no_answer_is_asked_again(store: Store) -> None:
     assert [p.id for p in again] == [p.id for p in probes[5:]]
 
 
+def test_a_run_from_before_ids_were_in_order_goes_on_with_the_ids_it_began_with(
+    store: Store,
+) -> None:
+    plans = RunPlanner(store, now=Clock(), deadline_s=60)
+    run = run_at(NOON)
+    probes = plan(store, plans, run)
+    store.records.write([make_response(probe=probe) for probe in probes[:5]])
+    asyncio.run(plans.cancel(cancellation(run, NOON + timedelta(seconds=1))))
+    started_again = run_at(NOON + timedelta(seconds=2)).model_copy(update={"ids_in_order": True})
+    assert started_again.id == run.id
+    upgraded = RunPlanner(store, now=Clock(), deadline_s=60)
+    again = plan(store, upgraded, started_again)
+    assert [p.id for p in again] == [p.id for p in probes[5:]]
+
+
+def test_ids_in_order_are_in_the_order_of_what_is_asked(large: Store) -> None:
+    run = make_run(at=NOON, suite_hash=LARGE.hash, ids_in_order=True)
+    probes = plan(large, RunPlanner(large, now=Clock(), deadline_s=60), run)
+    assert len(probes) == len(LARGE.probes)
+    assert [p.id for p in probes] == sorted(p.id for p in probes)
+    assert [p.id for p in probes] == [p.id for p in probes_of(run, LARGE, NOON)]
+    waited_for = large.gathers(RUN_GATHER).waiting_for(run.id)
+    assert set(waited_for) == expected_of(run, probes).keys()
+
+
 def test_a_run_whose_message_comes_again_is_gone_through_once(store: Store) -> None:
     plans = RunPlanner(store, now=Clock(), deadline_s=60)
     assert plan(store, plans, run_at(NOON))

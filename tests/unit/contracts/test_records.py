@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from shared.contracts import (
     ROUTES,
@@ -13,6 +14,8 @@ from shared.contracts import (
     Record,
     Response,
     derived_id,
+    features_id_of,
+    response_id_of,
     subject_of,
     token_of,
 )
@@ -60,6 +63,34 @@ def test_a_forged_id_on_the_wire_is_ignored() -> None:
     data = make_probe(1).encode().replace(make_probe(1).id.encode(), b"f" * 32)
     assert b"f" * 32 in data
     assert type(make_probe(1)).decode(data).id == make_probe(1).id
+
+
+def test_ids_in_order_begin_with_the_run_and_the_position_and_are_known_in_advance() -> None:
+    for position in (0, 7, 2**32 - 1):
+        probe = make_probe(1, position=position)
+        response = make_response(1, probe=probe)
+        features = make_features(
+            1, probe_id=probe.id, response_id=response.id, extractor="words", extractor_version="1"
+        )
+        beginning = f"{probe.run_id[:8]}{position:08x}"
+        assert {each.id[:16] for each in (probe, response, features)} == {beginning}
+        assert len({each.id for each in (probe, response, features)}) == 3
+        assert response.id == response_id_of(probe)
+        assert features.id == features_id_of(probe, "words", "1")
+        assert Response.decode(response.encode()).id == response.id
+    assert make_probe(1, position=1).id > make_probe(2, position=0).id
+
+
+def test_ids_without_a_position_are_hashes_as_they_have_always_been() -> None:
+    probe = make_probe(1)
+    fields = (probe.run_id, probe.key, probe.lane, probe.scaffold, probe.repeat)
+    assert probe.id == derived_id("probe", "default", Purpose.STUDY, *fields)
+    assert response_id_of(probe) == derived_id("response", "default", Purpose.STUDY, probe.id)
+
+
+def test_a_position_beyond_what_an_id_holds_is_refused() -> None:
+    with pytest.raises(ValidationError, match="position"):
+        make_probe(1, position=2**32)
 
 
 def test_repeats_targets_scaffolds_and_runs_are_different_probes() -> None:

