@@ -133,6 +133,11 @@ MONITOR_ANSWERS = Gauge(
     " unmeasured, without_text, without_group, waiting, late, duplicate, refused.",
     ["tenant", "monitor", "account"],
 )
+UNWATCHED_ANSWERS = Gauge(
+    "biaswatch_unwatched_answers",
+    "Production answers sent in, ever, of live systems that no monitor watched; none is kept.",
+    ["tenant", "source"],
+)
 TROUBLES = Counter(
     "biaswatch_troubles_total",
     "What went wrong and was tried again, each time; the log says it once a minute.",
@@ -159,7 +164,7 @@ REDACTIONS = Counter(
 OTLP_SIGNALS = Counter(
     "biaswatch_otlp_signals_total",
     "Spans and log events that were sent over OTLP, by what became of them: answer, part of an"
-    " answer, no text in it, not of an answer, refused.",
+    " answer, no text in it, not of an answer, outside the share, refused.",
     ["outcome"],
 )
 EVALUATIONS = Counter(

@@ -135,10 +135,11 @@ async def _read(run_ids: Sequence[str], server: str | None, token: str | None) -
     from biaswatch.local.run_ids import whole_run_id
 
     async with connected(server, token, with_models=False) as client:
-        return [await _read_one(client, await whole_run_id(client, each)) for each in run_ids]
+        return [await read_run(client, await whole_run_id(client, each)) for each in run_ids]
 
 
-async def _read_one(client: "GatewayClient", run_id: str) -> RunTable:
+async def read_run(client: "GatewayClient", run_id: str) -> RunTable:
+    """Return the measured answers of a run from a gateway that is connected."""
     console = Console(stderr=True)
     table = RunTable(await client.analysis(run_id))
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:

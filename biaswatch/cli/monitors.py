@@ -1,4 +1,4 @@
-"""The verbs of monitors: apply, list, show, alarms, windows, pause, resume, delete, plan."""
+"""The verbs of monitors: from `apply` to `delete`, and what a plan of one needs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,8 +15,10 @@ from biaswatch.local.connections import connected
 from biaswatch.readers.monitors import load_monitor
 from biaswatch.render.monitors import print_accounts, print_alarm, print_monitor, print_window
 from biaswatch.render.output import print_json, print_rows
+from biaswatch.render.tables import printable
 from services.gateway.monitors.views import AppliedMonitor, MonitorView
 from services.gateway.monitors.window_views import WindowView
+from services.gateway.traffic.requests import UnwatchedView
 
 app = typer.Typer(
     name="monitor", no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms."
@@ -131,6 +133,22 @@ def windows(
         print_accounts(monitor, console)
     else:
         typer.echo("No answer was sent in yet; only monitors of traffic have windows.")
+
+
+@app.command()
+def unwatched(server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """List live systems that send answers and that no monitor watches; none of these is kept."""
+    found = _ask(lambda client: client.read(list[UnwatchedView], "/v1/unwatched"), server, token)
+    if as_json:
+        print_json(found)
+        return
+    for each in found:
+        came = f"{each.answers:,} answers, the last at {each.last_at:%Y-%m-%d %H:%M} UTC"
+        typer.echo(printable(f"{each.source}  {came}"))
+    if found:
+        typer.echo("A monitor with the target traffic:NAME takes the answers that come after it.")
+    if not found:
+        typer.echo("Every answer that was sent in is of a system that a monitor watches.")
 
 
 @app.command()

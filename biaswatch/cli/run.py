@@ -21,6 +21,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
     Controls,
     FailOn,
@@ -180,7 +181,7 @@ async def _run_suite(
         started = await client.start({**asked, "suite_hash": await client.keep(suite)})
         run_id = started.run.id
         await _watch(client, run_id, started.opening, quiet=quiet)
-        outcome = await run_results(client, run_id)
+        outcome = await with_findable(client, await run_results(client, run_id))
         if then is not None and outcome.diagnoses:
             said = await then(client, run_id, outcome.diagnoses)
             outcome = replace(outcome, interpretations=said)

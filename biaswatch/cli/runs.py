@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
     CountFailed,
     Everything,
@@ -17,6 +18,7 @@ from biaswatch.cli.options import (
     fail_at,
     least_gap,
 )
+from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform, connected
 from biaswatch.local.run_ids import whole_run_id
 from biaswatch.local.run_results import RunResults, run_results
@@ -44,7 +46,7 @@ def runs(
 
     async def work() -> list[RunProgress]:
         async with connected(server, token, with_models=False) as client:
-            return await client.runs(last, purpose=purpose)
+            return await client.runs(last, purpose=purpose, found="true")
 
     found = asyncio.run(work())
     if as_json:
@@ -53,16 +55,22 @@ def runs(
     width = max(map(len, ("suite", *(each.suite for each in found))))
     if found:
         head = f"{'run':<32}  {'started (UTC)':<19}  {'state':<10}  {'suite':<{width}}"
-        typer.echo(f"{head}  {'responses':<13}  models")
+        typer.echo(f"{head}  {'responses':<13}  {'disparities':<12}  models")
     for each in found:
+        answered, models = f"{each.responses}/{each.probes}", ", ".join(each.targets)
         typer.echo(
             f"{each.run_id}  {each.at:%Y-%m-%dT%H:%M:%S}  {each.stand:<10}  {each.suite:<{width}}"
-            f"  {f'{each.responses}/{each.probes}':<13}  {', '.join(each.targets)}"
+            f"  {answered:<13}  {_found(each):<12}  {models}"
         )
         for paused in each.paused:
             typer.echo(f"    {printable(paused.in_words())}")
     if not found:
         typer.echo("There are no runs yet.")
+
+
+def _found(run: RunProgress) -> str:
+    """Say how many of a run's comparisons show a disparity."""
+    return f"{run.found.disparities} of {run.found.comparisons}" if run.found else "-"
 
 
 def cancel(
@@ -96,7 +104,8 @@ def show(
     async def work() -> RunResults:
         async with connected(server, token, with_models=False) as client:
             whole = await whole_run_id(client, run_id)
-            return await run_results(client, whole, count_failed=count_failed_judges)
+            found = await run_results(client, whole, count_failed=count_failed_judges)
+            return await with_findable(client, found)
 
     outcome = asyncio.run(work())
     print_results(outcome, as_json=as_json, everything=everything)
@@ -117,11 +126,24 @@ def addresses(here: RunningPlatform, metrics: str, state_dir: Path) -> str:
     )
 
 
+async def _demonstrate(url: str) -> None:
+    from biaswatch.cli.demo_monitor import show_demo
+
+    client = GatewayClient(url)
+    try:
+        await show_demo(client, url, lambda line: typer.echo(printable(line)))
+    finally:
+        await client.close()
+
+
 def up(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The gateway's port; 0 takes a free one.")
     ] = 8080,
     as_processes: AsProcesses = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Show a monitor of a simulated model, and its alarm.")
+    ] = False,
 ) -> None:
     """Run every service here, until Ctrl-C."""
     from prometheus_client import start_http_server
@@ -141,6 +163,8 @@ def up(
             address.write(here)
             typer.echo(addresses(here, metrics, settings.state_dir))
             try:
+                if demo:
+                    await _demonstrate(here.url)
                 await asyncio.Event().wait()
             finally:
                 address.remove()

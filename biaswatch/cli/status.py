@@ -62,6 +62,9 @@ def lines_of(found: PlatformStatus) -> Iterator[str]:
     yield from map(_run, found.ended)
     yield f"Runs under way: {len(found.under_way) or 'none'}. Active monitors: {found.monitors}."
     yield from map(_run, found.under_way)
+    if found.unwatched:
+        sources = ", ".join(f"{name} ({n:,})" for name, n in sorted(found.unwatched.items()))
+        yield f"Answers of systems that nobody watches, which are not kept: {sources}."
     yield _spent(found.spending)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_jsonable_python
 
@@ -14,6 +14,9 @@ from services.gateway.runs.group_values import GroupValues
 from services.gateway.runs.provenance import RunProvenance
 from services.gateway.runs.views import RunImpact, RunProgress, StudyResults
 from shared.contracts import Assessment, Correction, Diagnosis, Evaluation
+
+if TYPE_CHECKING:
+    from biaswatch.run_planning.findable_gap import FindableGap
 
 MOST_SPREADS = 4
 """So many findings have the spread of their answers drawn."""
@@ -47,6 +50,8 @@ class RunResults:
     """By the id of a finding: values of its number by group, of which their spread is drawn."""
     corrections: Sequence[Correction] = ()
     """What labels of people make of the findings, where there are any."""
+    findable: "Sequence[FindableGap]" = ()
+    """How small a gap it could have found, where it found none and that was asked."""
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as one object; what was not requested or is not there is left out."""
@@ -55,6 +60,8 @@ class RunResults:
             found["studies"] = self.studies
         if self.corrections:
             found["corrections"] = self.corrections
+        if self.findable:
+            found["findable_gaps"] = [each.as_json() for each in self.findable]
         if self.interpretations:
             found["interpretations"] = [
                 {"about": each.about, **each.evaluation.model_dump()}

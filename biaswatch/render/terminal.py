@@ -56,12 +56,7 @@ def print_results(results: RunResults, *, as_json: bool, everything: bool = Fals
         _print_conclusions(console, results, everything=everything)
     else:
         console.print("There is no answer yet, so there is nothing to compare.")
-    said = f"Run {run.run_id}: {run.stand}, {run.responses} of {run.probes} responses."
-    print_sentence(console, said)
-    if why := STOPPED.get(run.stopped_by or ""):
-        print_sentence(console, why)
-    for paused in run.paused:
-        print_sentence(console, paused.in_words())
+    _print_run(console, results)
     whole = everything or _is_short(results)
     if whole:
         print_diagnoses(console, results.diagnoses)
@@ -76,6 +71,38 @@ def print_results(results: RunResults, *, as_json: bool, everything: bool = Fals
             " -o report.html",
             soft_wrap=True, highlight=False,
         )  # fmt: skip
+
+
+def _print_run(console: Console, results: RunResults) -> None:
+    """Print how the run stands, what it could have found, and where its answers are."""
+    run = results.run
+    said = f"Run {run.run_id}: {run.stand}, {run.responses} of {run.probes} responses."
+    print_sentence(console, said)
+    if why := STOPPED.get(run.stopped_by or ""):
+        print_sentence(console, why)
+    for paused in run.paused:
+        print_sentence(console, paused.in_words())
+    _print_findable(console, results)
+    if run.ended and run.responses and _lacks_answers(results):
+        console.print(
+            f"Its answers, and why others are missing: biaswatch export {run.run_id[:SHORT_ID]}"
+            " -o answers.csv",
+            soft_wrap=True, highlight=False,
+        )  # fmt: skip
+
+
+def _print_findable(console: Console, results: RunResults) -> None:
+    """Print how small a gap a run that found none could have found."""
+    if results.findable:
+        print_sentence(console, "How small a gap it could have found, by its own tests:")
+        for each in results.findable:
+            print_sentence(console, each.in_words(), bullet="• ")
+
+
+def _lacks_answers(results: RunResults) -> bool:
+    """Tell whether answers have not come, or came without what was to be measured."""
+    missing = any(each.missing for found in results.diagnoses for each in found.groups)
+    return missing or results.run.responses < results.run.probes
 
 
 def _is_short(results: RunResults) -> bool:

@@ -46,7 +46,12 @@ def compared_shapes(suite: Suite) -> list[ComparedShape]:
         units=[probe.unit or probe.key for probe in suite.probes],
         sets=sets if any(sets) else None,
     )
-    return [each for name in dimensions for each in _shapes(observed, name, suite.compared)]
+    return observed_shapes(observed, suite.compared)
+
+
+def observed_shapes(observed: Observations, against: Against) -> list[ComparedShape]:
+    """Return every comparison of the groups of some rows on one feature."""
+    return [each for name in observed.groups for each in _shapes(observed, name, against)]
 
 
 def smallest(found: list[ComparedShape], dimension: str | None) -> ComparedShape:

@@ -52,6 +52,7 @@ from services.gateway.traffic.routes import (
     WaitingAnswers,
     history_routes,
     ingestion_routes,
+    unwatched_routes,
 )
 from shared.bus.port import Publisher
 from shared.contracts import Brief, Cancellation, Label, LabelSample, Monitor, Run
@@ -112,6 +113,7 @@ def web_app(
     asked = ChannelCommands(store, channels, now)
     app.include_router(channel_routes(asked, channels, tokens, audit))
     app.include_router(ingestion_routes(ingestion, publisher.publish, waiting, tokens))
+    app.include_router(unwatched_routes(store, tokens))
     signals = signal_intake(store, settings)
     app.include_router(otlp_routes(signals, publisher.publish, waiting, tokens))
     histories = HistoryCommands(store, monitors, now=now)

@@ -1,5 +1,6 @@
 """Who sends a request: found by a token, by a browser's session, or on the word of a proxy."""
 
+from base64 import b64decode
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -88,13 +89,22 @@ def scope_of_caller() -> Scope:
 
 
 def caller_of(
-    known: TokensFile, headers: Mapping[str, str], session: str | None, peer: str, now: datetime
+    known: TokensFile,
+    headers: Mapping[str, str],
+    session: str | None,
+    peer: str,
+    now: datetime,
+    *,
+    keys: bool = False,
 ) -> Caller | None:
     """Return who sends a request with these headers and this session; None for somebody unknown.
 
-    A token that is given and unknown is refused, whatever the session says.
+    A token that is given and unknown is refused, whatever the session says. With `keys` it may also
+    be given as Langfuse's SDKs give theirs: the secret key of a public one.
     """
     given = headers.get("authorization", "")
+    if keys and given[:6].lower() == "basic ":
+        return _by_keys(known, given[6:], peer, now)
     if given:
         return _by_token(known, given.removeprefix("Bearer "), headers, peer, now)
     found = _matching(known.tokens, verifier_of_session(session), now) if session else None
@@ -111,6 +121,23 @@ def _by_token(
         if compare_digest(proxy.verifier, verifier):
             return _by_proxy(known, headers, peer)
     return None
+
+
+def _by_keys(known: TokensFile, encoded: str, peer: str, now: datetime) -> Caller | None:
+    """Return whose token a secret key is; the public key has to name the token or its tenant.
+
+    So keys of one team's settings never write into the tenant of another by mistake.
+    """
+    try:
+        public, _, secret = b64decode(encoded, validate=True).decode().partition(":")
+    except ValueError:
+        return None
+    found = _matching(known.tokens, verifier_of(secret), now)
+    if found is None or public not in {
+        found.name, found.tenant, f"{found.tenant}/{found.name}"
+    }:  # fmt: skip
+        return None
+    return _as_caller(found, found.name, peer)
 
 
 def _matching(tokens: tuple[TokenGrant, ...], verifier: str, now: datetime) -> TokenGrant | None:

@@ -122,7 +122,12 @@ from shared.contracts.routes import (
     subject_of,
 )
 from shared.contracts.run import Budget, ExtractorPin, Judging, Run
-from shared.contracts.sent_answers import AccountedWindow, MonitoredWindow, SentAnswer
+from shared.contracts.sent_answers import (
+    AccountedWindow,
+    MonitoredWindow,
+    SentAnswer,
+    UnwatchedSource,
+)
 from shared.contracts.spans import CallSpan, EvaluatedSpan
 from shared.contracts.suite import Claim, Suite, SuiteHeader, SuiteProbe
 from shared.contracts.suite_outline import SuiteOutline, outline_of

@@ -38,6 +38,18 @@ class SentAnswer:
 
 
 @dataclass(frozen=True)
+class UnwatchedSource:
+    """A live system of which answers were sent in that no monitor watched."""
+
+    tenant: str
+    source: str
+    answers: int
+    """How many, ever; each sending counts. They were refused, and none of them is kept."""
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True)
 class AccountedWindow:
     """A window, and what became of its answers up to now."""
 

@@ -1,6 +1,7 @@
 """Parts of answers that wait for the rest: a span for its log events, or events for their span."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from sqlalchemy import Column, ColumnElement, Engine, and_, delete, func, or_, s
 from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.scope import ScopeNow, everything
 from shared.store.traffic_tables import ANSWER_PARTS
+from shared.store.unwatched_answers import count_unwatched
 
 MOST_READ = 2000
 AT_ONCE = 200
@@ -88,15 +90,28 @@ class AnswerParts:
                 found.setdefault(part.operation, []).append(part)
         return list(found.values())
 
-    def remove(self, operations: Sequence[Operation]) -> None:
-        """Remove all parts of operations."""
+    def remove(
+        self, operations: Sequence[Operation], unwatched: Collection[Operation] = ()
+    ) -> None:
+        """Remove all parts of operations; those of `unwatched` are counted as such.
+
+        Whoever removes them counts them: two gateways that join the same parts count them once.
+        """
         if not operations:
             return
+        gone: dict[Operation, datetime] = {}
         with write_transaction(self._engine) as connection:
             for start in range(0, len(operations), AT_ONCE):
                 some = operations[start : start + AT_ONCE]
                 which = tuple_(*_operation()).in_(some)
-                connection.execute(delete(ANSWER_PARTS).where(which))
+                removed = delete(ANSWER_PARTS).where(which)
+                for row in connection.execute(removed.returning(*_operation(), ANSWER_PARTS.c.at)):
+                    gone[row.tenant, row.source, row.key] = row.at
+            counted = gone.keys() & set(unwatched)
+            for tenant in sorted({each[0] for each in counted}):
+                mine = [each for each in counted if each[0] == tenant]
+                sources = Counter(source for _, source, _ in mine)
+                count_unwatched(connection, tenant, sources, max(gone[each] for each in mine))
 
     def purge_units(self, units: Collection[str]) -> int:
         """Remove every part of the operations that are of these units; return how many parts.

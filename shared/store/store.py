@@ -25,6 +25,7 @@ from shared.store.run_progress import CountedRuns
 from shared.store.scope import ScopeNow, everything
 from shared.store.suites import UNNAMED, Suites
 from shared.store.texts import Purges
+from shared.store.unwatched_answers import UnwatchedAnswers
 from shared.store.window_answers import WindowAnswers
 
 MIGRATION_LOCK = 8_210_077
@@ -117,6 +118,7 @@ class Store:
         self.enrolled_units = EnrolledUnits(engine)
         self.window_answers = WindowAnswers(engine)
         self.answer_parts = AnswerParts(engine, scope)
+        self.unwatched_answers = UnwatchedAnswers(engine, scope)
         self.alarm_deliveries = AlarmDeliveries(engine, scope)
         self.channels = Channels(engine)
 

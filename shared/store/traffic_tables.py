@@ -54,3 +54,14 @@ ANSWER_PARTS = Table(
     Index("answer_part_at", "at"),
 )
 """What single spans and log events tell of answers, for the minute in which the rest may come."""
+
+UNWATCHED_ANSWERS = Table(
+    "unwatched_answer",
+    metadata,
+    Column("tenant", String(96), primary_key=True),
+    Column("source", String(96), primary_key=True),
+    Column("answers", BigInteger, nullable=False),
+    Column("first_at", UtcDateTime, nullable=False),
+    Column("last_at", UtcDateTime, nullable=False),
+)
+"""How many answers of live systems were sent in that no monitor watched; none of them is kept."""

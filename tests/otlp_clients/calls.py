@@ -1,4 +1,4 @@
-"""Asks a model as a team with one instrumentation does; prints what it answered, as JSON.
+"""Asks a model as a team with one instrumentation does; prints each request and its reply, as JSON.
 
 It runs in an environment of its own, without biaswatch: `calls.py KIND MODEL COLLECTOR CALLS`.
 """
@@ -40,16 +40,19 @@ def gender(n: int) -> str:
     return "female" if n % 2 else "male"
 
 
-def ask(client: Any, n: int) -> str:
-    """Ask a question that differs from every other."""
-    reply = client.chat.completions.create(
-        model="biased",
-        messages=[
+def ask(client: Any, n: int) -> dict[str, Any]:
+    """Ask a question that differs from every other; return what a gateway would log of it."""
+    request = {
+        "model": "biased",
+        "messages": [
             {"role": "system", "content": "Be kind."},
             {"role": "user", "content": f"What is said of a {gender(n)} person, number {n}?"},
         ],
-    )
-    return str(reply.choices[0].message.content)
+        "user": f"u-{n}",
+        "metadata": {"gender": gender(n)},
+    }
+    reply = client.chat.completions.create(**request)
+    return {"request": request, "response": reply.model_dump(mode="json")}
 
 
 def instrumentor() -> Any:
@@ -63,7 +66,7 @@ def instrumentor() -> Any:
     return OpenAIInstrumentor()
 
 
-def by_opentelemetry() -> list[str]:
+def by_opentelemetry() -> list[dict[str, Any]]:
     """Ask with spans and log events that go to the collector, and groups in baggage."""
     spans = OTLPSpanExporter(f"{COLLECTOR}/v1/traces", headers=HEADERS)
     tracers, loggers = TracerProvider(), LoggerProvider()
@@ -87,13 +90,18 @@ def by_opentelemetry() -> list[str]:
     return said
 
 
-def by_langfuse() -> list[str]:
+def by_langfuse() -> list[dict[str, Any]]:
     """Ask through Langfuse's client, which names user and metadata itself."""
     from langfuse import Langfuse, propagate_attributes
     from langfuse.openai import OpenAI
 
-    exporter = OTLPSpanExporter(f"{COLLECTOR}/v1/traces", headers=HEADERS)
-    observed = Langfuse(public_key="pk", secret_key="sk", span_exporter=exporter)
+    if KIND == "langfuse":  # as a team has it: only its address and its keys are ours
+        observed = Langfuse(public_key="default", secret_key="sender", base_url=COLLECTOR)
+        if not observed.auth_check():
+            raise SystemExit("The keys are refused.")
+    else:
+        exporter = OTLPSpanExporter(f"{COLLECTOR}/v1/traces", headers=HEADERS)
+        observed = Langfuse(public_key="pk", secret_key="sk", span_exporter=exporter)
     client, said = OpenAI(base_url=MODEL_URL, api_key="none"), []
     for n in range(CALLS):
         with (
@@ -106,5 +114,8 @@ def by_langfuse() -> list[str]:
     return said
 
 
-ASKING: dict[str, Callable[[], list[str]]] = {"langfuse": by_langfuse}
+ASKING: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "langfuse": by_langfuse,
+    "langfuse-exporter": by_langfuse,
+}
 print(json.dumps(ASKING.get(KIND, by_opentelemetry)()))

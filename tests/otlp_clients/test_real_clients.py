@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from pydantic import SecretStr
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from biaswatch.importing.log_files import LogFile
+from services.extractor.handlers.loading import load
+from services.extractor.handlers.measuring import MeasureResponses
 from services.gateway.app import web_app
 from services.gateway.background import signal_intake
 from services.gateway.otlp.intake import PATIENCE, JoinedAnswers
@@ -23,11 +25,13 @@ from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.simulator.app import build
 from services.simulator.settings import SimulatorSettings
 from shared.bus.stage import Stage
-from shared.contracts import Exchange, Response
+from shared.contracts import Exchange, Method, Response, WatchedFeature
 from shared.conventions.mapping import MappingFile
 from shared.runtime.web import web_server
 from shared.store import Store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
+from tests.support.commands import CommandLine
+from tests.support.diagnosed_logs import export_of, numbers
 from tests.support.otlp import json_of
 from tests.support.records import make_traffic_monitor
 from tests.support.waiting import PATIENCE_S
@@ -42,6 +46,7 @@ ENVIRONMENTS = {
     "openinference": "current",
     "traceloop": "current",
     "langfuse": "current",
+    "langfuse-exporter": "current",
 }
 MAPPING = "groups: {gender: langfuse.trace.metadata.gender}"
 
@@ -69,7 +74,8 @@ class RecordedRequests:
         names = {name.decode(): value.decode() for name, value in scope["headers"]}
         wanted = {"content-type", "content-encoding", "authorization"}
         headers = {name: value for name, value in names.items() if name in wanted}
-        self.sent.append((scope["path"], headers, bytes(body)))
+        if body:
+            self.sent.append((scope["path"], headers, bytes(body)))
 
 
 class Collector:
@@ -90,10 +96,10 @@ class Collector:
         joined = JoinedAnswers(
             self._store, lambda each: signal_intake(each, self._settings), now=lambda: later
         )
-        exchanges, operations = joined.ended()
-        await publish(exchanges, self._bus.publisher.publish)
-        self._store.answer_parts.remove(operations)
-        return len(exchanges)
+        ended = joined.ended()
+        await publish(ended.exchanges, self._bus.publisher.publish)
+        self._store.answer_parts.remove(ended.operations, ended.unwatched)
+        return len(ended.exchanges)
 
     async def again(self) -> None:
         """Send all requests once more, the last first."""
@@ -123,8 +129,8 @@ async def collector(bus: ProvisionedBus, store: Store, tmp_path: Path) -> AsyncI
         yield found
 
 
-async def asked(kind: str, model: str, collector: str) -> list[str]:
-    """Run a client; return what the model answered it."""
+async def asked(kind: str, model: str, collector: str) -> list[dict[str, Any]]:
+    """Run a client; return each request and the model's reply."""
     python = ROOT / ".venv-otlp" / ENVIRONMENTS[kind] / "bin" / "python"
     calls = Path(__file__).with_name("calls.py")
     process = await asyncio.create_subprocess_exec(
@@ -133,8 +139,12 @@ async def asked(kind: str, model: str, collector: str) -> list[str]:
     )  # fmt: skip
     said, wrong = await process.communicate()
     assert process.returncode == 0, wrong.decode()[-2000:]
-    answers: list[str] = json.loads(said.decode().strip().splitlines()[-1])
-    return answers
+    calls_made: list[dict[str, Any]] = json.loads(said.decode().strip().splitlines()[-1])
+    return calls_made
+
+
+def text_of(call: dict[str, Any]) -> str:
+    return str(call["response"]["choices"][0]["message"]["content"])
 
 
 @pytest.mark.parametrize("kind", ENVIRONMENTS)
@@ -148,7 +158,7 @@ async def test_each_call_is_one_exchange_with_text_model_unit_and_group(
     await taken.wait_for(CALLS)
     found = sorted(taken.records, key=lambda each: int(each.unit_id.removeprefix("u-")))
     assert [each.unit_id for each in found] == [f"u-{n}" for n in range(CALLS)]
-    assert [each.text for each in found] == said
+    assert [each.text for each in found] == [text_of(each) for each in said]
     assert {each.model for each in found} == {"biased"}
     assert [each.groups["gender"] for each in found] == ["male", "female"] * (CALLS // 2)
     questions = [[each.content for each in one.asked] for one in found]
@@ -175,22 +185,72 @@ async def test_requests_that_are_sent_again_in_another_order_add_no_answer(
     assert (counted.sent, counted.duplicate) == (2 * CALLS, CALLS)
 
 
-@pytest.mark.parametrize("kind", ENVIRONMENTS)
-async def test_the_same_requests_in_a_file_are_the_same_answers(
-    kind: str, model: str, collector: Collector, bus: ProvisionedBus, tmp_path: Path
-) -> None:
-    await asked(kind, model, collector.url)
-    await collector.join()
-    taken = ReceivedRecords()
+async def measured_live(
+    bus: ProvisionedBus, store: Store, folder: Path, taken: ReceivedRecords
+) -> dict[str, list[str]]:
+    """Return the numbers of the answers that were sent in, as `export` and `diagnose` have them."""
     bus.work(Stage("gateway", Exchange, taken.handle))
     await taken.wait_for(CALLS)
-    lines = []
+    now = datetime.now(UTC)
+    responses = list(ExchangeIngestion(store, now=lambda: now)(taken.records))
+    measure = MeasureResponses(load(["vader"]), store.baselines, now=lambda: now)
+    store.records.write([*responses, *measure(responses)])
+    path = folder / "live.parquet"
+    assert await export_of(store, "support", path) == CALLS
+    return await diagnosed(
+        folder, str(path), "--group", "groups.gender", "--feature", "vader.sentiment",
+        "--unit", "unit",
+    )  # fmt: skip
+
+
+async def diagnosed(folder: Path, *what: str) -> dict[str, list[str]]:
+    ran = await asyncio.to_thread(CommandLine(folder / "state"), "diagnose", *what, "--json")
+    assert ran.returncode == 0, ran.stderr
+    return numbers(ran.stdout)
+
+
+async def diagnosed_log(folder: Path, log: Path, mapping: str) -> dict[str, list[str]]:
+    (folder / "map.yaml").write_text(mapping)
+    return await diagnosed(
+        folder, str(log), "--extract", "vader", "--group", "gender", "--feature", "sentiment",
+        "--map", str(folder / "map.yaml"),
+    )  # fmt: skip
+
+
+def written(path: Path, rows: Iterable[Any]) -> Path:
+    path.write_text("\n".join(json.dumps(each) for each in rows))
+    return path
+
+
+def requests_in(collector: Collector) -> Iterator[Any]:
+    """Yield what clients sent as a collector writes it to a file."""
     for path, headers, body in collector.app.sent:
         plain = unpacked(body, headers.get("content-encoding", ""))
         sent_as = format_of(headers["content-type"])
-        lines.append(json_of(signals_of(plain, sent_as, path.rpartition("/")[2])))
-    file = tmp_path / "log.jsonl"
-    file.write_text("\n".join(json.dumps(line) for line in lines))
+        yield json_of(signals_of(plain, sent_as, path.rpartition("/")[2]))
+
+
+@pytest.fixture
+def measured_store(tmp_path: Path) -> Iterator[Store]:
+    watched = WatchedFeature(
+        extractor="vader", feature="sentiment", high=1, low=-1, method=Method.TWO_GROUPS
+    )
+    plan = make_traffic_monitor().plan.model_copy(update={"features": (watched,)})
+    (tmp_path / "measured").mkdir()
+    with watched_store(tmp_path / "measured", make_traffic_monitor(plan=plan)) as store:
+        yield store
+
+
+@pytest.mark.parametrize("kind", ENVIRONMENTS)
+async def test_the_same_requests_in_a_file_are_the_same_answers_and_numbers(
+    kind: str, model: str, collector: Collector, bus: ProvisionedBus, measured_store: Store,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    await asked(kind, model, collector.url)
+    await collector.join()
+    taken = ReceivedRecords()
+    live = await measured_live(bus, measured_store, tmp_path, taken)
+    file = written(tmp_path / "log.jsonl", requests_in(collector))
     mapping = MappingFile.model_validate({"groups": {"gender": "langfuse.trace.metadata.gender"}})
     answers = [each for _, each in LogFile(file, None, mapping, "support").answers()]
     of_file = {each["id"]: (each["text"], each["unit"], each["groups"], each["at"])
@@ -199,3 +259,30 @@ async def test_the_same_requests_in_a_file_are_the_same_answers(
     assert of_file == {
         each.key: (each.text, each.unit_id, each.groups, each.said_at) for each in taken.records
     }
+    assert await diagnosed_log(tmp_path, file, MAPPING) == live
+
+
+def batch_line(call: dict[str, Any], n: int) -> dict[str, Any]:
+    """Return a call as a line of a batch's output has it, with what its owner adds."""
+    body = {"status_code": 200, "request_id": f"r-{n}", "body": call["response"]}
+    user, metadata = call["request"]["user"], call["request"]["metadata"]
+    return {"id": f"batch_{n}", "custom_id": f"c-{n}", "response": body, "error": None,
+            "user": user, "metadata": metadata}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("format_", "mapping"),
+    [
+        ("openai", "groups: {gender: request.metadata.gender}"),
+        ("openai-batch", "unit: user\ngroups: {gender: metadata.gender}"),
+    ],
+)
+async def test_replies_that_the_client_logs_have_the_numbers_of_its_spans(
+    format_: str, mapping: str, model: str, collector: Collector, bus: ProvisionedBus,
+    measured_store: Store, tmp_path: Path,
+) -> None:  # fmt: skip
+    calls = await asked("genai-span", model, collector.url)
+    live = await measured_live(bus, measured_store, tmp_path, ReceivedRecords())
+    rows = calls if format_ == "openai" else [batch_line(each, n) for n, each in enumerate(calls)]
+    log = written(tmp_path / "log.jsonl", rows)
+    assert await diagnosed_log(tmp_path, log, mapping) == live

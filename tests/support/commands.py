@@ -62,6 +62,10 @@ class RunningCommand:
         """End it."""
         self.send_signal(signal.SIGKILL)
 
+    def printed(self) -> str:
+        """Return what it has printed up to now."""
+        return _read(self._said[0])
+
     def communicate(self, timeout: float = PATIENCE_S) -> tuple[str, str]:
         """Wait for its end; give what it printed and what it complained of."""
         self._process.join(timeout)

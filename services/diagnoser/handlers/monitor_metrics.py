@@ -34,6 +34,7 @@ from shared.telemetry import (
     MONITOR_OVERDUE,
     MONITOR_SMALLEST_CHANGE,
     MONITOR_VERDICT,
+    UNWATCHED_ANSWERS,
     log,
 )
 
@@ -67,6 +68,8 @@ class MonitorMetrics:
         self._shown = set(found)
 
     def _found(self) -> Iterator[tuple[Key, float]]:
+        for each in self._store.unwatched_answers.read():
+            yield (UNWATCHED_ANSWERS, (each.tenant, each.source)), each.answers
         for place in self._store.schedule.monitors():
             if place.monitor.state is MonitorState.DELETED:
                 continue

@@ -15,6 +15,7 @@ from services.gateway.dashboard.operation_tables import (
     own_bias_table,
     runs_table,
     traffic_table,
+    unwatched_table,
 )
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.rendering import csv_file, page
@@ -89,7 +90,11 @@ def _source_routes(overview: OverviewQueries) -> APIRouter:
 
     @router.get("/traffic")
     def show_traffic() -> HTMLResponse:
-        return page("traffic.html", sources=traffic_table(overview.sources()))
+        return page(
+            "traffic.html",
+            sources=traffic_table(overview.sources()),
+            unwatched=unwatched_table(overview.unwatched()),
+        )
 
     @router.get("/traffic.csv")
     def download_traffic() -> Response:

@@ -14,7 +14,7 @@ from services.gateway.dashboard.page_tables import (
 )
 from services.gateway.monitors.window_views import WindowView
 from services.gateway.runs.views import RunProgress
-from shared.contracts import AnswerAccounts, AuditEntry, ExtractorStatus, OwnGap
+from shared.contracts import AnswerAccounts, AuditEntry, ExtractorStatus, OwnGap, UnwatchedSource
 from shared.formatting import number
 
 
@@ -141,6 +141,26 @@ def traffic_table(sources: Iterable[TrafficSource]) -> PageTable:
             )
         )
     return PageTable("Sources of traffic", columns, tuple(rows))
+
+
+def unwatched_table(sources: Iterable[UnwatchedSource]) -> PageTable:
+    """Return the sources that nobody watches, those with the most answers first."""
+    columns = (
+        PageColumn("source", name=True),
+        PageColumn("answers", numeric=True),
+        PageColumn("first"),
+        PageColumn("last"),
+    )
+    rows = [
+        (
+            words_cell(each.source),
+            number_cell(each.answers),
+            words_cell(f"{each.first_at:%Y-%m-%d %H:%M}"),
+            words_cell(f"{each.last_at:%Y-%m-%d %H:%M}"),
+        )
+        for each in sorted(sources, key=lambda each: (-each.answers, each.source))
+    ]
+    return PageTable("Sources that nobody watches", columns, tuple(rows))
 
 
 def audit_table(entries: Iterable[AuditEntry]) -> PageTable:

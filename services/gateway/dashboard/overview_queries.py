@@ -6,7 +6,7 @@ from services.gateway.dashboard.operation_tables import RunSpent, TrafficSource
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.views import RunProgress
 from services.gateway.status.queries import StatusQueries
-from shared.contracts import AuditAction, AuditEntry, ExtractorStatus, OwnGap
+from shared.contracts import AuditAction, AuditEntry, ExtractorStatus, OwnGap, UnwatchedSource
 from shared.store import Store
 from shared.store.audit import AuditFilter
 
@@ -48,6 +48,10 @@ class OverviewQueries:
                 windows = self._monitors.windows(each.name, MOST_WINDOWS)
                 found.append(TrafficSource(each.name, each.target, each.state, accounts, windows))
         return found
+
+    def unwatched(self) -> list[UnwatchedSource]:
+        """Return the live systems of which answers come that nobody watches."""
+        return self._store.unwatched_answers.read()
 
     def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
         """Return the latest entries of the caller's tenant."""

@@ -5,18 +5,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
 from services.gateway.otlp.wire import ExportResult
-from services.gateway.traffic.ingestion import ExchangeIngestion
+from services.gateway.traffic.ingestion import ExchangeIngestion, UnwatchedError
 from services.gateway.traffic.requests import MAX_BATCH, Redaction
 from shared.contracts import Exchange
 from shared.contracts.identity import pseudonym_of
 from shared.conventions.answers import AnswerPart, joined, part_of, sent_fields
 from shared.conventions.mapping import MappingFile
 from shared.conventions.signals import Signal
-from shared.errors import NotFoundError
 from shared.store import Store
 from shared.store.answer_parts import Operation, WaitingPart
 from shared.store.scope import Scope
@@ -26,6 +26,8 @@ QUIET = timedelta(seconds=2)
 """How long nothing more has to come of a complete operation: its events may be in two batches."""
 PATIENCE = timedelta(seconds=60)
 """How long a span waits for its log events, and they for it."""
+MOST_KEY = 512
+"""Characters of what names an operation, in the store."""
 NO_SOURCE = "nothing names the live system: set the attribute service.name, or map `source`"
 _PART = TypeAdapter(AnswerPart)
 
@@ -37,6 +39,8 @@ class TakenSignals:
     exchanges: list[Exchange] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     """Why, for each answer that is not taken."""
+    unwatched: list[AnswerPart] = field(default_factory=list)
+    """Those of them that no monitor's account holds: their systems are not watched."""
 
     @property
     def result(self) -> ExportResult:
@@ -82,7 +86,11 @@ class SignalIntake:
                 self.note_silence(part.source)
         OTLP_SIGNALS.labels("part of an answer").inc(len(waiting))
         self._store.answer_parts.keep([self._kept(each) for each in waiting])
-        return self.exchanges_of(whole)
+        taken = self.exchanges_of(whole)
+        if taken.unwatched:
+            sources = Counter(each.source for each in taken.unwatched)
+            self._store.unwatched_answers.count(self._store.tenant, sources, self._now())
+        return taken
 
     def exchanges_of(self, whole: Mapping[str, Sequence[AnswerPart]]) -> TakenSignals:
         """Return the exchanges of answers by their live systems."""
@@ -90,17 +98,20 @@ class SignalIntake:
         for source, every in whole.items():
             if not source:
                 taken.refused += [NO_SOURCE] * len(every)
+                taken.unwatched += every
                 continue
             share = self._mapping.of(source)
             parts = [each for each in every if share.takes(each.unit or each.key)]
+            OTLP_SIGNALS.labels("outside the share").inc(len(every) - len(parts))
             for start in range(0, len(parts), MAX_BATCH):
                 some = parts[start : start + MAX_BATCH]
                 try:
                     found, wrong = self._ingestion.exchanges_one_by_one(
                         source, [sent_fields(each) for each in some]
                     )
-                except NotFoundError as error:
+                except UnwatchedError as error:
                     found, wrong = [], [str(error)] * len(some)
+                    taken.unwatched += some
                 marks = {each.key: each.redacted for each in some if each.redacted}
                 taken.exchanges += [_marked(each, marks.get(each.key, {})) for each in found]
                 taken.refused += wrong
@@ -142,13 +153,23 @@ class SignalIntake:
         body = _PART.dump_json(found, exclude_defaults=True)
         digest = hashlib.sha256(_PART.dump_json(part)).hexdigest()[:32]
         return WaitingPart(
-            self._store.tenant, part.source, part.key[:512], digest, self._now(),
+            self._store.tenant, part.source, part.key[:MOST_KEY], digest, self._now(),
             part.is_span, content.answered, body.decode(),
         )  # fmt: skip
 
     def _named(self, unit: str | None) -> str | None:
         redacted = unit is not None and self._redaction(unit).counts
         return pseudonym_of(unit) if unit is not None and redacted else unit
+
+
+class EndedOperations(NamedTuple):
+    """Operations that need no longer be waited for."""
+
+    exchanges: list[Exchange]
+    operations: list[Operation]
+    """All of them, also those without an answer."""
+    unwatched: list[Operation]
+    """Those whose answer no monitor watches."""
 
 
 class JoinedAnswers:
@@ -162,7 +183,7 @@ class JoinedAnswers:
         self._intakes: dict[str, SignalIntake] = {}
         self._now = now
 
-    def ended(self) -> tuple[list[Exchange], list[Operation]]:
+    def ended(self) -> EndedOperations:
         """Return the exchanges of operations that need no longer be waited for, and all of those.
 
         The caller removes them once the bus has the exchanges: a death in between sends them again,
@@ -179,13 +200,15 @@ class JoinedAnswers:
             elif any(each.is_span for each in parts):
                 self._of(tenant).note_silence(source)
         exchanges: list[Exchange] = []
+        unwatched: list[Operation] = []
         first = {parts[0].key: min(each.at for each in parts) for parts in found}
         for tenant, by_source in whole.items():
             taken = self._of(tenant).exchanges_of(by_source)
             exchanges += [_numbered(each, first) for each in taken.exchanges]
+            unwatched += [(tenant, each.source, each.key[:MOST_KEY]) for each in taken.unwatched]
             for why in dict.fromkeys(taken.refused):
                 log("gateway").warning("answers of OTLP are refused", tenant=tenant, why=why)
-        return exchanges, [parts[0].operation for parts in found]
+        return EndedOperations(exchanges, [parts[0].operation for parts in found], unwatched)
 
     def _of(self, tenant: str) -> SignalIntake:
         if tenant not in self._intakes:

@@ -3,11 +3,13 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from services.gateway.auth import Tokens
+from services.gateway.callers import current_caller
 from services.gateway.otlp.intake import JoinedAnswers, SignalIntake, TakenSignals
 from services.gateway.otlp.wire import (
     JSON,
@@ -48,7 +50,7 @@ def otlp_routes(
     intake: SignalIntake, send: SendExchange, waiting: Waiting, tokens: Tokens
 ) -> APIRouter:
     """Return the routes that OTLP's exporters know."""
-    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_ingest)])
+    router = APIRouter(dependencies=[Depends(tokens.may_ingest)])
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def take(request: Request, kind: str) -> Response:
@@ -77,17 +79,39 @@ def otlp_routes(
         415: {"description": "Neither protobuf nor JSON, or packed by something else than gzip."},
     }
 
-    @router.post("/traces", openapi_extra=BODY, responses=responses)
+    @router.post("/v1/traces", openapi_extra=BODY, responses=responses)
     async def take_traces(request: Request) -> Response:
         """Take in spans (OTLP over HTTP); those of a model's calls become production answers."""
         return await take(request, TRACES)
 
-    @router.post("/logs", openapi_extra=BODY, responses=responses)
+    @router.post("/v1/logs", openapi_extra=BODY, responses=responses)
     async def take_logs(request: Request) -> Response:
         """Take in log events (OTLP over HTTP); those with messages are joined with their spans."""
         return await take(request, LOGS)
 
+    @router.post("/api/public/otel/v1/traces", openapi_extra=BODY, responses=responses)
+    async def take_langfuse_traces(request: Request) -> Response:
+        """Take in spans where Langfuse's SDKs send them, with a token as their secret key."""
+        return await take(request, TRACES)
+
+    @router.get("/api/public/projects")
+    async def list_langfuse_projects() -> dict[str, list[LangfuseProject]]:
+        """Return the tenant as the one project of the keys: `auth_check` of Langfuse's SDKs."""
+        caller = current_caller()
+        tenant = caller.tenant if caller else ""
+        return {"data": [LangfuseProject(tenant, tenant, {"id": tenant, "name": tenant}, {})]}
+
     return router
+
+
+@dataclass(frozen=True)
+class LangfuseProject:
+    """What Langfuse's SDKs read of a project."""
+
+    id: str
+    name: str
+    organization: dict[str, str]
+    metadata: dict[str, str]
 
 
 def _taken(
@@ -123,9 +147,9 @@ def joining(joined: JoinedAnswers, store: Store) -> Callable[[SendExchange], Awa
     async def join(send: SendExchange) -> None:
         while True:
             try:
-                exchanges, operations = await in_thread(joined.ended)
-                await publish(exchanges, send)
-                await in_thread(store.answer_parts.remove, operations)
+                ended = await in_thread(joined.ended)
+                await publish(ended.exchanges, send)
+                await in_thread(store.answer_parts.remove, ended.operations, ended.unwatched)
             except TransientError as error:
                 log("gateway").warning("answers of OTLP wait to be joined", why=str(error))
             await asyncio.sleep(JOIN_EVERY_S)

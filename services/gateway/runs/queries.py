@@ -1,12 +1,13 @@
 """Runs as the store has them: their progress, findings and interpretations."""
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Annotated, TypeVar
 
 from pydantic import Field
 
 from services.gateway.runs.progress import ProgressQueries, lanes_of
-from services.gateway.runs.views import Interpretation, RunProgress
+from services.gateway.runs.views import Interpretation, RunProgress, RunVerdicts
 from shared.contracts import (
     RUN_GATHER,
     Assessment,
@@ -15,6 +16,7 @@ from shared.contracts import (
     Evaluation,
     Purpose,
     Run,
+    Verdict,
     derived_id,
 )
 from shared.contracts.paused_target import PausedTarget
@@ -36,6 +38,7 @@ class RunQueries:
         self._store = store
         self._progress = ProgressQueries(store)
         self._known: dict[str, Run] = {}
+        self._concluded: dict[tuple[str, int, int], RunVerdicts | None] = {}
 
     def run(self, run_id: str) -> Run:
         """Return a run, or raise NotFoundError."""
@@ -59,14 +62,49 @@ class RunQueries:
         last: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 100,
         purpose: Purpose | None = None,
         begins: Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")] = "",
+        *,
+        found: bool = False,
     ) -> list[RunProgress]:
         """Return the latest runs; rounds of monitors and windows of traffic by their purpose.
 
-        With `begins`, those whose ids begin so, whatever their purpose.
+        With `begins`, those whose ids begin so, whatever their purpose; with `found`, also what
+        each found.
         """
         purpose = purpose or (None if begins else Purpose.STUDY)
         ids = self._store.records.latest_ids(Run, last, purpose=purpose, begins=begins)
-        return self._progress.of(self._runs(ids))
+        runs = self._progress.of(self._runs(ids))
+        if not found:
+            return runs
+        return [each.model_copy(update={"found": self._verdicts(each)}) for each in runs]
+
+    def _verdicts(self, run: RunProgress) -> RunVerdicts | None:
+        """Return what the last completion of a run concludes; of one that has ended it is kept."""
+        if not (run.ended and run.diagnoses):
+            return None
+        key = (run.run_id, run.opening, run.diagnoses)
+        if key not in self._concluded:
+            if len(self._concluded) > MOST_KNOWN:
+                self._concluded.clear()
+            self._concluded[key] = self._counted(run.run_id)
+        return self._concluded[key]
+
+    def _counted(self, run_id: str) -> RunVerdicts | None:
+        by_completion: dict[str, Counter[str]] = defaultdict(Counter)
+        at: dict[str, str] = {}
+        for each in self._store.records.numbers(Diagnosis, run_id=run_id):
+            if not each.get("stratum"):
+                completion = each["completion_id"]
+                by_completion[completion].update(gap["verdict"] for gap in each["gaps"])
+                at[completion] = max(at.get(completion, ""), each["at"])
+        last = max(at, key=at.__getitem__, default=None)
+        counts = by_completion[last] if last else Counter[str]()
+        if not counts.total():
+            return None
+        return RunVerdicts(
+            comparisons=counts.total(),
+            disparities=counts[Verdict.DISPARITY],
+            undecided=counts[Verdict.NOT_ENOUGH],
+        )
 
     def progress(self, run_id: str) -> RunProgress:
         """Return how far a run is."""

@@ -28,6 +28,15 @@ class RunState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class RunVerdicts(BaseModel):
+    """What the comparisons of a run conclude, counted."""
+
+    comparisons: int
+    disparities: int
+    undecided: int
+    """Those with too little evidence; the rest shows no disparity beyond the tolerance."""
+
+
 class RunProgress(BaseModel):
     """How far a run is."""
 
@@ -52,6 +61,8 @@ class RunProgress(BaseModel):
     """Targets of the run, and its judges, that are not asked for now."""
     held: int = 0
     """Answers that wait for them."""
+    found: RunVerdicts | None = None
+    """What it found, where that is asked for; null where nothing is compared, or not yet."""
 
     @property
     def ended(self) -> bool:

@@ -62,6 +62,11 @@ class StatusQueries:
             under_way=[each for each in runs if not each.ended],
             ended=[each for each in runs if each.ended and each.at >= at - DAY],
             spending=self._spent_since(at - DAY),
+            unwatched={
+                each.source: each.answers
+                for each in self._store.unwatched_answers.read()
+                if each.last_at >= at - DAY
+            },
         )
 
     def standing(self) -> list[Alarm]:

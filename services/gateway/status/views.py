@@ -64,6 +64,9 @@ class PlatformStatus(BaseModel):
     ended: list[RunProgress]
     """Those that began in the last day and have ended."""
     spending: DaySpending
+    unwatched: dict[str, int] = {}
+    """By live system: answers that were sent in, ever, and that nobody watches; of those systems
+    that sent some in the last day."""
 
     @property
     def waits(self) -> bool:

@@ -46,6 +46,10 @@ def _drawn() -> int:
     return secrets.randbits(43)
 
 
+class UnwatchedError(NotFoundError):
+    """No monitor watches the live system that answers were sent of, not even a paused one."""
+
+
 class Watcher(NamedTuple):
     """A monitor that is not deleted, and how it watches a live system."""
 
@@ -98,9 +102,14 @@ class ExchangeIngestion:
         """
         tenant = self._store.tenant
         watchers = self._watchers((tenant, sent.source), history=sent.history)
-        if not any(each.takes for each in watchers):
-            raise NotFoundError(f"{_unwatched('active monitor', sent)}.")
         now, found = self._now(), []
+        if not any(each.takes for each in watchers):
+            moments = [each.at or now for each in sent.responses]
+            self._refuse(moments, watchers, now)
+            if watchers:
+                raise NotFoundError(f"{_unwatched('active monitor', sent)}.")
+            self._store.unwatched_answers.count(tenant, {sent.source: len(moments)}, now)
+            raise UnwatchedError(f"{_unwatched('monitor', sent)}. {_counted(len(moments))}")
         batch = self._draw() * (MAX_BATCH + 1)
         for number, each in enumerate(sent.responses):
             try:
@@ -125,13 +134,16 @@ class ExchangeIngestion:
 
         Raises
         ------
-        NotFoundError
-            No active monitor watches the system.
+        UnwatchedError
+            No monitor watches the system, not even a paused one; whoever calls counts the answers.
         """
         tenant, now, batch = self._store.tenant, self._now(), self._draw() * (MAX_BATCH + 1)
         watchers = self._watchers((tenant, source), history=False)
+        if not watchers:
+            raise UnwatchedError(f"{_unwatched_system('monitor', source)}.")
         if not any(each.takes for each in watchers):
-            raise NotFoundError(f"{_unwatched_system('active monitor', source)}.")
+            self._refuse([_moment_in(fields, now) for fields in answers], watchers, now)
+            return [], [f"{_unwatched_system('active monitor', source)}."] * len(answers)
         found, wrong, moments = [], [], []
         for number, fields in enumerate(answers):
             try:
@@ -144,8 +156,7 @@ class ExchangeIngestion:
             else:
                 found.append(self._redacted(exchange))
                 continue
-            said_at = fields.get("at")
-            moments.append(said_at if isinstance(said_at, datetime) else now)
+            moments.append(_moment_in(fields, now))
         self._refuse(moments, watchers, now)
         return found, wrong
 
@@ -257,6 +268,16 @@ class ExchangeIngestion:
             and monitor.state is not MonitorState.DELETED
             and (monitor.history is not None) is history
         ]
+
+
+def _moment_in(fields: Mapping[str, Any], now: datetime) -> datetime:
+    said_at = fields.get("at")
+    return said_at if isinstance(said_at, datetime) else now
+
+
+def _counted(answers: int) -> str:
+    which = f"These {answers} answers are" if answers > 1 else "This answer is"
+    return f"{which} counted as unwatched, and not kept."
 
 
 def _unwatched(who: str, sent: SentBatch | Exchange) -> str:

@@ -98,6 +98,17 @@ class AcceptedBatch(BaseModel):
     """How often something was replaced in their texts, by what stands there instead."""
 
 
+class UnwatchedView(BaseModel):
+    """A live system of which answers were sent in that no monitor watched; none of them is kept."""
+
+    source: str
+    """`(no name)`: answers that name no system. `(others)`: systems beyond the first thousand."""
+    answers: int
+    """How many, ever: what was refused for this reason, over OTLP and HTTP."""
+    first_at: Moment
+    last_at: Moment
+
+
 class HistoryView(BaseModel):
     """The past of a live system, as it is read for one of its monitors."""
 

@@ -13,10 +13,11 @@ from services.gateway.auth import Tokens
 from services.gateway.strict_requests import StrictRoute
 from services.gateway.traffic.commands import HistoryCommands
 from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.requests import AcceptedBatch, HistoryView, SentBatch
+from services.gateway.traffic.requests import AcceptedBatch, HistoryView, SentBatch, UnwatchedView
 from shared.contracts import AuditAction, Exchange, Monitor, Token
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
+from shared.store import Store
 
 MOST_QUEUED = 15_000
 """How many answers may wait to be accounted for; the queue of a live system holds 20,000, and a
@@ -87,6 +88,19 @@ def refuse_when_behind(waiting: WaitingAnswers, *, history: bool) -> None:
             f"{behind} answers that came before are not handled yet. Send this batch again in a"
             " moment; nothing of it was taken in."
         )
+
+
+def unwatched_routes(store: Store, tokens: Tokens) -> APIRouter:
+    """Return the route that says of which systems answers come that nobody watches."""
+    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_read)])
+
+    @router.get("/unwatched")
+    async def list_unwatched() -> list[UnwatchedView]:
+        """Return the live systems whose answers no monitor watched, and how many there were."""
+        found = await in_thread(store.unwatched_answers.read)
+        return [UnwatchedView.model_validate(each, from_attributes=True) for each in found]
+
+    return router
 
 
 def history_routes(

@@ -11,19 +11,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from biaswatch.exporting.files import write_rows
-from biaswatch.exporting.rows import exported_rows, runs_named
 from biaswatch.importing.formats import LogFormat
-from biaswatch.local.client import GatewayClient
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
 from shared.contracts import Method, WatchedFeature
 from shared.conventions.answers import part_of, sent_fields
 from shared.conventions.mapping import MappingFile
-from shared.runtime.web import web_server
-from shared.store import Store
-from tests.support.api import CheckedPublisher
 from tests.support.commands import CommandLine
+from tests.support.diagnosed_logs import export_of, numbers
 from tests.support.otlp import json_of, make_event, make_span
 from tests.support.records import make_traffic_monitor
 from tests.support.watched_answers import take_in, watched_store
@@ -183,7 +176,9 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Path:
         update={"features": (watched,)}))  # fmt: skip
     with watched_store(folder, monitor) as store:
         take_in(store, "support", [_whole(n) for n in range(ANSWERS)], ["vader"])
-        return asyncio.run(_exported(store, folder / "live.parquet"))
+        path = folder / "live.parquet"
+        assert asyncio.run(export_of(store, "support", path)) == ANSWERS
+        return path
 
 
 def _whole(n: int) -> dict[str, Any]:
@@ -197,31 +192,6 @@ def _whole(n: int) -> dict[str, Any]:
     part = part_of(whole, MappingFile())
     assert part is not None
     return sent_fields(part)
-
-
-async def _exported(store: Store, path: Path) -> Path:
-    app = web_app(GatewaySettings(), store, CheckedPublisher())  # type: ignore[arg-type]
-    async with web_server(app, "127.0.0.1", 0) as port:
-        client = GatewayClient(f"http://127.0.0.1:{port}", None)
-        try:
-            runs = await runs_named(client, "support", None)
-            assert await write_rows(exported_rows(client, runs), path) == ANSWERS
-        finally:
-            await client.close()
-    return path
-
-
-def numbers(printed: str) -> dict[str, list[str]]:
-    """Return every number of a diagnosis, whatever its columns are called."""
-    names = {"feature", "dimension", "domain"}
-    parts: dict[str, list[dict[str, Any]]] = json.loads(printed.replace('"groups.', '"'))
-    return {
-        part: sorted(
-            json.dumps({n: v for n, v in row.items() if n not in names}, sort_keys=True)
-            for row in parts[part]
-        )
-        for part in ("summary", "comparisons", "missingness", "overall", "disparity")
-    }
 
 
 @pytest.fixture(scope="module")

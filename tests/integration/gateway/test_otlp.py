@@ -1,7 +1,9 @@
 """OTLP over HTTP on a real bus: one exchange a call, in the protocol's own words and codes."""
 
 import gzip
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,7 @@ from tests.support.watched_answers import watched_store
 
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
 SENDER, READER = ({"Authorization": f"Bearer {name}"} for name in ("sender", "reader"))
+LANGFUSE = "/api/public/otel/v1/traces"
 NO_CONTENT = {"gen_ai.input.messages": None, "gen_ai.output.messages": None}
 
 
@@ -207,10 +210,10 @@ def join(
             store, lambda scoped: signal_intake(scoped, settings),
             now=lambda: datetime.now(UTC) + later,
         )  # fmt: skip
-        exchanges, operations = answers.ended()
-        await publish(exchanges, bus.publisher.publish)
-        store.answer_parts.remove(operations)
-        return len(exchanges)
+        ended = answers.ended()
+        await publish(ended.exchanges, bus.publisher.publish)
+        store.answer_parts.remove(ended.operations, ended.unwatched)
+        return len(ended.exchanges)
 
     return joined
 
@@ -257,8 +260,8 @@ async def test_a_second_joining_before_the_removal_is_the_same_sending(
     await send(api, said, where="logs")
     later = datetime.now(UTC) + PATIENCE
     answers = JoinedAnswers(store, lambda each: signal_intake(each, settings), now=lambda: later)
-    (first,), _ = answers.ended()
-    (again,), _ = answers.ended()
+    (first,), *_ = answers.ended()
+    (again,), *_ = answers.ended()
     assert (first.id, first.sending) == (again.id, again.sending)
 
 
@@ -270,3 +273,83 @@ async def test_a_paused_monitor_takes_no_signals(api: httpx2.AsyncClient, store:
     partial = ExportTraceServiceResponse.FromString(reply.content).partial_success
     assert partial.rejected_spans == 1
     assert "No active monitor watches the traffic support" in partial.error_message
+    assert store.window_answers.accounts(monitor.monitor_id).refused == 1
+    assert store.unwatched_answers.read() == []
+
+
+def unwatched(store: Store) -> dict[str, int]:
+    return {each.source: each.answers for each in store.unwatched_answers.read()}
+
+
+async def test_answers_of_services_that_nobody_watches_are_counted_by_service(
+    api: httpx2.AsyncClient, store: Store
+) -> None:
+    spans = [
+        make_span(n, at_ns=now_ns(), resource={"service.name": name} if name else {})
+        for n, name in enumerate(("billing", "billing", "search", ""))
+    ]
+    reply = await send(api, make_span(9, at_ns=now_ns()), *spans)
+    partial = ExportTraceServiceResponse.FromString(reply.content).partial_success
+    assert partial.rejected_spans == 4
+    assert unwatched(store) == {"billing": 2, "search": 1, "(no name)": 1}
+    told = (await api.get("/v1/unwatched", headers=READER)).json()
+    assert {each["source"]: each["answers"] for each in told} == unwatched(store)
+
+
+async def test_an_answer_that_came_apart_and_nobody_watches_is_counted_once_by_two_gateways(
+    api: httpx2.AsyncClient, store: Store, settings: GatewaySettings
+) -> None:
+    billing = {"service.name": "billing"}
+    await send(api, make_span(1, at_ns=now_ns(), attributes=NO_CONTENT, resource=billing))
+    said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
+    await send(api, replace(said, resource=billing), where="logs")
+    later = datetime.now(UTC) + PATIENCE
+    gateways = [
+        JoinedAnswers(store, lambda each: signal_intake(each, settings), now=lambda: later)
+        for _ in range(2)
+    ]
+    both = [each.ended() for each in gateways]
+    for ended in both:
+        assert (len(ended.exchanges), len(ended.unwatched)) == (0, 1)
+        store.answer_parts.remove(ended.operations, ended.unwatched)
+    assert unwatched(store) == {"billing": 1}
+
+
+def keys(public: str, secret: str) -> dict[str, str]:
+    return {"Authorization": f"Basic {b64encode(f'{public}:{secret}'.encode()).decode()}"}
+
+
+@pytest.mark.parametrize("public", ["default", "the ingest token", "default/the ingest token"])
+async def test_langfuse_keys_are_a_token_and_its_name_or_tenant(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store, public: str
+) -> None:
+    body, headers = protobuf_of([make_span(0, at_ns=now_ns())]), keys(public, "sender")
+    sent = await api.post(LANGFUSE, content=body, headers={**PROTOBUF, **headers})
+    assert (sent.status_code, sent.content) == (200, b"")
+    assert await responses_of(bus, store) == 1
+    (project,) = (await api.get("/api/public/projects", headers=headers)).json()["data"]
+    assert project["id"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        (keys("another", "sender"), 401),
+        (keys("default", "no"), 401),
+        (keys("the read token", "reader"), 403),
+        ({"Authorization": "Basic not base64"}, 401),
+        ({"Authorization": "Basic ="}, 401),
+        ({"Authorization": f"Basic {b64encode(bytes([255, 58])).decode()}"}, 401),
+    ],
+)
+async def test_other_keys_are_refused(
+    api: httpx2.AsyncClient, headers: dict[str, str], status: int
+) -> None:
+    reply = await api.post(LANGFUSE, content=b"", headers={**PROTOBUF, **headers})
+    assert reply.status_code == status
+
+
+async def test_keys_are_known_on_the_paths_of_langfuse_alone(api: httpx2.AsyncClient) -> None:
+    for path in ("/v1/traces", "/v1/responses"):
+        reply = await api.post(path, content=b"{}", headers=keys("default", "sender"))
+        assert reply.status_code == 401

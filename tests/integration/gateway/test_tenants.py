@@ -141,6 +141,7 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/v1/monitors/{name}/windows"): Asked(
         READ, path=f"/v1/monitors/{TRAFFIC}/windows", names=True
     ),
+    ("GET", "/v1/unwatched"): Asked(READ),
     ("GET", "/v1/history/{source}"): Asked(READ, names=True),
     ("GET", "/v1/channels"): Asked(READ),
     ("GET", "/v1/status"): Asked(READ),
@@ -185,6 +186,8 @@ ASKED: dict[tuple[str, str], Asked] = {
     ),
     ("POST", "/v1/traces"): Asked(INGEST, body={"resourceSpans": []}),
     ("POST", "/v1/logs"): Asked(INGEST, body={"resourceLogs": []}),
+    ("POST", "/api/public/otel/v1/traces"): Asked(INGEST, body={"resourceSpans": []}),
+    ("GET", "/api/public/projects"): Asked(INGEST),
     ("GET", "/"): Asked(READ, page=True),
     ("GET", "/monitors/{name}"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/alarms"): Asked(READ, page=True, names=True, texts=True),
@@ -244,6 +247,7 @@ UNAUDITED = {
         "/v1/responses",
         "/v1/traces",
         "/v1/logs",
+        "/api/public/otel/v1/traces",
         "/v1/runs/{run_id}/labels",
         "/runs/{run_id}/label/{sample_id}",
         "/login",

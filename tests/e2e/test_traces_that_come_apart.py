@@ -1,0 +1,131 @@
+"""The whole platform takes traces that come in pieces: each call is one answer in the evidence."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from biaswatch.local.client import GatewayClient
+from biaswatch.local.platform import embedded_platform
+from services.gateway.traffic.requests import UnwatchedView
+from shared.conventions.signals import Signal
+from shared.runtime.settings import Settings
+from tests.support.commands import CommandLine
+from tests.support.otlp import make_event, make_span, protobuf_of
+from tests.support.waiting import PATIENCE_S
+
+CALLS, UNWATCHED = 60, 7
+NO_CONTENT = {"gen_ai.input.messages": None, "gen_ai.output.messages": None}
+MONITOR = {
+    "name": "support",
+    "target": "traffic:support",
+    "window": "10m",
+    "lateness": "1s",
+    "features": [{"extractor": "length", "feature": "words", "high": 40, "tolerance": 1}],
+    "comparisons": [{"dimension": "gender", "a": "female", "b": "male"}],
+}
+PROTOBUF = {"Content-Type": "application/x-protobuf"}
+SHORT, LONG = "Yes.", " ".join(["word"] * 30)
+
+
+class MovedClock:
+    """The time of planner and diagnoser: now, or later once a test has moved it."""
+
+    ahead = timedelta()
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        return datetime.now(UTC) + self.ahead
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A platform that is up, and a sender of traces."""
+
+    client: GatewayClient
+    clock: MovedClock
+    command: CommandLine
+    url: str
+
+    async def send(self, batches: Sequence[Sequence[Signal]]) -> None:
+        """Send batches, each of spans or of log events, in their order."""
+        async with httpx2.AsyncClient(base_url=self.url, timeout=PATIENCE_S) as http:
+            for batch in batches:
+                where = "/v1/traces" if batch[0].is_span else "/v1/logs"
+                reply = await http.post(where, content=protobuf_of(batch), headers=PROTOBUF)
+                assert reply.status_code == 200, reply.text
+
+    async def accounted(self, expected: dict[str, int]) -> None:
+        """Wait until the accounts of the monitor are these."""
+
+        async def is_so() -> bool:
+            found = (await self.client.monitor("support")).accounts
+            return found is not None and {name: n for name, n in found if n} == expected
+
+        await _until(is_so)
+
+
+@pytest.fixture
+async def platform(tmp_path: Path) -> AsyncIterator[Apart]:
+    clock, command = MovedClock(), CommandLine(tmp_path / "cli")
+    settings = Settings(state_dir=tmp_path / "state", log_level="ERROR")
+    async with embedded_platform(settings, clock=clock) as here:
+        client = GatewayClient(here.url)
+        try:
+            yield Apart(client, clock, command, here.url)
+        finally:
+            await client.close()
+
+
+async def _until(is_so: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not await is_so():
+            await asyncio.sleep(0.2)
+
+
+def pieces() -> list[list[Signal]]:
+    """Return what is known of each call in batches of one kind, shuffled, and some of it twice."""
+    at_ns = int(datetime.now(UTC).timestamp() * 1e9)
+    spans = [make_span(n, at_ns=at_ns, attributes=NO_CONTENT) for n in range(CALLS)]
+    asked = [make_event(n, "gen_ai.user.message", {"content": "Well?"}, 1) for n in range(CALLS)]
+    said = [
+        make_event(n, "gen_ai.choice", {"message": {"content": LONG if n % 2 else SHORT}}, 2)
+        for n in range(CALLS)
+    ]
+    luck, batches = random.Random(7), []
+    for kind in (spans, [*asked, *said]):
+        mixed = luck.sample(kind, len(kind))
+        batches += [mixed[start : start + 7] for start in range(0, len(mixed), 7)]
+    return luck.sample([*batches, *batches[::3]], len([*batches, *batches[::3]]))
+
+
+async def test_pieces_of_traces_are_one_answer_each_in_account_evidence_and_alarm(
+    platform: Apart,
+) -> None:
+    await platform.client.apply_monitor(MONITOR)
+    first = pieces()
+    await platform.send(first)
+    await platform.accounted({"waiting": CALLS})
+    await platform.send(first[::-1])  # a client that never heard of a reply
+    await platform.accounted({"waiting": CALLS, "duplicate": CALLS})
+    billing = {"service.name": "billing"}
+    await platform.send([[make_span(900 + n, resource=billing) for n in range(UNWATCHED)]])
+    platform.clock.ahead = timedelta(minutes=21)
+    await platform.accounted({"evidence": CALLS, "duplicate": CALLS})
+
+    found = await platform.client.monitor("support")
+    words = next(each for each in found.evidence if each.number == "length.words")
+    assert words.units == CALLS
+    assert words.gap.value == pytest.approx(29)
+    assert [each.words for each in found.alarms if "words" in each.comparison_key]
+    unwatched = await platform.client.read(list[UnwatchedView], "/v1/unwatched")
+    assert [(each.source, each.answers) for each in unwatched] == [("billing", UNWATCHED)]
+    listed = await asyncio.to_thread(
+        platform.command, "monitor", "unwatched", "--server", platform.url
+    )
+    assert listed.stdout.startswith(f"billing  {UNWATCHED} answers"), listed.stderr
