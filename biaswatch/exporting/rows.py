@@ -10,6 +10,7 @@ from pydantic_core import to_jsonable_python
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
+from biaswatch.local.run_ids import may_name_run, whole_run_id
 from services.gateway.exports.views import (
     AnswersPage,
     ExportedAnswer,
@@ -28,7 +29,9 @@ Row = dict[str, Any]
 
 
 async def runs_named(client: GatewayClient, name: str, since: datetime | None) -> list[MonitorRun]:
-    """Return the runs that are meant by a run's id, a monitor's name or that of a live system.
+    """Return the runs that are meant by a run's id or the beginning of it, or by a name.
+
+    Names are those of monitors and live systems; they come before beginnings of ids.
 
     Raises
     ------
@@ -43,6 +46,8 @@ async def runs_named(client: GatewayClient, name: str, since: datetime | None) -
     monitors = await client.monitors()
     of_source = [each.name for each in monitors if each.target == f"{TRAFFIC}:{name}"]
     wanted = name if name in {each.name for each in monitors} else next(iter(of_source), None)
+    if wanted is None and may_name_run(name):
+        return await runs_named(client, await whole_run_id(client, name), since)
     if wanted is None:
         raise UsageError(
             f"{name} is no id of a run, no monitor and no live system that a monitor watches."

@@ -1,8 +1,8 @@
 """A run with everything that was found in it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from pydantic_core import to_jsonable_python
 
@@ -15,11 +15,10 @@ from services.gateway.runs.provenance import RunProvenance
 from services.gateway.runs.views import RunImpact, RunProgress, StudyResults
 from shared.contracts import Assessment, Correction, Diagnosis, Evaluation
 
-if TYPE_CHECKING:
-    from biaswatch.run_planning.findable_gap import FindableGap
-
 MOST_SPREADS = 4
 """So many findings have the spread of their answers drawn."""
+POWER = 0.8
+"""The share of runs that a gap is found in which they are said to find."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,37 @@ class InterpretedGap:
     about: str
     """The target, the feature and the groups."""
     evaluation: Evaluation
+
+
+@dataclass(frozen=True)
+class FindableGap:
+    """What a run could have found of one feature, at one model."""
+
+    target: str
+    feature: str
+    dimension: str
+    a: str
+    b: str
+    units: int
+    """Sets that both groups have, or prompts of the smaller group."""
+    repeats: int
+    gap: float | None
+    """Found in `POWER` of runs like it; None where not even the widest possible gap is."""
+    family: int
+
+    def in_words(self) -> str:
+        """Say it in a sentence."""
+        where = f"{self.a} against {self.b}, {self.feature}, {self.units} units"
+        if self.gap is None:
+            return f"{where}: not even the largest possible gap would have been found reliably."
+        return (
+            f"{where}: a gap of about {self.gap:.2g} would have been found in {POWER:.0%} of such"
+            f" runs, smaller ones more rarely."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as an object."""
+        return {**asdict(self), "power": POWER}
 
 
 @dataclass(frozen=True)
@@ -50,7 +80,7 @@ class RunResults:
     """By the id of a finding: values of its number by group, of which their spread is drawn."""
     corrections: Sequence[Correction] = ()
     """What labels of people make of the findings, where there are any."""
-    findable: "Sequence[FindableGap]" = ()
+    findable: Sequence[FindableGap] = ()
     """How small a gap it could have found, where it found none and that was asked."""
 
     def as_json(self) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """How small a gap a run could have found, by simulating its own tests on answers like its own."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from math import sqrt
-from typing import Any
 
+from biaswatch.local.run_results import POWER, FindableGap
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
 from biaswatch.run_planning.observed_spread import ObservedSpread, observed_spread
 from biaswatch.run_planning.plan import Assumed, assumed_answers, like_a_run
@@ -13,7 +12,6 @@ from shared.contracts import Claim, Diagnosis, Verdict
 from shared.errors import UsageError
 from shared.stats.comparisons.planned_power import PlannedTest, simulated_power
 
-POWER = 0.8
 SIMULATIONS, STEPS = 100, 6
 """The gap is found to a 64th of the widest that can be; the power to .04."""
 MOST_FEATURES = 3
@@ -22,37 +20,6 @@ MOST_UNITS = 500
 NARROWER = 0.8
 WIDEST = 6.0
 """Deviations: a gap that is looked for where values have no range."""
-
-
-@dataclass(frozen=True)
-class FindableGap:
-    """What a run could have found of one feature, at one model."""
-
-    target: str
-    feature: str
-    dimension: str
-    a: str
-    b: str
-    units: int
-    """Sets that both groups have, or prompts of the smaller group."""
-    repeats: int
-    gap: float | None
-    """Found in `POWER` of runs like it; None where not even the widest possible gap is."""
-    family: int
-
-    def in_words(self) -> str:
-        """Say it in a sentence."""
-        where = f"{self.a} against {self.b}, {self.feature}, {self.units} units"
-        if self.gap is None:
-            return f"{where}: not even the largest possible gap would have been found reliably."
-        return (
-            f"{where}: a gap of about {self.gap:.2g} would have been found in {POWER:.0%} of such"
-            f" runs, smaller ones more rarely."
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as an object."""
-        return {**asdict(self), "power": POWER}
 
 
 def findable_gaps(diagnoses: Sequence[Diagnosis], table: RunTable) -> list[FindableGap]:
