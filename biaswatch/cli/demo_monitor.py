@@ -40,7 +40,7 @@ async def show_demo(client: GatewayClient, url: str, say: Say) -> None:
     suite = load_suite(DEMO_SUITE)
     await client.keep(suite)
     applied = await client.apply_monitor(demo_file(suite))
-    for line in begun(applied, url):
+    for line in introduction(applied, url):
         say(line)
     began = monotonic()
     while True:
@@ -54,7 +54,7 @@ async def show_demo(client: GatewayClient, url: str, say: Say) -> None:
         say(line)
 
 
-def begun(applied: AppliedMonitor, url: str) -> Iterator[str]:
+def introduction(applied: AppliedMonitor, url: str) -> Iterator[str]:
     """Say what is watched, and where it can be seen."""
     goes = "begins" if applied.anew else "is there already"
     yield (
