@@ -19,6 +19,15 @@ PAGE_HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+SCRIPTED_HEADERS = {
+    **PAGE_HEADERS,
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self';"
+        " img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none';"
+        " require-trusted-types-for 'script'; trusted-types 'none'"
+    ),
+}
+"""Of pages with charts: scripts are files of ours, and none of them may make HTML of a string."""
 SESSION_S = 12 * 3600
 UNKNOWN = "The gateway refuses the token. Set BIASWATCH_TOKEN to one it knows."
 

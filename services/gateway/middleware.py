@@ -35,6 +35,8 @@ TOO_SLOW = (
 TEXTS_HEADER = (b"biaswatch-texts", b"withheld")
 """Tells a caller that what it does not see may be there."""
 LANGFUSE_PATHS = "/api/public/"
+AS_NAMED = (b"x-content-type-options", b"nosniff")
+"""Nothing that is sent is taken for something else, such as a script."""
 SAFE = {"GET", "HEAD", "OPTIONS"}
 OTHER_SITE = "A page of another site made the browser send this, so it is refused."
 
@@ -61,8 +63,12 @@ class CallerIdentity:
             return
 
         async def marked(message: Message) -> None:
-            if message["type"] == "http.response.start" and caller and not caller.texts:
-                message = {**message, "headers": [*message.get("headers", ()), TEXTS_HEADER]}
+            if message["type"] == "http.response.start":
+                own = list(message.get("headers", ()))
+                added = [TEXTS_HEADER] if caller and not caller.texts else []
+                if all(name.lower() != AS_NAMED[0] for name, _ in own):
+                    added.append(AS_NAMED)
+                message = {**message, "headers": [*own, *added]}
             await send(message)
 
         await self._app(scope, receive, marked)

@@ -105,7 +105,7 @@ class Chart:
 def gap_chart(history: History, title: str) -> Chart:
     """Draw the gap with its confidence sequence, and the tolerance."""
     points, tolerance = history.moments, history.tolerance
-    x, y = _x_axis(points), _y_axis([*_values_to_show(points), tolerance, -tolerance, 0.0])
+    x, y = _x_axis(points), gap_axis(history)
     epochs = _epochs(points)
     return Chart(
         title=f"Gap over time, with its confidence sequence: {title}",
@@ -129,7 +129,7 @@ def evidence_chart(history: History, title: str) -> Chart:
     """Draw the log evidence for a disparity and the bound at which it alarms."""
     points = history.moments
     bound = points[-1].bound
-    x, y = _x_axis(points), _y_axis([*(point.log_e for point in points), bound, 0.0])
+    x, y = _x_axis(points), evidence_axis(history)
     epochs = _epochs(points)
     return Chart(
         title=f"Evidence of a disparity over time: {title}",
@@ -151,6 +151,18 @@ def evidence_chart(history: History, title: str) -> Chart:
         ],
         epoch_starts=[x.at(_time_s(epoch[0])) for epoch in epochs[1:]],
     )
+
+
+def gap_axis(history: History) -> Axis:
+    """Return the axis of gaps, which shows what lies within the tolerance too."""
+    end = history.tolerance
+    return _y_axis([*_values_to_show(history.moments), end, -end, 0.0])
+
+
+def evidence_axis(history: History) -> Axis:
+    """Return the axis of the log evidence, which shows the bound of an alarm too."""
+    points = history.moments
+    return _y_axis([*(point.log_e for point in points), points[-1].bound, 0.0])
 
 
 def _values_to_show(points: Sequence[HistoryPoint]) -> list[float]:

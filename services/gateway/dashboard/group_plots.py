@@ -44,6 +44,8 @@ class ForestPlot:
     middle: float
     """Where the mean of the groups' means lies."""
     middle_text: str
+    low: float
+    high: float
     low_text: str
     high_text: str
     pooled: bool
@@ -68,6 +70,8 @@ def forest_of(diagnosis: Diagnosis) -> ForestPlot | None:
         rows=tuple(rows),
         middle=axis.at(middle),
         middle_text=number(middle),
+        low=axis.low,
+        high=axis.high,
         low_text=number(axis.low),
         high_text=number(axis.high),
         pooled=any(row.pooled is not None for row in rows),
@@ -129,6 +133,8 @@ class SpreadPlot:
     """How the answers of every group are spread, on one axis and one scale of shares."""
 
     rows: tuple[SpreadRow, ...]
+    low: float
+    high: float
     low_text: str
     high_text: str
 
@@ -152,6 +158,8 @@ def spreads_of(diagnosis: Diagnosis, values: Mapping[str, Sequence[float]]) -> S
             )
             for name in ordered
         ),
+        low=edges[0],
+        high=edges[-1],
         low_text=number(edges[0]),
         high_text=number(edges[-1]),
     )

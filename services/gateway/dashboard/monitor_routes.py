@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Annotated
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
 from services.gateway.auth import Tokens
+from services.gateway.dashboard.chart_data import ChartColumns, chart_columns
 from services.gateway.dashboard.charts import evidence_chart, gap_chart
 from services.gateway.dashboard.monitor_tables import (
     accounts_table,
@@ -19,6 +21,7 @@ from services.gateway.dashboard.monitor_titles import RANGES, in_time, titles_of
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.rendering import csv_file, page
+from services.gateway.dashboard.static_files import MONITOR_CHARTS, UPLOT, UPLOT_STYLE
 from services.gateway.monitors.evidence_views import EvidenceView
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.views import History
@@ -59,6 +62,8 @@ def monitor_page_routes(
         evidence = sorted(view.evidence, key=_by_urgency)
         shown = page(
             "monitor.html",
+            scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS),
+            charts_at=_charts_address(name, comparison, span),
             forms=forms,
             reload_s=RELOAD_S if live else None,
             live=live,
@@ -81,6 +86,16 @@ def monitor_page_routes(
             now=now(),
         )
         return forms.kept_by(shown)
+
+    @router.get("/monitors/{name}/charts.json")
+    def read_charts(name: str, comparison: str = "", span: str = "") -> list[ChartColumns]:
+        plan = monitors.monitor(name).plan
+        histories = histories_in(name, span, traffic=plan.traffic is not None)
+        titles = titles_of(plan)
+        return [
+            chart_columns(each, titles.get(each.comparison, each.comparison))
+            for each in _chosen(histories, comparison)
+        ]
 
     @router.get("/monitors/{name}/alarms")
     def show_alarms(name: str, forms: Annotated[PageForms, Depends(page_forms)]) -> HTMLResponse:
@@ -108,6 +123,12 @@ def monitor_page_routes(
         return csv_file(history_table(histories, titles_of(monitor.plan)), "history")
 
     return router
+
+
+def _charts_address(name: str, comparison: str, span: str) -> str:
+    """Return where the numbers of the charts are."""
+    asked = urlencode({"comparison": comparison, "span": span})
+    return f"/monitors/{quote(name)}/charts.json?{asked}"
 
 
 def _chosen(histories: Sequence[History], comparison: str) -> list[History]:

@@ -11,8 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from services.gateway import dashboard
-from services.gateway.auth import PAGE_HEADERS
+from services.gateway.auth import PAGE_HEADERS, SCRIPTED_HEADERS
 from services.gateway.dashboard.page_tables import PageTable, csv_of
+from services.gateway.dashboard.static_files import static_file
 from shared.contracts import GroupSummary, Verdict
 from shared.formatting import UNDEFINED, number, p_equals, p_value
 from shared.shown_text import shown, visible
@@ -23,11 +24,20 @@ UNITS = ((DAY_S, "d"), (HOUR_S, "h"), (MINUTE_S, "min"), (1, "s"))
 
 
 def page(
-    template: str, status: int = 200, *, reload_s: int | None = None, **values: object
+    template: str,
+    status: int = 200,
+    *,
+    reload_s: int | None = None,
+    scripts: Sequence[str] = (),
+    **values: object,
 ) -> HTMLResponse:
-    """Return a page; `reload_s` has the browser load it again after so many seconds."""
-    text = _environment().get_template(template).render(reload_s=reload_s, **values)
-    return HTMLResponse(text, status, headers=PAGE_HEADERS)
+    """Return a page; `reload_s` has the browser load it again after so many seconds.
+
+    Only a page that names `scripts` is allowed any, and then those that are kept with us.
+    """
+    loaded = [static_file(each) for each in scripts]
+    text = _environment().get_template(template).render(reload_s=reload_s, scripts=loaded, **values)
+    return HTMLResponse(text, status, headers=SCRIPTED_HEADERS if scripts else PAGE_HEADERS)
 
 
 def csv_file(table: PageTable, name: str) -> Response:

@@ -20,6 +20,7 @@ from services.gateway.dashboard.operation_routes import operation_routes
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.rendering import page, style_sheet
 from services.gateway.dashboard.run_routes import run_page_routes
+from services.gateway.dashboard.static_files import static_file
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.provenance import ProvenanceQueries
@@ -66,6 +67,13 @@ def page_routes(
         return Response(
             style_sheet(), media_type="text/css", headers={**PAGE_HEADERS, "Cache-Control": ""}
         )
+
+    @router.get("/static/{name}")
+    def show_static_file(name: str, v: str = "") -> Response:
+        found = static_file(name)
+        kept = "public, max-age=31536000, immutable" if v == found.version else "no-cache"
+        headers = {**PAGE_HEADERS, "Cache-Control": kept}
+        return Response(found.body, media_type=found.media_type, headers=headers)
 
     @router.get("/login")
     async def show_login(next_path: Annotated[str, Depends(local_path)]) -> HTMLResponse:

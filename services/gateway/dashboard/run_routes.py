@@ -20,6 +20,7 @@ from services.gateway.dashboard.run_tables import (
     errors_table,
     groups_table,
 )
+from services.gateway.dashboard.static_files import GROUP_ROWS
 from services.gateway.labels.correction_words import correction_sentences
 from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.views import SampleProgress
@@ -65,6 +66,7 @@ def run_page_routes(
         flagged = studies.first_flagged(run_id, MOST_PAIRS) if run.judging else (0, [])
         shown = page(
             "run.html",
+            scripts=(GROUP_ROWS,),
             forms=forms,
             reload_s=RELOAD_S if live and not progress.ended else None,
             live=None if progress.ended else live,

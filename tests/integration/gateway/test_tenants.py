@@ -203,6 +203,7 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/runs/{run_id}/groups.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/comparisons.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/history.csv"): Asked(READ, page=True, names=True),
+    ("GET", "/monitors/{name}/charts.json"): Asked(READ, page=True, names=True),
     ("GET", "/compare"): Asked(
         READ, path="/compare?before={run_id}&after={run_id}", page=True, names=True
     ),
@@ -236,6 +237,7 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/login"): Asked(None),
     ("POST", "/login"): Asked(None),
     ("GET", "/style.css"): Asked(None),
+    ("GET", "/static/{name}"): Asked(None, path="/static/monitor-charts.js"),
     # Last, because nothing is left after it:
     ("POST", "/v1/purges"): Asked(ADMIN, body={"unit": "a"}, action=AuditAction.TEXTS_PURGE),
     ("DELETE", "/v1/monitors/{name}"): Asked(RUN, names=True, action=AuditAction.MONITOR_DELETE),

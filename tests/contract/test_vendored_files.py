@@ -1,0 +1,46 @@
+"""What is shipped of others: as its maker published it, under a licence that is kept beside it."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+from hatch_build import write_package
+from services.gateway.dashboard import static_files
+from services.gateway.dashboard.static_files import MEDIA_TYPES, static_file
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(static_files.__file__).parent / "static"
+KEPT = json.loads((FOLDER / "vendored.json").read_text())
+SINKS = ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "document.write")
+
+
+def test_the_library_is_byte_for_byte_what_was_published() -> None:
+    found = {name: sha256((FOLDER / name).read_bytes()).hexdigest() for name in KEPT["files"]}
+    assert found == {name: each["sha256"] for name, each in KEPT["files"].items()}
+    assert all(KEPT["version"] in name for name in KEPT["files"])
+
+
+def test_its_licence_is_kept_beside_it_and_is_permissive() -> None:
+    [licence] = [name for name in KEPT["files"] if "LICENSE" in name]
+    said = (FOLDER / licence).read_text()
+    assert KEPT["license"] == "MIT"
+    assert "MIT License" in said
+    assert "Copyright" in said
+
+
+def test_every_file_is_served_and_no_other() -> None:
+    there = {each.name for each in FOLDER.iterdir()} - {"vendored.json"}
+    assert there == set(MEDIA_TYPES)
+    assert all(static_file(name).body for name in MEDIA_TYPES)
+
+
+def test_no_script_makes_html_or_code_of_a_string() -> None:
+    for name in (each for each in MEDIA_TYPES if each.endswith(".js")):
+        source = static_file(name).body.decode()
+        assert [each for each in SINKS if each in source] == [], name
+
+
+def test_a_wheel_holds_the_files(tmp_path: Path) -> None:
+    write_package(ROOT, tmp_path)
+    inside = tmp_path / "biaswatch/services/gateway/dashboard/static"
+    assert {each.name for each in inside.iterdir()} == {each.name for each in FOLDER.iterdir()}
