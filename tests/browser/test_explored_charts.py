@@ -1,4 +1,4 @@
-"""Charts explored in a real Chromium: numbers under the pointer, zoom, picked groups, by keyboard."""
+"""Charts explored in a real Chromium: by pointer, by keyboard, closer, and with picked groups."""
 
 import re
 from collections.abc import Iterator
@@ -6,13 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browsed_platform import (
-    NASTY,
-    RUN,
-    TURNING,
-    browsed_platform,
-    chromium_path,
-)
+from tests.support.browsed_platform import NASTY, RUN, TURNING, browsed_platform, chromium_path
 
 MONITOR = "/monitors/browsed"
 
