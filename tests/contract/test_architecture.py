@@ -80,3 +80,12 @@ def test_every_make_target_is_named_in_contributing_or_the_readme() -> None:
     text = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
     for target in re.findall(r"^([a-z-]+):.*##", makefile, flags=re.MULTILINE):
         assert f"make {target}" in text, target
+
+
+def test_migrations_of_the_store_follow_one_another() -> None:
+    folder = ROOT / "shared" / "store" / "migrations" / "versions"
+    found = [path.read_text() for path in sorted(folder.glob("r*.py"))]
+    revisions = [re.findall(r'^revision = "(.*)"', text, re.MULTILINE) for text in found]
+    after = [re.findall(r'^down_revision = "(.*)"', text, re.MULTILINE) for text in found]
+    assert len(set(map(tuple, revisions))) == len(found)
+    assert after[1:] == revisions[:-1]
