@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp clean site
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -163,5 +163,13 @@ test-deploy: .venv/.dev .venv-deploy/.installed .venv-api/.installed site ## Che
 test-otlp: .venv/.dev .venv-otlp/current/.installed .venv-otlp/1_36/.installed ## Send traces with instrumentations of others; each call is one answer
 	$(BIN)/python -m pytest tests/otlp_clients
 
+.venv-engines/.installed: .venv/bin/uv tests/engines/requirements.txt
+	$(PYTHON) -m venv .venv-engines
+	.venv-engines/bin/python -m pip install --quiet --disable-pip-version-check -r tests/engines/requirements.txt
+	@touch $@
+
+test-engines: .venv/.dev .venv-engines/.installed ## Archive to a server that speaks S3; the same numbers on Spark and ClickHouse
+	$(BIN)/python -m pytest tests/engines tests/integration/archive
+
 clean: ## Remove what the commands made
-	rm -rf .venv .venv-deploy .venv-api .venv-otlp .venv-site .pytest_cache .mypy_cache .ruff_cache .hypothesis .schemathesis .import_linter_cache
+	rm -rf .venv .venv-deploy .venv-api .venv-otlp .venv-site .venv-engines .pytest_cache .mypy_cache .ruff_cache .hypothesis .schemathesis .import_linter_cache

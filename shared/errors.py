@@ -8,7 +8,8 @@ BiaswatchError
 │   └── OversizeError
 └── ConfigurationError      nothing will work until a person changes something: the process ends
     └── UsageError          the person typed something that cannot be done
-        └── NotFoundError   what the person named is not in the store
+        ├── NotFoundError   what the person named is not in the store
+        └── ArchivedError   what the person named is in the archive, not in the store
 """
 
 from enum import StrEnum
@@ -74,3 +75,7 @@ class UsageError(ConfigurationError):
 
 class NotFoundError(UsageError):
     """What the user named is not in the store."""
+
+
+class ArchivedError(UsageError):
+    """What the user named is in the archive, and has to be restored before it can be read."""

@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
+from biaswatch.cli.archive import purge_archive
 from biaswatch.cli.options import Json, Server, Token, moment_of
 from biaswatch.local.connections import bus_connection, bus_url, connected
 from biaswatch.local.operator_audit import operator_act, write_acts
@@ -48,7 +50,7 @@ def purge(
     token: Token = None,
     as_json: Json = False,
 ) -> None:
-    """Remove texts for good from the store, the streams and the dead letters; numbers remain."""
+    """Remove texts for good from store, archive, streams and dead letters; numbers remain."""
     request = _request(run, before, unit, pending)
     if server is not None and (tenant is not None or pending):
         raise UsageError(
@@ -98,8 +100,11 @@ def _here(request: PurgeRequest | None, tenant: str | None) -> tuple[RemovedText
             now, texts = datetime.now(UTC), RemovedTexts(0)
             if request is not None:
                 texts = purge_texts(whole.scoped(lambda: scope), request, now)
+            archived = purge_archive(whole)
             covers = whole.purges.so_far().covers
-            return texts, await purge_messages(Admin(connection), covers)
+            return replace(texts, archived=archived), await purge_messages(
+                Admin(connection), covers
+            )
 
     with Store.open(settings.store) as store:
         if request is not None:
@@ -125,6 +130,7 @@ def _tell(gone: RemovedTexts, removed: PurgedMessages, remains: str, as_json: bo
     if as_json:
         told = {
             "texts": gone.texts,
+            "archived_texts": gone.archived,
             "prompts": gone.prompts,
             "messages": dict(messages),
             "unreadable_dead_letters": unread,
@@ -133,6 +139,8 @@ def _tell(gone: RemovedTexts, removed: PurgedMessages, remains: str, as_json: bo
         typer.echo(json.dumps(told, indent=2))
         return
     sentence = f"{_said(gone.texts, gone.prompts)}, and {messages.total()} messages."
+    if gone.archived:
+        sentence += f" Removed {gone.archived} texts from the archive."
     sentence += f" {remains}" if remains else ""
     if unread:
         sentence += (

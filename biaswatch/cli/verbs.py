@@ -155,7 +155,13 @@ VERBS = (
         "purge",
         "purge:purge",
         OPERATE,
-        "Remove texts for good from the store, the streams and the dead letters; numbers remain.",
+        "Remove texts for good from store, archive, streams and dead letters; numbers remain.",
+    ),
+    Verb(
+        "archive",
+        "archive:app",
+        OPERATE,
+        "Move answers of runs that are over into Parquet: a folder, or S3; and back.",
     ),
     Verb(
         "completion",

@@ -90,9 +90,8 @@ def _parquet(path: Path, names: Sequence[str], rows: Iterator[Row]) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    texts = {*FIRST, *LAST}
     schema = pyarrow.schema(
-        [(name, pyarrow.string() if _is_text(name, texts) else pyarrow.float64()) for name in names]
+        [(name, pyarrow.string() if is_text_column(name) else pyarrow.float64()) for name in names]
     )
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         while some := list(islice(rows, AT_ONCE)):
@@ -103,11 +102,13 @@ def _parquet(path: Path, names: Sequence[str], rows: Iterator[Row]) -> None:
             writer.write_table(pyarrow.table(columns, schema=schema))
 
 
-def _is_text(name: str, texts: set[str]) -> bool:
-    return name in texts or name.startswith(("groups.", "facts.")) or name.endswith(_WORDS)
+def is_text_column(name: str) -> bool:
+    """Tell whether a column holds names or words; the others hold numbers."""
+    return name in _TEXTS or name.startswith(("groups.", "facts.")) or name.endswith(_WORDS)
 
 
 _WORDS = (".version", ".missing")
+_TEXTS = {*FIRST, *LAST}
 
 
 def _cell(value: Any, kind: Any) -> Any:

@@ -82,6 +82,8 @@ def _print_run(console: Console, results: RunResults) -> None:
         print_sentence(console, why)
     for paused in run.paused:
         print_sentence(console, paused.in_words())
+    if run.archived:
+        print_sentence(console, run.archived)
     _print_findable(console, results)
     if run.ended and run.responses and _lacks_answers(results):
         console.print(

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from services.gateway.administration.routes import administration_routes
+from services.gateway.archived_answers import AnswersInStore
 from services.gateway.auditing import CallerAudit, TokenAudit
 from services.gateway.auth import Tokens
 from services.gateway.background import AnswerBacklog, background_work, now, signal_intake
@@ -100,14 +101,17 @@ def web_app(
         title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None
     )
     studies, impact = StudyQueries(store), ImpactQueries(store)
-    app.include_router(run_routes(runs, studies, impact, run_commands, send, tokens, audit))
+    in_store = AnswersInStore(store)
+    app.include_router(
+        run_routes(runs, studies, impact, run_commands, in_store, send, tokens, audit)
+    )
     provenances, values = ProvenanceQueries(store, runs), GroupValueQueries(store, runs)
     app.include_router(run_background_routes(provenances, values, tokens))
-    app.include_router(measurement_routes(MeasurementQueries(store), tokens))
+    app.include_router(measurement_routes(MeasurementQueries(store), in_store, tokens))
     labels = LabelQueries(store, runs)
     label_commands = LabelCommands(store, runs, labels, now)
-    app.include_router(label_routes(labels, label_commands, send, tokens, audit))
-    app.include_router(export_routes(ExportQueries(store, monitors), tokens))
+    app.include_router(label_routes(labels, label_commands, in_store, send, tokens, audit))
+    app.include_router(export_routes(ExportQueries(store, monitors), in_store, tokens))
     app.include_router(monitor_routes(monitor_commands, monitors, send, tokens, audit))
     channels = ChannelQueries(store, now=now)
     asked = ChannelCommands(store, channels, now)
@@ -123,7 +127,7 @@ def web_app(
     app.include_router(status_routes(status, tokens))
     overview = OverviewQueries(store, monitors, status)
     pages = AnswerQueries(store), provenances, values, studies, overview
-    sources = PageSources(runs, monitors, *pages)
+    sources = PageSources(runs, monitors, *pages, in_store)
     actions = PageActions(runs, run_commands, monitors, monitor_commands, send, audit)
     app.include_router(
         page_routes(sources, actions, LabelPages(labels, label_commands, send), tokens, now)

@@ -12,7 +12,13 @@ from starlette.exceptions import HTTPException
 from services.gateway.auth import NotSignedInError, redirect_to_login
 from services.gateway.dashboard.rendering import page
 from shared.contracts.mistakes import first_of
-from shared.errors import BackPressureError, BiaswatchError, NotFoundError, TransientError
+from shared.errors import (
+    ArchivedError,
+    BackPressureError,
+    BiaswatchError,
+    NotFoundError,
+    TransientError,
+)
 
 API_PREFIX = "/v1/"
 RELOAD_S = 30
@@ -50,7 +56,12 @@ async def _answer(request: Request, error: Exception) -> Response:
     """Say what happened; what nobody expected is the gateway's fault, and the framework logs it."""
     match error:
         case BiaswatchError():
-            statuses = {BackPressureError: 429, TransientError: 503, NotFoundError: 404}
+            statuses = {
+                BackPressureError: 429,
+                TransientError: 503,
+                NotFoundError: 404,
+                ArchivedError: 409,
+            }
             found = [status for kind, status in statuses.items() if isinstance(error, kind)]
             answer = _response(request, found[0] if found else 422, str(error))
             if isinstance(error, TransientError):

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, func, s
 
 from shared.contracts import Purpose, Record, Run
 from shared.contracts.identity import is_id
+from shared.store.archived_runs import here
 from shared.store.engine import (
     MOST_PARAMETERS,
     chunks,
@@ -67,7 +68,7 @@ class Records:
         with write_transaction(self._engine) as connection:
             gone = purged(connection)
             added: list[Record] = []
-            for kind, found in sorted(by_kind.items()):
+            for kind, found in sorted(here(connection, by_kind).items()):
                 # In the order of ids, so that two writers of the same records cannot deadlock.
                 rows = [_row(found[id_]) for id_ in sorted(found)]
                 new = insert_new(connection, RECORDS[kind], rows)

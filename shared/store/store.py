@@ -11,6 +11,8 @@ from sqlalchemy import Connection, Engine, text
 from shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError
 from shared.store.alarm_deliveries import AlarmDeliveries, Channels
 from shared.store.answer_parts import AnswerParts
+from shared.store.archive_rows import ArchiveFiles, ArchiveRows
+from shared.store.archived_runs import ArchivedRuns
 from shared.store.audit import AuditTrail
 from shared.store.calls import Calls
 from shared.store.engine import READS, engine_of, explain_open_errors
@@ -121,6 +123,9 @@ class Store:
         self.unwatched_answers = UnwatchedAnswers(engine, scope)
         self.alarm_deliveries = AlarmDeliveries(engine, scope)
         self.channels = Channels(engine)
+        self.archived_runs = ArchivedRuns(engine, scope)
+        self.archive_rows = ArchiveRows(engine)
+        self.archive_files = ArchiveFiles(engine)
 
     @classmethod
     def open(cls, url: str) -> "Store":

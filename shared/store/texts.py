@@ -52,6 +52,18 @@ ALWAYS = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
+class TextOwner:
+    """What a purge asks of the record that has a text."""
+
+    tenant: str
+    run: str | None
+    unit: str | None
+    at: datetime
+    judging: bool
+    """Whether it is what a judge was asked or said."""
+
+
+@dataclass(frozen=True)
 class Purged:
     """What has been purged so far; `EVERY_TENANT` stands for all tenants."""
 
@@ -70,16 +82,22 @@ class Purged:
 
     def covers(self, record: Record) -> bool:
         """Tell whether the record's texts must not be kept."""
+        return self.covers_texts_of(
+            TextOwner(record.tenant, record.run, record.unit, record.at, is_judging(record))
+        )
+
+    def covers_texts_of(self, owner: TextOwner) -> bool:
+        """Tell whether texts must not be kept, by what is known of their record."""
         return any(
-            (tenant, record.run) in self.runs
-            or (tenant, record.unit) in self.units
-            or (_is_judging(record) and (tenant, record.unit) in self.pairs)
-            or record.at < self.before.get(tenant, ALWAYS)
-            for tenant in (EVERY_TENANT, record.tenant)
+            (tenant, owner.run) in self.runs
+            or (tenant, owner.unit) in self.units
+            or (owner.judging and (tenant, owner.unit) in self.pairs)
+            or owner.at < self.before.get(tenant, ALWAYS)
+            for tenant in (EVERY_TENANT, owner.tenant)
         )
 
 
-def _is_judging(record: Record) -> bool:
+def is_judging(record: Record) -> bool:
     """Tell whether it is what a judge was asked or said; its unit is the pair of answers."""
     return record.purpose is Purpose.JUDGE or isinstance(record, PairVerdict)
 
@@ -138,7 +156,19 @@ class Purges:
     def before(self, moment: datetime, now: datetime) -> int:
         """Remove the texts of records made before a moment."""
         key = moment.astimezone(UTC).isoformat()
-        return self._purge(BEFORE, key, now, lambda table: table.c.at < moment)
+        removed = self._purge(BEFORE, key, now, lambda table: table.c.at < moment)
+        self._supersede(key)
+        return removed
+
+    def _supersede(self, key: str) -> None:
+        """Forget earlier moments: a purge every night would leave a row a night."""
+        earlier = and_(
+            PURGES.c.tenant == (self._scope().tenant or EVERY_TENANT),
+            PURGES.c.scope == BEFORE,
+            PURGES.c.key < key,
+        )
+        with write_transaction(self._engine) as connection:
+            connection.execute(delete(PURGES).where(earlier))
 
     def so_far(self) -> Purged:
         """Return all that has been purged."""

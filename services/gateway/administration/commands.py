@@ -38,6 +38,8 @@ class RemovedTexts:
     """Texts of records."""
     prompts: int = 0
     """Probes of stored suites whose texts are gone."""
+    archived: int = 0
+    """Texts of records in the archive."""
 
 
 def purge_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTexts:

@@ -9,8 +9,9 @@ from shared.contracts.identity import Moment, Name, RecordId
 
 MAX_ENTRIES = 10_000
 ON_THE_BUS = (
-    "Copies on the bus go within 7 days (dead letters 30), or at once when an operator runs"
-    " `biaswatch purge --pending`. Prompts stay in the suites they were uploaded with."
+    "Copies on the bus go within 7 days (dead letters 30); those, and copies in the archive, go at"
+    " once when an operator runs `biaswatch purge --pending`. Prompts stay in the suites they were"
+    " uploaded with."
 )
 
 

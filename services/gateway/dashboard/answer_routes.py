@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, StreamingResponse
 
+from services.gateway.archived_answers import AnswersInStore
 from services.gateway.auth import PAGE_HEADERS, Tokens
 from services.gateway.callers import Caller
 from services.gateway.dashboard.answer_filters import ANY_REASON, AnswerFilter
@@ -26,9 +27,11 @@ from shared.runtime.blocking import in_thread
 from shared.store import PlannedProbes
 
 
-def answer_routes(answers: AnswerQueries, runs: RunQueries, tokens: Tokens) -> APIRouter:
-    """Return the pages of answers."""
-    router = APIRouter()
+def answer_routes(
+    answers: AnswerQueries, runs: RunQueries, in_store: AnswersInStore, tokens: Tokens
+) -> APIRouter:
+    """Return the pages of answers; of archived ones they say so."""
+    router = APIRouter(dependencies=[Depends(tokens.signed_in), Depends(in_store)])
 
     @router.get("/runs/{run_id}/answers")
     def show_answers(

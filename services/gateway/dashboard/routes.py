@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
+from services.gateway.archived_answers import AnswersInStore
 from services.gateway.auth import PAGE_HEADERS, Tokens, local_path
 from services.gateway.dashboard.action_routes import PageActions, action_routes
 from services.gateway.dashboard.answer_queries import AnswerQueries
@@ -39,6 +40,7 @@ class PageSources:
     group_values: GroupValueQueries
     studies: StudyQueries
     overview: OverviewQueries
+    in_store: AnswersInStore
 
 
 def page_routes(
@@ -56,7 +58,7 @@ def page_routes(
     router.include_router(comparison_routes(sources.runs, tokens))
     router.include_router(action_routes(actions, tokens))
     router.include_router(monitor_page_routes(sources.monitors, sources.overview, tokens, now))
-    router.include_router(answer_routes(sources.answers, sources.runs, tokens))
+    router.include_router(answer_routes(sources.answers, sources.runs, sources.in_store, tokens))
     router.include_router(label_page_routes(labels, tokens))
     beside = sources.provenances, sources.group_values, sources.studies, labels.queries
     runs = run_page_routes(sources.runs, *beside, tokens)

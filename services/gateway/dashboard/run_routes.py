@@ -63,7 +63,11 @@ def run_page_routes(
         chosen = _chosen(diagnoses, finding)
         run = runs.run(run_id)
         values = group_values.values(run, chosen) if chosen else None
-        flagged = studies.first_flagged(run_id, MOST_PAIRS) if run.judging else (0, [])
+        flagged = (
+            studies.first_flagged(run_id, MOST_PAIRS)
+            if run.judging and not progress.archived
+            else (0, [])
+        )
         shown = page(
             "run.html",
             scripts=(GROUP_ROWS,),

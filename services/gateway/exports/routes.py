@@ -5,16 +5,19 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
+from services.gateway.archived_answers import AnswersInStore
 from services.gateway.auth import Tokens
 from services.gateway.exports.queries import ExportFilter, ExportQueries
 from services.gateway.exports.views import AnswersPage, FeaturesPage, MonitorRun
 
 
-def export_routes(queries: ExportQueries, tokens: Tokens) -> APIRouter:
+def export_routes(queries: ExportQueries, in_store: AnswersInStore, tokens: Tokens) -> APIRouter:
     """Return the routes of what is exported."""
     router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_read)])
 
-    @router.get("/runs/{run_id}/responses")
+    here = [Depends(in_store)]
+
+    @router.get("/runs/{run_id}/responses", dependencies=here)
     def responses(run_id: str, asked: Annotated[ExportFilter, Query()]) -> AnswersPage:
         """Return some answers of a run with their questions; texts where the token may read them.
 
@@ -23,7 +26,7 @@ def export_routes(queries: ExportQueries, tokens: Tokens) -> APIRouter:
         """
         return queries.answers(run_id, asked)
 
-    @router.get("/runs/{run_id}/features")
+    @router.get("/runs/{run_id}/features", dependencies=here)
     def features(run_id: str, asked: Annotated[ExportFilter, Query()]) -> FeaturesPage:
         """Return what every extractor read in the answers of the same page, with its version."""
         return queries.features(run_id, asked)

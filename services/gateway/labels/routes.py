@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Depends
 
+from services.gateway.archived_answers import AnswersInStore
 from services.gateway.auditing import CallerAudit
 from services.gateway.auth import Tokens
 from services.gateway.callers import Caller
@@ -19,12 +20,17 @@ Send = Callable[[Label | LabelSample], Awaitable[None]]
 
 
 def label_routes(
-    queries: LabelQueries, commands: LabelCommands, send: Send, tokens: Tokens, audit: CallerAudit
+    queries: LabelQueries,
+    commands: LabelCommands,
+    in_store: AnswersInStore,
+    send: Send,
+    tokens: Tokens,
+    audit: CallerAudit,
 ) -> APIRouter:
     """Return the routes of labels."""
     router = APIRouter(prefix="/v1")
     router.include_router(_read_routes(queries, tokens))
-    router.include_router(_write_routes(queries, commands, send, tokens, audit))
+    router.include_router(_write_routes(queries, commands, in_store, send, tokens, audit))
     return router
 
 
@@ -41,12 +47,17 @@ def _read_routes(queries: LabelQueries, tokens: Tokens) -> APIRouter:
 
 
 def _write_routes(
-    queries: LabelQueries, commands: LabelCommands, send: Send, tokens: Tokens, audit: CallerAudit
+    queries: LabelQueries,
+    commands: LabelCommands,
+    in_store: AnswersInStore,
+    send: Send,
+    tokens: Tokens,
+    audit: CallerAudit,
 ) -> APIRouter:
     router = APIRouter(dependencies=[Depends(tokens.may_run)], route_class=StrictRoute)
     may_run = Depends(tokens.may_run)
 
-    @router.post("/runs/{run_id}/labels/samples", status_code=201)
+    @router.post("/runs/{run_id}/labels/samples", status_code=201, dependencies=[Depends(in_store)])
     async def draw_answers(run_id: str, request: SampleRequest) -> SampleProgress:
         """Draw answers that people are to label; the same request draws the same answers."""
         sample = await in_thread(commands.sample_for, run_id, request)

@@ -10,7 +10,7 @@ from services.gateway.runs.requests import BriefRequest, ResumeRequest, RunReque
 from services.gateway.runs.views import Interpretation, ResumedTarget, RunState, StoredSuite
 from shared.contracts import RUN_GATHER, Brief, Cancellation, Run, Suite
 from shared.contracts.suite_limits import MOST_PROBES, check_amount, check_suite
-from shared.errors import NotFoundError, UsageError
+from shared.errors import ArchivedError, NotFoundError, UsageError
 from shared.store import Store
 
 RESUMABLE = {RunState.INCOMPLETE, RunState.CANCELLED}
@@ -53,10 +53,17 @@ class RunCommands:
 
         A run that is under way is left alone: its probes wait on the bus, and starting it again
         would have them asked twice.
+
+        Raises
+        ------
+        ArchivedError
+            Some of its answers are missing, and the others are archived.
         """
         if self.store.gathers(RUN_GATHER).look(run.id) is None:
             return 0
         progress = self.queries.progress(run.id)
+        if progress.archived and progress.stand in RESUMABLE:
+            raise ArchivedError(f"The run {run.id} cannot go on. {progress.archived}")
         return progress.opening + 1 if progress.stand in RESUMABLE else None
 
     def keep_run(self, run: Run) -> None:

@@ -53,10 +53,10 @@ class GroupValueQueries:
         raise NotFoundError(f"The run {run_id} has no finding {diagnosis_id}.")
 
     def values(self, run: Run, diagnosis: Diagnosis) -> GroupValues:
-        """Return values of a finding's number by group; none of a window of traffic."""
+        """Return values of a finding's number by group; none of traffic and of the archive."""
         of = sum(group.responses for group in diagnosis.groups)
         outline = self._store.suites.outline(run.suite_hash)
-        if outline is None:
+        if outline is None or self._store.archived_runs.find(run.id):
             return GroupValues(values={}, answers=0, of=of)
         probes = {
             features_id_of(probe, pin.name, pin.version): probe

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from services.gateway.archived_answers import archived_sentence
 from services.gateway.runs.views import RunProgress, RunState, state_of
 from shared.contracts import (
     Cancellation,
@@ -125,6 +126,10 @@ class ProgressQueries:
             return found.gather.expected // len(run.extractors)
         return PlannedProbes(self._store.suites, suite, run).amount(len(run.targets))
 
+    def _archived(self, run: Run) -> str | None:
+        found = self._store.archived_runs.find(run.id)
+        return None if found is None else archived_sentence(found)
+
     def _progress(
         self,
         found: StoredProgress,
@@ -153,6 +158,7 @@ class ProgressQueries:
             verdicts_expected=verdicts_due,
             paused=mine,
             held=_held(found, mine, probes // max(1, len(run.targets))),
+            archived=None if state in WAITING else self._archived(run),
         )
 
 

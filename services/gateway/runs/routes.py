@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi.sse import EventSourceResponse
 
+from services.gateway.archived_answers import AnswersInStore
 from services.gateway.auditing import CallerAudit
 from services.gateway.auth import Tokens
 from services.gateway.runs.commands import RunCommands
@@ -39,19 +40,24 @@ def run_routes(
     studies: StudyQueries,
     impact: ImpactQueries,
     commands: RunCommands,
+    in_store: AnswersInStore,
     send: Send,
     tokens: Tokens,
     audit: CallerAudit,
 ) -> APIRouter:
     """Return the routes of runs."""
     router = APIRouter(prefix="/v1")
-    router.include_router(_read_routes(queries, studies, impact, tokens))
+    router.include_router(_read_routes(queries, studies, impact, in_store, tokens))
     router.include_router(_write_routes(commands, queries, send, tokens, audit))
     return router
 
 
 def _read_routes(
-    queries: RunQueries, studies: StudyQueries, impact: ImpactQueries, tokens: Tokens
+    queries: RunQueries,
+    studies: StudyQueries,
+    impact: ImpactQueries,
+    in_store: AnswersInStore,
+    tokens: Tokens,
 ) -> APIRouter:
     """Return the routes that only read."""
     router, followers = APIRouter(dependencies=[Depends(tokens.may_read)]), Followers()
@@ -61,13 +67,14 @@ def _read_routes(
         ("/runs/{run_id}/diagnoses", queries.diagnoses),
         ("/runs/{run_id}/assessments", queries.assessments),
         ("/runs/{run_id}/studies", studies.results),
-        ("/runs/{run_id}/flagged", studies.flagged),
         ("/interpretations/{brief_id}", queries.interpretation),
         ("/targets/paused", queries.paused_targets),
     ):
         router.add_api_route(path, show)
+    here = [Depends(in_store)]
+    router.add_api_route("/runs/{run_id}/flagged", studies.flagged, dependencies=here)
 
-    @router.get("/runs/{run_id}/impact-ratios")
+    @router.get("/runs/{run_id}/impact-ratios", dependencies=here)
     def impact_ratios(run_id: str, asked: Annotated[ImpactRequest, Query()]) -> list[RunImpact]:
         """Return selection or scoring rates and impact ratios, as Local Law 144 wants them."""
         return impact.impact(run_id, asked)
@@ -102,9 +109,11 @@ def run_background_routes(
     return router
 
 
-def measurement_routes(queries: MeasurementQueries, tokens: Tokens) -> APIRouter:
+def measurement_routes(
+    queries: MeasurementQueries, in_store: AnswersInStore, tokens: Tokens
+) -> APIRouter:
     """Return the routes of what was measured of a run, answer by answer."""
-    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_read)])
+    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_read), Depends(in_store)])
     router.add_api_route("/runs/{run_id}/analysis", queries.analysis)
 
     @router.get("/runs/{run_id}/measurements")

@@ -93,7 +93,7 @@ class StudyQueries:
     def _rows(self, run: Run) -> Iterator[StudyRow]:
         suite = self._store.suites.outline(run.suite_hash)
         pins = [pin for pin in run.extractors if pin.name == CHOICE]
-        if suite is None or not pins:
+        if suite is None or not pins or self._store.archived_runs.find(run.id):
             return
         probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
         while some := list(islice(probes, AT_ONCE)):

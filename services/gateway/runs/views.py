@@ -63,6 +63,8 @@ class RunProgress(BaseModel):
     """Answers that wait for them."""
     found: RunVerdicts | None = None
     """What it found, where that is asked for; null where nothing is compared, or not yet."""
+    archived: str | None = None
+    """What became of the answers, if the store does not have them any more."""
 
     @property
     def ended(self) -> bool:

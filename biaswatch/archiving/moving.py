@@ -1,0 +1,180 @@
+"""Moving a run's answers into an archive: written, read back, only then removed from the store.
+
+Every step is noted in the store before it is done, so that the same command goes on after a death
+at any moment, and neither loses an answer nor has one twice.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from tempfile import TemporaryFile
+from typing import Any
+
+from biaswatch.archiving.datasets import (
+    NUMBERS,
+    RECORDS,
+    SCHEMAS,
+    TEXTS,
+    Proof,
+    Row,
+    RowsWriter,
+    path_of,
+    proof_of,
+    rows_of,
+)
+from biaswatch.archiving.folder import ArchiveFolder
+from biaswatch.archiving.numbers import DayOfNumbers, number_rows
+from shared.contracts import Features, PairVerdict, Purpose, Response
+from shared.errors import TransientError, UsageError
+from shared.store import Store
+from shared.store.archive_rows import ArchiveFile
+from shared.store.archived_runs import MOVED, ArchivableRun, ArchivedRun, ArchiveState
+from shared.store.engine import chunks
+
+CLOCKS_APART = timedelta(hours=1)
+"""A purge that was noted so long before the texts were read is taken for one that came after."""
+Told = Callable[[int], None]
+"""Is told how many more records were moved."""
+
+
+@dataclass
+class RunFiles:
+    """The files of a run while they are written, one a dataset and day."""
+
+    store: Store
+    folder: ArchiveFolder
+    run: ArchivableRun
+    began_at: datetime
+    stack: ExitStack
+    writers: dict[tuple[str, str], tuple[ArchiveFile, RowsWriter]] = field(default_factory=dict)
+    days: dict[str, DayOfNumbers] = field(default_factory=dict)
+
+    def add(self, dataset: str, rows: Sequence[Row]) -> None:
+        """Write rows into the files of their days."""
+        by_day: dict[str, list[Row]] = {}
+        for row in rows:
+            by_day.setdefault(row["at"].date().isoformat(), []).append(row)
+        for day, some in by_day.items():
+            self._writer(dataset, day, SCHEMAS[dataset]).add(some)
+
+    def add_numbers(self, response_ids: list[str]) -> None:
+        """Keep the rows of numbers of some answers."""
+        for day, row in number_rows(self.store, response_ids):
+            if day not in self.days:
+                kept = self.stack.enter_context(TemporaryFile("w+", encoding="utf-8"))  # noqa: SIM115
+                self.days[day] = DayOfNumbers(kept)
+            self.days[day].add(row)
+
+    def finish(self) -> list[tuple[ArchiveFile, Proof]]:
+        """Write what was kept; return every file with what it should hold."""
+        for day, kept in self.days.items():
+            writer = self._writer(NUMBERS, day, kept.schema)
+            for some in kept.rows():
+                writer.add(some)
+        written = [(file, writer.close()) for file, writer in self.writers.values()]
+        self.stack.close()  # now the files have their names
+        return written
+
+    def _writer(self, dataset: str, day: str, schema: Any) -> RowsWriter:
+        if (dataset, day) not in self.writers:
+            run = self.run
+            file = ArchiveFile(
+                run.run_id, path_of(dataset, run.tenant, run.source, day, f"{run.run_id}-0"),
+                run.tenant, dataset, day, rows=0, digest="", verified=False, doomed=False,
+                purged_at=self.began_at - CLOCKS_APART,
+            )  # fmt: skip
+            self.store.archive_files.name(file)
+            stream = self.stack.enter_context(self.folder.written(file.path))
+            writer = self.stack.enter_context(RowsWriter(stream, schema))
+            self.writers[dataset, day] = file, writer
+        return self.writers[dataset, day][1]
+
+
+def move_run(
+    store: Store,
+    folder: ArchiveFolder,
+    run: ArchivableRun,
+    now: Callable[[], datetime],
+    told: Told = lambda more: None,
+) -> ArchivedRun:
+    """Move a run's answers into the archive, or go on where that stopped.
+
+    Raises
+    ------
+    UsageError
+        It is on its way to another archive.
+    TransientError
+        A file cannot be written or read, or does not hold what was written; nothing was removed.
+    """
+    found = store.archived_runs.begin(run, folder.uri, now())
+    if found.uri != folder.uri:
+        raise UsageError(
+            f"The run {run.run_id} is on its way to {found.uri}: archive to there, so that it gets"
+            " there, before you choose another."
+        )
+    if found.state is ArchiveState.WRITING:
+        amounts = _write(store, folder, run, now(), told)
+        store.archived_runs.note(run.run_id, ArchiveState.REMOVING, now(), **amounts)
+    for kind, ids in record_ids(store, folder, run.run_id):
+        store.archive_rows.remove(kind, ids)
+        told(len(ids))
+    store.archived_runs.note(run.run_id, ArchiveState.ARCHIVED, now())
+    moved = store.archived_runs.find(run.run_id)
+    assert moved is not None  # noqa: S101 - noted above
+    return moved
+
+
+def _write(
+    store: Store, folder: ArchiveFolder, run: ArchivableRun, began_at: datetime, told: Told
+) -> dict[str, int]:
+    """Write the files of a run and read them back; return how much they hold."""
+    for left in store.archive_files.of_run(run.run_id):  # by somebody who died over it
+        folder.remove(left.path)
+        store.archive_files.forget(left)
+    amounts = {"answers": 0, "measurements": 0}
+    with ExitStack() as stack:
+        files = RunFiles(store, folder, run, began_at, stack)
+        for kind in MOVED:
+            for rows in store.archive_rows.records(kind, run.run_id):
+                files.add(RECORDS, rows)
+                files.add(TEXTS, _texts(store, rows))
+                if kind is Response:
+                    files.add_numbers([row["id"] for row in rows])
+                    amounts["answers"] += sum(row["purpose"] != Purpose.JUDGE for row in rows)
+                amounts["measurements"] += len(rows) if kind is Features else 0
+                told(len(rows))
+        written = files.finish()
+    for file, proof in written:
+        if proof_of(folder, file.path) != proof:
+            raise TransientError(
+                f"{file.path} in {folder.uri} does not hold what was written to it. Nothing was"
+                " removed from the store; look after the disk or the object store, then repeat."
+            )
+        store.archive_files.verify(file, proof.rows, proof.digest)
+    return amounts
+
+
+def _texts(store: Store, records: list[dict[str, Any]]) -> list[Row]:
+    purposes = {row["id"]: row["purpose"] for row in records}
+    ids = list(purposes)
+    return [{**row, "purpose": purposes[row["record_id"]]} for row in store.archive_rows.texts(ids)]
+
+
+def record_ids(store: Store, folder: ArchiveFolder, run_id: str) -> Iterator[tuple[str, list[str]]]:
+    """Return the ids that the verified files of a run hold, some of a kind at a time."""
+    for file in store.archive_files.of_run(run_id):
+        if file.dataset != RECORDS or not file.verified:
+            continue
+        for rows in rows_of(folder, file.path, ["kind", "id"]):
+            by_kind: dict[str, list[str]] = {}
+            for row in rows:
+                by_kind.setdefault(row["kind"], []).append(row["id"])
+            for kind, ids in by_kind.items():
+                for some in chunks(ids):
+                    yield kind, some
+
+
+def is_judging(row: Row) -> bool:
+    """Tell whether a text is what a judge was asked or said."""
+    return bool(row["purpose"] == Purpose.JUDGE or row["kind"] == PairVerdict.kind)

@@ -1,0 +1,106 @@
+"""Purges reach the archive: files of texts are written anew without what may not be kept."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from biaswatch.archiving.datasets import SCHEMAS, TEXTS, Proof, Row, RowsWriter, proof_of, rows_of
+from biaswatch.archiving.folder import ArchiveFolder
+from biaswatch.archiving.moving import is_judging
+from shared.errors import TransientError
+from shared.store import Store
+from shared.store.archive_rows import ArchiveFile
+from shared.store.archived_runs import ArchivedRun, ArchiveState
+from shared.store.texts import Purged, TextOwner
+
+OWNER = ["kind", "tenant", "run_id", "unit_id", "at", "purpose"]
+"""The columns that tell whose a text is, without the text."""
+
+
+def owner_of(row: Row) -> TextOwner:
+    """Return whose an archived text is."""
+    return TextOwner(row["tenant"], row["run_id"], row["unit_id"], row["at"], is_judging(row))
+
+
+class ArchivePurge:
+    """Removes what was purged from every archive that the store knows of."""
+
+    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._now = now
+        self._folders: dict[str, ArchiveFolder] = {}
+        self._runs = {run.run_id: run for run in store.archived_runs.all()}
+
+    def files(self) -> list[ArchiveFile]:
+        """Return the files that a purge concerns, or may."""
+        found = self._store.archive_files.to_purge(TEXTS)
+        return [file for file in found if file.verified]
+
+    def apply(self, file: ArchiveFile) -> int:
+        """Remove purged texts from a file; return how many. A file of none is removed.
+
+        The new file is named in the store before it is written and the old one is named as doomed
+        before it goes, so a death in between leaves nothing that the next purge does not find.
+        """
+        began_at, purged = self._now(), self._store.purges.so_far()
+        folder = self._folder(file)
+        gone = sum(
+            purged.covers_texts_of(owner_of(row))
+            for rows in rows_of(folder, file.path, OWNER)
+            for row in rows
+        )
+        if not gone:
+            self._store.archive_files.purged(file, began_at)
+            return 0
+        new = self._without(folder, file, purged, began_at) if gone < file.rows else None
+        self._store.archive_files.replace(file, new)
+        self._remove(folder, file)
+        return gone
+
+    def sweep(self) -> None:
+        """Remove files that are doomed, since whoever was about to do it died."""
+        for file in self._store.archive_files.doomed():
+            # A run that is being restored removes its own, after all of it is in the store.
+            if self._runs[file.run_id].state is not ArchiveState.RESTORING:
+                self._remove(self._folder(file), file)
+
+    def _without(
+        self, folder: ArchiveFolder, file: ArchiveFile, purged: Purged, began_at: datetime
+    ) -> ArchiveFile:
+        """Write a file anew without purged texts, and read it back."""
+        new = replace(file, path=_next_path(file.path), verified=False, purged_at=began_at)
+        self._store.archive_files.name(new)
+        with folder.written(new.path) as stream, RowsWriter(stream, SCHEMAS[TEXTS]) as writer:
+            for rows in _kept(folder, file, purged):
+                writer.add(rows)
+            proof: Proof = writer.close()
+        if proof_of(folder, new.path) != proof:
+            raise TransientError(
+                f"{new.path} in {folder.uri} does not hold what was written to it. Repeat the"
+                " purge: the texts are still there."
+            )
+        return replace(new, rows=proof.rows, digest=proof.digest)
+
+    def _remove(self, folder: ArchiveFolder, file: ArchiveFile) -> None:
+        folder.remove(file.path)
+        self._store.archive_files.forget(file)
+
+    def _folder(self, file: ArchiveFile) -> ArchiveFolder:
+        run: ArchivedRun = self._runs[file.run_id]
+        if run.uri not in self._folders:
+            self._folders[run.uri] = ArchiveFolder(run.uri)
+        return self._folders[run.uri]
+
+
+def _kept(
+    folder: ArchiveFolder, file: ArchiveFile, purged: Purged
+) -> Iterator[list[dict[str, Any]]]:
+    for rows in rows_of(folder, file.path):
+        yield [row for row in rows if not purged.covers_texts_of(owner_of(row))]
+
+
+def _next_path(path: str) -> str:
+    """Return the name of what replaces a file: its number is one more."""
+    stem, _, number = path.removesuffix(".parquet").rpartition("-")
+    return f"{stem}-{int(number) + 1}.parquet"
