@@ -19,7 +19,7 @@ from biaswatch.archiving.restoring import archived_run, check_files, restore_run
 from shared.contracts import MonitoredWindow, Response, SentAnswer, Window
 from shared.store import Store, migrate
 from tests.support.api import api_on
-from tests.support.archived import LATER, answers_in, end_run, files_below, keep_ended_run
+from tests.support.archived import CLOSED, LATER, answers_in, end_run, files_below, keep_ended_run
 from tests.support.commands import CommandLine
 from tests.support.measured_runs import make_measured_run, make_suite, write_measured_run
 from tests.support.records import AT, make_diagnosis, make_probe, make_response
@@ -178,7 +178,7 @@ def test_an_archive_lies_on_a_server_that_speaks_s3(s3: str, state: Path) -> Non
         before = answers_in(store, run_id)
         folder = ArchiveFolder(s3)
         [due] = store.archived_runs.due(LATER)
-        move_run(store, folder, due, lambda: LATER)
+        move_run(store, folder, due, lambda: CLOSED)
         assert answers_in(store, run_id) == []
         assert check_files(store, folder, run_id) == 6
         biaswatch = CommandLine(state)
