@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -20,7 +21,7 @@ from shared.contracts import MonitoredWindow, Response, SentAnswer, Window
 from shared.store import Store, migrate
 from tests.support.api import api_on
 from tests.support.archived import CLOSED, LATER, answers_in, end_run, files_below, keep_ended_run
-from tests.support.commands import CommandLine
+from tests.support.commands import CommandLine, RunningCommand
 from tests.support.measured_runs import make_measured_run, make_suite, write_measured_run
 from tests.support.records import AT, make_diagnosis, make_probe, make_response
 from tests.support.waiting import until
@@ -95,7 +96,7 @@ def test_a_killed_archive_is_taken_up_by_the_same_command(state: Path, tmp_path:
         before = answers_in(store, run_id)
     for wait_s in (0.0, 0.2, 0.5):
         process = biaswatch.start("archive", "--before", "2026-02-01", "--to", str(lake))
-        until(lambda of=process: any(lake.rglob("*")) or of.poll() is not None)
+        until(partial(_writes, process, lake))
         time.sleep(wait_s)  # each time somewhere else
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -107,6 +108,10 @@ def test_a_killed_archive_is_taken_up_by_the_same_command(state: Path, tmp_path:
         restore_run(store, folder, archived_run(store, run_id), lambda: LATER)
         assert answers_in(store, run_id) == before
     assert files_below(lake) == []
+
+
+def _writes(process: RunningCommand, lake: Path) -> bool:
+    return any(lake.rglob("*")) or process.poll() is not None
 
 
 async def test_findings_stay_and_answers_say_where_they_are(state: Path, tmp_path: Path) -> None:
