@@ -176,6 +176,12 @@ TOKENS_FILE_WRONG = Gauge(
     "biaswatch_tokens_file_wrong",
     "1 while the tokens file cannot be read or understood, and the tokens before it stay.",
 )
+LOOKS = Counter(
+    "biaswatch_operator_looks_total",
+    "Looks of the operator at resources, by what came of them: in_order, waiting, refused,"
+    " unreachable.",
+    ["resources", "outcome"],
+)
 READY = Gauge("biaswatch_ready", "1 while the service takes work.", ["service"])
 
 

@@ -14,7 +14,14 @@ from shared.bus.jetstream.keys import ensure_keys
 from shared.bus.permissions import key_names
 from shared.errors import BiaswatchError, UsageError
 from tools.deployment.compose import PASSWORD
-from tools.deployment.services import PROVIDER_KEYS, bus_services, secrets_of
+from tools.deployment.services import (
+    GATEWAY_OPERATOR_TOKEN,
+    OPERATOR_SECRET,
+    OPERATOR_TOKEN,
+    PROVIDER_KEYS,
+    bus_services,
+    secrets_of,
+)
 
 DATABASE = "postgresql://biaswatch:{password}@{host}:5432/biaswatch"
 BUS_NAMES = "DNS:nats,DNS:nats-headless,DNS:*.nats-headless,DNS:localhost,IP:127.0.0.1"
@@ -88,6 +95,7 @@ def kubernetes(directory: Path) -> str:
     }
     store = {"biaswatch_store_url": text("biaswatch_store_url")}
     found["biaswatch-operator"] = {"nats.seed": text("operator.seed"), **store}
+    found[OPERATOR_SECRET] = {OPERATOR_TOKEN: text(GATEWAY_OPERATOR_TOKEN)}
     found["nats-authorization"] = {"authorization.conf": text("authorization.conf")}
     found["nats-tls"] = {name: text(name) for name in TLS}
     found["postgres"] = {PASSWORD: text(PASSWORD)}

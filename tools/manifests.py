@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tools.deployment import compose, dashboards, monitoring
+from tools.deployment import compose, dashboards, monitoring, operator
 from tools.deployment.chart import chart
 from tools.deployment.services import ROOT, SIMULATOR, bus_services
 from tools.deployment.workloads import Object, provision, workload
@@ -47,6 +47,11 @@ def generated() -> dict[Path, str]:
     files[SERVICES / "provision.yaml"] = text_of(provision())
     files[SERVICES / "kustomization.yaml"] = kustomization(sorted(path.name for path in files))
     files[PARTS / "simulator" / "simulator.yaml"] = text_of(workload(SIMULATOR))
+    files[PARTS / "operator" / "definitions.yaml"] = text_of(operator.resource_definitions())
+    rights = operator.rights() + operator.roles_of_people()
+    files[PARTS / "operator" / "rights.yaml"] = text_of(rights)
+    files[PARTS / "operator" / "operator.yaml"] = text_of(operator.operator_workload())
+    files[PARTS / "operator" / "network.yaml"] = text_of(operator.policies())
     files[PARTS / "hpa" / "autoscalers.yaml"] = text_of(monitoring.autoscalers())
     files[PARTS / "keda" / "scalers.yaml"] = text_of(monitoring.scalers())
     files[PARTS / "prometheus-operator" / "rules.yaml"] = text_of([monitoring.rule()])

@@ -26,6 +26,9 @@ class GatewaySettings(Settings):
     """Allows reading, texts too, in the tenant `default`."""
     gateway_run_token: SecretStr | None = None
     """Allows reading and starting runs, which spends money, in the tenant `default`."""
+    gateway_operator_token: SecretStr | None = None
+    """Allows what the run token does, to the operator of Kubernetes resources: a token of its own,
+    so that the audit trail tells what it did."""
     gateway_ingest_token: SecretStr | None = None
     """Allows sending production answers, and nothing else, in the tenant `default`."""
     gateway_redaction_file: Path | None = None
@@ -58,7 +61,12 @@ class GatewaySettings(Settings):
     @property
     def guarded(self) -> bool:
         """Whether requests need a token."""
-        tokens = (self.gateway_read_token, self.gateway_run_token, self.gateway_ingest_token)
+        tokens = (
+            self.gateway_read_token,
+            self.gateway_run_token,
+            self.gateway_operator_token,
+            self.gateway_ingest_token,
+        )
         return self.gateway_tokens_file is not None or any(tokens)
 
     @property

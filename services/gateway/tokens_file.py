@@ -86,18 +86,20 @@ def read_tokens_file(path: Path) -> TokensFile:
 def tokens_of_settings(settings: GatewaySettings) -> tuple[TokenGrant, ...]:
     """Return the tokens that single settings hold: of the tenant `default`, with texts."""
     # One text may be the token of several: the role that may do most comes first.
-    given: list[tuple[TokenRole, SecretStr | None]] = [
-        (TokenRole.RUN, settings.gateway_run_token),
-        (TokenRole.READ, settings.gateway_read_token),
-        (TokenRole.INGEST, settings.gateway_ingest_token),
+    given: list[tuple[str, TokenRole, SecretStr | None]] = [
+        ("run", TokenRole.RUN, settings.gateway_run_token),
+        ("operator", TokenRole.RUN, settings.gateway_operator_token),
+        ("read", TokenRole.READ, settings.gateway_read_token),
+        ("ingest", TokenRole.INGEST, settings.gateway_ingest_token),
     ]
     return tuple(
         TokenGrant(
-            name=f"the {role} token",
+            name=f"the {name} token",
             role=role,
-            texts=role is not TokenRole.INGEST,
+            # The operator needs no text: verdicts and sentences of alarms are all it shows.
+            texts=name in {"run", "read"},
             verifier=verifier_of(token.get_secret_value()),
         )
-        for role, token in given
+        for name, role, token in given
         if token
     )

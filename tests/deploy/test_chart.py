@@ -21,6 +21,7 @@ AS_OVERLAY: dict[str, dict[str, Any]] = {
         "simulator": {"enabled": True, "resources": {"requests": {"cpu": "50m"}}},
         "nats": {"replicas": 1, "resources": {"requests": {"cpu": "100m"}}},
         "postgres": {"resources": {"requests": {"cpu": "100m"}}},
+        "operator": {"enabled": True},
     },
     "production": {
         "postgres": {"enabled": False},

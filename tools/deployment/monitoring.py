@@ -3,7 +3,7 @@
 import yaml
 
 from shared.contracts import Route
-from tools.deployment.services import ROOT, bus_services, routes_read_by
+from tools.deployment.services import OPERATOR, ROOT, bus_services, routes_read_by
 from tools.deployment.workloads import Object, kubernetes_object
 
 NAMESPACE = "biaswatch"
@@ -80,7 +80,7 @@ def rule() -> Object:
 def monitor() -> Object:
     """Return the PodMonitor: which pods the Prometheus operator scrapes."""
     name = "app.kubernetes.io/name"
-    named = {"key": name, "operator": "In", "values": bus_services()}
+    named = {"key": name, "operator": "In", "values": [*bus_services(), OPERATOR]}
     label = "__meta_kubernetes_pod_label_app_kubernetes_io_name"
     endpoint = {
         "port": "health",

@@ -7,7 +7,15 @@ from shared.contracts import ROUTES, Route
 from shared.contracts.providers import key_variables
 
 ROOT = Path(__file__).parents[2]
-SIMULATOR = "simulator"
+SIMULATOR, OPERATOR = "simulator", "operator"
+NOT_ON_BUS = {SIMULATOR, OPERATOR}
+"""Services without a key, a store and settings of the platform."""
+OPERATOR_SECRET = "biaswatch-operator-token"  # noqa: S105 - the name of a Secret
+OPERATOR_TOKEN, GATEWAY_OPERATOR_TOKEN = (
+    "biaswatch_operator_token",
+    "biaswatch_gateway_operator_token",
+)
+"""The operator's file and the gateway's, with the same token."""
 UNREADY_S, GRACE_S, SPARE_S = 6, 30, 9
 """Seconds unready, longer than a readiness probe's period; then to finish; then to close."""
 LONGEST_CALL_S = 130
@@ -43,6 +51,7 @@ SERVICE_SPECS = {
         port=8080,
         secrets=(
             "biaswatch_gateway_run_token",
+            GATEWAY_OPERATOR_TOKEN,
             "biaswatch_gateway_read_token",
             "biaswatch_gateway_ingest_token",
         ),
@@ -50,6 +59,7 @@ SERVICE_SPECS = {
     ),
     "planner": ServiceSpec(variables=("BIASWATCH_PLANNER_RECONCILE_S",)),
     SIMULATOR: ServiceSpec(port=8090),
+    OPERATOR: ServiceSpec(cpu="50m", memory=("96Mi", "256Mi"), grace_s=10),
 }
 
 
@@ -64,8 +74,8 @@ def service_names() -> list[str]:
 
 
 def bus_services() -> list[str]:
-    """Return every service but the simulator: each has a key, a store, health and metrics."""
-    return [name for name in service_names() if name != SIMULATOR]
+    """Return the services that have a key, a store, health and metrics, wherever they run."""
+    return [name for name in service_names() if name not in NOT_ON_BUS]
 
 
 def secrets_of(service: str) -> tuple[str, ...]:

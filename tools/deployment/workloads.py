@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tools.deployment.services import SIMULATOR, SPARE_S, UNREADY_S, spec_of
+from tools.deployment.services import NOT_ON_BUS, SIMULATOR, SPARE_S, UNREADY_S, spec_of
 
 HEALTH_PORT = 9797
 USER = 10001
@@ -97,8 +97,7 @@ def provision() -> list[Object]:
         "securityContext": _restricted(),
     }
     pod = {
-        **_pod("operator", [rest]),
-        "serviceAccountName": name,
+        **_pod(name, [rest], key="operator"),
         "initContainers": [work],
         "terminationGracePeriodSeconds": 1,
     }
@@ -120,10 +119,11 @@ def _rests(period_s: int) -> Object:
     return {"exec": {"command": ["true"]}, "periodSeconds": period_s}
 
 
-def _pod(service: str, containers: list[Object]) -> Object:
+def _pod(service: str, containers: list[Object], *, key: str | None = None) -> Object:
+    """Return a pod with the Secret of its own key, or of another."""
     volumes: list[Object] = [{"name": "tmp", "emptyDir": {"sizeLimit": "64Mi"}}]
-    if service != SIMULATOR:
-        own = {"secretName": f"biaswatch-{service}", "defaultMode": 0o440}
+    if service not in NOT_ON_BUS:
+        own = {"secretName": f"biaswatch-{key or service}", "defaultMode": 0o440}
         # The certificate's issuer alone: the key beside it stays with the bus.
         issuer = {"secretName": "nats-tls", "items": [{"key": "ca.crt", "path": "ca.crt"}]}
         volumes.append({"name": "secrets", "secret": own})
@@ -145,7 +145,7 @@ def _pod(service: str, containers: list[Object]) -> Object:
 
 
 def _pod_labels(service: str) -> Object:
-    used = {} if service == SIMULATOR else {USES_BUS: "client", USES_STORE: "client"}
+    used = {} if service in NOT_ON_BUS else {USES_BUS: "client", USES_STORE: "client"}
     return labels(service) | used
 
 
@@ -182,7 +182,7 @@ def resources_of(service: str) -> Object:
 
 def _mounts(service: str) -> list[Object]:
     mounts: list[Object] = [{"name": "tmp", "mountPath": "/tmp"}]  # noqa: S108 - its own
-    if service != SIMULATOR:
+    if service not in NOT_ON_BUS:
         mounts.append({"name": "secrets", "mountPath": SECRETS, "readOnly": True})
         mounts.append({"name": "nats-ca", "mountPath": AUTHORITY, "readOnly": True})
     return mounts
@@ -199,8 +199,8 @@ def _ports(service: str) -> list[Object]:
 def _environment(service: str) -> Object:
     everywhere = "0.0.0.0"  # noqa: S104 - in a pod of its own
     host = {f"BIASWATCH_{service.upper()}_HOST": everywhere} if spec_of(service).port else {}
-    if service == SIMULATOR:
-        return {"env": _variables(host)}
+    if service in NOT_ON_BUS:
+        return {"env": variables(host)}
     waits = {
         "BIASWATCH_UNREADY_S": str(UNREADY_S),
         "BIASWATCH_GRACE_S": str(spec_of(service).grace_s),
@@ -211,10 +211,11 @@ def _environment(service: str) -> Object:
 
 def _with_bus(more: Object) -> Object:
     env = {"BIASWATCH_NATS_SEED_FILE": f"{SECRETS}/nats.seed", "BIASWATCH_SECRETS_DIR": SECRETS}
-    return {"envFrom": [{"configMapRef": {"name": "biaswatch"}}], "env": _variables(env | more)}
+    return {"envFrom": [{"configMapRef": {"name": "biaswatch"}}], "env": variables(env | more)}
 
 
-def _variables(values: Object) -> list[Object]:
+def variables(values: Object) -> list[Object]:
+    """Return the environment of a container."""
     return [{"name": name, "value": value} for name, value in values.items()]
 
 

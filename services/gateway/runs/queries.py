@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 
 from services.gateway.runs.progress import ProgressQueries, lanes_of
-from services.gateway.runs.views import Interpretation, RunProgress, RunVerdicts
+from services.gateway.runs.views import Interpretation, RunProgress, RunVerdicts, SuiteView
 from shared.contracts import (
     RUN_GATHER,
     Assessment,
@@ -120,6 +120,15 @@ class RunQueries:
         """Return the assessments of a run's last completion, in a stable order."""
         found = self._of_last_completion(Assessment, run_id)
         return sorted(found, key=lambda each: (each.target, each.scaffold, each.feature))
+
+    def suite(self, suite_hash: str) -> SuiteView:
+        """Return what is known of a suite that was uploaded."""
+        found = self._store.suites.outline(suite_hash)
+        if found is None:
+            raise NotFoundError(f"There is no suite {suite_hash}. Upload it first.")
+        return SuiteView(
+            hash=found.hash, name=found.header.name, probes=found.probes, purged=found.purged
+        )
 
     def paused_targets(self) -> list[PausedTarget]:
         """Return the targets that runs and interpretations wait for, as they refuse every call."""

@@ -68,6 +68,7 @@ def _read_routes(
         ("/runs/{run_id}/assessments", queries.assessments),
         ("/runs/{run_id}/studies", studies.results),
         ("/interpretations/{brief_id}", queries.interpretation),
+        ("/suites/{suite_hash}", queries.suite),
         ("/targets/paused", queries.paused_targets),
     ):
         router.add_api_route(path, show)

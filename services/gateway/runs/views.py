@@ -17,6 +17,17 @@ class StoredSuite(BaseModel):
     hash: str
 
 
+class SuiteView(BaseModel):
+    """What is known of a suite without its probes."""
+
+    hash: str
+    name: str
+    probes: int
+    """How many questions it has."""
+    purged: bool
+    """Whether texts of it were purged: then no run can use it."""
+
+
 class RunState(StrEnum):
     """What a run is waiting for, or how it ended."""
 

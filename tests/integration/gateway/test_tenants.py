@@ -148,6 +148,7 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/v1/alarms/{alarm_id}/deliveries"): Asked(READ),
     ("GET", "/v1/audit"): Asked(ADMIN),
     ("POST", "/v1/suites"): Asked(RUN, body=UPLOAD),
+    ("GET", "/v1/suites/{suite_hash}"): Asked(READ, path="/v1/suites/{suite}", names=True),
     ("POST", "/v1/runs"): Asked(
         RUN,
         body={"suite_hash": "{suite}", "targets": ["simulator:biased"], "nonce": "{nonce}"},

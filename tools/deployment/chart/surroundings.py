@@ -7,7 +7,7 @@ from tools.deployment.chart.manifests import NAMESPACE, read, released
 from tools.deployment.chart.optional_parts import to_zero
 from tools.deployment.chart.templating import Block, Filled, Lines, Object, template_of
 from tools.deployment.compose import PASSWORD
-from tools.deployment.services import bus_services, secrets_of
+from tools.deployment.services import OPERATOR_SECRET, OPERATOR_TOKEN, bus_services, secrets_of
 from tools.deployment.workloads import kubernetes_object
 
 
@@ -116,10 +116,16 @@ def external_secrets() -> str:
     keys["nats-tls"] = ["ca.crt", "tls.crt", "tls.key"]
     keys["nats-authorization"] = ["authorization.conf"]
     objects = [_external(name, keys[name]) for name in sorted({*names, *keys})]
-    database = [_external("postgres", [PASSWORD])]
-    return template_of(objects, ".Values.externalSecrets.enabled") + template_of(
-        database, "and .Values.externalSecrets.enabled .Values.postgres.enabled"
-    ).replace("apiVersion", "---\napiVersion", 1)
+    chosen = {
+        ".Values.postgres.enabled": _external("postgres", [PASSWORD]),
+        ".Values.operator.enabled": _external(OPERATOR_SECRET, [OPERATOR_TOKEN]),
+    }
+    return template_of(objects, ".Values.externalSecrets.enabled") + "".join(
+        template_of([each], f"and .Values.externalSecrets.enabled {condition}").replace(
+            "apiVersion", "---\napiVersion", 1
+        )
+        for condition, each in chosen.items()
+    )
 
 
 def _external(name: str, keys: list[str]) -> Object:

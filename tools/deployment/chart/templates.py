@@ -6,11 +6,11 @@ from pathlib import Path
 
 import yaml
 
-from tools.deployment import monitoring
+from tools.deployment import monitoring, operator
 from tools.deployment.chart import optional_parts, surroundings
-from tools.deployment.chart.manifests import K8S, read, released
+from tools.deployment.chart.manifests import K8S, NAMESPACE, read, released
 from tools.deployment.chart.templating import Block, Filled, Lines, Object, template_of, yaml_of
-from tools.deployment.services import ROOT, SIMULATOR, bus_services
+from tools.deployment.services import NOT_ON_BUS, OPERATOR, ROOT, SIMULATOR, bus_services
 from tools.deployment.workloads import provision, workload
 
 HELPERS = """{{- define "biaswatch.image" -}}
@@ -49,12 +49,40 @@ def templates() -> dict[str, str]:
     files["provision.yaml"] = template_of([_prepared(each) for each in provision()])
     simulator = [_chosen(each, SIMULATOR, ".Values.simulator") for each in workload(SIMULATOR)]
     files["simulator.yaml"] = template_of(simulator, ".Values.simulator.enabled")
+    files |= _operator()
     files["nats.yaml"] = template_of(_nats(), ".Values.nats.enabled")
     files["postgres.yaml"] = template_of(_postgres(), ".Values.postgres.enabled")
     files |= surroundings.policies() | surroundings.scalers() | surroundings.monitors()
     files["channels.yaml"] = optional_parts.channels()
     files["external-secrets.yaml"] = surroundings.external_secrets()
     return files
+
+
+def _operator() -> dict[str, str]:
+    """Return the templates of the operator; Helm keeps its definitions when it is uninstalled."""
+    chosen = ".Values.operator.enabled"
+    parts = [
+        *operator.rights(), *operator.roles_of_people(),
+        *(_chosen(each, OPERATOR, ".Values.operator") for each in operator.operator_workload()),
+    ]  # fmt: skip
+    policies = [released(each) for each in operator.policies()]
+    [out] = [each["spec"]["egress"][1] for each in policies if "egress" in each["spec"]]
+    ranges = (
+        "{{- range .Values.operator.apiServerCidrs }}\n- ipBlock:\n    cidr: {{ . }}\n{{- end }}"
+    )
+    out["to"] = [Lines(ranges)]
+    for each in parts:
+        if each["kind"] in {"Role", "RoleBinding"}:
+            each["metadata"]["namespace"] = NAMESPACE
+        for holder in each.get("subjects", ()):
+            holder["namespace"] = NAMESPACE
+    return {
+        "definitions.yaml": template_of(operator.resource_definitions(), chosen),
+        "operator.yaml": template_of(parts, chosen),
+        "network-operator.yaml": template_of(
+            policies, f"and .Values.networkPolicies.enabled {chosen}"
+        ),
+    }
 
 
 def _image(service: str) -> Filled:
@@ -67,7 +95,7 @@ def _chosen(each: Object, service: str, values: str) -> Object:
     if each["kind"] != "Deployment":
         return each
     template = each["spec"]["template"]
-    if service != SIMULATOR:
+    if service not in NOT_ON_BUS:
         _annotate(template)
     pod = template["spec"]
     _pulled(pod)
@@ -75,7 +103,7 @@ def _chosen(each: Object, service: str, values: str) -> Object:
     container["image"] = _image(service)
     container["imagePullPolicy"] = Filled(".Values.images.pullPolicy")
     container["resources"] = Block(f"{values}.resources")
-    if service == SIMULATOR:
+    if service in NOT_ON_BUS:
         return each
     unscaled = f'and (eq .Values.autoscaling.kind "none") (ne {values}.replicas nil)'
     fixed = Lines(

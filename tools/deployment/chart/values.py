@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from tools.deployment.chart.templating import yaml_of
-from tools.deployment.services import SIMULATOR, bus_services
+from tools.deployment.services import OPERATOR, SIMULATOR, bus_services
 from tools.deployment.workloads import resources_of
 
 GPU_EXTRACTORS = (
@@ -145,6 +145,17 @@ class Simulator(Choices):
     resources: dict[str, Any] = {}
 
 
+class Operator(Choices):
+    """Monitors, suites and runs as resources, in the namespace of the release."""
+
+    enabled: bool = False
+    resources: dict[str, Any] = {}
+    api_server_cidrs: list[str] = Field(
+        ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"],
+        description="Addresses of the API server; narrow them to its own.",
+    )
+
+
 class ChartValues(Choices):
     """All of it."""
 
@@ -164,6 +175,7 @@ class ChartValues(Choices):
     postgres: Postgres = Postgres()
     database: Database = Database()
     simulator: Simulator = Simulator(resources=resources_of(SIMULATOR))
+    operator: Operator = Operator(resources=resources_of(OPERATOR))
     autoscaling: Autoscaling = Autoscaling()
     monitoring: Monitoring = Monitoring()
     network_policies: NetworkPolicies = NetworkPolicies()

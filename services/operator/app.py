@@ -1,0 +1,132 @@
+"""The operator's composition root: settings become watched resources, health and metrics."""
+
+import asyncio
+import logging
+import sys
+import time
+from datetime import UTC, datetime
+
+import kopf
+
+from services.operator.handlers.definitions import definitions_served
+from services.operator.handlers.gateway import GatewayApi
+from services.operator.handlers.reconciling import Reconciler
+from services.operator.handlers.resources import configure, registry_of
+from services.operator.settings import OperatorSettings
+from shared.errors import BiaswatchError, ConfigurationError
+from shared.runtime.health import HealthServer, ServiceHealth
+from shared.runtime.settings import load_settings
+from shared.telemetry import READY, configure_logs, log
+
+NAME = "operator"
+BEAT_S, LOOK_FOR_DEFINITIONS_S = 0.5, 2.0
+
+
+class KopfLogs(logging.Handler):
+    """Writes what kopf logs as entries of the platform."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write an entry."""
+        entry = {"why": record.getMessage()}
+        if record.exc_info and record.exc_info[1]:
+            entry["error"] = f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
+        log(NAME).log(record.levelno, "kopf", **entry)
+
+
+class OperatorHealth:
+    """Whether the operator watches, and whether its event loop runs."""
+
+    def __init__(self) -> None:
+        self.why = "waiting for the definitions of its resources"
+        self._beat_at = time.monotonic()
+
+    @property
+    def ready(self) -> bool:
+        """Whether resources are looked at."""
+        return self.why == "working"
+
+    def state(self) -> ServiceHealth:
+        """Return what the health server tells; its thread calls this."""
+        return ServiceHealth(NAME, self.ready, self.why, time.monotonic() - self._beat_at, ())
+
+    async def beat(self) -> None:
+        """Show that the event loop runs."""
+        while True:
+            self._beat_at = time.monotonic()
+            READY.labels(NAME).set(self.ready)
+            await asyncio.sleep(BEAT_S)
+
+
+async def operate(settings: OperatorSettings) -> None:
+    """Watch resources until a signal comes.
+
+    Raises
+    ------
+    ConfigurationError
+        The port of health and metrics cannot be opened.
+    """
+    health = OperatorHealth()
+    server = HealthServer(settings.health_host, settings.health_port, health.state)
+    log(NAME).info("health and metrics", port=server.port)
+    beating = asyncio.create_task(health.beat())
+    gateway = _gateway(settings)
+    try:
+        await _await_definitions()
+        told = kopf.OperatorSettings()
+        configure(told)
+        started = asyncio.Event()
+        awaiting = asyncio.create_task(_say_started(started, health))
+        await kopf.operator(
+            registry=registry_of(
+                Reconciler(gateway, lambda: datetime.now(UTC)), settings.operator_look_s
+            ),
+            settings=told,
+            namespaces=settings.operator_namespaces,
+            standalone=True,
+            ready_flag=started,
+        )
+        awaiting.cancel()
+    finally:
+        health.why = "stopping"
+        beating.cancel()
+        await gateway.close()
+        server.close()
+
+
+def _gateway(settings: OperatorSettings) -> GatewayApi:
+    token = settings.operator_token
+    return GatewayApi(settings.operator_gateway_url, token.get_secret_value() if token else None)
+
+
+async def _await_definitions() -> None:
+    """Wait until the API server serves the resources; say once that they are waited for."""
+    told = False
+    while (why := await definitions_served()) is not None:
+        if not told:
+            log(NAME).info("waiting for the definitions of the resources", why=why)
+        told = True
+        await asyncio.sleep(LOOK_FOR_DEFINITIONS_S)
+
+
+async def _say_started(started: asyncio.Event, health: OperatorHealth) -> None:
+    await started.wait()
+    health.why = "working"
+    log(NAME).info("working")
+
+
+def main() -> int:
+    """Run the operator; return the exit code that every service has."""
+    try:
+        settings = load_settings(OperatorSettings)
+        configure_logs(settings.log_level)
+        # It says at INFO that each look at each resource went well.
+        logging.basicConfig(level=logging.WARNING, handlers=[KopfLogs()])
+        asyncio.run(operate(settings))
+    except BiaswatchError as error:
+        sys.stderr.write(f"biaswatch: {error}\n")
+        return 2 if isinstance(error, ConfigurationError) else 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

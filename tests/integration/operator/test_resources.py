@@ -1,0 +1,193 @@
+"""Resources become monitors, suites and runs of a real platform, and tell what comes of them."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import yaml
+
+from biaswatch.local.platform import embedded_platform
+from shared.runtime.settings import Settings
+from tests.support.kubernetes_api import KubernetesApi, served_api
+from tests.support.operated import TOKEN, OperatedCluster, condition, operated_cluster
+from tests.support.waiting import eventually
+from tools.deployment.operator import rights
+from tools.deployment.resources.definitions import definitions
+
+SUITE = yaml.safe_load(Path("suites/hiring-demo.yaml").read_text())
+MONITOR: dict[str, Any] = {
+    "suite": {"name": "hiring"},
+    "target": "simulator:biased",
+    "cadence": "1s",
+    "features": [
+        {"extractor": "rating", "feature": "rating", "low": 1, "high": 5, "tolerance": 0.1}
+    ],
+    "comparisons": [{"dimension": "race", "a": "black", "b": "white"}],
+}
+READY, ALARMING = "Ready", "Alarming"
+
+
+@pytest.fixture
+async def gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
+    monkeypatch.setenv("BIASWATCH_GATEWAY_OPERATOR_TOKEN", TOKEN)
+    settings = Settings(state_dir=tmp_path / "state", log_level="ERROR")
+    async with embedded_platform(settings) as platform:
+        yield platform.url
+
+
+@pytest.fixture
+async def cluster(tmp_path: Path, gateway: str) -> AsyncIterator[OperatedCluster]:
+    api = KubernetesApi(definitions(), rights()[0]["rules"])
+    async with (
+        served_api(api, tmp_path) as server,
+        operated_cluster(api, server, gateway) as cluster,
+    ):
+        yield cluster
+        assert api.refused == []  # the Role is enough, and nothing beyond it is asked for
+
+
+@pytest.fixture
+async def http(gateway: str) -> AsyncIterator[httpx2.AsyncClient]:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with httpx2.AsyncClient(base_url=gateway, headers=headers, timeout=60) as client:
+        yield client
+
+
+async def test_a_monitor_is_created_alarms_survives_a_restart_and_is_deleted(
+    cluster: OperatedCluster, http: httpx2.AsyncClient
+) -> None:
+    cluster.api.served = False  # the operator comes before its definitions
+    cluster.start()
+    await cluster.create("BiasMonitor", "hiring", MONITOR)
+    cluster.api.served = True
+    status = await cluster.until("BiasMonitor", "hiring", lambda each: condition(each, READY))
+    assert condition(status, READY)["reason"] == "SuiteNotReady"
+    assert "The BiasSuite hiring" in condition(status, READY)["message"]
+
+    await cluster.create("BiasSuite", "hiring", {"content": SUITE})
+    status = await cluster.until("BiasSuite", "hiring", lambda each: "hash" in each)
+    assert (status["suite"], status["probes"]) == ("hiring-demo", len(SUITE["probes"]))
+    status = await cluster.until("BiasMonitor", "hiring", lambda each: "monitorId" in each)
+    assert condition(status, READY)["reason"] == "Watching"
+    assert condition(status, ALARMING)["status"] == "False"
+    [shown] = (await http.get("/v1/monitors")).json()
+    assert (shown["name"], shown["monitor_id"]) == ("hiring", status["monitorId"])
+
+    cluster.kill()
+    cluster.start()
+    status = await cluster.until("BiasMonitor", "hiring", lambda each: each.get("alarms"))
+    assert status["verdict"] == "disparity"
+    assert status["gap"].startswith("-")
+    assert {"since", "nextRound", "lastRound"} <= status.keys()
+    alarming = condition(status, ALARMING)
+    assert alarming["status"] == "True"
+    assert status["alarms"][0]["words"] in alarming["message"]
+
+    await eventually(lambda: cluster.told("Alarm"))
+    cluster.kill()
+    cluster.start()
+    rounds = status["rounds"]
+    await cluster.until("BiasMonitor", "hiring", lambda each: each["rounds"] > rounds + 1)
+    assert len(cluster.told("Alarm")) == len(set(cluster.told("Alarm")))
+    assert len(cluster.told("Applied")) == 1
+
+    cluster.kill()
+    await cluster.delete("BiasMonitor", "hiring")
+    held = await cluster.get("BiasMonitor", "hiring")
+    assert held is not None  # the finalizer holds it until the operator is back
+    assert held["metadata"]["finalizers"] == ["biaswatch.io/operator"]
+    cluster.start()
+    await cluster.until_gone("BiasMonitor", "hiring")
+    assert (await http.get("/v1/monitors")).json() == []
+    assert cluster.stop() == 0
+
+
+async def test_what_apply_refuses_is_refused_in_the_same_sentence_and_the_last_good_one_stays(
+    cluster: OperatedCluster, http: httpx2.AsyncClient
+) -> None:
+    cluster.start()
+    kept = (await http.post("/v1/suites", json=SUITE)).json()["hash"]
+    named = {**MONITOR, "suite": {"hash": kept}, "cadence": "6h"}
+    await cluster.create("BiasMonitor", "hiring", named)
+    status = await cluster.until("BiasMonitor", "hiring", lambda each: "monitorId" in each)
+    wrong = [{**MONITOR["features"][0], "extractor": "astrology"}]
+    await cluster.change("BiasMonitor", "hiring", {"features": wrong})
+    refused = await cluster.until(
+        "BiasMonitor", "hiring", lambda each: condition(each, READY).get("status") == "False"
+    )
+    file = {key: value for key, value in named.items() if key != "suite"}
+    asked = {**file, "features": wrong, "name": "hiring", "suite_hash": kept}
+    said = (await http.post("/v1/monitors", json=asked)).json()["detail"]
+    assert condition(refused, READY)["message"] == said
+    assert refused["monitorId"] == status["monitorId"]
+    await eventually(lambda: cluster.told("Refused"))
+    assert cluster.told("Refused") == [said]
+
+    await cluster.change("BiasMonitor", "hiring", {"features": MONITOR["features"]})
+    await cluster.until(
+        "BiasMonitor", "hiring", lambda each: condition(each, READY).get("status") == "True"
+    )
+    await cluster.change("BiasMonitor", "hiring", {"paused": True})
+    await cluster.until("BiasMonitor", "hiring", lambda each: each["state"] == "paused")
+    assert await _state(http, "hiring") == "paused"
+    await cluster.change("BiasMonitor", "hiring", {"paused": False})
+    await cluster.until("BiasMonitor", "hiring", lambda each: each["state"] == "active")
+    assert await _state(http, "hiring") == "active"
+
+    await http.delete("/v1/monitors/hiring")  # somebody's mistake
+    await eventually(lambda: _is_there(http, "hiring"))
+
+    await cluster.create("BiasMonitor", "second", {**named, "name": "hiring"})
+    status = await cluster.until("BiasMonitor", "second", lambda each: condition(each, READY))
+    assert condition(status, READY)["reason"] == "NameTaken"
+    await cluster.delete("BiasMonitor", "second")
+    await cluster.until_gone("BiasMonitor", "second")
+    assert await _is_there(http, "hiring")
+
+
+async def test_a_run_is_carried_out_once_and_ends_when_its_resource_is_deleted(
+    cluster: OperatedCluster, http: httpx2.AsyncClient
+) -> None:
+    cluster.start()
+    await cluster.create("BiasSuite", "hiring", {"content": SUITE})
+    spec = {"suite": {"name": "hiring"}, "targets": ["simulator:biased"], "repeats": 4}
+    await cluster.create("BiasRun", "once", spec)
+    status = await cluster.until("BiasRun", "once", lambda each: each.get("state") == "complete")
+    assert status["answered"] == f"{4 * len(SUITE['probes'])}/{4 * len(SUITE['probes'])}"
+    assert status["verdict"] == "disparity"
+    assert condition(status, "Complete")["status"] == "True"
+    assert condition(status, "Disparity")["status"] == "True"
+    await eventually(lambda: cluster.told("RunComplete"))
+    assert len((await http.get("/v1/runs")).json()) == 1
+
+    slow = {**spec, "targets": ["simulator:unbiased"], "repeats": 200}
+    await cluster.create("BiasRun", "long", slow)
+    status = await cluster.until("BiasRun", "long", lambda each: "run" in each)
+    await cluster.delete("BiasRun", "long")
+    await cluster.until_gone("BiasRun", "long")
+
+    async def cancelled() -> bool:
+        return bool((await http.get(f"/v1/runs/{status['run']}")).json()["stand"] == "cancelled")
+
+    await eventually(cancelled)
+
+
+async def test_a_gateway_that_is_away_is_waited_for(
+    cluster: OperatedCluster, tmp_path: Path
+) -> None:
+    cluster._gateway = "http://127.0.0.1:9"
+    cluster.start()
+    await cluster.create("BiasSuite", "known", {"hash": "0" * 32})
+    status = await cluster.until("BiasSuite", "known", lambda each: condition(each, READY))
+    assert condition(status, READY)["status"] == "Unknown"
+    assert "does not answer" in condition(status, READY)["message"]
+
+
+async def _is_there(http: httpx2.AsyncClient, name: str) -> bool:
+    return (await http.get(f"/v1/monitors/{name}")).is_success
+
+
+async def _state(http: httpx2.AsyncClient, name: str) -> str:
+    return str((await http.get(f"/v1/monitors/{name}")).json()["stand"]["state"])
