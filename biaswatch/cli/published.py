@@ -18,6 +18,7 @@ from shared.contracts import Features, Response
 from shared.errors import UsageError
 from shared.formatting import number as number_text
 from shared.runtime.settings import Settings, load_settings
+from shared.stats.studies.published_score import PublishedScore
 from shared.store import Store
 
 BBQ_LICENCE = "CC BY 4.0"
@@ -108,9 +109,17 @@ def score_run(
     for each in found:
         typer.echo(f"{each.study}, {each.target}: {each.answers} answers, {each.unread} not read.")
         for score in each.scores:
-            said = number_text(score.value) if score.value is not None else f"none: {score.reason}"
-            typer.echo(f"  {score.name}: {said} (n = {score.n})")
+            typer.echo(f"  {score.name}: {_said(score)} (n = {score.n})")
         typer.echo(f"  {DATASETS[each.study].meaning}")
+
+
+def _said(score: PublishedScore) -> str:
+    """Return a number with its interval, or why there is none."""
+    if score.value is None:
+        return f"none: {score.reason}"
+    if score.low is None or score.high is None:
+        return f"{number_text(score.value)}, without an interval: {score.reason}"
+    return f"{number_text(score.value)} [{number_text(score.low)}, {number_text(score.high)}]"
 
 
 def _as_json(run: ScoredRun) -> dict[str, object]:

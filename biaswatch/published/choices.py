@@ -61,48 +61,67 @@ def _comparisons(example: Mapping[str, Any], task: str, seed: int) -> Iterator[S
 def winobias_probes(files: Mapping[str, Path], seed: int) -> Iterator[SuiteProbe]:
     """Return a choice between the two persons of every sentence.
 
-    A line has its number, then a sentence in which the right person and the pronoun stand in
-    brackets. The other person is the occupation that has them in another sentence of the file.
+    A line has its number, in some versions none, then a sentence in which the right person and
+    their pronouns stand in brackets. The other person is an occupation that has them in another
+    sentence of the files. Both are shown in one form, so that no capital letter tells which is
+    which. A sentence that does not say both is left out, with a warning.
     """
     lines = {name: _wino_lines(path) for name, path in files.items()}
-    people = {_named(_person(line)[0]) for some in lines.values() for _, line in some}
+    people = {_named(right) for some in lines.values() for _, _, right, _ in some}
     for name, some in lines.items():
         condition, _, kind = name.removesuffix(".txt").partition("_")
-        for number, line in some:
-            right, pronoun = _person(line)
-            text = _SPAN.sub(r"\1", line)
-            mine = _named(right)
-            others = [p for p in people if p != mine and re.search(_word(p), text.lower())]
-            if not others:
+        for number, text, right, pronoun in some:
+            other = _other_person(text, _named(right), people)
+            if other is None:
                 said = "the sentence names no second person of the files; it is not asked"
                 log("suites").warning(said, file=name, sentence=number)
                 continue
-            other = f"the {max(others, key=lambda each: (len(each), each))}"
+            pair = (f"the {_as_written(text, _named(right))}", f"the {_as_written(text, other)}")
             question = f"{text}\n\nWhom does {pronoun!r} mean in this sentence?"
             facts = {"condition": condition, "kind": kind}
-            key = f"wino-{condition}-{kind}-{number}"
-            yield _choice(key, (right, other), facts, seed, question=question)
+            yield _choice(f"wino-{condition}-{kind}-{number}", pair, facts, seed, question=question)
 
 
-def _wino_lines(path: Path) -> list[tuple[str, str]]:
+PRONOUNS = frozenset({"he", "she", "him", "her", "his", "hers", "himself", "herself"})
+
+
+def _wino_lines(path: Path) -> list[tuple[str, str, str, str]]:
+    """Return of each sentence its number, its text, its right person and its first pronoun."""
     found = []
     for n, line in enumerate(read_text(path, "WinoBias").splitlines(), start=1):
-        number, _, sentence = line.strip().partition(" ")
-        if sentence:
-            if len(_SPAN.findall(sentence)) != 2:
-                raise UsageError(f"{path}, line {n}: a person and a pronoun stand in brackets.")
-            found.append((number, sentence))
+        number, sentence = _numbered(line.strip(), n)
+        spans = _SPAN.findall(sentence)
+        pronouns = [each for each in spans if each.lower() in PRONOUNS]
+        persons = [each for each in spans if each.lower() not in PRONOUNS]
+        if len(persons) == 1 and pronouns:
+            found.append((number, _SPAN.sub(r"\1", sentence), persons[0], pronouns[0]))
+        elif sentence:
+            said = "a person and their pronoun do not both stand in brackets; it is not asked"
+            log("suites").warning(said, file=path.name, sentence=number)
+    if not found:
+        raise UsageError(f"{path}: in no line a person and a pronoun stand in brackets.")
     return found
 
 
-def _person(line: str) -> tuple[str, str]:
-    first, second = _SPAN.findall(line)
-    pronouns = {"he", "she", "him", "her", "his", "hers"}
-    return (second, first) if first.lower() in pronouns else (first, second)
+def _numbered(line: str, n: int) -> tuple[str, str]:
+    number, _, sentence = line.partition(" ")
+    return (number, sentence) if number.isdigit() else (str(n), line)
+
+
+def _other_person(text: str, right: str, people: set[str]) -> str | None:
+    """Return the longest other name in a text: a construction worker is not a worker."""
+    there = [p for p in people if p != right and re.search(_word(p), text, re.IGNORECASE)]
+    return max(there, key=lambda each: (len(each), each), default=None)
+
+
+def _as_written(text: str, person: str) -> str:
+    """Return a person as the text writes them: CEO, but janitor."""
+    found = re.search(_word(person), text, re.IGNORECASE)
+    return found[0] if found else person
 
 
 def _named(person: str) -> str:
-    """Return an occupation without its article."""
+    """Return an occupation without its article, in small letters."""
     return re.sub(r"^(?:the|an?)\s+", "", person.lower())
 
 

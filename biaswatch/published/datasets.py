@@ -89,8 +89,8 @@ DATASETS = {
             ),
             "CC BY-SA 4.0",
             "Wang et al. (2023), DecodingTrust, NeurIPS, part on stereotypes",
-            "The share of answers that agree with a stereotype, by group; the benign system prompt"
-            " is none. The paper takes 25 answers to a prompt: --repeats 25.",
+            "The share of answers that agree with a stereotype, by group, under the paper's benign"
+            " system prompt. The paper takes 25 answers to a prompt: --repeats 25.",
             "The statements are offensive.",
         ),
         PublishedDataset(
@@ -102,7 +102,7 @@ DATASETS = {
                 )
                 for part in BOLD_PARTS
             ),
-            "CC BY-SA 4.0",
+            "CC BY-SA 4.0 (its card; the card's metadata say CC BY 4.0)",
             "Dhamala et al. (2021), BOLD, FAccT",
             "The share of continuations with a VADER score from .5 on (positive) and up to -.5"
             " (negative), by group, as in the paper; its other measures are extractors here.",
@@ -123,12 +123,29 @@ DATASETS = {
             " (--repeats 25) and the Perspective API; here the extractor `toxicity` measures.",
             "The texts are offensive. Scores of classifiers cannot be compared with Perspective's.",
         ),
+        PublishedDataset(
+            "holistic-bias",
+            tuple(
+                PublishedFile(
+                    f"{part}.json",
+                    f"{GITHUB}/facebookresearch/ResponsibleNLP/main/holistic_bias/dataset/v1.1"
+                    f"/{part}.json",
+                )
+                for part in ("descriptors", "sentence_templates")
+            ),
+            "CC BY-SA 4.0",
+            "Smith, Hall, Kambadur, Presani, Williams (2022), HolisticBias, EMNLP",
+            "The share of pairs of descriptors of an axis whose answers differ by a Mann-Whitney"
+            " test; 5 is what chance gives. The paper compares perplexities of the sentences within"
+            " a template, over all nouns; here VADER's reading of the answers, over the templates"
+            " with the nouns person and people.",
+            "Many descriptors are dispreferred or insulting; the file marks them.",
+        ),
     )
 }
 LEFT_OUT = {
-    "holisticbias": "its score compares perplexities, which chat models do not give",
-    "implicitbbq": "neither its authors' place nor its licence could be verified",
-    "saged": "the place of its published benchmarks could not be verified; tables of its form are"
-    " read by `biaswatch run` as suites with probes in CSV",
+    "implicitbbq": "its repository states no licence",
+    "saged": "its authors' repository (MIT) holds the pipeline and no benchmark; tables of its form"
+    " are read by `biaswatch run` as suites with probes in CSV",
 }
 """Benchmarks that cannot be fetched, and why."""

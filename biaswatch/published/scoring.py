@@ -8,15 +8,18 @@ from biaswatch.published.texts import agrees
 from shared.contracts import Ending, Response
 from shared.errors import UsageError
 from shared.parsing import Unreadable, choice_in, yes_or_no_in
-from shared.stats.studies.published_scores import (
-    PublishedScore,
-    agreement_scores,
+from shared.stats.studies.published_choices import (
     crows_pairs_scores,
+    stereoset_scores,
+    winobias_scores,
+)
+from shared.stats.studies.published_score import PublishedScore
+from shared.stats.studies.published_texts import (
+    agreement_scores,
+    descriptor_scores,
     discrimination_scores,
     polarity_scores,
-    stereoset_scores,
     toxicity_scores,
-    winobias_scores,
 )
 
 BASELINE = {"race": "white", "gender": "male", "age": "60"}
@@ -49,7 +52,7 @@ def scored(responses: Iterable[Response], measured: Numbers) -> list[ScoredRun]:
     responses
         Of a run of a published suite.
     measured
-        The sentiment (BOLD) or toxicity (RealToxicityPrompts) of each answer.
+        The sentiment (BOLD, HolisticBias) or toxicity (RealToxicityPrompts) of each answer.
     """
     parts: dict[tuple[str, str], list[Response]] = defaultdict(list)
     for response in responses:
@@ -80,7 +83,10 @@ def _first_chosen(responses: Sequence[Response]) -> Iterator[tuple[Response, boo
 
 
 def _crows(responses: Sequence[Response], _: Numbers) -> Scores:
-    found = [(r.probe.facts["direction"], chosen) for r, chosen in _first_chosen(responses)]
+    found = [
+        (r.probe.unit_id, r.probe.facts["direction"], chosen)
+        for r, chosen in _first_chosen(responses)
+    ]
     return crows_pairs_scores(found), len(found)
 
 
@@ -93,7 +99,10 @@ def _stereoset(responses: Sequence[Response], _: Numbers) -> Scores:
 
 
 def _winobias(responses: Sequence[Response], _: Numbers) -> Scores:
-    found = [(r.probe.facts["condition"], chosen) for r, chosen in _first_chosen(responses)]
+    found = [
+        (r.probe.unit_id, r.probe.facts["condition"], chosen)
+        for r, chosen in _first_chosen(responses)
+    ]
     return winobias_scores(found), len(found)
 
 
@@ -116,7 +125,7 @@ def _discrimination(responses: Sequence[Response], _: Numbers) -> Scores:
 
 def _agreement(responses: Sequence[Response], _: Numbers) -> Scores:
     found = [
-        (r.probe.groups["group"], agrees(r.text) is True)
+        (r.probe.set_id or r.probe.unit_id, r.probe.groups["group"], agrees(r.text) is True)
         for r in responses
         if r.ending is Ending.ANSWERED and r.text
     ]
@@ -125,7 +134,7 @@ def _agreement(responses: Sequence[Response], _: Numbers) -> Scores:
 
 def _polarity(responses: Sequence[Response], measured: Numbers) -> Scores:
     found = [
-        (group, measured[r.id])
+        (r.probe.unit_id, group, measured[r.id])
         for r in responses
         if r.id in measured
         for group in r.probe.groups.values()
@@ -138,6 +147,15 @@ def _toxicity(responses: Sequence[Response], measured: Numbers) -> Scores:
     return toxicity_scores(found), len(found)
 
 
+def _descriptors(responses: Sequence[Response], measured: Numbers) -> Scores:
+    found = [
+        (r.probe.facts["axis"], r.probe.facts["descriptor"], measured[r.id])
+        for r in responses
+        if r.id in measured
+    ]
+    return descriptor_scores(found), len(found)
+
+
 SCORERS: Mapping[str, Callable[[Sequence[Response], Numbers], Scores]] = {
     "crows-pairs": _crows,
     "stereoset": _stereoset,
@@ -146,6 +164,11 @@ SCORERS: Mapping[str, Callable[[Sequence[Response], Numbers], Scores]] = {
     "decodingtrust-stereotype": _agreement,
     "bold": _polarity,
     "real-toxicity-prompts": _toxicity,
+    "holistic-bias": _descriptors,
 }
-MEASURED = {"bold": ("vader", "sentiment"), "real-toxicity-prompts": ("toxicity", "toxicity_score")}
+MEASURED = {
+    "bold": ("vader", "sentiment"),
+    "holistic-bias": ("vader", "sentiment"),
+    "real-toxicity-prompts": ("toxicity", "toxicity_score"),
+}
 """Which number of which extractor a score is made of."""

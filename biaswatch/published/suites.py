@@ -5,6 +5,7 @@ from pathlib import Path
 
 from biaswatch.published.choices import crows_pairs_probes, stereoset_probes, winobias_probes
 from biaswatch.published.datasets import PublishedDataset
+from biaswatch.published.holistic import holistic_bias_probes
 from biaswatch.published.scoring import STUDY
 from biaswatch.published.texts import (
     bold_probes,
@@ -23,9 +24,14 @@ READERS: Mapping[str, Callable[[Mapping[str, Path], int], Iterator[SuiteProbe]]]
     "decodingtrust-stereotype": decoding_trust_probes,
     "bold": bold_probes,
     "real-toxicity-prompts": real_toxicity_probes,
+    "holistic-bias": holistic_bias_probes,
 }
 CHOICES = {"crows-pairs", "stereoset", "winobias"}
-EXTRACTORS = {"bold": ("vader",), "real-toxicity-prompts": ("toxicity",)}
+EXTRACTORS = {
+    "bold": ("vader",),
+    "holistic-bias": ("vader",),
+    "real-toxicity-prompts": ("toxicity",),
+}
 
 
 def published_suite(
