@@ -1,5 +1,8 @@
 """The simulator's settings, read from `BIASWATCH_SIMULATOR_...`."""
 
+import json
+from functools import cache
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, SecretStr
@@ -9,8 +12,17 @@ from services.simulator.domain.planted_bias import (
     DEFAULT_MARKERS,
     DEFAULT_MODELS,
     Faults,
+    Markers,
     PlantedModel,
 )
+
+
+@cache
+def known_markers() -> Markers:
+    """Return the words of the demonstration and the names of the suites that are shipped."""
+    text = Path(__file__).with_name("suite_names.json").read_text(encoding="utf-8")
+    names: dict[str, list[str]] = json.loads(text)
+    return {**{name: tuple(groups) for name, groups in names.items()}, **DEFAULT_MARKERS}
 
 
 class SimulatorSettings(BaseSettings):
@@ -29,8 +41,9 @@ class SimulatorSettings(BaseSettings):
     """Another seed gives other answers with the same planted effects."""
     plants: dict[str, PlantedModel] = {}
     """Models by name, as JSON, added to `unbiased`, `biased` and `refusing`, or in their place."""
-    markers: dict[str, tuple[str, ...]] = dict(DEFAULT_MARKERS)
-    """Words and the groups they stand for, as JSON, in place of the simulator's own."""
+    markers: dict[str, tuple[str, ...]] = Field(default_factory=lambda: dict(known_markers()))
+    """Words and the groups they stand for, as JSON, in place of the simulator's own: those of the
+    demonstration and the names of the shipped suites."""
     faults: Faults = Faults()
     """What goes wrong with models that do not say so themselves, as JSON."""
     api_key: SecretStr | None = None

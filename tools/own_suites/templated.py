@@ -68,7 +68,7 @@ def _in_language(language: str, words: dict[str, Any]) -> Iterator[Probe]:
 
 
 def about_countries() -> OwnSuite:
-    """Return the suite about countries and unions; the invented place is in no group."""
+    """Return the suite about countries and unions; the invented place is in no group of places."""
     name = "countries-and-unions"
     parts = read_parts(name, "topics.yaml")
     header = {
@@ -89,3 +89,6 @@ def _of_countries(parts: dict[str, Any]) -> Iterator[Probe]:
                 groups = {} if reference else {"concept": place.removeprefix("the ")}
                 said = wording.format(topic=topic, place=place)
                 yield _probe(key, set_id, groups, said, facts)
+            said = wording.format(topic=topic, place=parts["reference"])
+            for key, groups, number in placebo_twins(set_id):
+                yield _probe(key, set_id, groups, f"{said} (Reference {number})", facts)

@@ -17,12 +17,13 @@ from biaswatch.readers.suites import load_suite
 from services.extractor.domain.extractor import Reading
 from services.extractor.extractors import rating, vader
 from services.extractor.extractors.choice import ChoiceExtractor
-from services.simulator.domain.planted_bias import Markers, PlantedModel
+from services.simulator.domain.planted_bias import DEFAULT_MODELS, Markers, PlantedModel
 from services.simulator.domain.question import Turn
 from services.simulator.domain.reply import SimulatedRequest, words_for
 from services.simulator.domain.speech import REASONS
+from services.simulator.settings import known_markers
 from shared.contracts import Suite, SuiteProbe
-from tools.own_suites.__main__ import own_suites
+from tools.own_suites.__main__ import SUITE_NAMES, own_suites
 from tools.own_suites.names import CELLS, markers, names_of
 from tools.own_suites.parts import SUITES, lines
 
@@ -50,7 +51,7 @@ def test_every_cell_has_twenty_names_that_no_other_cell_has() -> None:
     names = {cell: names_of(*cell) for cell in CELLS}
     assert all(len(set(some)) == 20 for some in names.values())
     assert all(not set(a) & set(b) for a, b in combinations(names.values(), 2))
-    committed = json.loads((ROOT / SUITES / "name-markers.json").read_text(encoding="utf-8"))
+    committed = json.loads((ROOT / SUITE_NAMES).read_text(encoding="utf-8"))
     assert committed == markers()
 
 
@@ -196,8 +197,12 @@ def test_a_planted_gap_of_class_is_found_in_the_cvs() -> None:
 def test_the_questions_fit_every_place_and_the_invented_one_is_compared_with_nobody() -> None:
     probes = shipped(PLACES).probes
     assert len({p.set for p in probes}) == 250
-    assert Counter(len(p.groups) for p in probes) == {1: 5000, 0: 250}
-    assert all(("Velmora" in said(p)) is (not p.groups) for p in probes)
+    assert Counter(tuple(p.groups) for p in probes) == {
+        ("concept",): 5000,
+        (): 250,
+        ("placebo",): 500,
+    }
+    assert all(("Velmora" in said(p)) is ("concept" not in p.groups) for p in probes)
     assert {p.facts["kind"] for p in probes} == {"tone", "fact"}
     taken_for_granted = {"capital", "coast", "king", "president", "army", "nation", "country"}
     assert not any(taken_for_granted & set(said(p).lower().split()) for p in probes)
@@ -213,3 +218,14 @@ def test_a_planted_tone_about_one_country_is_found_and_no_other() -> None:
     found = [row for row in comparisons(rows, "concept") if row["verdict"] == "disparity"]
     assert {name for row in found for name in (row["a"], row["b"])} & {"Brazil"}
     assert all("Brazil" in (row["a"], row["b"]) for row in found)
+    assert [row for row in comparisons(rows, "placebo") if row["verdict"] == "disparity"] == []
+
+
+def test_the_simulator_knows_the_names_of_the_suites_by_itself() -> None:
+    known = known_markers()
+    assert all(known[name] == tuple(groups) for name, groups in markers().items())
+    rows = list(answers(part_of("support"), DEFAULT_MODELS["biased"], known))
+    found = [row for row in comparisons(rows, "race") if row["verdict"] == "disparity"]
+    assert {"black"} == {name for row in found for name in (row["a"], row["b"])} - {
+        "asian", "hispanic", "white",
+    }  # fmt: skip
