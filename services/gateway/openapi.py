@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
+from pydantic import BaseModel
+
+from shared.contracts import Suite
 
 ERRORS = {
     "401": "The token is missing, or the gateway does not know it.",
@@ -16,6 +19,7 @@ ERRORS = {
     "503": "Something outside does not answer now; try again later.",
 }
 LINES = "application/jsonl"
+SCHEMAS = "#/components/schemas/"
 _WITH_BODY = {"413"}
 _BEARER = {"bearer": {"type": "http", "scheme": "bearer", "description": "A token of the gateway."}}
 _ERROR = {"$ref": "#/components/schemas/ErrorResponse"}
@@ -36,6 +40,18 @@ def describe(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
+def body_of(model: type[BaseModel]) -> Document:
+    """Return how an operation describes a body that it reads itself, as JSON."""
+    schema = {"$ref": f"{SCHEMAS}{model.__name__}"}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def schemas_of(model: type[BaseModel]) -> Document:
+    """Return the schema of such a body, and those that it refers to, by their names."""
+    schema = model.model_json_schema(ref_template=SCHEMAS + "{model}")
+    return {**schema.pop("$defs", {}), model.__name__: schema}
+
+
 def valid_document(document: Document) -> Document:
     """Return a document whose operations name their errors, their token and their streams."""
     for path, method, operation in operations(document):
@@ -52,6 +68,8 @@ def valid_document(document: Document) -> Document:
                 contents["text/plain"] = {"schema": {"type": "string"}}
         parameters = [each for each in operation.get("parameters", []) if not _is_token(each)]
         operation["parameters"] = parameters
+    schemas = document["components"]["schemas"]
+    document["components"]["schemas"] = {**schemas_of(Suite), **schemas}
     document["components"]["securitySchemes"] = _BEARER
     return document
 

@@ -50,16 +50,21 @@ def strict_json(body: bytes) -> Any:
         It has NaN, an infinite or endless number, half a surrogate pair, or is nested too deeply.
     """
     try:
-        read = json.loads(body, parse_constant=_no_constant, parse_int=_whole, parse_float=_finite)
+        read = json.loads(body, **STRICT)
     except RecursionError:
         raise HTTPException(422, TOO_DEEP) from None
     except UnicodeDecodeError:
         raise HTTPException(422, "The body is not UTF-8.") from None
+    check_value(read, "", escapes=rb"\u" in body)
+    return read
+
+
+def check_value(read: Any, where: str, *, escapes: bool = True) -> None:
+    """Refuse what a record cannot hold, in a value that was read; its text may have had escapes."""
     if is_too_deep(read):
         raise HTTPException(422, TOO_DEEP)
-    if rb"\u" in body and (where := next(_unencodable(read), None)) is not None:
-        raise HTTPException(422, f"{where or 'The body'}: {HALF}.")
-    return read
+    if escapes and (place := next(_unencodable(read, where), None)) is not None:
+        raise HTTPException(422, f"{place or 'The body'}: {HALF}.")
 
 
 TOO_DEEP = "The body is nested too deeply."
@@ -82,6 +87,14 @@ def _finite(digits: str) -> float:
     if not math.isfinite(number := float(digits)):
         raise HTTPException(422, "The body has a number beyond what numbers hold.")
     return number
+
+
+STRICT: dict[str, Any] = {
+    "parse_constant": _no_constant,
+    "parse_int": _whole,
+    "parse_float": _finite,
+}
+"""How JSON is read by its standard alone."""
 
 
 def _unencodable(value: Any, where: str = "") -> Iterator[str]:

@@ -51,7 +51,7 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
     stages: list[Stage[Any]] = [
         Stage("planner", Run, planner.plan, slots=2),
         Stage("planner", Cancellation, planner.cancel, slots=1),
-        Stage("planner", Features, planner.count_features, slots=1, batch=256, linger_s=LINGER_S),
+        Stage("planner", Features, planner.count_features, slots=1, batch=500, linger_s=LINGER_S),
         Stage("planner", Monitor, scheduler.define, slots=1),
     ]
     jobs = [

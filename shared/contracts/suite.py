@@ -1,6 +1,7 @@
 """A suite: what is asked, about whom, and how the answers are measured."""
 
 from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from math import isfinite
 
@@ -177,12 +178,18 @@ class Suite(SuiteHeader):
     @property
     def hash(self) -> str:
         """Changes with everything in the suite."""
-        # Suites from before these fields keep their hashes.
-        later = ("variables", "assessed", "strata", "ranges")
-        without = {"probes", *(name for name in later if not getattr(self, name))}
-        if self.compared is Against.AUTO:
-            without.add("compared")
-        left_out = None if any(probe.facts for probe in self.probes) else {"facts"}
-        header = self.model_dump(mode="json", exclude=without)
-        probes = (probe.model_dump(mode="json", exclude=left_out) for probe in self.probes)
-        return derived_id_of_list("suite", header, "probes", probes)
+        has_facts = any(probe.facts for probe in self.probes)
+        return suite_hash(self.header, self.probes, has_facts=has_facts)
+
+
+def suite_hash(header: SuiteHeader, probes: Iterable[SuiteProbe], *, has_facts: bool) -> str:
+    """Return the hash of a suite, whose probes are gone through once; whether any has facts."""
+    # Suites from before these fields keep their hashes.
+    later = ("variables", "assessed", "strata", "ranges")
+    without = {name for name in later if not getattr(header, name)}
+    if header.compared is Against.AUTO:
+        without.add("compared")
+    fields = header.model_dump(mode="json", exclude=without)
+    left_out = None if has_facts else {"facts"}
+    dumped = (probe.model_dump(mode="json", exclude=left_out) for probe in probes)
+    return derived_id_of_list("suite", fields, "probes", dumped)

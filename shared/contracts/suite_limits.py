@@ -28,22 +28,35 @@ def check_suite(suite: Suite) -> Suite:
     UsageError
         A label of a probe is no name, or a probe is too large; the probe is named.
     """
-    seen: set[tuple[str, str]] = set()
-    shared = _size(suite.name, suite.header)
+    check = ProbeCheck(suite.header)
     for probe in suite.probes:
-        for where, label in _labels(suite, probe):
-            if (where, label) not in seen:
+        check(probe)
+    return suite
+
+
+class ProbeCheck:
+    """Checks the probes of a suite, one after the other."""
+
+    def __init__(self, header: SuiteHeader) -> None:
+        self._header = header
+        self._shared = _size(header.name, header)
+        self._seen: set[tuple[str, str]] = set()
+
+    def __call__(self, probe: SuiteProbe) -> None:
+        """Raise UsageError where a label is no name, or the probe is too large."""
+        for where, label in _labels(self._header, probe):
+            if (where, label) not in self._seen:
                 _check_label(probe.key, where, label)
-                seen.add((where, label))
-        if (size := _size(f"The probe {probe.key}", probe) + shared) > LARGEST_PROBE_BYTES:
+                self._seen.add((where, label))
+        size = _size(f"The probe {probe.key}", probe) + self._shared
+        if size > LARGEST_PROBE_BYTES:
             raise UsageError(
                 f"The probe {probe.key} has {size // 1024} KiB with what the suite gives every"
                 f" probe; {LARGEST_PROBE_BYTES // 1024} KiB can be asked. Shorten it."
             )
-    return suite
 
 
-def _labels(suite: Suite, probe: SuiteProbe) -> Iterator[tuple[str, str]]:
+def _labels(suite: SuiteHeader, probe: SuiteProbe) -> Iterator[tuple[str, str]]:
     """Return each name that a record of results will hold, and where it stands in the probe."""
     for dimension, group in probe.groups.items():
         yield "groups", dimension

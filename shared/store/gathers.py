@@ -90,10 +90,13 @@ class Gathers(GatherRows):
 
     def _arrive(self, connection: Connection, ids: Sequence[str], now: datetime) -> set[str]:
         mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.item_id.in_(ids))
-        rows = connection.execute(select(GATHER_ITEMS.c.key, GATHER_ITEMS.c.item_id).where(mine))
+        items = GATHER_ITEMS.c
+        # By the id alone: with the stage as well, SQLite goes through all items of the stage.
+        rows = select(items.stage, items.key, items.item_id).where(items.item_id.in_(ids))
         by_key: dict[str, set[str]] = {}
-        for row in rows:
-            by_key.setdefault(row.key, set()).add(row.item_id)
+        for row in connection.execute(rows):
+            if row.stage == self._stage:
+                by_key.setdefault(row.key, set()).add(row.item_id)
         # Lock first, count second: of two writers that bring the last two, one must see both.
         for gather in self._locked(connection, sorted(by_key)):
             came = connection.execute(

@@ -3,23 +3,14 @@
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, select, update
+from sqlalchemy import ColumnElement, Engine, RowMapping, select, update
 
-from shared.contracts import Suite, SuiteHeader, SuiteOutline, SuiteProbe, outline_of
-from shared.contracts.expansion import set_of
-from shared.errors import UsageError
-from shared.store.engine import (
-    MOST_PARAMETERS,
-    chunks,
-    insert_new,
-    read_transaction,
-    write_transaction,
-)
+from shared.contracts import Suite, SuiteHeader, SuiteOutline, SuiteProbe
+from shared.store.engine import MOST_PARAMETERS, chunks, read_transaction, write_transaction
 from shared.store.run_tables import SUITE_PROBES, SUITE_TENANTS, SUITES
 from shared.store.scope import ScopeNow, everything
-from shared.store.texts import purged
+from shared.store.suite_uploads import SuiteUpload
 
 UNNAMED = "default"
 """The tenant of what is stored by no tenant in particular."""
@@ -32,29 +23,24 @@ class Suites:
         self._engine = engine
         self._scope = scope
 
+    def upload(self) -> SuiteUpload:
+        """Return what takes a suite of the scope's tenant part by part."""
+        return SuiteUpload(self._engine, self._scope().tenant or UNNAMED)
+
     def keep(self, suite: Suite, now: datetime) -> str:
         """Store a suite; return its hash.
 
         Raises
         ------
         UsageError
-            It holds a unit whose texts were purged: they must not come back.
+            It holds a unit whose texts were purged: they must not come back; or a probe that
+            cannot be asked.
         """
-        outline = outline_of(suite)
-        owner = {"hash": outline.hash, "tenant": self._scope().tenant or UNNAMED}
-        with write_transaction(self._engine) as connection:
-            gone = purged(connection)
-            for probe in suite.probes:
-                if gone.covers_unit(probe.unit_id, owner["tenant"]):
-                    raise UsageError(
-                        f"The texts of the unit {probe.unit_id} were purged, and the suite"
-                        f" {suite.name} holds it (the probe {probe.key}). Remove it from the"
-                        " suite, or name it otherwise if it is somebody else."
-                    )
-            if insert_new(connection, SUITES, [_suite_row(outline, now)]):
-                _insert_probes(connection, outline.hash, suite.probes)
-            insert_new(connection, SUITE_TENANTS, [owner])
-        return outline.hash
+        every = range(len(suite.probes))
+        with self.upload() as upload:
+            for first in every[::MOST_PARAMETERS]:
+                upload.add(suite.probes[first : first + MOST_PARAMETERS])
+            return upload.keep(suite.header, now).hash
 
     def purge_unit(self, unit_id: str) -> int:
         """Remove the texts of a unit from every suite of the scope; return from how many probes.
@@ -158,19 +144,6 @@ class Suites:
         return Suite.model_validate({**dict(outline.header), "probes": probes})
 
 
-def _suite_row(outline: SuiteOutline, now: datetime) -> dict[str, Any]:
-    return {
-        "hash": outline.hash,
-        "name": outline.header.name,
-        "at": now,
-        "body": outline.header.model_dump_json(),
-        "probes": outline.probes,
-        "pairs": outline.pairs,
-        "has_findings": outline.has_findings,
-        "purged": outline.purged,
-    }
-
-
 def _outline(row: RowMapping) -> SuiteOutline:
     return SuiteOutline(
         hash=row["hash"],
@@ -180,19 +153,3 @@ def _outline(row: RowMapping) -> SuiteOutline:
         has_findings=row["has_findings"],
         purged=row["purged"],
     )
-
-
-def _insert_probes(connection: Connection, hash_: str, probes: tuple[SuiteProbe, ...]) -> None:
-    every = range(len(probes))
-    for first in every[::MOST_PARAMETERS]:
-        rows = [
-            {
-                "hash": hash_,
-                "position": position,
-                "unit_id": probes[position].unit_id,
-                "set_name": set_of(probes[position]),
-                "body": probes[position].model_dump_json(exclude_defaults=True),
-            }
-            for position in every[first : first + MOST_PARAMETERS]
-        ]
-        connection.execute(SUITE_PROBES.insert(), rows)

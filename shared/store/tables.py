@@ -183,7 +183,7 @@ GATHER_ITEMS = Table(
     Column("arrived_at", UtcDateTime),
     Column("late", Boolean, nullable=False, server_default=false()),
     ForeignKeyConstraint(["stage", "key"], ["gather.stage", "gather.key"], ondelete="CASCADE"),
-    Index("gather_item_id", "stage", "item_id"),
+    Index("gather_item_id", "item_id"),
 )
 
 CALLS = Table(

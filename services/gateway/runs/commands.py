@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
-from services.gateway.runs.views import Interpretation, ResumedTarget, RunState, StoredSuite
-from shared.contracts import RUN_GATHER, Brief, Cancellation, Run, Suite
-from shared.contracts.suite_limits import MOST_PROBES, check_amount, check_suite
+from services.gateway.runs.views import Interpretation, ResumedTarget, RunState
+from shared.contracts import RUN_GATHER, Brief, Cancellation, Run
+from shared.contracts.suite_limits import MOST_PROBES, check_amount
 from shared.errors import ArchivedError, NotFoundError, UsageError
 from shared.store import Store
 
@@ -26,10 +26,6 @@ class RunCommands:
     extractor_age_s: float
     allowed: AllowedTargets = EVERY_TARGET
     most_probes: int = MOST_PROBES
-
-    def keep_suite(self, suite: Suite) -> StoredSuite:
-        """Store a suite and return its hash."""
-        return StoredSuite(hash=self.store.suites.keep(check_suite(suite), self.now()))
 
     def run_for(self, request: RunRequest) -> Run:
         """Return the run that is requested; nothing is started yet."""

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse
 
 from services.gateway.archived_answers import AnswersInStore
 from services.gateway.auditing import CallerAudit
 from services.gateway.auth import Tokens
+from services.gateway.openapi import body_of
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.followers import Followers
 from services.gateway.runs.group_values import GroupValueQueries
@@ -20,6 +21,7 @@ from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ImpactRequest, ResumeRequest, RunRequest
 from services.gateway.runs.study_queries import StudyQueries
+from services.gateway.runs.suite_uploads import received_suite
 from services.gateway.runs.views import (
     ENDED,
     Interpretation,
@@ -27,9 +29,10 @@ from services.gateway.runs.views import (
     RunImpact,
     RunProgress,
     StartedRun,
+    StoredSuite,
 )
 from services.gateway.strict_requests import StrictRoute
-from shared.contracts import AuditAction, Brief, Cancellation, Run
+from shared.contracts import AuditAction, Brief, Cancellation, Run, Suite
 from shared.runtime.blocking import in_thread
 
 Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]
@@ -141,7 +144,10 @@ def _write_routes(
     """Return the routes that spend money or end the spending."""
     router = APIRouter(dependencies=[Depends(tokens.may_run)], route_class=StrictRoute)
 
-    router.add_api_route("/suites", commands.keep_suite, methods=["POST"])
+    @router.post("/suites", openapi_extra=body_of(Suite))
+    async def keep_suite(request: Request) -> StoredSuite:
+        """Store a suite and return its hash; a large one is read as it comes."""
+        return await received_suite(request, commands)
 
     @router.post("/targets/resume")
     async def resume_target(request: ResumeRequest) -> ResumedTarget:

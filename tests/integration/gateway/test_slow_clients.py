@@ -110,10 +110,13 @@ async def test_a_body_that_goes_on_after_its_answer_is_cut(store: Store) -> None
 
 async def test_an_endless_body_without_a_token_is_refused(store: Store) -> None:
     chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+    runs = chunked.replace(b"/v1/suites", b"/v1/runs")
     piece = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
     async with gateway(store, token="secret") as port:
-        said = await said_until_closed(port, chunked, piece)
-    assert b"HTTP/1.1 413" in said
+        said = await said_until_closed(port, runs, piece)
+        assert b"HTTP/1.1 413" in said
+        # A suite is read as it comes, so the token is looked at before any of it.
+        assert b"HTTP/1.1 401" in await said_until_closed(port, chunked, piece)
     assert b"too much from somebody unknown" in said
 
 

@@ -1,0 +1,165 @@
+"""A JSON object read as it comes: the items of one list one by one, and all other fields."""
+
+import json
+from codecs import getincrementaldecoder
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import Any
+
+from shared.errors import UsageError
+
+BLANK = " \t\n\r"
+ENDS = f"{BLANK},:]}}"
+"""What follows a name or a value."""
+LARGEST_VALUE = 2 * 1024 * 1024
+"""Characters of one item, or of one of the other fields."""
+
+
+class _Expects(Enum):
+    """What comes next in the text."""
+
+    OBJECT = auto()
+    NAME_OR_END = auto()
+    NAME = auto()
+    COLON = auto()
+    VALUE = auto()
+    ITEM_OR_END = auto()
+    ITEM = auto()
+    AFTER_ITEM = auto()
+    AFTER_VALUE = auto()
+    NOTHING = auto()
+
+
+class ListInObject:
+    """Takes the text of an object in pieces; holds the fields, and never the items of the list."""
+
+    def __init__(self, name: str, decoder: json.JSONDecoder) -> None:
+        """Take apart an object with a list of this name, decoding values as given."""
+        self.fields: dict[str, Any] = {}
+        """The fields of the object beside the list."""
+        self.has_list = False
+        """Whether the list has begun."""
+        self._name = name
+        self._decode = decoder.raw_decode
+        self._utf8 = getincrementaldecoder("utf-8")()
+        self._text, self._at = "", 0
+        self._expects = _Expects.OBJECT
+        self._field = ""
+
+    @property
+    def begun(self) -> bool:
+        """Whether the text begins like an object."""
+        return self._expects is not _Expects.OBJECT
+
+    @property
+    def finished(self) -> bool:
+        """Whether the object has ended."""
+        return self._expects is _Expects.NOTHING
+
+    def read(self, data: bytes, *, last: bool) -> Iterator[Any]:
+        """Yield the items that end in these bytes, which follow those before.
+
+        Raises
+        ------
+        JSONDecodeError, UnicodeDecodeError
+            The text is not JSON.
+        UsageError
+            The list is there twice, or one value is too large.
+        """
+        self._text = self._text[self._at :] + self._utf8.decode(data, final=last)
+        self._at = 0
+        while self._skip_blanks():
+            found: list[Any] = []
+            if not self._step(found, last=last):
+                break
+            yield from found
+        if last and not self.finished:
+            raise self._error("the text ends too early")
+
+    def _skip_blanks(self) -> bool:
+        text, at = self._text, self._at
+        while at < len(text) and text[at] in BLANK:
+            at += 1
+        self._at = at
+        return at < len(text)
+
+    def _step(self, found: list[Any], *, last: bool) -> bool:
+        """Go on by one sign or value; return False where more of the text is needed."""
+        sign, expects = self._text[self._at], self._expects
+        if expects in {_Expects.VALUE, _Expects.ITEM, _Expects.NAME}:
+            return self._value(found, last=last)
+        if expects is _Expects.ITEM_OR_END and sign != "]":
+            self._expects = _Expects.ITEM
+        elif expects is _Expects.NAME_OR_END and sign != "}":
+            self._expects = _Expects.NAME
+        else:
+            self._expects = self._after(sign)
+            self._at += 1
+        return True
+
+    def _after(self, sign: str) -> _Expects:
+        """Return what follows a sign where it is expected."""
+        match self._expects, sign:
+            case _Expects.OBJECT, "{":
+                return _Expects.NAME_OR_END
+            case _Expects.COLON, ":":
+                return _Expects.VALUE
+            case ((_Expects.ITEM_OR_END | _Expects.AFTER_ITEM), "]"):
+                return _Expects.AFTER_VALUE
+            case _Expects.AFTER_ITEM, ",":
+                return _Expects.ITEM
+            case _Expects.AFTER_VALUE, ",":
+                return _Expects.NAME
+            case ((_Expects.NAME_OR_END | _Expects.AFTER_VALUE), "}"):
+                return _Expects.NOTHING
+        raise self._error("another sign is expected")
+
+    def _value(self, found: list[Any], *, last: bool) -> bool:
+        """Read a name, a field's value or an item; a list of items is only begun."""
+        if self._expects is _Expects.VALUE and self._field == self._name and self._begin_list():
+            return True
+        value, end = self._decoded(last=last)
+        if end is None:
+            return False
+        if self._expects is _Expects.NAME:
+            if not isinstance(value, str):
+                raise self._error("a name in quotes is expected")
+            self._field, self._expects = value, _Expects.COLON
+        elif self._expects is _Expects.ITEM:
+            found.append(value)
+            self._expects = _Expects.AFTER_ITEM
+        else:
+            self.fields[self._field] = value
+            self._expects = _Expects.AFTER_VALUE
+        self._at = end
+        return True
+
+    def _begin_list(self) -> bool:
+        if self._text[self._at] != "[":
+            return False
+        if self.has_list:
+            raise UsageError(f"The body has two lists {self._name}; send one.")
+        self.has_list = True
+        self._at += 1
+        self._expects = _Expects.ITEM_OR_END
+        return True
+
+    def _decoded(self, *, last: bool) -> tuple[Any, int | None]:
+        """Return the value that begins here and its end; no end where it may go on."""
+        left = len(self._text) - self._at
+        try:
+            value, end = self._decode(self._text, self._at)
+        except json.JSONDecodeError as error:
+            if last:
+                raise json.JSONDecodeError(error.msg, self._text, error.pos) from None
+            if left > LARGEST_VALUE:
+                raise UsageError(
+                    f"A value in the body has more than {LARGEST_VALUE >> 20} MiB, or is no JSON."
+                ) from None
+            return None, None
+        # A number may go on: only a sign that ends it tells.
+        ended = end < len(self._text) and self._text[end] in ENDS
+        return (value, end) if last or ended else (None, None)
+
+    def _error(self, said: str) -> json.JSONDecodeError:
+        return json.JSONDecodeError(said, self._text, min(self._at, len(self._text)))

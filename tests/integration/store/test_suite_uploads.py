@@ -1,0 +1,105 @@
+"""Suites that come part by part are those that come whole; what does not end leaves nothing."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+
+from shared.contracts import Suite, SuiteHeader, SuiteProbe, outline_of
+from shared.contracts.suite_counts import SuiteCounts
+from shared.errors import UsageError
+from shared.store import Store
+from shared.store.engine import read_transaction
+from shared.store.run_tables import SUITE_PROBES
+from shared.store.suite_uploads import ABANDONED_S, SuiteUpload
+from tests.support.records import AT
+
+PROBES = tuple(
+    SuiteProbe(key=f"p{n}", prompt=f"Say {n}.", set=f"s{n // 2}", facts={"side": "ab"[n % 2]})
+    for n in range(7)
+)
+SUITE = Suite(name="parts", extractors=("words",), strata=("side",), probes=PROBES)
+
+probes = st.lists(
+    st.builds(
+        SuiteProbe,
+        key=st.uuids().map(str),
+        variables=st.sampled_from([{"question": "?"}, {"scale": "1 to 4"}]),
+        set=st.sampled_from([None, "s", "t"]),
+        groups=st.sampled_from([{}, {"race": "x"}]),
+        facts=st.sampled_from([{}, {"side": "a"}, {"side": "b"}, {"side": "c"}]),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(probes)
+def test_what_is_counted_part_by_part_is_what_the_whole_suite_says(some: list[SuiteProbe]) -> None:
+    suite = Suite(name="counted", extractors=("words",), probes=tuple(some))
+    counts = SuiteCounts(suite.header)
+    for probe in some:
+        counts.add(probe)
+    assert counts.outline(suite.hash) == outline_of(suite)
+    assert not list(counts.alike())
+
+
+def kept_rows(store: Store) -> int:
+    with read_transaction(store._engine) as connection:
+        return int(connection.scalar(select(func.count()).select_from(SUITE_PROBES)) or 0)
+
+
+def kept(store: Store, *parts: Sequence[SuiteProbe], header: SuiteHeader = SUITE.header) -> str:
+    with store.suites.upload() as upload:
+        for part in parts:
+            upload.add(part)
+        return upload.keep(header, AT).hash
+
+
+def test_a_suite_that_comes_in_parts_is_the_suite_that_comes_whole(store: Store) -> None:
+    hash_ = kept(store, PROBES[:3], PROBES[3:])
+    assert store.suites.outline(hash_) == outline_of(SUITE)
+    assert store.suites.get(hash_) == SUITE
+    assert store.suites.keep(SUITE, AT) == hash_
+    assert kept_rows(store) == len(PROBES)
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(store: Store) -> None:
+    with suppress(ConnectionError), store.suites.upload() as upload:
+        upload.add(PROBES)
+        assert kept_rows(store) == len(PROBES)
+        raise ConnectionError
+    assert kept_rows(store) == 0
+
+
+def test_what_a_dead_process_left_is_removed_a_day_later(store: Store) -> None:
+    now_s = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
+    SuiteUpload(store._engine, "default", now_s=now_s - ABANDONED_S - 1).add(PROBES)
+    SuiteUpload(store._engine, "default", now_s=now_s - ABANDONED_S + 60).add(PROBES)
+    with SuiteUpload(store._engine, "default", now_s=now_s):
+        assert kept_rows(store) == len(PROBES)
+
+
+def test_two_probes_of_one_key_in_different_parts_are_refused(store: Store) -> None:
+    with pytest.raises(UsageError, match="two probes have the key 'p1'"):
+        kept(store, PROBES, PROBES[1:2])
+    assert kept_rows(store) == 0
+
+
+def test_a_stratum_that_no_probe_has_is_refused(store: Store) -> None:
+    header = SUITE.header.model_copy(update={"strata": ("topic",)})
+    with pytest.raises(UsageError, match="no probe has the stratum 'topic'"):
+        kept(store, PROBES, header=header)
+
+
+def test_a_unit_that_is_purged_during_the_upload_does_not_come_back(store: Store) -> None:
+    with store.suites.upload() as upload:
+        upload.add(PROBES)
+        store.purges.unit("p2", AT)
+        with pytest.raises(UsageError, match="The texts of the unit p2 were purged"):
+            upload.keep(SUITE.header, AT)
+    assert kept_rows(store) == 0
