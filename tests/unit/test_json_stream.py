@@ -18,7 +18,8 @@ values = st.recursive(
 
 
 def read(data: bytes, *, piece: int) -> tuple[list[Any], dict[str, Any]]:
-    reader, items = ListInObject("items", json.JSONDecoder()), []
+    reader = ListInObject("items", json.JSONDecoder())
+    items: list[Any] = []
     starts = range(0, max(1, len(data)), piece)
     for start in starts:
         items += reader.read(data[start : start + piece], last=start == starts[-1])
