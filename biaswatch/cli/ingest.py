@@ -15,12 +15,14 @@ from rich.progress import Progress
 from biaswatch.cli.log_options import FormatOption, MapOption, log_file
 from biaswatch.cli.options import Server, Token
 from biaswatch.importing.log_files import LogFile, left_out_in_words
+from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.render.monitors import print_monitor
 from services.gateway.monitors.views import MonitorView
 from services.gateway.traffic.requests import HistoryView
 from shared.errors import TransientError, UsageError
+from shared.runtime.settings import Settings, load_settings
 
 AT_ONCE = 500
 LOOK_S = 1.0
@@ -51,16 +53,21 @@ def ingest(
         typer.echo(sentence, err=True)
     if not count:
         raise UsageError(f"{file} holds no answer.")
+    state_dir = load_settings(Settings).state_dir
+    cursor = SendingCursor.of(state_dir, file, source, server, history=history)
+    if cursor.sent:
+        typer.echo(f"{cursor.sent:,} of its answers were sent before; going on there.", err=True)
     try:
         if history:
-            asyncio.run(_judge_past(source, recorded, count, server, token))
+            asyncio.run(_judge_past(source, recorded, count, cursor, server, token))
         else:
-            late = asyncio.run(_send(source, recorded, count, server, token))
+            asyncio.run(_send(source, recorded, count, cursor, server, token))
             typer.echo(f"{count} answers of {source} are taken in.")
-            typer.echo(late_in_words(source, file, late), nl=bool(late))
+            typer.echo(late_in_words(source, file, cursor.late), nl=bool(cursor.late))
     except KeyboardInterrupt:
-        typer.echo("Stopped. The same command again sends all; each still counts once.", err=True)
+        typer.echo("Stopped. The same command goes on here; each answer counts once.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
+    cursor.forget()
 
 
 def late_in_words(source: str, file: Path, late: Counter[str]) -> str:
@@ -74,32 +81,47 @@ def late_in_words(source: str, file: Path, late: Counter[str]) -> str:
 
 
 async def _send(
-    source: str, file: LogFile, count: int, server: str | None, token: str | None
-) -> Counter[str]:
+    source: str,
+    file: LogFile,
+    count: int,
+    cursor: SendingCursor,
+    server: str | None,
+    token: str | None,
+) -> None:
     async with connected(server, token) as client:
-        return await _send_with(client, source, file, count, history=False)
+        await _send_with(client, source, file, count, cursor, history=False)
 
 
 async def _send_with(
-    client: GatewayClient, source: str, file: LogFile, count: int, *, history: bool
-) -> Counter[str]:
-    """Send a file in, batch by batch; return how many of its answers are late, by monitor."""
-    late: Counter[str] = Counter()
+    client: GatewayClient,
+    source: str,
+    file: LogFile,
+    count: int,
+    cursor: SendingCursor,
+    *,
+    history: bool,
+) -> None:
+    """Send a file in from the cursor on, batch by batch; a gateway that is full is waited for."""
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("sending", total=count)
-        for batch in _batches(answers_in(file)):
-            late.update((await client.ingest(source, batch, history=history)).late)
+        task = progress.add_task("sending", total=count, completed=cursor.sent)
+        for batch in _batches(islice(answers_in(file), cursor.sent, None)):
+            accepted = await client.ingest(source, batch, history=history)
+            cursor.advance(len(batch), Counter(accepted.late))
             progress.advance(task, len(batch))
-    return late
 
 
 async def _judge_past(
-    source: str, file: LogFile, count: int, server: str | None, token: str | None
+    source: str,
+    file: LogFile,
+    count: int,
+    cursor: SendingCursor,
+    server: str | None,
+    token: str | None,
 ) -> None:
     async with connected(server, token) as client:
         begun = await client.begin_history(source)
         before = {each.monitor: each for each in begun}
-        await _send_with(client, source, file, count, history=True)
+        await _send_with(client, source, file, count, cursor, history=True)
         await client.read_history(source)
         typer.echo(f"{count} answers of the past of {source} are taken in.", err=True)
         found = await _read(client, source)

@@ -14,6 +14,10 @@ PATIENCE_S = 120.0
 PAUSE_S = 0.5
 AWAY = {502, 503, 504}
 """What a gateway answers without its bus or its store, and a proxy without its gateway."""
+FULL = 429
+"""What a gateway answers that is there and takes no more until its services have caught up."""
+LONGEST_WAIT_S = 30.0
+"""Between two tries, whatever such a gateway asks for."""
 TIMEOUT_S = 120
 """The intervals of a large study take a while."""
 
@@ -68,6 +72,11 @@ class GatewayRequests:
                 if not waits or clock() >= deadline or self._gone():
                     raise self.no_answer(error) from None
             else:
+                if repeatable and reply.status_code == FULL:
+                    # It works, so it is waited for as long as it says so.
+                    await asyncio.sleep(wait_s(reply.headers.get("retry-after", "")))
+                    deadline = clock() + self._patience_s
+                    continue
                 if reply.status_code not in AWAY or not repeatable or clock() >= deadline:
                     return reply
             await asyncio.sleep(PAUSE_S)
@@ -97,6 +106,12 @@ class GatewayRequests:
     async def close(self) -> None:
         """Let go of the connection."""
         await self._http.aclose()
+
+
+def wait_s(retry_after: str) -> float:
+    """Return how long to wait where a gateway asks to come again after so many seconds."""
+    asked = float(retry_after) if retry_after.isdecimal() else PAUSE_S
+    return min(LONGEST_WAIT_S, asked)
 
 
 def path(*parts: str) -> str:

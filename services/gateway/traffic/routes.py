@@ -15,7 +15,7 @@ from services.gateway.traffic.commands import HistoryCommands
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.requests import AcceptedBatch, HistoryView, SentBatch, UnwatchedView
 from shared.contracts import AuditAction, Exchange, Monitor, Token
-from shared.errors import TransientError
+from shared.errors import BackPressureError, TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Store
 
@@ -24,6 +24,8 @@ MOST_QUEUED = 15_000
 batch of which it takes a part alone would be sent again whole."""
 MOST_BEHIND = 20_000
 """How many answers may wait to be written or measured while more of the past is taken in."""
+BEHIND_S = 1.0
+"""After how long it is worth asking again."""
 BATCHES_AT_ONCE = 4
 
 
@@ -79,14 +81,15 @@ def ingestion_routes(
 
 
 def refuse_when_behind(waiting: WaitingAnswers, *, history: bool) -> None:
-    """Raise TransientError while too many answers wait for more to be taken in."""
+    """Raise BackPressureError while too many answers wait for more to be taken in."""
     behind = waiting.queued
     if behind <= MOST_QUEUED:
         behind = waiting.unread if history and waiting.unread > MOST_BEHIND else 0
     if behind:
-        raise TransientError(
+        raise BackPressureError(
             f"{behind} answers that came before are not handled yet. Send this batch again in a"
-            " moment; nothing of it was taken in."
+            " moment; nothing of it was taken in.",
+            retry_after_s=BEHIND_S,
         )
 
 

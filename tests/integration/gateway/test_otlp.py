@@ -187,7 +187,7 @@ async def test_a_gateway_that_is_behind_says_when_to_come_again(
 ) -> None:
     waiting[0] = WaitingAnswers(queued=MOST_QUEUED + 1)
     reply = await send(api, make_span(0, at_ns=now_ns()))
-    assert (reply.status_code, reply.headers["retry-after"]) == (503, "5")
+    assert (reply.status_code, reply.headers["retry-after"]) == (429, "1")
     assert "not handled yet" in Status.FromString(reply.content).message
 
 

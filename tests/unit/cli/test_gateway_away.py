@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from biaswatch.local import gateway_requests
-from biaswatch.local.gateway_requests import GatewayRequests
+from biaswatch.local.gateway_requests import LONGEST_WAIT_S, GatewayRequests, wait_s
 from shared.errors import TransientError, UsageError
 
 Reply = Callable[[httpx2.Request], httpx2.Response]
@@ -87,3 +87,21 @@ async def test_a_refusal_is_said_at_once() -> None:
     with pytest.raises(UsageError, match="It says 404"):
         await requests.ask("GET", "/v1/runs/x")
     assert len(seen) == 2
+
+
+async def test_a_gateway_that_is_full_is_waited_for_however_long_it_says_so() -> None:
+    requests, seen = served_by(*[429] * 9, 200, patience_s=0)
+    assert await requests.ask("POST", "/v1/responses", repeatable=True)
+    assert len(seen) == 10
+
+
+async def test_what_must_not_be_sent_twice_is_not_sent_again_to_a_full_gateway() -> None:
+    requests, seen = served_by(429, 200)
+    with pytest.raises(UsageError, match="It says 429"):
+        await requests.ask("POST", "/v1/interpretations")
+    assert len(seen) == 1
+
+
+def test_the_wait_is_what_the_gateway_asks_for_within_bounds() -> None:
+    asked = [wait_s(each) for each in ("3", "100000", "", "soon", "-1")]
+    assert asked == [3.0, LONGEST_WAIT_S, *[gateway_requests.PAUSE_S] * 3]

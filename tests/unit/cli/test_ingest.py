@@ -1,14 +1,17 @@
 """Recorded answers are read as they were written, and every slip is a sentence."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 import typer
 
-from biaswatch.cli.ingest import answers_in, ingest
+from biaswatch.cli.ingest import AT_ONCE, answers_in, ingest
 from biaswatch.importing.log_files import LogFile
-from shared.errors import UsageError
+from services.gateway.traffic.requests import AcceptedBatch
+from shared.errors import TransientError, UsageError
 
 AT = "2026-01-02T03:04:05Z"
 
@@ -28,12 +31,13 @@ def test_who_stops_it_is_told_that_the_same_command_may_be_given_again(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("biaswatch.cli.ingest._send", stopped)
+    monkeypatch.setenv("BIASWATCH_STATE_DIR", str(tmp_path / "state"))
     file = tmp_path / "answers.jsonl"
     file.write_text(json.dumps({"id": "1", "at": AT, "text": "Yes."}))
     with pytest.raises(typer.Exit) as ended:
         ingest("support", file)
     assert ended.value.exit_code == 3
-    assert "sends all; each still counts once" in capsys.readouterr().err
+    assert "goes on here; each answer counts once" in capsys.readouterr().err
 
 
 def test_a_file_that_is_missing_or_no_text_or_empty_is_one_sentence(tmp_path: Path) -> None:
@@ -46,3 +50,54 @@ def test_a_file_that_is_missing_or_no_text_or_empty_is_one_sentence(tmp_path: Pa
     file.write_text("\n\n")
     with pytest.raises(UsageError, match="holds no answer"):
         ingest("support", file)
+
+
+class Gateway:
+    """Takes batches in, and is gone when it has taken so many answers."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.taken: list[str] = []
+
+    async def ingest(
+        self, source: str, answers: list[dict[str, str]], *, history: bool
+    ) -> AcceptedBatch:
+        if len(self.taken) + len(answers) > self.room:
+            raise TransientError("The gateway does not answer.")
+        self.taken += [each["id"] for each in answers]
+        return AcceptedBatch(accepted=len(answers), late={"coasts": 1})
+
+
+def test_what_broke_off_goes_on_where_it_stopped_and_a_changed_file_from_its_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BIASWATCH_STATE_DIR", str(tmp_path / "state"))
+    gateway = Gateway(room=2 * AT_ONCE)
+
+    @asynccontextmanager
+    async def connected(*_: object) -> AsyncIterator[Gateway]:
+        yield gateway
+
+    monkeypatch.setattr("biaswatch.cli.ingest.connected", connected)
+    file = tmp_path / "answers.jsonl"
+    ids = [str(n) for n in range(2 * AT_ONCE + 7)]
+    lines = [json.dumps({"id": id_, "at": AT, "text": "Yes."}) for id_ in ids]
+    file.write_text("\n".join(lines))
+    with pytest.raises(TransientError):
+        ingest("support", file)
+    gateway.room = 10 * AT_ONCE
+    ingest("support", file)
+    assert gateway.taken == ids
+    said = capsys.readouterr()
+    assert "1,000 of its answers were sent before" in said.err
+    assert "3 of them are late" in said.out
+    gateway.taken.clear()
+    ingest("support", file)  # all of it had arrived: again is again
+    assert gateway.taken == ids
+    gateway.room = len(ids) + AT_ONCE
+    with pytest.raises(TransientError):
+        ingest("support", file)
+    file.write_text("\n".join([*lines, lines[0]]))
+    gateway.room, gateway.taken = 10 * AT_ONCE, []
+    ingest("support", file)
+    assert gateway.taken == [*ids, ids[0]]
