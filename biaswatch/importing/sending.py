@@ -27,8 +27,10 @@ class SendingCursor:
     ) -> "SendingCursor":
         """Return how far it was sent; a file that has changed since is sent from its beginning."""
         about = file.stat()
-        which = [str(file.resolve()), about.st_size, about.st_mtime_ns, source, server, history]
-        cursor = cls(state_dir / FOLDER / f"{derived_id(FOLDER, *which)}.json")
+        name = derived_id(
+            FOLDER, str(file.resolve()), about.st_size, about.st_mtime_ns, source, server, history
+        )
+        cursor = cls(state_dir / FOLDER / f"{name}.json")
         try:
             found = json.loads(cursor.kept_in.read_bytes())
             cursor.sent, cursor.late = int(found["sent"]), Counter(found["late"])
