@@ -45,7 +45,7 @@ class SuiteCounts:
         )
 
     @property
-    def absent_stratum(self) -> str | None:
+    def missing_stratum(self) -> str | None:
         """The first stratum of the header that no probe has, if there is one."""
         return next((name for name in self._header.strata if name not in self._strata), None)
 

@@ -47,7 +47,7 @@ class ListInObject:
         self._field = ""
 
     @property
-    def begun(self) -> bool:
+    def is_object(self) -> bool:
         """Whether the text begins like an object."""
         return self._expects is not _Expects.OBJECT
 

@@ -113,7 +113,7 @@ class SuiteUpload:
             if len(set(keys)) < len(keys):
                 key = next(each for each in keys if keys.count(each) > 1)
                 raise UsageError(f"The suite {header.name}: two probes have the key {key!r}.")
-        if (name := counts.absent_stratum) is not None:
+        if (name := counts.missing_stratum) is not None:
             raise UsageError(
                 f"The suite {header.name}: no probe has the stratum {name!r}, as a fact or a group."
             )

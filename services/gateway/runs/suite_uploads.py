@@ -61,8 +61,10 @@ class SuiteReceiver(AbstractContextManager["SuiteReceiver"]):
                 if len(self._found) == STAGED_AT_ONCE:
                     self._stage()
         except json.JSONDecodeError as error:
-            kind = "json_invalid" if self._reader.begun else "model_attributes_type"
-            raise _refusal(kind, ("body", error.pos) if self._reader.begun else ("body",)) from None
+            kind = "json_invalid" if self._reader.is_object else "model_attributes_type"
+            raise _refusal(
+                kind, ("body", error.pos) if self._reader.is_object else ("body",)
+            ) from None
         except UnicodeDecodeError:
             raise HTTPException(422, "The body is not UTF-8.") from None
         except RecursionError:
