@@ -75,6 +75,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.ingestion
 	$(BIN)/python -m benchmarks.otlp
 	$(BIN)/python -m benchmarks.reading
+	$(BIN)/python -m benchmarks.pages
 
 # ONLY="binary pairs" simulates the shapes whose names contain one of the words, and no monitors.
 calibration: .venv/.dev ## Simulate how often verdicts and monitors err, and what they find

@@ -106,6 +106,7 @@ from shared.contracts.record import Part, Purpose, Record
 from shared.contracts.response import Ending, Response, Step, Usage
 from shared.contracts.round_evidence import (
     RoundEvidence,
+    evidence_fields,
     evidence_in,
     increments_in,
     round_evidence,

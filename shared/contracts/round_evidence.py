@@ -4,13 +4,15 @@ import binascii
 import lzma
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
-from shared.contracts.columns import columns_of, fields_in
+from shared.contracts.columns import Column, columns_of, fields_in
+from shared.contracts.comparison import Comparison
 from shared.contracts.evidence import Evidence, Increment
 from shared.contracts.identity import RecordId
 from shared.contracts.mistakes import first_mistake
@@ -112,6 +114,52 @@ def evidence_in(records: Iterable[RoundEvidence]) -> Iterator[Evidence]:
         yield from _unpacked(EVIDENCE, each, each.evidence)
 
 
+def evidence_fields(
+    records: Iterable[RoundEvidence], names: Collection[str], only: Container[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return some fields of the evidence of some comparisons, by their keys, as they are written.
+
+    What is not asked for is not even read: most of a round are counts, which add up to evidence and
+    are shown to nobody. A field that is null or its default may be left out.
+
+    Raises
+    ------
+    UndecodableError
+        A record is no such thing, or more than any round has.
+    """
+    written: Column | None = None
+    keys: list[str] = []
+    for each in records:
+        columns = _columns(each)
+        if columns is None:
+            for one in evidence_in([each]):
+                if one.comparison_key in only:
+                    yield one.comparison_key, one.model_dump(include=set(names))
+            continue
+        header = each.model_dump(include=set(HEADER & set(names)))
+        with _as_undecodable(each):
+            if columns["comparison"] != written:  # those of two rounds are mostly the same
+                written = columns["comparison"]
+                found = fields_in({"comparison": written}, each.comparisons)
+                keys = [Comparison.model_validate(one["comparison"]).key for one in found]
+            some = {name: columns[name] for name in names if name in columns}
+            rows = list(zip(keys, fields_in(some, each.comparisons), strict=True))
+        yield from ((key, header | row) for key, row in rows if key in only)
+
+
+def _columns(record: RoundEvidence) -> dict[str, Column] | None:
+    """Return the columns of a record's evidence; None where it has lines instead."""
+    with _as_undecodable(record):
+        packed = b64decode(record.evidence, validate=True)
+        if not packed.startswith(XZ):
+            return None
+        content = _unpacked_bytes(packed, in_columns=True)
+        if content is None or record.comparisons > MOST_COMPARISONS:
+            raise UndecodableError(f"The record {record.id} holds more than a round can have.")
+        columns: dict[str, Column] = from_json(content)
+        return columns
+
+
 def _unpacked(adapter: TypeAdapter[list[C]], record: RoundEvidence, text: str) -> list[C]:
     """Read what a record holds, each with what all have in common.
 
@@ -120,7 +168,7 @@ def _unpacked(adapter: TypeAdapter[list[C]], record: RoundEvidence, text: str) -
     UndecodableError
         It is no such thing, or more than any round has.
     """
-    try:
+    with _as_undecodable(record):
         packed = b64decode(text, validate=True)
         in_columns = packed.startswith(XZ)
         content = _unpacked_bytes(packed, in_columns=in_columns)
@@ -131,6 +179,13 @@ def _unpacked(adapter: TypeAdapter[list[C]], record: RoundEvidence, text: str) -
         header = record.model_dump(include=set(HEADER))
         found = fields_in(from_json(content), record.comparisons)
         return adapter.validate_python([header | each for each in found])
+
+
+@contextmanager
+def _as_undecodable(record: RoundEvidence) -> Iterator[None]:
+    """Say of a record that cannot be read what is wrong with it."""
+    try:
+        yield
     except (binascii.Error, zlib.error, lzma.LZMAError) as error:
         raise UndecodableError(f"The record {record.id} is not compressed: {error}.") from None
     except ValidationError as error:

@@ -137,5 +137,5 @@ def test_on_paper_the_pages_own_pictures_stand(page: Any) -> None:
 def test_charts_that_cannot_be_read_leave_the_pages_own_pictures(page: Any, address: str) -> None:
     page.route("**/charts.json*", lambda route: route.fulfill(status=200, body="[]"))
     page.goto(MONITOR)
-    page.wait_for_load_state("networkidle")
+    page.wait_for_selector("[data-charts].without-charts, [data-charts]")
     assert page.locator("[data-comparison] figure svg:visible").count() == 8

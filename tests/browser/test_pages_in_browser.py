@@ -118,7 +118,6 @@ def test_without_script_the_numbers_are_there(opened: Any, path: str) -> None:
 
 def served_words(page: Any) -> str:
     """Return what the gateway wrote on a page, without what scripts add or draw anew."""
-    page.wait_for_load_state("networkidle")
     page.evaluate(
         "document.querySelectorAll('figure, .explored, .tools, [data-together], .live')"
         ".forEach(each => each.remove())"

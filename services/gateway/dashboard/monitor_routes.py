@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 from services.gateway.auth import Tokens
 from services.gateway.dashboard.chart_data import ChartColumns, chart_columns
 from services.gateway.dashboard.charts import evidence_chart, gap_chart
+from services.gateway.dashboard.live_numbers import live_monitor
 from services.gateway.dashboard.monitor_tables import (
     accounts_table,
     evidence_table,
@@ -21,7 +22,7 @@ from services.gateway.dashboard.monitor_titles import RANGES, in_time, titles_of
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.rendering import csv_file, page
-from services.gateway.dashboard.static_files import MONITOR_CHARTS, UPLOT, UPLOT_STYLE
+from services.gateway.dashboard.static_files import LIVE, MONITOR_CHARTS, UPLOT, UPLOT_STYLE
 from services.gateway.monitors.evidence_views import EvidenceView
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.views import History
@@ -40,10 +41,13 @@ def monitor_page_routes(
     router = APIRouter(dependencies=[Depends(tokens.signed_in)])
     page_forms = forms_with(tokens)
 
-    def histories_in(name: str, span: str, *, traffic: bool) -> list[History]:
+    def timed(found: Sequence[History], name: str, span: str, *, traffic: bool) -> list[History]:
         windows = monitors.windows(name, MOST_WINDOWS_IN_TIME) if traffic else []
         length = RANGES.get(span)
-        return in_time(monitors.histories(name), windows, now() - length if length else None)
+        return in_time(found, windows, now() - length if length else None)
+
+    def drawn_in(name: str, chosen: Sequence[str], span: str, *, traffic: bool) -> list[History]:
+        return timed(monitors.drawn(name, chosen), name, span, traffic=traffic)
 
     @router.get("/monitors/{name}")
     def show_monitor(
@@ -56,13 +60,14 @@ def monitor_page_routes(
     ) -> HTMLResponse:
         view = monitors.show(name)
         titles = titles_of(monitors.monitor(name).plan)
-        histories = histories_in(name, span, traffic=view.accounts is not None)
-        drawn = _chosen(histories, comparison)
+        chosen = _chosen(view.evidence, comparison)
+        drawn = drawn_in(name, chosen, span, traffic=view.accounts is not None)
         windows = monitors.windows(name, MOST_WINDOWS) if view.accounts else []
         evidence = sorted(view.evidence, key=_by_urgency)
         shown = page(
             "monitor.html",
-            scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS),
+            scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS, LIVE),
+            shape=live_monitor(view.stand).shape,
             charts_at=_charts_address(name, comparison, span),
             forms=forms,
             reload_s=RELOAD_S if live else None,
@@ -77,7 +82,7 @@ def monitor_page_routes(
                 for each in drawn
                 for title in [titles.get(each.comparison, each.comparison)]
             ],
-            total=len(histories),
+            total=len(view.evidence),
             comparison=comparison,
             span=span,
             spans=list(RANGES),
@@ -89,13 +94,10 @@ def monitor_page_routes(
 
     @router.get("/monitors/{name}/charts.json")
     def read_charts(name: str, comparison: str = "", span: str = "") -> list[ChartColumns]:
-        plan = monitors.monitor(name).plan
-        histories = histories_in(name, span, traffic=plan.traffic is not None)
-        titles = titles_of(plan)
-        return [
-            chart_columns(each, titles.get(each.comparison, each.comparison))
-            for each in _chosen(histories, comparison)
-        ]
+        view, titles = monitors.show(name), titles_of(monitors.monitor(name).plan)
+        chosen = _chosen(view.evidence, comparison)
+        drawn = drawn_in(name, chosen, span, traffic=view.accounts is not None)
+        return [chart_columns(each, titles.get(each.comparison, each.comparison)) for each in drawn]
 
     @router.get("/monitors/{name}/alarms")
     def show_alarms(name: str, forms: Annotated[PageForms, Depends(page_forms)]) -> HTMLResponse:
@@ -119,7 +121,8 @@ def monitor_page_routes(
     @router.get("/monitors/{name}/history.csv")
     def download_history(name: str, span: str = "") -> Response:
         monitor = monitors.monitor(name)
-        histories = histories_in(name, span, traffic=monitor.plan.traffic is not None)
+        traffic = monitor.plan.traffic is not None
+        histories = timed(monitors.histories(name), name, span, traffic=traffic)
         return csv_file(history_table(histories, titles_of(monitor.plan)), "history")
 
     return router
@@ -131,10 +134,15 @@ def _charts_address(name: str, comparison: str, span: str) -> str:
     return f"/monitors/{quote(name)}/charts.json?{asked}"
 
 
-def _chosen(histories: Sequence[History], comparison: str) -> list[History]:
+def _chosen(evidence: Sequence[EvidenceView], comparison: str) -> list[str]:
     """Return the comparison that is asked for, or those with the most evidence."""
-    wanted = [each for each in histories if each.comparison == comparison]
-    return wanted or list(histories[:MOST_CHARTS])
+    keys = [each.comparison for each in sorted(evidence, key=_by_evidence)]
+    return [comparison] if comparison in keys else keys[:MOST_CHARTS]
+
+
+def _by_evidence(evidence: EvidenceView) -> tuple[float, str]:
+    """Return what comparisons are drawn by: how near they have been to an alarm."""
+    return -evidence.log_supremum / evidence.bound, evidence.comparison
 
 
 def _by_urgency(evidence: EvidenceView) -> tuple[bool, float]:

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from services.gateway.auth import Tokens
 from services.gateway.callers import Caller
+from services.gateway.dashboard.live_numbers import live_overview
 from services.gateway.dashboard.operation_tables import (
     audit_table,
     extractors_table,
@@ -19,6 +20,7 @@ from services.gateway.dashboard.operation_tables import (
 )
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.rendering import csv_file, page
+from services.gateway.dashboard.static_files import LIVE
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.queries import RunQueries
 from shared.contracts.access import Right
@@ -42,15 +44,18 @@ def operation_routes(
 
     @router.get("/")
     def show_overview(*, live: bool = False) -> HTMLResponse:
-        latest = runs.latest(MOST_RUNS)
+        latest, statuses = runs.latest(MOST_RUNS), monitors.statuses()
+        standing = overview.status.standing()
         return page(
             "overview.html",
+            scripts=(LIVE,),
+            shape=live_overview(latest, statuses, (each.id for each in standing)).shape,
             reload_s=RELOAD_S if live else None,
             live=live,
-            alarms=overview.status.standing(),
+            alarms=standing,
             changes=overview.status.changes(),
             troubles=overview.status.troubles(),
-            monitors=monitors.statuses(),
+            monitors=statuses,
             runs=runs_table(latest, overview.spent(latest)),
             now=now(),
         )

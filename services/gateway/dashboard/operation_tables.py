@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
+from services.gateway.dashboard.live_numbers import run_place, state_words
 from services.gateway.dashboard.page_tables import (
     PageCell,
     PageColumn,
@@ -50,13 +51,16 @@ def runs_table(runs: Iterable[RunProgress], spent: Mapping[str, RunSpent]) -> Pa
     rows = []
     for each in runs:
         cost = spent.get(each.run_id)
-        state = f"{each.stand}, {len(each.paused)} paused" if each.paused else each.stand.value
         rows.append(
             (
                 words_cell(each.suite, href=f"/runs/{each.run_id}", note=each.run_id[:12]),
                 words_cell(", ".join(each.targets)),
-                words_cell(state, chip="raised" if each.paused else "calm"),
-                number_cell(each.responses),
+                words_cell(
+                    state_words(each),
+                    chip="raised" if each.paused else "calm",
+                    live=run_place(each.run_id, "state"),
+                ),
+                number_cell(each.responses, live=run_place(each.run_id, "answers")),
                 number_cell(each.probes),
                 number_cell(cost.tokens if cost else None),
                 number_cell((cost.cost or None) if cost else None),

@@ -32,6 +32,8 @@ class PageCell:
     """The kind of chip the text stands in."""
     note: str | None = None
     """One line more, in small."""
+    live: str | None = None
+    """The place whose number it shows, where that is kept up to date."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +48,23 @@ class PageTable:
 
 
 def words_cell(
-    text: str, *, href: str | None = None, chip: str | None = None, note: str | None = None
+    text: str,
+    *,
+    href: str | None = None,
+    chip: str | None = None,
+    note: str | None = None,
+    live: str | None = None,
 ) -> PageCell:
     """Return a cell with words."""
-    return PageCell(text, text, href, chip, note)
+    return PageCell(text, text, href, chip, note, live)
 
 
-def number_cell(value: float | int | None, *, href: str | None = None) -> PageCell:
+def number_cell(
+    value: float | int | None, *, href: str | None = None, live: str | None = None
+) -> PageCell:
     """Return a cell with a number; a count stands in full, the undefined is never 0."""
     text = f"{value:,}" if isinstance(value, int) else number(value)
-    return PageCell(text, value, href)
+    return PageCell(text, value, href, live=live)
 
 
 def csv_of(table: PageTable) -> str:

@@ -16,6 +16,7 @@ from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.answer_routes import answer_routes
 from services.gateway.dashboard.comparison_routes import comparison_routes
 from services.gateway.dashboard.label_routes import LabelPages, label_page_routes
+from services.gateway.dashboard.live_routes import LiveQueries, live_routes
 from services.gateway.dashboard.monitor_routes import monitor_page_routes
 from services.gateway.dashboard.operation_routes import operation_routes
 from services.gateway.dashboard.overview_queries import OverviewQueries
@@ -55,6 +56,8 @@ def page_routes(
     router.include_router(_api_routes(tokens))
     platform = operation_routes(sources.overview, sources.runs, sources.monitors, tokens, now)
     router.include_router(platform)
+    live = LiveQueries(sources.runs, sources.monitors, sources.overview)
+    router.include_router(live_routes(live, tokens))
     router.include_router(comparison_routes(sources.runs, tokens))
     router.include_router(action_routes(actions, tokens))
     router.include_router(monitor_page_routes(sources.monitors, sources.overview, tokens, now))

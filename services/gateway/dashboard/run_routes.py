@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 from services.gateway.auth import Tokens
 from services.gateway.dashboard.comparison_matrix import matrices_of
 from services.gateway.dashboard.group_plots import forest_of, spreads_of
+from services.gateway.dashboard.live_numbers import live_run
 from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.page_tables import PageTable
 from services.gateway.dashboard.rendering import csv_file, page
@@ -20,7 +21,7 @@ from services.gateway.dashboard.run_tables import (
     errors_table,
     groups_table,
 )
-from services.gateway.dashboard.static_files import GROUP_ROWS
+from services.gateway.dashboard.static_files import GROUP_ROWS, LIVE
 from services.gateway.labels.correction_words import correction_sentences
 from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.views import SampleProgress
@@ -70,7 +71,8 @@ def run_page_routes(
         )
         shown = page(
             "run.html",
-            scripts=(GROUP_ROWS,),
+            scripts=(GROUP_ROWS,) if progress.ended else (GROUP_ROWS, LIVE),
+            shape=live_run(progress).shape,
             forms=forms,
             reload_s=RELOAD_S if live and not progress.ended else None,
             live=None if progress.ended else live,

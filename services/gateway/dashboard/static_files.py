@@ -10,7 +10,7 @@ from services.gateway import dashboard
 from shared.errors import NotFoundError
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"
-MONITOR_CHARTS, GROUP_ROWS = "monitor-charts.js", "group-rows.js"
+MONITOR_CHARTS, GROUP_ROWS, LIVE = "monitor-charts.js", "group-rows.js", "live.js"
 SCRIPT, STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 MEDIA_TYPES = {
     UPLOT: SCRIPT,
@@ -18,6 +18,7 @@ MEDIA_TYPES = {
     "uplot-1.6.32.LICENSE.txt": "text/plain; charset=utf-8",
     MONITOR_CHARTS: SCRIPT,
     GROUP_ROWS: SCRIPT,
+    LIVE: SCRIPT,
 }
 
 

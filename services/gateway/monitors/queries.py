@@ -1,14 +1,15 @@
 """Monitors as the store has them: their state, evidence and alarms."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from services.gateway.monitors.evidence_views import evidence_view
 from services.gateway.monitors.stored_monitors import StoredMonitor, stored_monitors
 from services.gateway.monitors.views import (
+    MOMENT_FIELDS,
     AlarmView,
     History,
     MonitorStatus,
@@ -16,6 +17,7 @@ from services.gateway.monitors.views import (
     TwinAnswer,
     TwinsView,
     histories_of,
+    history_from,
     rounds_shown,
     twin_answer,
 )
@@ -30,6 +32,7 @@ from shared.contracts import (
     Response,
     Round,
     RoundEvidence,
+    evidence_fields,
     evidence_in,
     standing_of,
     window_at,
@@ -77,6 +80,11 @@ class MonitorQueries:
         flagged = {each.monitor.name: sum(next(flags) for _ in each.evidence) for each in live}
         return [_status(each, flagged.get(each.monitor.name, 0)) for each in found]
 
+    def status(self, name: str) -> MonitorStatus:
+        """Return the status of one monitor, without what stands out."""
+        [found] = stored_monitors(self._store, [self.monitor(name)])
+        return _status(found, 0)
+
     def show(self, name: str) -> MonitorView:
         """Return everything the API shows of a monitor."""
         monitor = self.monitor(name)
@@ -105,6 +113,25 @@ class MonitorQueries:
         read = self._store.records.read
         found = (each for one in rounds for each in read(RoundEvidence, run_id=one.run_id))
         return histories_of(evidence_in(found))
+
+    def drawn(self, name: str, comparisons: Sequence[str]) -> list[History]:
+        """Return the evidence of some comparisons over the same rounds, in the order given.
+
+        A picture shows few comparisons; of the others nothing is read.
+        """
+        monitor = self.monitor(name)
+        most = rounds_shown(len(monitor.plan.watched))
+        rounds = self._store.rounds.latest(Round, monitor, most)
+        parts = self._store.records.of_runs(RoundEvidence, (each.run_id for each in rounds))
+        found: dict[str, list[dict[str, Any]]] = {each: [] for each in comparisons}
+        for key, fields in evidence_fields(parts, MOMENT_FIELDS, found.keys()):
+            found[key].append(fields)
+        tolerances = {each.key: each.watched.tolerance for each in monitor.plan.watched}
+        return [
+            history_from(key, tolerances.get(key, 0.0), fields)
+            for key, fields in found.items()
+            if fields
+        ]
 
     def windows(
         self, name: str, last: Annotated[int, Field(ge=1, le=MAX_WINDOWS)] = 100

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -148,6 +149,20 @@ def _moment(evidence: Evidence) -> HistoryPoint:
     names = HistoryPoint.model_fields.keys() - {"test"}
     test = evidence.test.number if evidence.test else None
     return HistoryPoint(**{name: getattr(evidence, name) for name in names}, test=test)
+
+
+MOMENT_FIELDS = frozenset(HistoryPoint.model_fields)
+"""Of evidence."""
+
+
+def history_from(comparison: str, tolerance: float, fields: Iterable[dict[str, Any]]) -> History:
+    """Return a history from fields of evidence as they are kept."""
+    moments = [
+        HistoryPoint.model_validate({**each, "test": (each.get("test") or {}).get("number")})
+        for each in fields
+    ]
+    in_order = sorted(moments, key=lambda point: point.round)
+    return History(comparison=comparison, tolerance=tolerance, moments=in_order)
 
 
 def rounds_shown(comparisons: int) -> int:

@@ -205,6 +205,9 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/monitors/{name}/comparisons.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/history.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/charts.json"): Asked(READ, page=True, names=True),
+    ("GET", "/monitors/{name}/events"): Asked(READ, page=True, names=True, follows=True),
+    ("GET", "/runs/{run_id}/events"): Asked(READ, page=True, names=True, follows=True),
+    ("GET", "/events"): Asked(READ, page=True, follows=True),
     ("GET", "/compare"): Asked(
         READ, path="/compare?before={run_id}&after={run_id}", page=True, names=True
     ),

@@ -17,6 +17,7 @@ from shared.contracts import (
     Stretch,
     WatchedFeature,
     WatchedPair,
+    evidence_fields,
     evidence_in,
     increments_in,
     round_evidence,
@@ -101,6 +102,20 @@ def test_columns_keep_every_kind_of_field_and_what_only_some_have() -> None:
     assert list(increments_in(records)) == increments
 
 
+def test_some_fields_of_some_comparisons_are_read_as_the_whole_is() -> None:
+    increments, evidence = of(30)
+    [record] = round_evidence(increments, evidence)
+    older = record.model_copy(update={"evidence": in_lines(evidence)})
+    wanted = {each.comparison_key for each in evidence[3:7]}
+    expected = [(e.comparison_key, e.round, e.units, e.gap) for e in evidence[3:7]]
+    names = {"round", "units", "gap", "test"}
+    for each in ([record], [record, record], [older]):
+        found = list(evidence_fields(each, names, wanted))
+        read = [(k, f["round"], f["units"], Estimate.model_validate(f["gap"])) for k, f in found]
+        assert read == expected * len(each)
+        assert all("counts" not in fields for _, fields in found)
+
+
 def packed(columns: str) -> str:
     return b64encode(lzma.compress(columns.encode())).decode()
 
@@ -130,3 +145,5 @@ def test_what_is_no_evidence_is_refused_in_a_sentence(text: str, said: str) -> N
     record = make_round_evidence().model_copy(update={"evidence": text})
     with pytest.raises(UndecodableError, match=said):
         list(evidence_in([record]))
+    with pytest.raises(UndecodableError):
+        list(evidence_fields([record], {"units", "counts", "change"}, set()))

@@ -1,0 +1,124 @@
+"""Pages that stay up to date while somebody looks, in a real Chromium."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.contracts import ExtractorPin, Suite, SuiteProbe, probes_of
+from shared.runtime.web import web_server
+from shared.store import Store, migrate
+from tests.support.api import api_on
+from tests.support.browsed_platform import chromium_path
+from tests.support.records import AT, make_response, make_run
+
+SUITE = Suite(
+    name="growing",
+    extractors=("words",),
+    probes=tuple(
+        SuiteProbe(key=f"{n}", prompt=f"{n}?", set=f"s{n}", groups={"of": "a"}) for n in range(9)
+    ),
+)
+RUN = make_run(
+    suite=SUITE.name, suite_hash=SUITE.hash, extractors=(ExtractorPin(name="words", version="1"),)
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    migrate(url)
+    with Store.open(url) as found:
+        found.suites.keep(SUITE, AT)
+        found.records.write([RUN])
+        yield found
+
+
+@pytest.fixture
+def address(store: Store) -> Iterator[str]:
+    """Serve from a thread of its own: the browser's driver blocks this one."""
+    started, stop = threading.Event(), threading.Event()
+    ports: list[int] = []
+
+    async def serve() -> None:
+        async with web_server(api_on(store), "127.0.0.1", 0) as port:
+            ports.append(port)
+            started.set()
+            await asyncio.to_thread(stop.wait)
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    assert started.wait(60)
+    yield f"http://127.0.0.1:{ports[0]}"
+    stop.set()
+    thread.join()
+
+
+@pytest.fixture
+def page(address: str) -> Iterator[Any]:
+    path = chromium_path()
+    if path is None:
+        pytest.skip("no browser: neither chromium nor google-chrome is installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser.new_context(base_url=address).new_page()
+        browser.close()
+
+
+def answer(store: Store, until: int) -> None:
+    probes = list(probes_of(RUN, SUITE, RUN.at))
+    store.records.write([make_response(probe=each) for each in probes[:until]])
+
+
+def shows(place: Any, text: str) -> None:
+    """Wait until a place shows a text."""
+    from playwright.sync_api import expect
+
+    expect(place).to_have_text(text, timeout=30_000)
+
+
+def test_answers_of_a_run_are_counted_while_somebody_looks(page: Any, store: Store) -> None:
+    page.goto(f"/runs/{RUN.id}")
+    page.get_by_role("button", name="Stop").wait_for()
+    place = page.locator("[data-live=answers]")
+    assert place.inner_text() == "0"
+    answer(store, 4)
+    shows(place, "4")
+    assert page.locator(".live [role=status]").text_content() == "running, 0 of 9 answers"
+    assert page.locator(".notice:visible").count() == 0  # only numbers have changed
+
+
+def test_the_overview_counts_too_and_says_when_there_is_another_run(
+    page: Any, store: Store
+) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Stop").wait_for()
+    answer(store, 5)
+    shows(page.locator("[data-live^='answers of']"), "5")
+    store.records.write([make_run(suite=SUITE.name, suite_hash=SUITE.hash, nonce="another")])
+    page.get_by_role("link", name="Load this page anew").click()
+    assert page.locator("[data-live^='answers of']").count() == 2
+
+
+def test_whoever_stops_it_has_the_page_as_it_was(page: Any, store: Store) -> None:
+    page.goto(f"/runs/{RUN.id}")
+    page.get_by_role("button", name="Stop").click()
+    assert page.get_by_role("link", name="Keep up to date").is_visible()
+    answer(store, 3)
+    other = page.context.new_page()
+    other.goto("/")
+    other.goto(f"/runs/{RUN.id}")
+    shows(other.locator("[data-live=answers]"), "3")
+    assert page.locator("[data-live=answers]").inner_text() == "0"
+
+
+def test_where_no_more_connections_are_taken_the_page_stays_as_it_is(page: Any) -> None:
+    page.route("**/events", lambda route: route.fulfill(status=503, body="{}"))
+    page.goto(f"/runs/{RUN.id}")
+    page.wait_for_event("requestfinished", lambda each: each.url.endswith("/events"))
+    assert page.get_by_role("link", name="Keep up to date").is_visible()
