@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import starmap
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -11,6 +13,12 @@ from shared.contracts import Features, Probe, Response, SuiteProbe
 ANY_REASON = "any"
 MOST_CHARACTERS = 1100
 """A dimension and a group, each as long as it may be."""
+
+
+@lru_cache(maxsize=10_000)
+def _as_sent(name: str, value: str | float) -> str:
+    """Return a field of a query; those of a large matrix are thousands of times the same."""
+    return urlencode({name: value})
 
 
 class AnswerFilter(BaseModel):
@@ -57,7 +65,8 @@ class AnswerFilter(BaseModel):
     def query(self, **changes: str | float | None) -> str:
         """Return the filter as the query of an address, with some fields changed."""
         fields = {**self.model_dump(), **changes}
-        return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
+        given = (item for item in fields.items() if item[1] not in ("", None))
+        return "&".join(starmap(_as_sent, given))
 
     def fits_groups(self, item: SuiteProbe | Probe) -> bool:
         """Tell whether a question is about the wanted group, and of the wanted set."""

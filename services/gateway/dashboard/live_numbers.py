@@ -50,8 +50,8 @@ def live_overview(
 ) -> LiveNumbers:
     """Return the numbers of the overview; `alarms` are the ids of those that stand."""
     standing = sorted(alarms)
-    numbers = {run_place(each.run_id, "state"): state_words(each) for each in runs}
-    numbers |= {run_place(each.run_id, "answers"): f"{each.responses:,}" for each in runs}
+    numbers = {run_key(each.run_id, "state"): state_words(each) for each in runs}
+    numbers |= {run_key(each.run_id, "answers"): f"{each.responses:,}" for each in runs}
     numbers |= {f"rounds of {each.name}": str(each.rounds) for each in monitors}
     answers = sum(each.responses for each in runs)
     return LiveNumbers(
@@ -62,7 +62,7 @@ def live_overview(
     )
 
 
-def run_place(run_id: str, what: str) -> str:
+def run_key(run_id: str, what: str) -> str:
     """Return the place of a run's number among those of many."""
     return f"{what} of {run_id}"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
-from services.gateway.dashboard.live_numbers import run_place, state_words
+from services.gateway.dashboard.live_numbers import run_key, state_words
 from services.gateway.dashboard.page_tables import (
     PageCell,
     PageColumn,
@@ -58,9 +58,9 @@ def runs_table(runs: Iterable[RunProgress], spent: Mapping[str, RunSpent]) -> Pa
                 words_cell(
                     state_words(each),
                     chip="raised" if each.paused else "calm",
-                    live=run_place(each.run_id, "state"),
+                    live=run_key(each.run_id, "state"),
                 ),
-                number_cell(each.responses, live=run_place(each.run_id, "answers")),
+                number_cell(each.responses, live=run_key(each.run_id, "answers")),
                 number_cell(each.probes),
                 number_cell(cost.tokens if cost else None),
                 number_cell((cost.cost or None) if cost else None),

@@ -90,7 +90,7 @@ def run_page_routes(
             groups=groups_table([chosen], run_id) if chosen else None,
             flagged=flagged,
             statements=STATEMENTS,
-            provenance=provenances.provenance(run_id),
+            provenance=provenances.behind(run_id, diagnoses),
         )
         return forms.kept_by(shown)
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from services.gateway.runs.queries import RunQueries
 from shared.contracts import (
+    Diagnosis,
     Probe,
     Response,
     Run,
@@ -86,8 +87,11 @@ class ProvenanceQueries:
         NotFoundError
             There is no such run.
         """
+        return self.behind(run_id, self._runs.diagnoses(run_id))
+
+    def behind(self, run_id: str, diagnoses: Sequence[Diagnosis]) -> RunProvenance:
+        """Return the same for who has read the run's findings already."""
         run = self._runs.run(run_id)
-        diagnoses = self._runs.diagnoses(run_id)
         outline = self._store.suites.outline(run.suite_hash)
         planned = PlannedProbes(self._store.suites, outline, run) if outline else None
         spent = self._store.calls.spending([run.id]).get(run.id)
