@@ -32,7 +32,7 @@ RUN install-locked --project
 # hadolint ignore=DL3006
 FROM ${BASE}
 ARG SERVICE
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="biaswatch-${SERVICE}" \
       org.opencontainers.image.description="Measures social bias in large language models: the ${SERVICE}." \

@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -155,6 +155,9 @@ site: .venv/.dev .venv-site/.installed ## Build the documentation as a site in b
 
 test-deploy: .venv/.dev .venv-deploy/.installed .venv-api/.installed site ## Check what deploys, the site, and the API by a fuzzer and a generated client
 	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest tests/deploy tests/api tests/site
+
+release: .venv/.dev site ## Build wheel, chart, site and images, check them, publish nothing
+	$(BIN)/python -m tools.release
 
 .venv-otlp/%/.installed: .venv/bin/uv tests/otlp_clients/requirements_%.txt
 	$(PYTHON) -m venv .venv-otlp/$*

@@ -1,4 +1,4 @@
-"""The page about adding an extractor is followed to the letter, and so is its Node example."""
+"""The page about adding an extractor is followed to the letter; so are examples it names."""
 
 import json
 import os
@@ -119,3 +119,20 @@ def test_the_node_example_conforms(command: CommandLine, tmp_path: Path) -> None
         finally:
             node.terminate()
             assert node.wait(30) == 0
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="there is no go here")
+def test_the_go_example_conforms(command: CommandLine, tmp_path: Path) -> None:
+    program = tmp_path / "asking"
+    build = ["go", "build", "-o", str(program), "."]
+    built = subprocess.run(build, cwd=ROOT / "examples" / "go", capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    with command.up():
+        serving = subprocess.Popen([program], env={**os.environ, "NATS_URL": command.bus()})
+        try:
+            until(lambda: "asking" in listed(command))
+            said = command("extractors", "test", "asking")
+            assert said.returncode == 0, said.stdout
+        finally:
+            serving.terminate()
+            serving.wait()

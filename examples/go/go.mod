@@ -1,0 +1,3 @@
+module biaswatch-asking
+
+go 1.19

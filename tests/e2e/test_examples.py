@@ -1,0 +1,51 @@
+"""The examples of a gate in CI run as a team runs them, and stop what they are to stop."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(("target", "failed"), [("biased", ["race"]), ("unbiased", [])])
+def test_the_gate_fails_for_the_group_that_is_treated_differently_and_no_other(
+    tmp_path: Path, target: str, failed: list[str]
+) -> None:
+    (tmp_path / "suites").symlink_to(ROOT / "suites")
+    (tmp_path / "test_hiring.py").symlink_to(ROOT / "examples" / "ci-gate" / "test_hiring.py")
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_hiring.py",
+         "--biaswatch-target", f"simulator:{target}", "--rootdir", str(tmp_path)],
+        cwd=tmp_path, capture_output=True, text=True,
+        env={**os.environ, "BIASWATCH_STATE_DIR": str(tmp_path / "state")},
+    )  # fmt: skip
+    assert ran.returncode == bool(failed), ran.stdout + ran.stderr
+    said = "FAILED test_hiring.py::test_ratings_do_not_differ[groups."
+    stopped = [line.removeprefix(said).partition("]")[0] for line in ran.stdout.splitlines()
+               if line.startswith(said)]  # fmt: skip
+    assert stopped == failed
+    if failed:
+        assert "black against white" in ran.stdout
+
+
+def test_the_workflow_runs_what_the_gate_needs() -> None:
+    workflow = yaml.safe_load((ROOT / "examples" / "github" / "bias.yml").read_text())
+    [job] = workflow["jobs"].values()
+    runs = [step["run"] for step in job["steps"] if "run" in step]
+    assert any("pytest" in each and "--biaswatch-target" in each for each in runs)
+
+
+def test_every_example_is_in_the_table_of_examples_and_what_tries_it_is_there() -> None:
+    table = (ROOT / "examples" / "README.md").read_text()
+    there = {
+        path.name for path in (ROOT / "examples").iterdir()
+        if path.name not in {"README.md", "__pycache__", ".ipynb_checkpoints"}
+    }  # fmt: skip
+    assert {name for name in there if f"({name}" not in table} == set()
+    tried = [word for word in table.split("`") if word.startswith("tests/")]
+    assert tried
+    assert [each for each in tried if not (ROOT / each).exists()] == []
