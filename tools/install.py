@@ -1,4 +1,4 @@
-"""Install one extra into .venv from the lock, honouring what the machine configures for pip."""
+"""Install extras into .venv from the lock, honouring what the machine configures for pip."""
 
 import os
 import re
@@ -64,14 +64,20 @@ def _name(line: str) -> str:
     return re.split("[= ]", line, maxsplit=1)[0]
 
 
-def main(extra: str) -> int:
-    """Install what the extra needs, then the project itself on top of it."""
+def main(extras: str) -> int:
+    """Install what the extras need (`laptop,extras`), then the project itself on top of it."""
     pip = [".venv/bin/python", "-m", "pip", "config", "list"]
     listing = subprocess.run(pip, capture_output=True, text=True, check=True).stdout
     environment = uv_environment(pip_settings(listing), dict(os.environ))  # noqa: TID251
     uv = [".venv/bin/uv", "pip"]
     needs = [*uv, "compile", "--quiet", "--no-header", "--no-annotate", "--python-version", "3.11"]
-    needs += ["--universal", "--extra", extra, "--constraints", LOCK, "pyproject.toml"]
+    needs += [
+        "--universal",
+        *(f"--extra={each}" for each in extras.split(",")),
+        "--constraints",
+        LOCK,
+        "pyproject.toml",
+    ]
     install = [*uv, "install", "--quiet", "--compile-bytecode", "--python", ".venv/bin/python"]
     found = subprocess.run(needs, env=environment, capture_output=True, text=True, check=False)
     if found.returncode:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from biaswatch.readers.parquet_files import read_parquet
 from shared.errors import UsageError
 from shared.files import json_lines_of_file
 
@@ -104,6 +103,8 @@ def _json_lines(path: Path) -> pd.DataFrame:
 
 
 def _parquet(path: Path) -> pd.DataFrame:
+    from biaswatch.readers.parquet_files import read_parquet  # its library is an extra
+
     frame: pd.DataFrame = read_parquet(path, MOST_COLUMNS, MOST_CELLS).to_pandas()
     return frame
 

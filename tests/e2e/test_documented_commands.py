@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from biaswatch.readers.suites import load_suite
 from tests.support.commands import CommandLine
 from tests.support.documented_commands import (
     ROOT,
@@ -53,15 +54,26 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
         with command.up():
             for repeats in ("1", "2"):
                 ran = command(
-                    "run", "suites/countries", "--target", "simulator:biased",
+                    "run", "small.json", "--target", "simulator:biased",
                     "--target", "simulator:unbiased", "--repeats", repeats,
                 )  # fmt: skip
                 assert ran.returncode == 0, ran.stderr
             yield command
 
 
+def _write_small_suite(path: Path) -> None:
+    """Write a tenth of the suite of countries: sets, keywords and baseline texts as it has them."""
+    whole = load_suite(ROOT / "suites" / "countries")
+    sets = list(dict.fromkeys(each.set for each in whole.probes))[:8]
+    kept = [each for each in whole.probes if each.set in sets][: 8 * 12]
+    about = whole.model_dump(mode="json", include={"name", "extractors", "features"})
+    probes = [each.model_dump(mode="json", exclude_defaults=True) for each in kept]
+    path.write_text(json.dumps({**about, "probes": probes}))
+
+
 def _write_files(folder: Path) -> None:
-    """Write the files that a reader has: a table, logs, a mapping."""
+    """Write the files that a reader has: a suite, a table, logs, a mapping."""
+    _write_small_suite(folder / "small.json")
     now = datetime.now(UTC)
     rows = ["name,rating,cv,race,score,prompt,twins"]
     rows += [f"{'ab'[n % 2]},{2 + n % 3},c{n},{'xy'[n % 2]},{n % 5},p{n},t{n // 2}"
