@@ -12,9 +12,11 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
+from services.diagnoser.handlers.monitor_metrics import MonitorMetrics
 from services.gateway.administration.commands import purge_texts
 from services.gateway.administration.requests import PurgeRequest
 from services.gateway.app import web_app
+from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.settings import GatewaySettings
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.redaction_file import redaction_of
@@ -33,6 +35,7 @@ from shared.contracts import (
 from shared.errors import ConfigurationError
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
+from shared.telemetry import UNWATCHED_ANSWERS
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import (
     AT,
@@ -141,7 +144,7 @@ async def test_the_past_of_a_system_that_nobody_watches_is_refused_and_leaves_no
 
 
 async def test_traffic_that_nobody_watches_is_refused_with_what_to_do(
-    api: httpx2.AsyncClient,
+    api: httpx2.AsyncClient, store: Store
 ) -> None:
     reply = await post(api)
     assert reply.status_code == 404
@@ -149,6 +152,28 @@ async def test_traffic_that_nobody_watches_is_refused_with_what_to_do(
     await watch(api)
     await api.post("/v1/monitors/support/pause", headers=RUNNER)
     assert (await post(api)).status_code == 404
+    monitor = MonitorQueries(store).monitor("support")
+    assert store.window_answers.accounts(monitor.monitor_id).refused == 1  # it is paused
+    [counted] = store.unwatched_answers.read()
+    assert (counted.source, counted.answers) == ("support", 1)  # and was not there before
+
+
+async def test_reply_api_status_page_and_metric_say_the_same_of_what_nobody_watches(
+    api: httpx2.AsyncClient, store: Store
+) -> None:
+    for batch in (5, 7):
+        answers = [{**ANSWER, "id": f"{batch}-{n}"} for n in range(batch)]
+        reply = await post(api, *answers)
+        assert f"These {batch} answers are counted as unwatched" in reply.json()["detail"]
+    [told] = (await api.get("/v1/unwatched", headers=READER)).json()
+    assert (told["source"], told["answers"]) == ("support", 12)
+    status = (await api.get("/v1/status", headers=READER)).json()
+    assert status["unwatched"] == {"support": 12}
+    page = (await api.get("/traffic", headers=READER)).text
+    [row] = [each for each in page.split("<tr") if "support" in each]
+    assert ">12<" in row
+    MonitorMetrics(store).look()
+    assert UNWATCHED_ANSWERS.labels("default", "support")._value.get() == 12
 
 
 @pytest.mark.parametrize(
