@@ -6,17 +6,11 @@ from collections.abc import Iterator
 from services.evaluator.domain.checks.compared_groups import OUTRIGHT, compared_groups
 from services.evaluator.domain.checks.comparison_words import (
     BAD,
-    COMPARATIVE,
-    COMPARING_VERB,
-    GAP,
     GOOD,
-    LEADING,
     LESS,
     NEGATED,
-    PRECISION,
     QUANTITY,
     STRATA,
-    THAN,
     WITHOUT,
 )
 from services.evaluator.domain.checks.denials import is_called_false
@@ -26,32 +20,6 @@ from services.evaluator.domain.checks.written_numbers import Unit
 from services.evaluator.domain.subjects import measure_of
 from shared.contracts import Subject
 
-_FORMS = (
-    re.compile(
-        rf"<g(?P<x>[01])>(?P<not>{GAP}){COMPARATIVE}(?P<what>[^;<]*?(?:<n\d+>[^;<]*?)?)\b{THAN}\s+{LEADING}<g(?P<y>[01])>"
-    ),
-    re.compile(
-        rf"<g(?P<x>[01])>(?P<not>{GAP})\b{COMPARING_VERB}\s+{LEADING}<g(?P<y>[01])>(?P<what>[^;<]*)"
-    ),
-    re.compile(
-        rf"{COMPARATIVE}(?P<what>[^;<]*?)\b(?:for|among|in|of|by"
-        rf"|with)\s+(?:the\s+)?<g(?P<x>[01])>[^;<]*?{THAN}\s+{LEADING}<g(?P<y>[01])>"
-    ),
-    re.compile(
-        rf"(?:compared\s+(?:with|to)|relative\s+to|in\s+(?:contrast"
-        rf"|comparison)\s+(?:with|to)|unlike|against|next\s+to"
-        rf"|beside)\s+(?:the\s+)?<g(?P<y>[01])>[^;<]*?,\s*(?:the\s+)?<g(?P<x>[01])>(?P<not>{GAP}){COMPARATIVE}(?P<what>[^;]*)"
-    ),
-    re.compile(rf"{COMPARATIVE}(?P<what>\s+)<g(?P<x>[01])>\s+than\s+(?:the\s+)?<g(?P<y>[01])>"),
-    re.compile(
-        rf"^(?:(?!<g).)*<g(?P<x>[01])>(?P<not>(?:(?!<g"
-        rf"|<m)[^;,])*?){COMPARATIVE}(?P<what>(?:(?!<g)[^;])*)$"
-    ),
-    re.compile(
-        rf"^(?:(?!<g).)*?(?<!<m:){COMPARATIVE}(?P<what>(?:(?!<g|<m)[^;])*?)\b(?:for|among"
-        rf"|in|by|with)\s+(?:the\s+)?<g(?P<x>[01])>(?:(?!<g).)*$"
-    ),
-)
 _OUTRIGHT = re.compile(
     r"^\W*(?:our\s+reading\s*:\s*)?<g[01]>\s+(?:less|more)\b|\bahead\s+of\s+<g|\bin\s+proportion\b"
 )
@@ -127,25 +95,6 @@ def _claims(wording: Wording, subject: Subject) -> Iterator[tuple[int, bool, boo
         number = wording.numbers[int(found["n"])]
         if number.unit is Unit.TIMES or number.unit is Unit.PLAIN:
             yield _turned(1 if number.value > 1 else -1, found, subject), False, False
-            return
-    for form in _FORMS:
-        for found in form.finditer(wording.pattern):
-            said = found.groupdict()
-            if said.get("y") == said["x"]:
-                continue
-            before = said.get("not") or ""
-            ahead = found.string[: found.start("comp")][-60:]
-            everything = f"{ahead} {found['comp']} {said.get('what') or ''}"
-            counts = not _IN_PROPORTION.search(wording.pattern) and (
-                form is _FORMS[4] or bool(_COUNTS.search(found["comp"]))
-            )
-            if not counts and not QUANTITY.search(everything):
-                continue
-            if PRECISION.search(before + (said.get("what") or "")[:40]) or "<m:" in before:
-                continue
-            more = -1 if _FEWER.search(found["comp"]) else 1
-            denied = bool(NEGATED.search(before[-40:]))
-            yield _turned(more, found, subject), denied, counts
             return
 
 

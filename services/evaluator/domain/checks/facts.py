@@ -58,6 +58,20 @@ class Fact:
             return number.rounds(shown) or number.rounds(abs(shown))
         return number.rounds(shown)
 
+    def may_be(self, number: WrittenNumber) -> bool:
+        """Whether a number could state this fact at any plausible rounding or scale."""
+        if self.matches(number):
+            return True
+        if self.role in {NumberRole.COUNT, NumberRole.TOTAL, NumberRole.LEAST}:
+            return number.about and number.unit is Unit.PLAIN and number.nears(self.value)
+        scaled = number.unit in {Unit.PERCENT, Unit.POINTS}
+        shown = (1.0, 100.0) if number.unit is Unit.PLAIN and not number.whole else (1.0,)
+        return any(
+            number.nears(sign * scale * self.value)
+            for scale in ((100.0,) if scaled else shown)
+            for sign in (1.0, -1.0)
+        )
+
 
 def facts_of(subject: Subject) -> tuple[Fact, ...]:
     """Return all that may be stated as a number of a subject, in the order of its measures."""

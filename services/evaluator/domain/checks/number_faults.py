@@ -1,10 +1,12 @@
 """Every number is bound to what its sentence says it is, and compared with the statistics."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
+from services.evaluator.domain.checks.number_bindings import NumberBinding, binding_of, rules_out
 from services.evaluator.domain.checks.number_owners import (
     group_of_number,
     listed,
@@ -40,6 +42,8 @@ class BoundNumber:
     roles: tuple[NumberRole, ...]
     measure: str | None
     group: int | None
+    binding: NumberBinding
+    """What its words leave possible where they say no more."""
     has: bool | None = None
     """Whether it counts cases with the outcome, or without; None where that is not said."""
     sign: str = "="
@@ -64,7 +68,10 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
             measure = _main_test(wording)
         group = groups[place] if place in groups else group_of_number(wording, place)
         has = has_outcome(wording.text[number.end : number.end + 60])
-        found.append(BoundNumber(number, roles, measure, group, has, sign))
+        binding = binding_of(wording, place, measures.get(place), has)
+        if place in groups:
+            binding = replace(binding, group=groups[place])
+        found.append(BoundNumber(number, roles, measure, group, binding, has, sign))
     return found
 
 
@@ -121,26 +128,69 @@ def number_faults(wording: Wording, facts: Sequence[Fact]) -> Iterator[tuple[str
     if cells := _cells(wording, facts):
         yield from cells
         return
-    for place in bound_numbers(wording):
-        if any(_agrees(place, fact, facts) for fact in facts):
+    bound = bound_numbers(wording)
+    yield from _pair_faults(bound, facts)
+    for place in bound:
+        if any(_agrees(place, fact, facts, Fact.may_be) for fact in facts):
             continue
-        said = " or ".join(_with_article(role.value) for role in place.roles)
-        others = [fact for fact in facts if fact.matches(place.number)]
-        if not others:
-            yield "number", f"The number {place.number.text} is in none of the statistics."
-        elif {NumberRole.LOW, NumberRole.HIGH} & set(place.roles) and others[0].role in {
-            NumberRole.LOW,
-            NumberRole.HIGH,
-        }:
-            yield (
-                "interval",
-                f"The number {place.number.text} is {others[0].label}, but stands elsewhere.",
-            )
-        else:
-            yield (
-                "place",
-                f"The number {place.number.text} is {others[0].label}, but stands as {said}.",
-            )
+        equal = [fact for fact in facts if fact.matches(place.number)]
+        if not equal:
+            if not is_no_statistic(wording, place.number):
+                yield "number", f"The number {place.number.text} is in none of the statistics."
+        elif all(_is_ruled_out(place, fact) for fact in equal):
+            yield _misplaced(place, equal[0])
+
+
+_THINGS = re.compile(
+    r"[\s-]*(?:groups?|strat(?:a|um)|sided|tailed|tables?|rows?|columns|tests?|measures?|ratios?|methods?|digits?|decimals?|decimal\s+places"
+    r"|years?|months?|weeks?|days?|hours?|notes?|steps?|ways?|sentences?|paragraphs?|figures|things|variables?|outcomes?|categor(?:y|ies)|studies|sites|models?|million|thousand)\b",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"\b(?:in|since|of|from|until|by|during|dated|year|to|and|\u00a9)\s*\(?$", re.IGNORECASE)
+_ITEM = re.compile(r"^\s*[(\[]?$")
+
+
+def is_no_statistic(wording: Wording, number: WrittenNumber) -> bool:
+    """Whether a number stands where no statistic is meant: a year, an item of a list, two groups."""
+    if not number.whole or number.signed:
+        return False
+    before, after = wording.text[: number.start], wording.text[number.end :]
+    return bool(
+        _THINGS.match(after)
+        or (1900 <= number.value <= 2099 and _YEAR.search(before))
+        or (_ITEM.match(before) and after[:1] in {".", ")", "]"})
+    )
+
+
+def _pair_faults(
+    bound: Sequence[BoundNumber], facts: Sequence[Fact]
+) -> Iterator[tuple[str, str]]:
+    """Return a fault for ends of an interval that no statistic has both of, or in this order."""
+    for one, two in pairwise(bound):
+        if (one.roles, two.roles) != ((NumberRole.LOW,), (NumberRole.HIGH,)):
+            continue
+        lows = {f.measure for f in facts if f.role is NumberRole.LOW and f.matches(one.number)}
+        highs = {f.measure for f in facts if f.role is NumberRole.HIGH and f.matches(two.number)}
+        ends = {NumberRole.LOW, NumberRole.HIGH}
+        known = all(
+            any(f.role in ends and f.matches(each.number) for f in facts) for each in (one, two)
+        )
+        if known and not lows & highs:
+            said = f"The numbers {one.number.text} and {two.number.text}"
+            yield "interval", f"{said} are not the ends of one interval."
+
+
+def _is_ruled_out(place: BoundNumber, fact: Fact) -> bool:
+    return rules_out(place.binding, place.number, place.roles, fact)
+
+
+def _misplaced(place: BoundNumber, other: Fact) -> tuple[str, str]:
+    """Say what a number is that its words do not let it be."""
+    bounds = {NumberRole.LOW, NumberRole.HIGH}
+    if bounds & set(place.roles) and other.role in bounds:
+        return "interval", f"The number {place.number.text} is {other.label}, but stands elsewhere."
+    said = " or ".join(_with_article(role.value) for role in place.roles)
+    return "place", f"The number {place.number.text} is {other.label}, but stands as {said}."
 
 
 def _cells(wording: Wording, facts: Sequence[Fact]) -> list[tuple[str, str]]:
@@ -158,7 +208,12 @@ def _with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def _agrees(place: BoundNumber, fact: Fact, facts: Sequence[Fact]) -> bool:
+def _agrees(
+    place: BoundNumber,
+    fact: Fact,
+    facts: Sequence[Fact],
+    fits: Callable[[Fact, WrittenNumber], bool],
+) -> bool:
     """Whether a fact is what a number is said to be, and as large."""
     if fact.role not in place.roles:
         return False
@@ -171,7 +226,7 @@ def _agrees(place: BoundNumber, fact: Fact, facts: Sequence[Fact]) -> bool:
         and fact.measure
         and fact.role not in {NumberRole.P, NumberRole.NEUTRAL}
     ):
-        return fact.measure in MEANS and fact.matches(place.number)
+        return fact.measure in MEANS and fits(fact, place.number)
     if fact.role is NumberRole.P and place.sign != "=":
         return (
             fact.value < place.number.value
@@ -190,4 +245,4 @@ def _agrees(place: BoundNumber, fact: Fact, facts: Sequence[Fact]) -> bool:
         and fact.measure not in MEANS
     ):
         return False
-    return fact.matches(place.number)
+    return fits(fact, place.number)

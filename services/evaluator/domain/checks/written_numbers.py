@@ -69,6 +69,14 @@ _PERCENT_WORDS = re.compile(
     rf"\b(?:(?P<tens>{'|'.join(_TEN_WORDS)})(?:[\s-]+(?P<ones>{'|'.join(_UNITS[:9])}))?|(?P<few>{_COUNT}))\s*(?:%|per\s?cent\b)(?P<points>(?:age)?\s+points?)?",
     re.IGNORECASE,
 )
+ABOUT = 0.05
+"""How far, as a share, a number that is called near may be from the one it stands for."""
+_ABOUT = re.compile(
+    r"\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|(?:close|near)\s+to"
+    r"|(?:just|slightly|a\s+(?:little|bit)|well|somewhat)\s+(?:over|under|above|below|more\s+than|less\s+than|short\s+of)"
+    r"|(?:more|less|fewer)\s+than|over|under|above|below|upwards?\s+of|or\s+so)\s*$|[~\u2248]\s*$",
+    re.IGNORECASE,
+)
 BEFORE = 60
 """How many characters before a number are looked at where only the words beside it count."""
 _COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -88,6 +96,8 @@ class WrittenNumber:
     start: int
     end: int
     signed: bool = False
+    about: bool = False
+    """Whether it is said to be no more than near: about, nearly, just over."""
 
     @property
     def whole(self) -> bool:
@@ -97,6 +107,10 @@ class WrittenNumber:
     def rounds(self, value: float) -> bool:
         """Whether this is the value, rounded to the digits that were written."""
         return abs(value - self.value) <= 0.5 * self.step * (1 + 1e-9)
+
+    def nears(self, value: float) -> bool:
+        """Whether this is said to be about the value, and is."""
+        return self.about and abs(value - self.value) <= ABOUT * abs(value)
 
 
 @lru_cache(maxsize=256)
@@ -130,7 +144,9 @@ def numbers_in(text: str) -> Iterator[WrittenNumber]:
     inside = {place for each in shares for place in range(each.start, each.end)}
     found = [each for each in _per_hundred(found, text) if each.start not in inside]
     found += [*halves, *(each for each in words if each.start not in inside), *shares]
-    yield from sorted(found, key=lambda each: each.start)
+    for each in sorted(found, key=lambda each: each.start):
+        before = text[max(0, each.start - BEFORE) : each.start]
+        yield replace(each, about=_ABOUT.search(before) is not None)
 
 
 def _number(found: re.Match[str]) -> WrittenNumber:

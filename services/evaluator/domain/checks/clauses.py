@@ -1,0 +1,96 @@
+"""A sentence as clauses of tokens: groups, measures, numbers, nouns of quantity, and links."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from services.evaluator.domain.checks.quantity_words import Quantity, quantity_of
+
+_TOKEN = re.compile(
+    r"<g(?P<group>[01])>|<m:(?P<measure>[\w-]+)>|<n(?P<number>\d+)>"
+    r"|(?P<word>[^\W\d_][\w'\u2019.-]*[\w'\u2019]|[^\W\d_]|\d[\w.,]*)|(?P<mark>[^\s\w])"
+)
+_BREAKS = frozenset(
+    "; while whereas whilst but although though however yet because since".split()
+)
+"""What ends a clause, wherever it stands."""
+_DASHES = frozenset("\u2013\u2014")
+"""What ends a clause, but not between two numbers or behind a name."""
+_AFTER_COMMA = frozenset(["and", "so", "of", "which", "who", "whose", "that", "with", "or", "against", "giving", "making", "i.e", "e.g"])
+"""What begins a clause behind a comma."""
+_ABBREVIATED = frozenset(["vs", "approx", "cf", "e.g", "i.e", "p", "no"])
+_GROUP_AHEAD = re.compile(r"(?:(?:for|among|in|the)\s+)*<g[01]>")
+_NUMBER_BESIDE = re.compile(
+    r"(?:compared\s+(?:with|to)|versus|vs\.?|(?:as\s+)?against|as\s+opposed\s+to|next\s+to|rather\s+than)"
+    r"\s+(?:(?:only|just|about|the|a|an|some|around|roughly)\s+)*<n\d+>"
+)
+"""What sets another number beside the one before."""
+LINKS = frozenset(
+    ["a", "an", "the", "of", "is", "was", "are", "were", "be", "been", "being", "at", "about", "around", "approximately", "roughly", "nearly", "almost", "some", "to", "as", "by", "that", "this", "its", "their", "it", "for", "among", "in", "with", "only", "just", "exactly", "equal", "equals", "stood", "stands", "stand", "comes", "came", "come", "works", "out", "estimated", "observed", "calculated", "computed", "reported", "put", "had", "has", "have", "having", "reached", "reaches", "reach", "amounts", "amounted", "amounting", "lies", "lay", "sits", "sat", "turned", "found", "measured", "shown", "given", "namely", "respectively", "overall", "up", "pooled", "crude", "raw", "point", "estimate", "estimates", "value", "values", "figure", "figures", "size", "i.e", "here", "also", "so", "corresponding", "statistic", ":", "=", "(", "[", ",", "~", "≈", '"', "'"]
+)
+"""Words that may stand between a noun and its number, and bind them."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """One word or mark of a sentence, and what it names."""
+
+    text: str
+    clause: int
+    depth: int
+    group: int | None = None
+    measure: str | None = None
+    number: int | None = None
+    quantity: Quantity | None = None
+
+    @property
+    def noun(self) -> str | Quantity | None:
+        """The measure or the quantity that it names."""
+        return self.measure or self.quantity
+
+    @property
+    def links(self) -> bool:
+        """Whether it may stand between a noun and its number."""
+        return self.text in LINKS or (self.text.endswith("ly") and self.quantity is None)
+
+
+@lru_cache(maxsize=64)
+def tokens_of(pattern: str) -> tuple[Token, ...]:
+    """Return the tokens of a sentence, each with the number of its clause and its brackets."""
+    return tuple(_tokens(pattern))
+
+
+def _tokens(pattern: str) -> Iterator[Token]:
+    clause, depth, last = 0, 0, ""
+    for found in _TOKEN.finditer(pattern):
+        text = found[0]
+        if _begins_clause(text, last, pattern[found.start() :]):
+            clause += 1
+        depth += text in "(["
+        named = {"clause": clause, "depth": depth}
+        if found["group"]:
+            yield Token(text, **named, group=int(found["group"]))
+        elif found["measure"]:
+            yield Token(text, **named, measure=found["measure"])
+        elif found["number"]:
+            yield Token(text, **named, number=int(found["number"]))
+        else:
+            yield Token(text, **named, quantity=quantity_of(text))
+        depth -= text in ")]"
+        last = text
+
+
+def _begins_clause(text: str, last: str, rest: str) -> bool:
+    if text in _DASHES:
+        return not last.startswith("<")
+    if text in _BREAKS or (text == "." and last not in _ABBREVIATED):
+        return True
+    return bool(last == "," and (text in _AFTER_COMMA or _GROUP_AHEAD.match(rest))) or bool(
+        _NUMBER_BESIDE.match(rest)
+    )
+
+
+def place_of_number(tokens: Sequence[Token], number: int) -> int:
+    """Return where a number stands among the tokens."""
+    return next(place for place, each in enumerate(tokens) if each.number == number)
