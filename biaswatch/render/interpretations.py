@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from biaswatch.local.run_results import InterpretedGap
 from biaswatch.render.tables import escape_md
-from shared.contracts import Estimate, Evaluation, JudgeStanding
+from shared.contracts import Estimate, Evaluation, JudgeStanding, UncheckedSentence
 from shared.formatting import number
 
 
@@ -67,9 +67,14 @@ def _understood(found: Evaluation) -> Iterator[str]:
     checked = found.statements - len(found.unchecked)
     yield f"{checked} of {found.statements} statements were checked by code."
     if found.unchecked:
-        yield "Not understood and not checked, so read them yourself:"
-        for each in found.unchecked:
-            yield f'- sentence {each.number} under "{each.where}"'
+        yield "Not checked, or not wholly, so read them yourself:"
+        yield from (f"- {unchecked_words(each)}" for each in found.unchecked)
+
+
+def unchecked_words(each: UncheckedSentence) -> str:
+    """Say which sentence was not checked, and which of its numbers where it is only those."""
+    said = f'sentence {each.number} under "{each.where}"'
+    return f"{said}: what {', '.join(each.values)} stands for" if each.values else said
 
 
 def _scores(found: Evaluation) -> Iterator[str]:

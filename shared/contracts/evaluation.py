@@ -24,12 +24,15 @@ class Fault(Part):
 
 
 class UncheckedSentence(Part):
-    """A sentence that speaks of the statistics and that code did not understand: read it."""
+    """A sentence that code did not understand, or that has numbers whose place it leaves open."""
 
     where: str = ""
     """Under which heading."""
     number: PositiveInt
     """Which sentence there, counted from 1."""
+    values: tuple[Name, ...] = ()
+    """Its numbers that are some statistic, though nothing says which; none where no word was
+    understood."""
 
 
 class Judgement(Part):
@@ -104,7 +107,7 @@ class Evaluation(Record):
     statements: NonNegativeInt = 0
     """Sentences that speak of the statistics."""
     unchecked: tuple[UncheckedSentence, ...] = ()
-    """Those of them that code did not understand, and so did not check."""
+    """Those of them that code did not check, or not wholly."""
     marked: NonNegativeInt = 0
     """Numbers beside which the writer had put a mark that says what they are."""
     marks_right: NonNegativeInt = 0

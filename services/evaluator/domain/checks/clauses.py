@@ -5,31 +5,38 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from services.evaluator.domain.checks.phrases import word_set
 from services.evaluator.domain.checks.quantity_words import Quantity, quantity_of
 
 _TOKEN = re.compile(
     r"<g(?P<group>[01])>|<m:(?P<measure>[\w-]+)>|<n(?P<number>\d+)>"
     r"|(?P<word>[^\W\d_][\w'\u2019.-]*[\w'\u2019]|[^\W\d_]|\d[\w.,]*)|(?P<mark>[^\s\w])"
 )
-_BREAKS = frozenset(
-    "; while whereas whilst but although though however yet because since".split()
-)
+_BREAKS = word_set("; while whereas whilst but although though however yet because since")
 """What ends a clause, wherever it stands."""
 _DASHES = frozenset("\u2013\u2014")
 """What ends a clause, but not between two numbers or behind a name."""
-_AFTER_COMMA = frozenset(["and", "so", "of", "which", "who", "whose", "that", "with", "or", "against", "giving", "making", "i.e", "e.g"])
+_AFTER_COMMA = word_set("and so of which who whose that with or against giving making")
 """What begins a clause behind a comma."""
-_ABBREVIATED = frozenset(["vs", "approx", "cf", "e.g", "i.e", "p", "no"])
+_ABBREVIATED = word_set("vs approx cf e.g i.e p no")
 _GROUP_AHEAD = re.compile(r"(?:(?:for|among|in|the)\s+)*<g[01]>")
 _NUMBER_BESIDE = re.compile(
     r"(?:compared\s+(?:with|to)|versus|vs\.?|(?:as\s+)?against|as\s+opposed\s+to|next\s+to|rather\s+than)"
     r"\s+(?:(?:only|just|about|the|a|an|some|around|roughly)\s+)*<n\d+>"
 )
 """What sets another number beside the one before."""
-LINKS = frozenset(
-    ["a", "an", "the", "of", "is", "was", "are", "were", "be", "been", "being", "at", "about", "around", "approximately", "roughly", "nearly", "almost", "some", "to", "as", "by", "that", "this", "its", "their", "it", "for", "among", "in", "with", "only", "just", "exactly", "equal", "equals", "stood", "stands", "stand", "comes", "came", "come", "works", "out", "estimated", "observed", "calculated", "computed", "reported", "put", "had", "has", "have", "having", "reached", "reaches", "reach", "amounts", "amounted", "amounting", "lies", "lay", "sits", "sat", "turned", "found", "measured", "shown", "given", "namely", "respectively", "overall", "up", "pooled", "crude", "raw", "point", "estimate", "estimates", "value", "values", "figure", "figures", "size", "i.e", "here", "also", "so", "corresponding", "statistic", ":", "=", "(", "[", ",", "~", "≈", '"', "'"]
+LINKS = word_set(
+    "a an the of is was are were be been being at about around approximately roughly nearly"
+    " almost some to as by that this its their it for among in with only just exactly equal"
+    " equals stood stands stand comes came come works out estimated observed calculated"
+    " computed reported put had has have having reached reaches reach amounts amounted"
+    " amounting lies lay sits sat turned found measured shown given namely respectively"
+    " overall up pooled crude raw point estimate estimates value values figure figures size"
+    " i.e here also so corresponding statistic : = ( [ , ~ ≈ '"
 )
 """Words that may stand between a noun and its number, and bind them."""
+
+_PART_OF = word_set("of out the all / in a total")
 
 
 @dataclass(frozen=True)
@@ -68,15 +75,17 @@ def _tokens(pattern: str) -> Iterator[Token]:
         if _begins_clause(text, last, pattern[found.start() :]):
             clause += 1
         depth += text in "(["
-        named = {"clause": clause, "depth": depth}
-        if found["group"]:
-            yield Token(text, **named, group=int(found["group"]))
-        elif found["measure"]:
-            yield Token(text, **named, measure=found["measure"])
-        elif found["number"]:
-            yield Token(text, **named, number=int(found["number"]))
-        else:
-            yield Token(text, **named, quantity=quantity_of(text))
+        group, measure, number = found["group"], found["measure"], found["number"]
+        plain = not (group or measure or number)
+        yield Token(
+            text,
+            clause,
+            depth,
+            group=int(group) if group else None,
+            measure=measure,
+            number=int(number) if number else None,
+            quantity=quantity_of(text) if plain else None,
+        )
         depth -= text in ")]"
         last = text
 
@@ -94,3 +103,26 @@ def _begins_clause(text: str, last: str, rest: str) -> bool:
 def place_of_number(tokens: Sequence[Token], number: int) -> int:
     """Return where a number stands among the tokens."""
     return next(place for place, each in enumerate(tokens) if each.number == number)
+
+
+def whole_of(tokens: Sequence[Token], at: int) -> int | None:
+    """Return where the number stands of which a number is a part: `60 of the 200`."""
+    if tokens[at].number is None:
+        return None
+    said = [each.text for each in tokens[at + 1 : at + 6]]
+    while said and said[0] in _PART_OF:
+        said.pop(0)
+    place = min(at + 6, len(tokens)) - len(said)
+    if place == at + 1 or place >= len(tokens) or tokens[place].number is None:
+        return None
+    return place
+
+
+def leads_on(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a noun or a group is followed by a number of its own."""
+    for each in tokens[at + 1 : at + 6]:
+        if each.number is not None:
+            return True
+        if not each.links or each.text == ",":
+            return False
+    return False

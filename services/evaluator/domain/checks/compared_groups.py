@@ -53,12 +53,13 @@ _CLAUSE = re.compile(
     r"[;?.]\s|:\s(?!<g)|:\s(?=<g[01]>\s+\w)|\s\u2013\s|,?\s+\b(?:but|whereas|while|whilst|although)\b"
 )
 _SKIPPED = re.compile(
-    r"<m:(?!odds)|\binterval|\bp-?\s*value|\bbound|\blimit\b|\bconfidence|\bevidence|\bsample\s+size|(?:number\s+of|enough|few|many)\s+cases\b|\bif\b(?!\s+(?:anything|you|it\s+were|one))|\bwhether\b"
+    r"<m:(?!odds)|\binterval|\bp-?\s*value|\bbound|\blimit\b|\bconfidence|\bevidence|\bsample\s+size|(?:number\s+of|enough|few|many)\s+cases\b|\bif\b(?!\s+(?:anything|you|it\s+were|one))|\bwhether\b(?!\s+(?:pooled|crude|adjusted|unadjusted))"
     r"|\bwould\s+(?:mean|point|indicate|favou?r)|\bmean(?:s|ing)\s+that\b|\b(?:a|any)\s+(?:ratio|value|number|difference)\b(?=[^;]*\b(?:above|below|greater|smaller|larger|less)\b)"
 )
 _IDLE = re.compile(
     r"\bnot\s+(?:less|more|lower|higher)\s+but\b|\bmore\s+or\s+less\b|\bat\s+(?:least|most|first|last)\b|\bmore\s+than\s+(?=(?:chance|luck|<n|one\b|half\b|a\b|we))"
-    r"|\bless\s+than\s+(?=<n)|\b(?:above|below|over)\s+(?=<n|one\b)|\bfirst\s+of\s+all\b|\b(?:the\s+)?last\s+of\b|\bbetween\b|\bfurther\b|\bmoreover\b|\bfirst\s+group\b"
+    r"|\bless\s+than\s+(?=<n)|\b(?:above|below|over)\s+(?=<n|one\b)|\bfirst\s+of\s+all\b|\b(?:the\s+)?last\s+of\b|\bbetween\b|\bfurther\b|\bmoreover\b|\b(?:first|last|top)\s+(?:group|number|figure|percentage|count|rate|value|of\s+(?:these|them|the))\b"
+    r"|\b(?:no|not)\s+(?:fewer|less|more)\s+than\b"
 )
 OUTRIGHT = re.compile(
     rf"\b(?:{_OVER}|{_SHORT}|(?:lean|tilt|tip|skew|swing)\w*|ahead|behind|edge|higher|lower)\b|\s[<>]\s<g"
@@ -154,7 +155,7 @@ def _alternating(
         return []
     places = [(at, "c") for at, _ in comparatives] + [(at, "g") for at, _ in groups]
     order = "".join(kind for _, kind in sorted(places))
-    if order not in {"cgcg", "gcgc"} or comparatives[0][1] == comparatives[1][1]:
+    if order not in {"cgcg", "gcgc", "cggc", "gccg"} or comparatives[0][1] == comparatives[1][1]:
         return []
     return [(group, more) for (_, group), (_, more) in zip(groups, comparatives, strict=True)]
 

@@ -25,7 +25,7 @@ _TURNED = re.compile(
     r"\b(?:revers\w+|(?:turn|flip|invert|swap)(?:s|ed|ing)?\b(?!\s+out)|opposite|(?:the\s+)?other\s+(?:way|direction)|contrary|runs?\s+counter|counter\s+to|disagree\w*|contradict\w*|conflict\w*|different\s+direction|paradox)\b"
 )
 _CHANGED = re.compile(
-    r"\b(?:chang\w+|alter\w*|affect\w*)\b[^;]*\b(?:direction|sign)\b|\bdirections?\b[^;]*\b(?:chang\w+|alter\w*)"
+    r"\b(?:chang\w+|alter\w*|affect\w*)\b[^;]*\b(?:directions?|signs?|sides)\b|\bdirections?\b[^;]*\b(?:chang\w+|alter\w*)"
 )
 _EXTREME = re.compile(
     r"\b(?P<more>further|farther|(?:more|stronger)\s+(?:extreme|pronounced)|exaggerat\w+|overstat\w+|(?:depart|deviat|differ)\w*\s+more|stronger)\b"
@@ -35,7 +35,7 @@ _BESIDE = re.compile(
     r"\b(?:than|compared\s+(?:with|to)|relative\s+to|against|to)\s+(?:by\s+)?(?:the\s+|that\s+of\s+|those\s+of\s+)*$"
 )
 _KEPT = re.compile(
-    r"\b(?:same|persist\w*|remains?|unchanged|holds?|(?:keep|keeps|kept|retain|retains|preserv\w+|maintain\w*)|unaffected|as\s+it\s+was|agree\w*|unaltered|intact)\b"
+    r"\b(?:same|persist\w*|remains?|unchanged|holds?|(?:keep|keeps|kept(?!\s+apart)|retain|retains|preserv\w+|maintain\w*)|unaffected|as\s+it\s+was|agree\w*|unaltered|intact)\b"
 )
 _WEAKER = re.compile(
     r"\b(?:weaker|weakens?|shrinks?|attenuated?s?|closer\s+to\s+(?:<n\d+>|1|one))\b"
@@ -122,8 +122,8 @@ def _strata(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     turned, weaker = crude * within < 0, abs(within) < abs(crude)
     for words, true in (
         (_TURNED, turned),
-        (_KEPT, not turned),
         (_CHANGED, turned),
+        (_KEPT, not turned),
         (_WEAKER, weaker),
         (_STRONGER, not weaker),
     ):

@@ -1,20 +1,23 @@
-"""What a sentence says of who has more: one group against the other."""
+"""What a sentence says of who has more: one group against the other.
+
+Only what is bound beyond doubt counts: who has more, than whom, and of what. A sentence whose
+clauses contradict one another, or that leaves one of the three open, says nothing here.
+"""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from services.evaluator.domain.checks.compared_groups import OUTRIGHT, compared_groups
 from services.evaluator.domain.checks.comparison_words import (
     BAD,
     GOOD,
-    LESS,
     NEGATED,
     QUANTITY,
     STRATA,
     WITHOUT,
 )
 from services.evaluator.domain.checks.denials import is_called_false
-from services.evaluator.domain.checks.significance import is_significant
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.checks.written_numbers import Unit
 from services.evaluator.domain.subjects import measure_of
@@ -23,16 +26,17 @@ from shared.contracts import Subject
 _OUTRIGHT = re.compile(
     r"^\W*(?:our\s+reading\s*:\s*)?<g[01]>\s+(?:less|more)\b|\bahead\s+of\s+<g|\bin\s+proportion\b"
 )
-_IN_PROPORTION = re.compile(
-    r"\bproportion|\brelatively\b|\bin\s+terms\s+of\b|\brates?\b|\bin\s+relation\s+to\b|\bshare\b"
+_TIMES_AS = re.compile(
+    r"<g(?P<group>[01])>[^;<]*?<n(?P<number>\d+)>\s*(?:times\s+)?(?:as|the)\s+[^;<]*?"
+    r"\b(?:as|of|for)\s+(?:(?:those|that)\s+(?:of|for)\s+|the\s+|for\s+|among\s+)*<g[01]>"
 )
-_COUNTS = re.compile(r"\boutnumber")
-_AS_LIKELY = re.compile(
-    r"<g(?P<x>[01])>(?P<not>[^;<]*?)<n(?P<n>\d+)>\s*(?:times\s+)?(?:as"
-    r"|the)\s+(?P<what>[^;<]*?)(?:\bas\b|\bof\b|\bfor\b)\s+(?:those\s+of\s+"
-    r"|that\s+of\s+|that\s+for\s+|the\s+|for\s+|among\s+)*<g(?P<y>[01])>"
+"""So many times as likely as, so many times the odds of."""
+_OVER = re.compile(
+    r"<g(?P<group>[01])>\s+in\s+the\s+numerator\b[^;]*\b(?:ratio|quotient)\b[^;]*\b(?P<side>above|over|exceeds|greater|larger|below|under|smaller|less)\b"
 )
-_FEWER = re.compile(rf"^{LESS}$|trail|lag|behind|below|short")
+"""With one group in the numerator, the ratio is above one."""
+_SMALLER = frozenset({"below", "under", "smaller", "less"})
+_BOTH = re.compile(r"\b(?:whether|both|either)\b[^;]*\b(?:pooled|crude|overall|unadjusted|raw)\b")
 _FAVOURS = re.compile(
     r"\b(?P<verb>(?:dis)?(?:favou?r|advantage)\w*|benefit\w*|in\s+favou?r\s+of"
     r"|to\s+the\s+(?:dis)?advantage\s+of|to\s+the\s+detriment\s+of|penali[sz]\w*"
@@ -41,74 +45,68 @@ _FAVOURS = re.compile(
 _DISFAVOURS = re.compile(r"disfavou?r|disadvantage|detriment|penali|against")
 
 
+@dataclass(frozen=True)
+class StatedDirection:
+    """That one group has more."""
+
+    sign: int
+    """1 where the first group is said to have more, -1 where the second is."""
+    pooled: bool = True
+    within: bool = False
+    """Whether it is said of the whole table, and within strata."""
+
+
 def direction_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where a group is said to have more that has less, or is favoured."""
-    truth = _sign(wording, subject)
-    if truth is None:
-        return
     claims = stated_directions(wording, subject)
     if not claims:
-        yield from _favoured(wording, subject, truth)
+        yield from _favoured(wording, subject)
         return
-    significant = bool(is_significant(subject, None, wording.pattern))
-    false = bool(truth) and is_called_false(wording.pattern, len(wording.pattern))
-    for claimed, denied, counts in claims:
-        if real := _count_sign(subject) if counts else {truth}:
-            said = _wrong(claimed in real, denied=denied, false=false, significant=significant)
-            if said:
-                yield "direction", said
-                return
+    false = is_called_false(wording.pattern, len(wording.pattern))
+    for claim in claims:
+        wrong = any(claim.sign != truth for truth in _truths(claim, subject))
+        if wrong is not false and any(_truths(claim, subject)):
+            said = "What the statistics show is called false."
+            yield "direction", said if false else "The groups are compared the wrong way round."
+            return
 
 
-def _wrong(true: bool, *, denied: bool, false: bool, significant: bool) -> str | None:
-    """Say what is wrong with a comparison that is made, denied, or called false."""
-    if false and not denied:
-        return "What the statistics show is called false." if true else None
-    if not denied:
-        return None if true else "The groups are compared the wrong way round."
-    return "A difference is denied that the statistics show." if true and significant else None
-
-
-def stated_directions(wording: Wording, subject: Subject) -> list[tuple[int, bool, bool]]:
-    """Return the sign of first minus second group that is said, whether denied, whether of counts.
-
-    Fixed forms of comparison go first; what they do not find is bound clause by clause.
-    """
-    return _compared(wording, subject) or list(_claims(wording, subject))
-
-
-def _compared(wording: Wording, subject: Subject) -> list[tuple[int, bool, bool]]:
+def stated_directions(wording: Wording, subject: Subject) -> list[StatedDirection]:
+    """Return who is said to have more: of the whole table, within strata, or of both in turn."""
     pattern = wording.pattern
-    if not QUANTITY.search(pattern) and not (_OUTRIGHT.search(pattern) or OUTRIGHT.search(pattern)):
-        return []
+    parts = pattern.split(";") if STRATA.search(pattern) else [pattern]
+    found: list[StatedDirection] = []
+    if QUANTITY.search(pattern) or _OUTRIGHT.search(pattern) or OUTRIGHT.search(pattern):
+        for part in parts:
+            within = bool(STRATA.search(part))
+            pooled = not within or bool(_BOTH.search(part))
+            found += [
+                StatedDirection(sign, pooled, within) for sign in _compared(part, subject)[:1]
+            ]
+    return found or [StatedDirection(sign) for sign in _divided(wording, subject)]
+
+
+def _compared(pattern: str, subject: Subject) -> list[int]:
+    """Return the signs of first minus second group that comparisons of a part of a sentence state."""
     found = []
     for each in compared_groups(pattern):
         sign = 1 if (each.group == 0) is each.more else -1
         said = pattern[each.start : each.end]
-        found.append((-sign if _is_opposite(said, subject) else sign, False, False))
-    return found[:1]
+        found.append(-sign if _is_opposite(said, subject) else sign)
+    return found
 
 
-def _claims(wording: Wording, subject: Subject) -> Iterator[tuple[int, bool, bool]]:
-    """Return the sign of first minus second group that is said, whether denied, whether of counts."""
-    for found in _AS_LIKELY.finditer(wording.pattern):
-        number = wording.numbers[int(found["n"])]
-        if number.unit is Unit.TIMES or number.unit is Unit.PLAIN:
-            yield _turned(1 if number.value > 1 else -1, found, subject), False, False
-            return
-
-
-def _turned(more: int, found: re.Match[str], subject: Subject) -> int:
-    """Return a claim as the sign of the first minus the second group, for the outcome counted."""
-    what = found.groupdict().get("what") or ""
-    tail = found.string[
-        found.end("comp") if "comp" in found.groupdict() else found.start() : found.end() + 40
-    ]
-    sign = more if found["x"] == "0" else -more
-    said = (
-        tail if "comp" in found.groupdict() else what + found.string[found.end() : found.end() + 40]
-    )
-    return -sign if _is_opposite(said, subject) else sign
+def _divided(wording: Wording, subject: Subject) -> Iterator[int]:
+    """Return the sign of first minus second group that a factor, or the side of a ratio, states."""
+    if found := _TIMES_AS.search(wording.pattern):
+        number = wording.numbers[int(found["number"])]
+        if number.unit in {Unit.TIMES, Unit.PLAIN}:
+            sign = (1 if number.value > 1 else -1) * (1 if found["group"] == "0" else -1)
+            said = found[0] + wording.pattern[found.end() : found.end() + 40]
+            yield -sign if _is_opposite(said, subject) else sign
+    elif found := _OVER.search(wording.pattern):
+        sign = 1 if found["group"] == "0" else -1
+        yield -sign if found["side"] in _SMALLER else sign
 
 
 def _is_opposite(said: str, subject: Subject) -> bool:
@@ -126,12 +124,12 @@ def _valence(words: str) -> int:
     return 0 if bool(bad) is bool(good) else (1 if good else -1)
 
 
-def _favoured(wording: Wording, subject: Subject, truth: int) -> Iterator[tuple[str, str]]:
+def _favoured(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     outcome = _valence(f"{subject.outcome} {subject.value}".lower())
-    for found in _FAVOURS.finditer(wording.pattern):
-        if not outcome or (
-            found["verb"] == "against"
-            and not re.search(r"disparit|bias|works|discriminat", wording.pattern)
+    truth = _pooled_sign(subject)
+    for found in _FAVOURS.finditer(wording.pattern) if outcome and truth else ():
+        if found["verb"] == "against" and not re.search(
+            r"disparit|bias|works|discriminat", wording.pattern
         ):
             continue
         if NEGATED.search(wording.pattern[max(0, found.start() - 40) : found.start()]):
@@ -143,10 +141,17 @@ def _favoured(wording: Wording, subject: Subject, truth: int) -> Iterator[tuple[
             return
 
 
-def _sign(wording: Wording, subject: Subject) -> int | None:
-    """Return the sign of first minus second group, within strata where the sentence says so."""
-    if STRATA.search(wording.pattern) and (within := measure_of(subject, "odds_ratio_within")):
-        return _of(within.value, 1.0)
+def _truths(claim: StatedDirection, subject: Subject) -> list[int]:
+    """Return the signs that a claim is about, where the subject has them."""
+    within = measure_of(subject, "odds_ratio_within")
+    signs = [_of(within.value, 1.0)] if claim.within and within else []
+    if claim.pooled or not signs:
+        signs.append(_pooled_sign(subject))
+    return [sign for sign in signs if sign is not None]
+
+
+def _pooled_sign(subject: Subject) -> int | None:
+    """Return the sign of first minus second group in the whole table, or of the means."""
     for name, neutral in (("relative_risk", 1.0), ("odds_ratio", 1.0), ("gap", 0.0)):
         if found := measure_of(subject, name):
             return _of(found.value, neutral)
@@ -155,11 +160,3 @@ def _sign(wording: Wording, subject: Subject) -> int | None:
 
 def _of(value: float | None, neutral: float) -> int | None:
     return None if value is None else (value > neutral) - (value < neutral)
-
-
-def _count_sign(subject: Subject) -> set[int]:
-    """Return the signs that a comparison of counts may have: of those with the outcome, or of all."""
-    if len(subject.counts) != 4:
-        return set()
-    a, b, c, d = subject.counts
-    return {(a > c) - (a < c), (a + b > c + d) - (a + b < c + d), (b > d) - (b < d)}

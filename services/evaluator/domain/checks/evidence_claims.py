@@ -31,6 +31,7 @@ from services.evaluator.domain.checks.evidence_words import (
     WRONG_SIDE,
     plainly,
 )
+from services.evaluator.domain.checks.phrases import phrases_of, words_of
 
 
 class EvidenceClaim(StrEnum):
@@ -42,41 +43,86 @@ class EvidenceClaim(StrEnum):
 
 
 CLAUSE_END = re.compile(
-    r";|,?\s+\b(?:but|whereas|while|although|though|however|yet|because|so\s+that|given\s+that)\b"
-    r"|,\s+(?:and|so|which|since|hence|therefore|thus)\b|:\s+(?!(?:yes|no)\b)|\s\u2013\s"
+    r";|,? \b(?:but|whereas|while|although|though|however|yet|because|so that|given that)\b"
+    r"|, (?:and|so|which|since|hence|therefore|thus)\b|: (?!(?:yes|no)\b)| \u2013 "
 )
-_ANSWER = re.compile(r"\bsignifican\w+\b[^;:]{0,40}:\s*(?P<yes>yes|no)\b|^\W*(?P<also>yes|no),")
-_ASIDE = re.compile(r",\s+at\s+[^,;]*\blevel\b[^,;]*,|\([^()]*\)")
-_PIECE = re.compile(r",\s+")
+_ANSWER = re.compile(r"\bsignifican\w+\b[^;:]{0,40}: (?P<yes>yes|no)\b|^\W*(?P<also>yes|no),")
+"""A question that is answered in a word: "significant: yes"; "No, ..."."""
+_ASIDE = re.compile(r", at [^,;]*\blevel\b[^,;]*,|\([^()]*\)")
+_PIECE = re.compile(r", ")
+
 _OFTEN = re.compile(
-    r"\b(?:(?P<less>less|fewer|rarer)|more|greater)\s+(?:often\s+)?than\s+(?:one\s+(?:time\s+)?in\s+twenty|<n\d+>\s+of\s+(?:all\s+)?(?:samples|times|such))"
+    r"\b(?:(?P<less>less|fewer|rarer)|more|greater) (?:often )?than "
+    r"(?:one (?:time )?in twenty|<n\d+> of (?:all )?(?:samples|times|such))"
 )
-_RARE = re.compile(
-    r"\bnot\s+likely\b|\b(?:unusual|rare|improbable|exceptional|surprising|odd|remarkable)\b|\bnot\s+(?:often|frequently|usually|arise|occur|appear)\b"
+_RARE = phrases_of(
+    "not likely",
+    "unusual|rare|improbable|exceptional|surprising|odd|remarkable",
+    "not (?:often|frequently|usually|arise|occur|appear)",
 )
-_UNDER_NULL = re.compile(
-    r"\b(?:if|were|was|assuming|under)\b[^;]*\b(?:unrelated|independen\w+|equal\w*|nullhypothesis|alike|the\s+same|not\s+(?:\w+\s+)?(?:difference|association|effect|link))\b"
-    r"|\b(?:table|gap|difference|data)\s+(?:like|of)\s+(?:this|these)\b"
+_ALIKE = words_of(r"unrelated independen\w+ equal\w* nullhypothesis alike the\ssame")
+_UNDER_NULL = phrases_of(
+    rf"(?:if|were|was|assuming|under)\b[^;]*\b{_ALIKE}",
+    r"(?:if|were|was|assuming|under)\b[^;]*\bnot (?:\w+ )?(?:difference|association|effect|link)",
+    "(?:table|gap|difference|data) (?:like|of) (?:this|these)",
 )
-_POSSIBLE = re.compile(r"\b(?:may|might|could|would|possibl[ey]|perhaps|even)\b")
-_EQUAL_GUARD = re.compile(
-    r"\b(?:if|would|whether|hypothes\w+|null|suppos\w+|assum\w+|values?|possib\w+|plausib\w+|compatible|consistent|includ\w+|exclud\w+"
-    r"|contain\w*|rul(?:e|ed|es)\s+out|means|means?\s+that|than|far\s+from|significan\w*|statistical\w*|evidence|cannot|interval|expect\w*|were\s+there|as\s+likely|detect\w*|question|direction|likely\s+as|claim\w*|idea|times|fail\w*|necessarily|wrong|conclusion|yet)\b"
+_POSSIBLE = phrases_of("may|might|could|would|possibl[ey]|perhaps|even")
+
+_SUPPOSED = (
+    "if|would|whether|hypothes\\w+|null|suppos\\w+|assum\\w+|question|claim\\w*|idea|were there"
 )
-_NO = r"(?:no|not\s+any|neither\s+a)\s+(?:(?:real|actual|true|such|further|meaningful|systematic|relevant)\s+)*"
-_WHO = r"(?:<g[01]>\s+and\s+<g[01]>|(?:the|these|both|two)\s+(?:two\s+)?(?:groups?|rates|sides|shares|means|averages)|both(?:\s+groups)?|they|groups?|group\s+and\s+outcome|outcomes?(?:\s+and\s+group)?)"
-_EQUAL = re.compile(
-    rf"\b(?:there\s+(?:is|was|are)|shows?|showed|proves?|proved|demonstrates?|confirm(?:s|ed)?|establish\w*|conclude[sd]?|found|find|finds|see|saw|has|have|makes?|made)\s+(?:that\s+)?(?:there\s+(?:is|was)\s+)?{_NO}(?:differences?|disparit\w+|gap|effect|associations?|link|relationship|inequality|imbalance|bias)\b"
-    rf"|\b{_NO}(?:differences?|disparit\w+|gap|association|inequality|bias)\s+(?:exists?|existed|between|is\s+present)\b|\babsence\s+of\s+(?:any\s+|an?\s+)?(?:disparity|difference|association|gap)\b"
-    rf"|\b{_WHO}\s+(?:do|did|does)(?:\s+not|n[\u2019']t)\s+differ\b"
-    rf"|\b{_WHO}(?:\s+of\s+the\s+(?:two\s+)?groups)?\s+(?:are|were|is|was|fare|fared|do|did|have|had|share|get|got|enjoy|receive[sd]?|treated)\s+(?:(?!not\b)\w+\s+){{0,3}}?(?:equal(?:ly)?|alike|the\s+same|identical(?:ly)?|equivalent|unrelated|independent|even|on\s+a\s+par|unconnected|indistinguishable)\b"
-    r"|\b(?:have|has|had|shar(?:e|ed)|enjoy\w*|faces?|get|got|received?|at|show\w*|prove\w*|confirm\w*|demonstrat\w*|establish\w*)\s+(?:\w+\s+){0,2}?(?:the\s+same|an?\s+equal|identical|equal)\s+(?:chances?|odds|rates?|probabilit\w+|likelihood|risks?|treatment|outcomes?)\b|\bequally\s+(?:well|often|likely|frequently|common)\b"
-    r"|\bequal\s+treatment\b|\b(?:plays?|played)\s+no\s+(?:role|part)\b|\bfair\s+to\s+(?:both|all|each)\b|\bgroups\s+fare\s+(?:equal|alike)\w*|\bequality\s+is\s+(?:shown|proven|established|confirmed)\b|\b(?:proves?|proved|confirms?|shows?|demonstrates?)\s+equality\b"
+_OF_VALUES = "values?|possib\\w+|plausib\\w+|compatible|consistent|includ\\w+|exclud\\w+|contain\\w*|rul(?:e|ed|es) out|interval"
+_OF_EVIDENCE = "significan\\w*|statistical\\w*|evidence|detect\\w*|expect\\w*|conclusion|fail\\w*|necessarily|cannot|yet"
+_OF_FACTORS = "than|times|as likely|likely as|far from|direction|means?(?: that)?|wrong"
+_EQUAL_GUARD = phrases_of(_SUPPOSED, _OF_VALUES, _OF_EVIDENCE, _OF_FACTORS)
+"""What shows that a clause does not simply call the groups equal."""
+
+_NO = "(?:no|not any|neither a) (?:(?:real|actual|true|such|further|meaningful|systematic|relevant) )*"
+_GAP = words_of(
+    r"differences? disparit\w+ gap effect associations? link relationship inequality imbalance bias"
 )
-_EQUAL_SHOWN = re.compile(
-    r"\b(?:absence\s+of\s+(?:any\s+|an?\s+)?(?:disparity|difference|association|gap|inequality|bias)|equality|equal\s+treatment)\b[^;]*"
-    r"\b(?:established|shown|confirmed|proven|proved|demonstrated)\b"
+_GROUPS = (
+    "(?:<g[01]> and (?:the )?<g[01]>|(?:the|these|both|two) (?:two )?(?:groups?|rates|sides|shares|means|averages)"
+    "|both(?: groups)?|they|groups?|group and outcome|outcomes?(?: and group)?)"
 )
+_SHOWS = words_of(
+    r"there\s(?:is|was|are) shows? showed proves? proved demonstrates? confirm(?:s|ed)? establish\w*"
+    r" conclude[sd]? found find finds see saw has have makes? made"
+)
+_FARES = words_of(
+    "are were is was fare fared do did have had share get got enjoy receive[sd]? treated"
+)
+_EQUALLY = (
+    "(?:equal(?:ly)?|alike|the same|identical(?:ly)?|equivalent|unrelated|independent|even|on a par"
+    "|unconnected|indistinguishable)"
+)
+_HAS = words_of(
+    r"have has had shar(?:e|ed) enjoy\w* faces? get got received? at show\w* prove\w* confirm\w*"
+    r" demonstrat\w* establish\w*"
+)
+_CHANCES = words_of(r"chances? odds rates? probabilit\w+ likelihood risks? treatment outcomes?")
+_EQUAL = phrases_of(
+    rf"{_SHOWS} (?:that )?(?:there (?:is|was) )?{_NO}{_GAP}",
+    rf"{_NO}{_GAP} (?:exists?|existed|between|is present)",
+    "absence of (?:any |an? )?(?:disparity|difference|association|gap)",
+    rf"{_GROUPS} (?:do|did|does)(?: not|n[\u2019']t) differ",
+    rf"{_GROUPS}(?: of the (?:two )?groups)? {_FARES} (?:(?!not\b)\w+ ){{0,3}}?{_EQUALLY}",
+    rf"{_HAS} (?:\w+ ){{0,2}}?(?:the same|an? equal|identical|equal) {_CHANCES}",
+    "equally (?:well|often|likely|frequently|common)",
+    "equal treatment|plays? no (?:role|part)|played no (?:role|part)",
+    r"fair to (?:both|all|each)|groups fare (?:equal|alike)\w*",
+    "equality is (?:shown|proven|established|confirmed)",
+    "(?:proves?|proved|confirms?|shows?|demonstrates?) equality",
+)
+"""Ways to call the groups equal."""
+_PROVES = r"(?:prov(?:es?|ed|en)|demonstrat(?:es?|ed)|establish(?:es|ed)?|confirm(?:s|ed)?|verif(?:y|ies|ied))"
+_EQUAL_SHOWN = phrases_of(
+    r"(?:absence of (?:any |an? )?(?:disparity|difference|association|gap|inequality|bias)|equality|equal treatment)"
+    r"\b[^;]*\b(?:established|shown|confirmed|proven|proved|demonstrated)",
+    rf"{_PROVES} that\b[^;]*\b(?:not differ|(?:are|is|were|was) (?:\w+ )?{_EQUALLY}|(?:are|were) treated {_EQUALLY})",
+    rf"{_PROVES} that (?:the )?null(?:hypothesis| hypothesis)? (?:is|was) (?:true|right|correct)",
+)
+"""Ways to call it proven that the groups are equal."""
 
 
 def evidence_claims(pattern: str) -> list[tuple[int, str, EvidenceClaim]]:

@@ -8,8 +8,16 @@ out ("lower bound", "p ="). Otherwise every noun of its clause, and every group,
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.evaluator.domain.checks.clauses import Token, place_of_number, tokens_of
+from services.evaluator.domain.checks.clauses import (
+    Token,
+    leads_on,
+    place_of_number,
+    tokens_of,
+    whole_of,
+)
 from services.evaluator.domain.checks.facts import Fact, NumberRole
+from services.evaluator.domain.checks.number_groups import group_at
+from services.evaluator.domain.checks.phrases import word_set
 from services.evaluator.domain.checks.quantity_words import (
     BOUNDS,
     ESTIMATES,
@@ -23,17 +31,8 @@ from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
 _OF_RATIO = {Quantity.ODDS, Quantity.SHARE}
 Noun = str | Quantity
 """The name of a measure, or a quantity."""
-_REFERENCE = frozenset(["than", "with", "to", "against", "versus", "vs", "vs.", "unlike", "over", "from", "beside"])
-_OF_GROUP = frozenset(["of", "for", "among", "in", "from", "by", "the", "all", "those", "these", "were", "are", "within", "them", "these", "those", "whom"])
-_ELSEWHERE = frozenset(
-    ["other", "others", "both", "rest", "overall", "combined", "pooled", "together", "remaining", "everyone", "everybody", "whole", "sample", "all", "total", "average", "each", "either", "neither", "they", "their", "them", "counterparts", "peers", "opposite", "elsewhere", "reference", "comparison", "baseline", "latter", "former", "first", "second"]
-)
-"""Words that may mean a group, or both of them, without a name."""
-_PART_OF = frozenset(["of", "out", "the", "all", "/", "in", "a", "total"])
-_SUPPOSING = frozenset("if suppose supposing imagine".split())
-_AND = frozenset(["and", "or", ",", "versus", "vs", "/", "&"])
-_FARTHEST = 14
-"""Tokens between a group and a number that it is taken to be the subject of."""
+_SUPPOSING = word_set("if suppose supposing imagine")
+_AND = word_set("and or versus vs / &")
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def binding_of(
     before = next((each.measure for each in reversed(tokens[:at]) if each.measure), None)
     clause = {each.text for each in tokens[:at] if each.clause == tokens[at].clause}
     supposed = bool(clause & _SUPPOSING)
-    return NumberBinding(frozenset(nouns), _group(tokens, at), has, supposed, before)
+    return NumberBinding(frozenset(nouns), group_at(tokens, at), has, supposed, before)
 
 
 def rules_out(
@@ -140,7 +139,14 @@ def _fits(number: WrittenNumber, noun: Noun) -> bool:
     if number.unit is Unit.POINTS:
         return noun in {"risk_difference", "gap", Quantity.DIFFERENCE, Quantity.BOUND}
     if number.unit is Unit.TIMES:
-        return noun not in {Quantity.P, Quantity.LEVEL, Quantity.COUNT, Quantity.TEST, Quantity.MISSING, Quantity.DIFFERENCE}
+        return noun not in {
+            Quantity.P,
+            Quantity.LEVEL,
+            Quantity.COUNT,
+            Quantity.TEST,
+            Quantity.MISSING,
+            Quantity.DIFFERENCE,
+        }
     return noun in {"risk_difference", "gap", Quantity.SHARE, Quantity.DIFFERENCE, Quantity.LEVEL, Quantity.BOUND, Quantity.P, Quantity.ODDS}  # fmt: skip
 
 
@@ -151,8 +157,9 @@ def _behind(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun
     while passed < len(ahead) and ahead[passed].text in {"a", "an", "the", "of", "(", "as", "for"}:
         passed += 1
     if at and tokens[at - 1].text in {"at", "with"} and [t.text for t in ahead[:2]] == [",", "the"]:
-        passed = 2  # "at 2.4, the odds ratio"
-        return {ahead[2].measure} - {None} if len(ahead) > 2 else set()
+        # "at 2.4, the odds ratio"
+        named = ahead[2].measure if len(ahead) > 2 else None
+        return {named} if named else set()
     if passed >= len(ahead):
         return set()
     found = ahead[passed]
@@ -161,38 +168,19 @@ def _behind(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun
         if not said - {"the"}:
             return {Quantity.COUNT} if number.whole else set()
         return {Quantity.SHARE} if "of" in said and number.unit is Unit.PERCENT else set()
-    if found.noun in {None, Quantity.BOUND, Quantity.MEAN, Quantity.LEVEL} or (passed and _leads_on(tokens, at + 1 + passed)):
+    if found.noun in {None, Quantity.BOUND, Quantity.MEAN, Quantity.LEVEL} or (
+        passed and leads_on(tokens, at + 1 + passed)
+    ):
         return set()
-    return {found.noun} - {None} if passed == 0 or found.measure or "(" in {ahead[0].text} else set()
+    return (
+        {found.noun} - {None} if passed == 0 or found.measure or "(" in {ahead[0].text} else set()
+    )
 
 
 def _part_of(tokens: Sequence[Token], at: int) -> set[Noun]:
     """Return that a number is a count where it is so many of so many, or those so many."""
-    wholes = (_whole_of(tokens, place) for place in range(max(0, at - 6), at))
-    return {Quantity.COUNT} if _whole_of(tokens, at) is not None or at in wholes else set()
-
-
-def _whole_of(tokens: Sequence[Token], at: int) -> int | None:
-    """Return where the number stands of which a number is a part: `60 of the 200`."""
-    if tokens[at].number is None:
-        return None
-    said = [each.text for each in tokens[at + 1 : at + 6]]
-    while said and said[0] in _PART_OF:
-        said.pop(0)
-    place = min(at + 6, len(tokens)) - len(said)
-    if place == at + 1 or place >= len(tokens) or tokens[place].number is None:
-        return None
-    return place
-
-
-def _leads_on(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a noun or a group is followed by a number of its own."""
-    for each in tokens[at + 1 : at + 6]:
-        if each.number is not None:
-            return True
-        if not each.links or each.text == ",":
-            return False
-    return False
+    wholes = (whole_of(tokens, place) for place in range(max(0, at - 6), at))
+    return {Quantity.COUNT} if whole_of(tokens, at) is not None or at in wholes else set()
 
 
 def _before(tokens: Sequence[Token], at: int) -> set[Noun]:
@@ -218,65 +206,3 @@ def _before(tokens: Sequence[Token], at: int) -> set[Noun]:
 def _special(nouns: set[Noun]) -> set[Noun]:
     """Return nouns without "ratio" where it is said of what: a ratio of odds, of rates."""
     return nouns - {Quantity.RATIO} if nouns & {Quantity.ODDS, Quantity.SHARE} else nouns
-
-
-def _group(tokens: Sequence[Token], at: int) -> int | None:
-    """Return the group of a number: beside it, or the only one that its clause speaks of."""
-    beside = _group_behind(tokens, _whole_of(tokens, at) or at)
-    return _group_before(tokens, at) if beside is None else beside
-
-
-def _group_behind(tokens: Sequence[Token], at: int) -> int | None:
-    led = False
-    for place in range(at + 1, min(at + 6, len(tokens))):
-        each = tokens[place]
-        if place == at + 1 and each.text == "," and at and tokens[at - 1].text == "at":
-            led = True  # "at 30 %, northerners"
-            continue
-        if each.group is not None:
-            return None if _leads_on(tokens, place) and not led else each.group
-        if each.text not in _OF_GROUP and each.text != "(":
-            return None
-        led = led or each.text in {"of", "for", "among", "in", "from", "by"}
-    return None
-
-
-def _group_before(tokens: Sequence[Token], at: int) -> int | None:
-    clause = tokens[at].clause
-    own = [
-        (place, each.group)
-        for place, each in enumerate(tokens)
-        if each.clause == clause and each.group is not None
-    ]
-    before = [(place, group) for place, group in own if place < at]
-    if not before:
-        return None if own else _referred_to(tokens, at)
-    last, group = before[-1]
-    between = tokens[last + 1 : at]
-    near = len(between) <= _FARTHEST and all(each.number is None for each in between)
-    if near and all(each.links or each.noun for each in between):
-        return group
-    if any(each.text in _ELSEWHERE for each in tokens if each.clause == clause):
-        return None
-    if len({group for _, group in own}) == 1:
-        return group
-    after = any(place > at and other != group for place, other in own)
-    return group if near and not after and not _is_reference(tokens, last) else None
-
-
-def _referred_to(tokens: Sequence[Token], at: int) -> int | None:
-    """Return the group that "of whom" stands for: the last one named before."""
-    clause = tokens[at].clause
-    if not any(each.text in {"whom", "whose", "them"} for each in tokens if each.clause == clause):
-        return None
-    return next((each.group for each in reversed(tokens[:at]) if each.group is not None), None)
-
-
-def _is_reference(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a group is only what another one is compared with."""
-    for each in reversed(tokens[max(0, at - 4) : at]):
-        if each.text in _REFERENCE:
-            return True
-        if not each.links and not each.noun:
-            return False
-    return False

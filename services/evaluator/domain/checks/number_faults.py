@@ -71,6 +71,7 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
         binding = binding_of(wording, place, measures.get(place), has)
         if place in groups:
             binding = replace(binding, group=groups[place])
+        group = binding.group if group is None else group
         found.append(BoundNumber(number, roles, measure, group, binding, has, sign))
     return found
 
@@ -124,21 +125,38 @@ def _main_test(wording: Wording) -> str:
 
 
 def number_faults(wording: Wording, facts: Sequence[Fact]) -> Iterator[tuple[str, str]]:
-    """Return a kind and a sentence for every number that is not what the sentence says."""
+    """Return a kind and a sentence for every number that is surely not what the sentence says."""
     if cells := _cells(wording, facts):
         yield from cells
         return
     bound = bound_numbers(wording)
     yield from _pair_faults(bound, facts)
     for place in bound:
-        if any(_agrees(place, fact, facts, Fact.may_be) for fact in facts):
-            continue
-        equal = [fact for fact in facts if fact.matches(place.number)]
-        if not equal:
-            if not is_no_statistic(wording, place.number):
-                yield "number", f"The number {place.number.text} is in none of the statistics."
-        elif all(_is_ruled_out(place, fact) for fact in equal):
-            yield _misplaced(place, equal[0])
+        if (outcome := _outcome(wording, place, facts)) and outcome is not OPEN:
+            yield outcome
+
+
+def open_numbers(wording: Wording, facts: Sequence[Fact]) -> tuple[str, ...]:
+    """Return the numbers that are some statistic, though the sentence leaves open which one."""
+    found = (each for each in bound_numbers(wording) if _outcome(wording, each, facts) is OPEN)
+    return tuple(each.number.text for each in found)
+
+
+OPEN = ("open", "")
+"""What is neither right nor wrong: it was not checked."""
+
+
+def _outcome(wording: Wording, place: BoundNumber, facts: Sequence[Fact]) -> tuple[str, str] | None:
+    """Return what is wrong with a number; None where it is right, `OPEN` where that stays open."""
+    if any(_agrees(place, fact, facts, Fact.may_be) for fact in facts):
+        return None
+    equal = [fact for fact in facts if fact.matches(place.number)]
+    if not equal and is_no_statistic(wording, place.number):
+        return None
+    if not equal:
+        return "number", f"The number {place.number.text} is in none of the statistics."
+    ruled_out = (rules_out(place.binding, place.number, place.roles, fact) for fact in equal)
+    return _misplaced(place, equal[0]) if all(ruled_out) else OPEN
 
 
 _THINGS = re.compile(
@@ -146,7 +164,10 @@ _THINGS = re.compile(
     r"|years?|months?|weeks?|days?|hours?|notes?|steps?|ways?|sentences?|paragraphs?|figures|things|variables?|outcomes?|categor(?:y|ies)|studies|sites|models?|million|thousand)\b",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"\b(?:in|since|of|from|until|by|during|dated|year|to|and|\u00a9)\s*\(?$", re.IGNORECASE)
+_YEAR = re.compile(
+    r"\b(?:in|since|of|from|until|by|during|dated|year|to|and|\u00a9)\s*\(?$", re.IGNORECASE
+)
+_SUMMED = re.compile(r"\b(?:add(?:s|ed)?\s+up|sum|sums|total)\s+to\s+(?:\w+\s+)?$", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*[(\[]?$")
 
 
@@ -158,13 +179,12 @@ def is_no_statistic(wording: Wording, number: WrittenNumber) -> bool:
     return bool(
         _THINGS.match(after)
         or (1900 <= number.value <= 2099 and _YEAR.search(before))
+        or (number.value == 100 and _SUMMED.search(before))
         or (_ITEM.match(before) and after[:1] in {".", ")", "]"})
     )
 
 
-def _pair_faults(
-    bound: Sequence[BoundNumber], facts: Sequence[Fact]
-) -> Iterator[tuple[str, str]]:
+def _pair_faults(bound: Sequence[BoundNumber], facts: Sequence[Fact]) -> Iterator[tuple[str, str]]:
     """Return a fault for ends of an interval that no statistic has both of, or in this order."""
     for one, two in pairwise(bound):
         if (one.roles, two.roles) != ((NumberRole.LOW,), (NumberRole.HIGH,)):
@@ -178,10 +198,6 @@ def _pair_faults(
         if known and not lows & highs:
             said = f"The numbers {one.number.text} and {two.number.text}"
             yield "interval", f"{said} are not the ends of one interval."
-
-
-def _is_ruled_out(place: BoundNumber, fact: Fact) -> bool:
-    return rules_out(place.binding, place.number, place.roles, fact)
 
 
 def _misplaced(place: BoundNumber, other: Fact) -> tuple[str, str]:

@@ -18,6 +18,11 @@ _OUT_OF = re.compile(
     r"<n(?P<a>\d+)> and <n(?P<b>\d+)> [^<]*\bout of <n(?P<c>\d+)> (?:the )?<g(?P<one>[01])>"
     r"[^<]*<n(?P<d>\d+)> (?:the )?<g(?P<two>[01])>"
 )
+_FIRST_IS = re.compile(
+    r"<n(?P<one>\d+)> (?:versus|vs\.?|against|and|to|\+|/) <n(?P<two>\d+)>(?!.*<n)[^<]*<g(?P<group>[01])> first"
+    r"|<n(?P<a>\d+)> \+ <n(?P<b>\d+)>.*\bfirst \w+ (?:being|is|are) <g(?P<c>[01])>"
+)
+"""Two numbers, of which the first is said to be a group's."""
 _PART_OF = re.compile(r"\s*(?:of|out\s+of|/|in)\s*(?:the\s+|all\s+)*", re.IGNORECASE)
 
 
@@ -111,6 +116,9 @@ def _group_before(wording: Wording, place: int, first: int) -> int | None:
 
 def out_of_groups(wording: Wording) -> dict[int, int]:
     """Return the groups of "A and B events, out of C men and D women": A's are C's."""
+    if named := _FIRST_IS.search(wording.pattern):
+        first = int(named["group"] or named["c"])
+        return {int(named["one"] or named["a"]): first, int(named["two"] or named["b"]): 1 - first}
     found = _OUT_OF.search(wording.pattern)
     if not found:
         return {}

@@ -130,8 +130,8 @@ _SAMPLE = re.compile(
     re.IGNORECASE,
 )
 _LACKS = re.compile(
-    r"\s*(?:[\w<>]+\s+){0,3}?(?:(?:did|were|was|had|do|are)\s+not|without|lacked"
-    r"|didn't|weren't)\b",
+    r"\s*(?:[\w<>]+\s+){0,3}?(?:(?:did|were|was|had|do|are)\s+not|without|lacked|lacks?"
+    r"|didn't|weren't)\b|\s*no\b(?!\s+(?:fewer|less|more))",
     re.IGNORECASE,
 )
 _HAS = re.compile(

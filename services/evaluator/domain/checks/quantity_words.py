@@ -42,7 +42,13 @@ _WORDS = tuple(
     (quantity, re.compile(rf"(?:{words})(?:'s|\u2019s)?"))
     for quantity, words in QUANTITY_WORDS.items()
 )
-_RATIOS = {"odds_ratio", "odds_ratio_within", "odds_ratio_adjusted", "relative_risk", "impact_ratio"}
+_RATIOS = {
+    "odds_ratio",
+    "odds_ratio_within",
+    "odds_ratio_adjusted",
+    "relative_risk",
+    "impact_ratio",
+}
 _OF_ODDS = {"odds_ratio", "odds_ratio_within", "odds_ratio_adjusted"}
 _OF_SHARES = {"relative_risk", "impact_ratio"}
 _TESTS = {"chi_square", "cmh", "gap_test"}

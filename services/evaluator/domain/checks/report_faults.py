@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from services.evaluator.domain.checks.causes import attribution_faults, cause_faults
 from services.evaluator.domain.checks.compared_measures import measure_faults
+from services.evaluator.domain.checks.definitions import definition_faults
 from services.evaluator.domain.checks.directions import direction_faults
 from services.evaluator.domain.checks.facts import Fact, facts_of
 from services.evaluator.domain.checks.interval_sides import interval_side_faults
 from services.evaluator.domain.checks.notes import denied_notes, omitted_notes
-from services.evaluator.domain.checks.number_faults import number_faults
+from services.evaluator.domain.checks.number_faults import number_faults, open_numbers
 from services.evaluator.domain.checks.significance import significance_faults
 from services.evaluator.domain.checks.structure import (
     ReportPassage,
@@ -46,11 +47,11 @@ def statement_faults(text: str, subject: Subject, profile: Profile) -> list[tupl
 
 
 def unchecked_sentences(report: str, subject: Subject) -> tuple[int, tuple[UncheckedSentence, ...]]:
-    """Return how many sentences speak of the statistics, and which of them code did not understand.
+    """Return how many sentences speak of the statistics, and which of them code did not check.
 
     Sentences that say how methods work are none of them.
     """
-    statements, unchecked = 0, list[UncheckedSentence]()
+    statements, unchecked, facts = 0, list[UncheckedSentence](), facts_of(subject)
     for passage in passages(report):
         if passage.title in GENERAL or len(passage.text) > LONGEST:
             continue
@@ -60,8 +61,10 @@ def unchecked_sentences(report: str, subject: Subject) -> tuple[int, tuple[Unche
             carried = wording.last_measure
             if speaks_of_statistics(wording):
                 statements += 1
-                if not is_understood(wording, subject):
-                    unchecked.append(UncheckedSentence(where=passage.title[:80], number=number))
+                left = tuple(each[:80] for each in open_numbers(wording, facts))
+                if left or not is_understood(wording, subject):
+                    where = passage.title[:80]
+                    unchecked.append(UncheckedSentence(where=where, number=number, values=left))
     return statements, tuple(unchecked)
 
 
@@ -109,6 +112,7 @@ def _text_faults(
             yield from significance_faults(wording, subject)
         yield from direction_faults(wording, subject)
         yield from measure_faults(wording, subject)
+        yield from definition_faults(wording)
         yield from cause_faults(wording)
         yield from attribution_faults(sentence, profile)
         yield from denied_notes(wording, subject)

@@ -110,7 +110,8 @@ class WrittenNumber:
 
     def nears(self, value: float) -> bool:
         """Whether this is said to be about the value, and is."""
-        return self.about and abs(value - self.value) <= ABOUT * abs(value)
+        exact = self.step <= ABOUT * abs(value) or self.whole
+        return self.about and exact and abs(value - self.value) <= ABOUT * abs(value)
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,41 @@
+"""What a sentence says a measure is: a ratio is no difference, odds are no probabilities."""
+
+import re
+from collections.abc import Iterator
+
+from services.evaluator.domain.checks.denials import is_denied
+from services.evaluator.domain.checks.wording import Wording
+
+_RATIO = r"<m:(?:odds_ratio|relative_risk|impact_ratio)>"
+_DIFFERENCE = r"<m:(?:risk_difference|gap)>"
+_IS = r"(?:is|was|means|equals|tells|gives|denotes|stands\s+for|refers\s+to|defined\s+as)"
+_RISKS = r"(?:probabilit(?:y|ies)|chances?|risks?|rates?|likely|likelihood|often)"
+_DEFINITIONS: tuple[tuple[str, str], ...] = (
+    (
+        rf"{_RATIO}[^;.]{{0,40}}\b{_IS}\b[^;.]*\b(?:minus|subtract\w*|less\s+the)\b",
+        "A ratio is called a difference.",
+    ),
+    (
+        rf"{_DIFFERENCE}[^;.]{{0,40}}\b{_IS}\b[^;.]*\b(?:divided\s+by|quotient)\b",
+        "A difference is called a ratio.",
+    ),
+    (
+        rf"{_RATIO}\s+and\s+(?:the\s+)?{_RATIO}\s+(?:are|mean|measure)\s+(?:the\s+same|identical|one\s+and\s+the\s+same|two\s+names|interchangeable|synonym\w*)",
+        "Two measures are called the same.",
+    ),
+    (
+        rf"<m:odds_ratio>[^;.<]*(?:<n\d+>|two|three)?[^;.<]*\b(?:means?|says|meaning|implies|tells)\b[^;.]*\b{_RISKS}\b[^;.]*(?:\b(?:doubled?|twice|tripled?|halved)\b|<n\d+>)",
+        "Odds are read as probabilities.",
+    ),
+)
+"""What is wrong to say of a measure, whatever its value, and why."""
+_COMPILED = tuple((re.compile(words), said) for words, said in _DEFINITIONS)
+
+
+def definition_faults(wording: Wording) -> Iterator[tuple[str, str]]:
+    """Return a fault where a measure is explained as what it is not."""
+    for words, said in _COMPILED:
+        found = words.search(wording.pattern)
+        if found and not is_denied(wording.pattern, found.end()):
+            yield "direction", said
+            return
