@@ -2,7 +2,8 @@
 
 Eight sets are printed: templates that the checker was written with, every third of them, which was
 looked at only at its end, phrasings by somebody who had not seen the checker, two halves of a
-later set, of which one was set apart, and three sets whose author had not read the checks. What is
+later set, of which one was set apart, three sets whose author had not read the checks, and sets by
+another author. What is
 false, not caught, and in no sentence that a report names as not understood passes unnoticed.
 """
 

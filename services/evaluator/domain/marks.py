@@ -17,7 +17,7 @@ MARK = re.compile(r"[ \t]?\[\[([\w. -]{1,60})\]\]")
 LONGEST = 20_000
 """Characters of a report in which numbers are looked for beside marks."""
 _ROLES = {
-    "": (NumberRole.VALUE, NumberRole.CHANGE),
+    "": (NumberRole.VALUE, NumberRole.CHANGE, NumberRole.INVERSE),
     "low": (NumberRole.LOW,),
     "high": (NumberRole.HIGH,),
     "p": (NumberRole.P,),

@@ -34,11 +34,12 @@ _MORE_CAUSES = (
     r"|\bthat\s+is\s+why\b|\bwhich\s+is\s+why\b|\bas\s+a\s+(?:direct\s+)?(?:effect|result|consequence)\b|\bdirect\s+effect\b"
     r"|\b(?:prov|show|demonstrat|confirm|reveal|establish|mean|expos|document)\w*\s+(?:that\s+)?(?:[\w<>:'-]+\s+){0,6}?(?:discriminat\w*|prejudice\w*|racis[mt]\w*|sexis[mt]\w*|biased|unfair\w*|bigot\w*)"
     r"|\b(?:makers?|officers?|managers?|staff|judges?|they|recruiters?|employers?|courts?|banks?|lenders?|officials?|(?<!the\s)process|system|model)\s+(?:\w+\s+)?(?:discriminate[sd]?|prefers?|preferred|disfavou?r\w*|mistreat\w*)\b"
+    r"|\bif\s+(?:the\s+)?<g\d>\s+(?:were|had\s+been)\b[^.;]*\b(?:disappear|vanish|close|end)\b[^.;]*\b(?:prove|show|demonstrate)"
     r"|\bdecisive\s+factor\b|\bpenali[sz]ed?\b|\battribution\s+of\b"
 )
 _CAUSE = re.compile(_CAUSES + _MORE_CAUSES, re.IGNORECASE)
 _GROUPED = re.compile(
-    r"<g[01]>|\bgroup\s+membership\b|\bmembership\b|\bbelonging\b|\bgender\b"
+    r"<g[01]>|\bgroup\s+(?:is|was)\b|\bgroup\s+membership\b|\bmembership\b|\bbelonging\b|\bgender\b"
     r"|\bsex\b|\brac(?:e|ial)\b|\bethnic\w*|\bnationalit\w+"
     r"|\borigins?\b|\bbackground\b|\breligio\w+|\bage\b|\bdiscriminat\w+"
     r"|\bbias(?:ed)?\b|\bprejudice\w*|\bstereotyp\w+|\bhostil\w+|\bunfair\w*|\bunequal\b|\bwho\s+(?:they|people)\s+are\b|\bracis[mt]\w*|\bsexis[mt]\w*"
@@ -52,6 +53,7 @@ _SAYING = re.compile(
     r"|the\s+(?:whole\s+)?(?:confidence|lower|upper|sample|number|counts?))",
     re.IGNORECASE,
 )
+_CHANCE_BEFORE = re.compile(r"\b(?:chance|luck|random\w*|noise|sampling)\b[^;,]{0,40}$")
 _BY_CHANCE = re.compile(r"\s+(?:\w+\s+){0,2}(?:chance|luck|random\w*|noise|sampling)\b")
 
 
@@ -66,6 +68,7 @@ def cause_faults(wording: Wording) -> Iterator[tuple[str, str]]:
     for found in _CAUSE.finditer(text):
         if (
             _SAYING.match(text, found.start())
+            or _CHANCE_BEFORE.search(text, 0, found.start())
             or _BY_CHANCE.match(text, found.end())
             or is_denied(text, found.start())
             or is_open(text, found.start())

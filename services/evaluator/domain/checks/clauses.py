@@ -26,7 +26,7 @@ _NUMBER_BESIDE = re.compile(
 )
 """What sets another number beside the one before."""
 LINKS = word_set(
-    "a an the of is was are were be been being at about around approximately roughly nearly"
+    "* a an the of is was are were be been being at about around approximately roughly nearly"
     " almost some to as by that this its their it for among in with only just exactly equal"
     " equals stood stands stand comes came come works out estimated observed calculated"
     " computed reported put had has have having reached reaches reach amounts amounted"
@@ -100,7 +100,7 @@ def _begins_clause(text: str, last: str, rest: str) -> bool:
     )
 
 
-def place_of_number(tokens: Sequence[Token], number: int) -> int:
+def index_of_number(tokens: Sequence[Token], number: int) -> int:
     """Return where a number stands among the tokens."""
     return next(place for place, each in enumerate(tokens) if each.number == number)
 
@@ -123,6 +123,6 @@ def leads_on(tokens: Sequence[Token], at: int) -> bool:
     for each in tokens[at + 1 : at + 6]:
         if each.number is not None:
             return True
-        if not each.links or each.text == ",":
+        if each.text == "," or not (each.links or each.text in {"<", ">", "\u2264", "\u2265"}):
             return False
     return False

@@ -35,7 +35,7 @@ _COMPARATIVE = re.compile(
 )
 _GROUP = re.compile(r"<g(?P<g>[01])>")
 _LEAD = (
-    r"(?:(?:it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|counterparts?|peers?|answers?|with|for|among|amongst|of|by|in|about|the|an?|to|on"
+    r"(?:(?:it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
     r"|(?:rate|share|odds|chances?|risk|mean|average|proportion|figure|score|likelihood|probability|result|case|group)s?),?\s+)*"
 )
 _REFERENCE = re.compile(
@@ -123,6 +123,8 @@ def _of_one_kind(
     """Return the group a comparative belongs to: the one that is not what is compared with."""
     own = [g for g in groups if not _REFERENCE.search(clause[: g[0]])]
     names = {group for _, group in own}
+    if len(names) == 2 and "becomes" in clause:
+        return
     if len(names) == 1:
         yield ComparedGroup(names.pop(), comparative[1], *span)
     elif len(names) == 2:

@@ -35,7 +35,7 @@ _BESIDE = re.compile(
     r"\b(?:than|compared\s+(?:with|to)|relative\s+to|against|to)\s+(?:by\s+)?(?:the\s+|that\s+of\s+|those\s+of\s+)*$"
 )
 _KEPT = re.compile(
-    r"\b(?:same|persist\w*|remains?|unchanged|holds?|(?:keep|keeps|kept(?!\s+apart)|retain|retains|preserv\w+|maintain\w*)|unaffected|as\s+it\s+was|agree\w*|unaltered|intact)\b"
+    r"\b(?:same|persist\w*|surviv\w*|remains?|unchanged|holds?|(?:keep|keeps|kept(?!\s+apart)|retain|retains|preserv\w+|maintain\w*)|unaffected|as\s+it\s+was|agree\w*|unaltered|intact)\b"
 )
 _WEAKER = re.compile(
     r"\b(?:weaker|weakens?|shrinks?|attenuated?s?|closer\s+to\s+(?:<n\d+>|1|one))\b"

@@ -10,6 +10,7 @@ _RATIO = r"<m:(?:odds_ratio|relative_risk|impact_ratio)>"
 _DIFFERENCE = r"<m:(?:risk_difference|gap)>"
 _IS = r"(?:is|was|means|equals|tells|gives|denotes|stands\s+for|refers\s+to|defined\s+as)"
 _RISKS = r"(?:probabilit(?:y|ies)|chances?|risks?|rates?|likely|likelihood|often)"
+_OVER = r"<m:relative_risk>[^;.]*"
 _DEFINITIONS: tuple[tuple[str, str], ...] = (
     (
         rf"{_RATIO}[^;.]{{0,40}}\b{_IS}\b[^;.]*\b(?:minus|subtract\w*|less\s+the)\b",
@@ -22,6 +23,14 @@ _DEFINITIONS: tuple[tuple[str, str], ...] = (
     (
         rf"{_RATIO}\s+and\s+(?:the\s+)?{_RATIO}\s+(?:are|mean|measure)\s+(?:the\s+same|identical|one\s+and\s+the\s+same|two\s+names|interchangeable|synonym\w*)",
         "Two measures are called the same.",
+    ),
+    (
+        rf"{_OVER}<g0> (?:as|is|in|forms) (?:its |the )?denominator|{_OVER}<g1> (?:as|is|in|forms) (?:its |the )?numerator",
+        "The ratio is of the first group over the second.",
+    ),
+    (
+        rf"{_RATIO} (?:tells|says|gives|states|shows|is)[^;.]*\bpercentage points\b",
+        "A ratio is called a difference.",
     ),
     (
         rf"<m:odds_ratio>[^;.<]*(?:<n\d+>|two|three)?[^;.<]*\b(?:means?|says|meaning|implies|tells)\b[^;.]*\b{_RISKS}\b[^;.]*(?:\b(?:doubled?|twice|tripled?|halved)\b|<n\d+>)",

@@ -120,6 +120,7 @@ _EQUAL_SHOWN = phrases_of(
     r"(?:absence of (?:any |an? )?(?:disparity|difference|association|gap|inequality|bias)|equality|equal treatment)"
     r"\b[^;]*\b(?:established|shown|confirmed|proven|proved|demonstrated)",
     rf"{_PROVES} that\b[^;]*\b(?:not differ|(?:are|is|were|was) (?:\w+ )?{_EQUALLY}|(?:are|were) treated {_EQUALLY})",
+    rf"(?:rul(?:e|es|ed|ing) out|exclud(?:e|es|ed|ing)) any {_GAP}",
     rf"{_PROVES} that (?:the )?null(?:hypothesis| hypothesis)? (?:is|was) (?:true|right|correct)",
 )
 """Ways to call it proven that the groups are equal."""
@@ -148,7 +149,8 @@ def _claim_of(clause: str) -> EvidenceClaim | None:
         return _as_claim(shown)
     if GENERAL.search(plain):
         return None
-    if _EQUAL_SHOWN.search(clause) and not _denied_equal(clause):
+    proven = _EQUAL_SHOWN.search(clause)
+    if proven and _even(plainly(clause[: proven.start()])) and not _denied_equal(clause):
         return EvidenceClaim.EQUAL
     claims = {said for reader in _WHOLE_READERS if (said := reader(plain)) is not None}
     pieces = [plainly(piece) for piece in _PIECE.split(clause)]

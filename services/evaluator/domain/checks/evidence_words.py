@@ -18,6 +18,7 @@ _SAME_MEANING: tuple[tuple[str, str], ...] = (
     (r"\b(?:no|can\s+not\s+be\s+(?:an?\s+)?)\s*(?:coincidence|accident)\b", "more than chance"),
     (r"\bnobody\s+can\s+(?:\w+\s+)?(?:deny|doubt|dispute)\b|\bcan\s+not\s+(?:\w+\s+)?be\s+(?:denied|doubted|disputed|ignored|overlooked)\b", " "),
     (r"\b(?:hypothes[ei]s|null)\s+of\s+(?:no\s+\w+|equal\w*(?:\s+\w+)?|independence)", "nullhypothesis"),
+    (r"\bhypothes[ei]s\s+that\s+there\s+(?:is|was|were|are)\s+(?:no|not\s+any)\s+\w+(?:\s+between\s+(?:the\s+)?[\w<>]+\s+and\s+(?:the\s+)?[\w<>]+)?", "nullhypothesis"),
     (r"\b(?:null\s+)?hypothes[ei]s\s+that\b[^;]*?\b(?:equal(?:\s+\w+)?|the\s+same(?:\s+\w+)?|identical|unrelated|independent|do\s+not\s+differ|alike)\b", "nullhypothesis"),
     (r"\bnull(?:\s+hypothes[ei]s)?\b(?!\s+(?:value|effect))|\bhypothes[ei]s\b", "nullhypothesis"),
     (r"\bthe\s+(?:idea|notion|assumption|claim|possibility)\s+that\b[^;]*?\b(?:equal(?:\s+\w+)?|the\s+same(?:\s+\w+)?|identical|unrelated|independent|alike)\b", "nullhypothesis"),
@@ -98,7 +99,7 @@ OBJECT = (
     r"|inequalit(?:y|ies)|imbalance|differ(?:s|ed|ing|ent)?|unequal|associated|diverge\w*|apart)"
 )
 EVIDENCE = re.compile(
-    r"\b(?:evidence|proof|proofs|indications?|signs?|case)\b(?:\s+(?:of|for|that|to|from|against|in)\b)"
+    r"\b(?:evidence|proof|proofs|indications?|(?<!the\s)signs?|case)\b(?:\s+(?:of|for|that|to|from|against|in)\b)"
     r"(?!\s+(?:\w+\s+){0,2}(?:absence|discriminat\w*|bias\w*|cause|causation|effects?|prejudice|racis\w+|sexis\w+|unfair\w*))"
     r"|\bevidence\s+(?:was|is|has|exists|were)\b|\bevidence\s+(?:on|about)\s+the\s+question|\bcounts?\s+as\s+evidence\b"
     rf"|\b(?:reason|grounds?|basis)\s+(?:to|for)\s+(?:believ\w+|think\w*|conclud\w+|suppos\w+|infer\w*|claim\w*|say\w*)\b[^;]*?\b(?:{OBJECT}|real)\b"
@@ -125,5 +126,5 @@ CAUSES = re.compile(
 GENERAL = re.compile(
     r"^(?:if|when|suppose|assuming|were|had|whether|in\s+general)\b(?!.*\bcan\s+not\s+be\s+told\b)|\bif\b(?=[^;]*\b(?:would|were|is|contain|made|had)\b)|\b(?:asks?|tests?|assess\w*|tell\w*\s+us|checks?|examin\w+|decid\w+)\s+whether\b"
     r"|\b(?<!with\s)(?:a|any)\s+p-?\s*value\b(?!\s+of)|\bwould\s+(?:be|count|mean|indicate)\b(?!\s+not\b)|\bhas\s+to\s+be\s+read\b|\bpractical(?:ly)?\b|\bsubstantive\b"
-    r"|\bconventionally\s+called\b|\bin\s+general\b"
+    r"|\bsignificance\s+(?:\w+\s+)?(?:says|tells|means|speaks|is\s+(?:no|not)\s+(?:a\s+)?(?:size|measure))\b|\bconventionally\s+called\b|\bin\s+general\b"
 )

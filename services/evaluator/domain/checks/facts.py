@@ -24,8 +24,12 @@ class NumberRole(StrEnum):
     LEAST = "fewest cases of a group"
     RATE = "share"
     CHANGE = "relative difference"
+    INVERSE = "ratio the other way round"
     FREEDOM = "degrees of freedom"
     THRESHOLD = "threshold"
+
+
+_ESTIMATED = {NumberRole.VALUE, NumberRole.CHANGE, NumberRole.INVERSE}
 
 
 @dataclass(frozen=True)
@@ -47,14 +51,10 @@ class Fact:
         if self.role in {NumberRole.COUNT, NumberRole.TOTAL, NumberRole.LEAST}:
             return number.value == self.value
         if number.unit is Unit.TIMES:
-            return self.role in {NumberRole.VALUE, NumberRole.CHANGE} and number.rounds(self.value)
+            return self.role in _ESTIMATED and number.rounds(self.value)
         scale = 100.0 if number.unit in {Unit.PERCENT, Unit.POINTS} else 1.0
         shown = self.value * scale
-        if (
-            self.role in {NumberRole.VALUE, NumberRole.CHANGE}
-            and not number.signed
-            and self.measure
-        ):
+        if self.role in _ESTIMATED and not number.signed and self.measure:
             return number.rounds(shown) or number.rounds(abs(shown))
         return number.rounds(shown)
 
@@ -108,7 +108,7 @@ def _estimates(measure: Measure) -> Iterator[Fact]:
         return
     yield Fact(value, NumberRole.VALUE, f"the {label}", name, MEANS.get(name))
     if measure.no_difference == 1 and value > 0:
-        yield Fact(1 / value, NumberRole.CHANGE, f"the {label} the other way round", name)
+        yield Fact(1 / value, NumberRole.INVERSE, f"the {label} the other way round", name)
         for ratio in (value, 1 / value):
             yield Fact(abs(ratio - 1), NumberRole.CHANGE, f"what the {label} adds", name)
 

@@ -31,7 +31,7 @@ _LACKS = re.compile(
     r"\b(?:(?:exclud|omit|avoid)\w*|rul(?:e|es|ed|ing)\s+out|le(?:ave|aves|aving|ft)\s+(?:<|nullvalue\s+)?out(?:side)?|leav\w+\s+nullvalue|leaves?\s+out|miss(?:es|ed|ing)?|(?:clear|free|short|well\s+clear)\s+of|away\s+from|outside|beyond|off"
     r"|(?:the\s+same|one|a\s+single)\s+side)\b"
 )
-_ABOVE = r"above|over|greater\s+than|larger\s+than|higher\s+than|more\s+than|bigger\s+than|exceed\w*|in\s+excess\s+of|(?:to\s+the\s+)?right\s+of|upwards\s+of|surpass\w*|upper\s+side\s+of"
+_ABOVE = r"above|over(?!\s+(?:the\s+whole|all|its))|greater\s+than|larger\s+than|higher\s+than|more\s+than|bigger\s+than|exceed\w*|in\s+excess\s+of|(?:to\s+the\s+)?right\s+of|upwards\s+of|surpass\w*|upper\s+side\s+of"
 _BELOW = r"below|under|beneath|less\s+than|smaller\s+than|lower\s+than|(?:to\s+the\s+)?left\s+of|(?:short|shy)\s+of|undercut\w*"
 _SIDE = re.compile(rf"\b(?:(?P<above>{_ABOVE})|(?P<below>{_BELOW}))\s+(?:the\s+)?{NULL_VALUE}\b")
 _BOTH_SIDES = re.compile(
@@ -39,10 +39,10 @@ _BOTH_SIDES = re.compile(
     rf"|\b(?:{_BELOW})\b[^;]*?\b(?:{_ABOVE})\s+(?:{NULL_VALUE}|it)\b"
 )
 _LOWER = re.compile(
-    r"\b(?:lower|low|smallest|lowest|left|bottom)[\s-]+(?:\w+\s+)?(?:bound|limit|end|edge|value|endpoint|estimate)\b"
+    r"\b(?:lower|low|smallest|lowest|left|bottom)[\s-]+(?:[\w<>]+\s+)?(?:bound|limit|end|edge|value|endpoint|estimate)\b"
 )
 _UPPER = re.compile(
-    r"\b(?:upper|high|largest|highest|right|top)[\s-]+(?:\w+\s+)?(?:bound|limit|end|edge|value|endpoint|estimate)\b"
+    r"\b(?:upper|high|largest|highest|right|top)[\s-]+(?:[\w<>]+\s+)?(?:bound|limit|end|edge|value|endpoint|estimate)\b"
 )
 _WHOLE = re.compile(
     r"\bintervals?\b|\b(?:both|two)\s+(?:bounds|limits|ends|edges)|\bbounds\b|\blimits\b|\bends\b|\bci\b|\brange\b|\bentire\w*|\bwholly\b|\bwhole\b"

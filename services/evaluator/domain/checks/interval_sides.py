@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from services.evaluator.domain.checks.interval_claims import (
     ClaimedPart,
@@ -17,6 +18,11 @@ _SEVERAL = re.compile(
     r"\b(?:both|each|two|every|all)\s+(?:of\s+the\s+)?(?:two\s+)?(?:the\s+)?(?:confidence\s+)?(?:intervals?|ratios?|measures?)\b"
     r"|\bintervals\b|\beach\s+(?:one|of\s+them)\b|\bneither\s+interval\b"
 )
+_FIRST_IS_REFERENCE = re.compile(
+    r"<g0> as (?:the |a )?(?:reference|baseline|denominator|standard)\b"
+)
+"""Says that ratios are of the second group over the first."""
+_TURNED = {IntervalClaim.ABOVE: IntervalClaim.BELOW, IntervalClaim.BELOW: IntervalClaim.ABOVE}
 
 
 def interval_side_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
@@ -35,6 +41,17 @@ def speaks_of_sides(wording: Wording) -> bool:
 
 def _holds(place: ClaimedPosition, measure: Measure) -> bool | None:
     """Return whether what is said of a measure is so; None where it has no such number."""
+    if _FIRST_IS_REFERENCE.search(place.before):
+        return None if place.claim not in _TURNED else _turned_holds(place, measure)
+    return _stands(place, measure)
+
+
+def _turned_holds(place: ClaimedPosition, measure: Measure) -> bool | None:
+    """Read a ratio of the second group over the first: its sides change places."""
+    return _stands(replace(place, claim=_TURNED[place.claim]), measure)
+
+
+def _stands(place: ClaimedPosition, measure: Measure) -> bool | None:
     contains = includes_no_difference(measure)
     if place.claim in {IntervalClaim.CONTAINS, IntervalClaim.EXCLUDES}:
         said = (place.claim is IntervalClaim.CONTAINS) is not place.denied

@@ -29,6 +29,10 @@ _ANSWER, _PROMPT = (
 _NOT_THIS = re.compile(
     r"\b(?:and\s+)?(?:not|rather\s+than|instead\s+of|as\s+opposed\s+to)\s+(?:the\s+|each\s+|single\s+|individual\s+|every\s+)*(?:answers?|responses?|repl(?:y|ies)|prompts?)\b"
 )
+_OTHER_UNIT = re.compile(
+    r"\bunits?\b[^.;]*\b(?:are|is|were|was)\s+(?:the\s+)?(?:people|persons|cases|answers|responses|replies)\b[^.;]*\bnot\s+(?:the\s+)?prompts"
+    r"|\b(?:answers|responses|replies)\s+(?:are|were)\s+(?:\w+\s+){0,2}independent\b"
+)
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,9 @@ def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, s
 def _unit_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where answers are said to be what was counted, and prompts were."""
     if not any("prompt is the unit" in note for note in subject.notes):
+        return
+    if _OTHER_UNIT.search(wording.text.lower()):
+        yield "note", "The sentence contradicts a note: it should say that prompts are the unit."
         return
     text = _NOT_THIS.sub(" ", wording.text.lower())
     if _COUNTED.search(text) and _ANSWER.search(text) and not _PROMPT.search(text):

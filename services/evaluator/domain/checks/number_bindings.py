@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from services.evaluator.domain.checks.clauses import (
     Token,
+    index_of_number,
     leads_on,
-    place_of_number,
     tokens_of,
     whole_of,
 )
-from services.evaluator.domain.checks.facts import Fact, NumberRole
+from services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
 from services.evaluator.domain.checks.number_groups import group_at
 from services.evaluator.domain.checks.phrases import word_set
 from services.evaluator.domain.checks.quantity_words import (
@@ -45,6 +45,10 @@ class NumberBinding:
     """The group it is of, where that is said beyond doubt."""
     has: bool | None = None
     """Whether it counts cases with the outcome, or without; None where that is not said."""
+    direct: bool = False
+    """Whether its noun stands beside it, or only links between."""
+    part: bool = False
+    """Whether it is so many of so many."""
     supposed: bool = False
     """Whether its clause only supposes something: what is said there is nobody's statement."""
     before: str | None = None
@@ -56,13 +60,22 @@ def binding_of(
 ) -> NumberBinding:
     """Return what is said of a number; `listed` is the measure it has in a list of two."""
     tokens = tokens_of(wording.pattern)
-    at = place_of_number(tokens, place)
+    at = index_of_number(tokens, place)
     number = wording.numbers[place]
-    nouns = {listed} if listed else _nouns(tokens, at, number)
+    direct = {listed} if listed else _direct(tokens, at, number)
+    nouns = direct or _around(tokens, at, number)
     before = next((each.measure for each in reversed(tokens[:at]) if each.measure), None)
     clause = {each.text for each in tokens[:at] if each.clause == tokens[at].clause}
     supposed = bool(clause & _SUPPOSING)
-    return NumberBinding(frozenset(nouns), group_at(tokens, at), has, supposed, before)
+    return NumberBinding(
+        nouns=frozenset(nouns),
+        group=group_at(tokens, at),
+        has=has,
+        direct=bool(direct),
+        part=whole_of(tokens, at) is not None,
+        supposed=supposed,
+        before=before,
+    )
 
 
 def rules_out(
@@ -73,11 +86,10 @@ def rules_out(
         return False
     if not unit_allows(number, fact, binding.nouns):
         return True
-    if fact.role in _SAID_AS_SUCH and fact.role not in roles:
+    said_as_such = {*_SAID_AS_SUCH} | ({NumberRole.CHANGE} if number.unit != Unit.TIMES else set())
+    if fact.role in said_as_such and fact.role not in roles:
         return True
-    if fact.role is NumberRole.CHANGE and number.unit is Unit.PERCENT and fact.role not in roles:
-        return True
-    if binding.group is not None and number.unit is not Unit.POINTS and _of_another(binding, fact):
+    if number.unit is not Unit.POINTS and _of_another(binding, fact):
         return True
     if None not in (binding.has, fact.has) and binding.has is not fact.has:
         return True
@@ -94,6 +106,8 @@ _SPELLED_OUT = BOUNDS | {NumberRole.P, NumberRole.LEVEL, NumberRole.FREEDOM, Num
 
 def _of_another(binding: NumberBinding, fact: Fact) -> bool:
     """Whether a statistic is of another group, or of none, and the number is one group's."""
+    if binding.group is None or fact.measure in binding.nouns:
+        return False
     if fact.group is not None:
         return fact.group != binding.group
     plain = not binding.nouns - {Quantity.SHARE, Quantity.COUNT}
@@ -118,24 +132,34 @@ def _allows(noun: Noun, fact: Fact, roles: Sequence[NumberRole]) -> bool:
     return fact.role in {*ESTIMATES, NumberRole.FREEDOM, NumberRole.THRESHOLD, *roles}
 
 
-def _nouns(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun]:
-    direct = _part_of(tokens, at) or _behind(tokens, at, number) or _before(tokens, at)
-    direct = {noun for noun in direct if _fits(number, noun)}
-    clause = tokens[at].clause
-    own = {each.noun for each in tokens if each.clause == clause and each.noun}
-    own = own if own - {Quantity.BOUND, Quantity.LEVEL} else set()
-    if direct == {Quantity.RATIO} and len(own & _OF_RATIO) == 1:
-        return {*(own & _OF_RATIO)}
-    if direct:
-        return direct
-    found = _special(own or {each.noun for each in tokens if each.noun})
-    return {noun for noun in found if noun and _fits(number, noun)}
+def _direct(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun]:
+    """Return the nouns that stand beside a number, or that only links separate from it."""
+    found = _part_of(tokens, at) or _behind(tokens, at, number) or _before(tokens, at)
+    direct = {noun for noun in found if _fits(number, noun)}
+    if direct == {Quantity.RATIO}:
+        of = _OF_RATIO & _own(tokens, at) or _OF_RATIO & {each.quantity for each in tokens}
+        return {*of} if len(of) == 1 else direct
+    return direct
+
+
+def _around(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun]:
+    """Return all nouns of a number's clause, or else of its sentence."""
+    found = _special(_own(tokens, at) or {each.noun for each in tokens if each.noun})
+    # One group's mean named in the clause: "that of" may mean the other's.
+    found = {Quantity.MEAN if noun in MEANS else noun for noun in found if noun}
+    return {noun for noun in found if _fits(number, noun)}
+
+
+def _own(tokens: Sequence[Token], at: int) -> set[Noun]:
+    """Return the nouns of a number's clause, where one of them is more than an interval."""
+    own = {each.noun for each in tokens if each.clause == tokens[at].clause and each.noun}
+    return own if own - {Quantity.BOUND, Quantity.LEVEL} else set()
 
 
 def _fits(number: WrittenNumber, noun: Noun) -> bool:
     """Whether a number with its unit can be one of a noun."""
     if number.unit is Unit.PLAIN:
-        return noun is not Quantity.SHARE or number.value <= 1
+        return noun is not Quantity.SHARE or not number.whole or number.value <= 1
     if number.unit is Unit.POINTS:
         return noun in {"risk_difference", "gap", Quantity.DIFFERENCE, Quantity.BOUND}
     if number.unit is Unit.TIMES:
@@ -191,6 +215,8 @@ def _before(tokens: Sequence[Token], at: int) -> set[Noun]:
     for each in reversed(tokens[:at]):
         if each.clause != tokens[at].clause:
             break
+        if each is tokens[at - 1] and each.text == "number":
+            continue  # "the number 1"
         if each.noun:
             found.add(each.noun)
             joined = False

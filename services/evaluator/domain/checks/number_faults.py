@@ -72,6 +72,8 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
         if place in groups:
             binding = replace(binding, group=groups[place])
         group = binding.group if group is None else group
+        if binding.part and roles == (NumberRole.TOTAL,):
+            roles = (NumberRole.COUNT,)
         found.append(BoundNumber(number, roles, measure, group, binding, has, sign))
     return found
 
@@ -148,17 +150,21 @@ OPEN = ("open", "")
 
 def _outcome(wording: Wording, place: BoundNumber, facts: Sequence[Fact]) -> tuple[str, str] | None:
     """Return what is wrong with a number; None where it is right, `OPEN` where that stays open."""
-    if any(_agrees(place, fact, facts, Fact.may_be) for fact in facts):
-        return None
     equal = [fact for fact in facts if fact.matches(place.number)]
+    agreed = [fact for fact in facts if _agrees(place, fact, facts, Fact.may_be)]
+    if agreed and not (place.binding.direct and equal and place.sign == "="):
+        return None
     if not equal and is_no_statistic(wording, place.number):
         return None
     if not equal:
         return "number", f"The number {place.number.text} is in none of the statistics."
-    ruled_out = (rules_out(place.binding, place.number, place.roles, fact) for fact in equal)
-    return _misplaced(place, equal[0]) if all(ruled_out) else OPEN
+    if all(rules_out(place.binding, place.number, place.roles, fact) for fact in equal):
+        return _misplaced(place, equal[0])
+    return None if agreed else OPEN
 
 
+A_FEW = 12
+"""As many groups, tests or steps a sentence may speak of without meaning a statistic."""
 _THINGS = re.compile(
     r"[\s-]*(?:groups?|strat(?:a|um)|sided|tailed|tables?|rows?|columns|tests?|measures?|ratios?|methods?|digits?|decimals?|decimal\s+places"
     r"|years?|months?|weeks?|days?|hours?|notes?|steps?|ways?|sentences?|paragraphs?|figures|things|variables?|outcomes?|categor(?:y|ies)|studies|sites|models?|million|thousand)\b",
@@ -177,7 +183,7 @@ def is_no_statistic(wording: Wording, number: WrittenNumber) -> bool:
         return False
     before, after = wording.text[: number.start], wording.text[number.end :]
     return bool(
-        _THINGS.match(after)
+        (number.value <= A_FEW and _THINGS.match(after))
         or (1900 <= number.value <= 2099 and _YEAR.search(before))
         or (number.value == 100 and _SUMMED.search(before))
         or (_ITEM.match(before) and after[:1] in {".", ")", "]"})

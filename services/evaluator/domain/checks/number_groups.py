@@ -35,7 +35,8 @@ def _group_behind(tokens: Sequence[Token], at: int) -> int | None:
             led = True  # "at 30 %, northerners"
             continue
         if each.group is not None:
-            return None if leads_on(tokens, place) and not led else each.group
+            beside = place == at + 1 and [t.text for t in tokens[place + 1 : place + 2]] == ["("]
+            return None if leads_on(tokens, place) and not (led or beside) else each.group
         if each.text not in _OF_GROUP and each.text != "(":
             return None
         led = led or each.text in {"of", "for", "among", "in", "from", "by"}

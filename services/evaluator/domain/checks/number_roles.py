@@ -53,7 +53,7 @@ _LEVEL_BEFORE = re.compile(
 _LEVEL_AFTER = re.compile(
     r"[\s-]*(?:(?:two-sided\s+)?(?:confiden(?:ce|t)|significance|credible"
     r"|uncertainty)\b|(?:level|alpha|threshold|cut-?off|mark|ci|interval|range"
-    r"|limits)\b)",
+    r"|limits?|bounds?|lower|upper)\b)",
     re.IGNORECASE,
 )
 _NEUTRAL_BEFORE = re.compile(
@@ -138,10 +138,12 @@ _HAS = re.compile(
     r"\s*(?:[\w<>]+\s+){0,3}?(?:had\s+(?:the|this|that)\s+outcome|did\b(?!\s+not))", re.IGNORECASE
 )
 _LOW_AFTER = re.compile(
-    r"\s*(?:\(?(?:the\s+)?lower(?=\))|below|at\s+the\s+(?:bottom|lower\s+end))\b", re.IGNORECASE
+    r"\s*(?:\(?(?:the\s+)?lower(?=\))|as\s+(?:the|its)\s+lower|below|at\s+the\s+(?:bottom|lower\s+end))\b",
+    re.IGNORECASE,
 )
 _HIGH_AFTER = re.compile(
-    r"\s*(?:\(?(?:the\s+)?upper(?=\))|above|at\s+the\s+(?:top|upper\s+end))\b", re.IGNORECASE
+    r"\s*(?:\(?(?:the\s+)?upper(?=\))|as\s+(?:the|its)\s+upper|above|at\s+the\s+(?:top|upper\s+end))\b",
+    re.IGNORECASE,
 )
 _BOUNDS = re.compile(r"\bbounds?\b|\blimits?\b|\bends?\b", re.IGNORECASE)
 _MULTIPLIED = re.compile(
@@ -248,7 +250,7 @@ def _measured_roles(
     number: WrittenNumber, before: str, after: str, text: str
 ) -> tuple[NumberRole, ...]:
     if number.unit is Unit.TIMES:
-        return (NumberRole.VALUE, NumberRole.CHANGE)
+        return (NumberRole.VALUE, NumberRole.CHANGE, NumberRole.INVERSE)
     if number.unit is Unit.POINTS:
         return (NumberRole.VALUE,)
     if number.unit is Unit.PERCENT:

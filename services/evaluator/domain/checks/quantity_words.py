@@ -53,7 +53,7 @@ _OF_ODDS = {"odds_ratio", "odds_ratio_within", "odds_ratio_adjusted"}
 _OF_SHARES = {"relative_risk", "impact_ratio"}
 _TESTS = {"chi_square", "cmh", "gap_test"}
 _DIFFERENCES = {"risk_difference", "gap", "effect_size"}
-ESTIMATES = {NumberRole.VALUE, NumberRole.CHANGE}
+ESTIMATES = {NumberRole.VALUE, NumberRole.CHANGE, NumberRole.INVERSE}
 BOUNDS = {NumberRole.LOW, NumberRole.HIGH}
 _COUNTS = {NumberRole.COUNT, NumberRole.TOTAL, NumberRole.LEAST}
 
@@ -79,7 +79,7 @@ def can_be(quantity: Quantity, fact: Fact) -> bool:
         Quantity.SHARE: role in {NumberRole.RATE, NumberRole.SAMPLE}
         or (estimate and measure in _OF_SHARES),
         Quantity.DIFFERENCE: (estimate and measure in _DIFFERENCES)
-        or role is NumberRole.CHANGE
+        or role in {NumberRole.CHANGE, NumberRole.INVERSE}
         or (role is NumberRole.COUNT and fact.group is None),
         Quantity.RATIO: estimate and measure in _RATIOS,
         Quantity.MEAN: estimate and (measure in MEANS or measure in {"gap", "effect_size"}),
