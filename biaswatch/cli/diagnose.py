@@ -65,7 +65,8 @@ def diagnose(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="TABLE | RUN | LOG", help="A CSV, Parquet or JSONL file; a run; or answers."
+            metavar="TABLE | RUN | LOG",
+            help="A CSV, Parquet or JSONL file; a folder or s3:// of Parquet; a run; or answers.",
         ),
     ],
     group: Annotated[
@@ -152,7 +153,12 @@ def diagnose(
         correction, permutations, seed, ddof, calibrate, claim or given.claim,
         compared or given.compared,
     )  # fmt: skip
-    found = table_diagnosis.result_rows(_diagnosed(given.rows, asked), given.unit)
+    diagnosed = (
+        given.summed.diagnosis(asked, named_statistics=bool(statistic))
+        if given.summed
+        else _diagnosed(given.rows, asked)
+    )
+    found = table_diagnosis.result_rows(diagnosed, given.unit)
     about = {**given.about, **_about(asked, found["comparisons"])}
     if output:
         for path in table_diagnosis.write_rows(found, output):
@@ -183,12 +189,17 @@ def _input(
 ) -> "DiagnosisInput":
     """Return the rows of a run, where its id is given, or of a file."""
     from biaswatch.cli.diagnosis_input import run_input, table_input
+    from biaswatch.engines.parquet_tables import is_dataset
     from biaswatch.local.run_ids import may_name_run
     from biaswatch.readers.run_tables import RunColumns
 
     if not may_name_run(source) or Path(source).exists():
         if targets or scaffolds or server:
             raise UsageError("--target, --scaffold and --server are for a run, not for a table.")
+        if is_dataset(source):
+            from biaswatch.cli.dataset_input import dataset_input
+
+            return dataset_input(source, columns)
         return table_input(Path(source), columns)
     if columns.baseline is not None:
         raise UsageError("A run knows its baselines: write --calibrate, without --baseline.")

@@ -20,6 +20,7 @@ from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import Bounds
 
 if TYPE_CHECKING:
+    from biaswatch.cli.dataset_input import SummedTable
     from biaswatch.local.client import GatewayClient
 
 DECLARED = ComparisonPlan()
@@ -40,14 +41,17 @@ class DiagnosisInput:
     """Unless another is asked for; so is the next."""
     tolerance: float = DECLARED.tolerance
     compared: Against = DECLARED.against
+    summed: "SummedTable | None" = None
+    """The table itself, where it is too large to be read; then there are no rows here."""
 
     @property
     def about(self) -> dict[str, Any]:
         """What the rows are, for whoever reads the numbers."""
+        summed = self.summed
         return {
-            "rows": self.rows.rows,
+            "rows": summed.rows if summed else self.rows.rows,
             "unit": self.unit,
-            "units": len(np.unique(self.rows.unit_codes)),
+            "units": summed.units if summed else len(np.unique(self.rows.unit_codes)),
             "set": self.set,
         }
 

@@ -30,13 +30,17 @@ def provision(
     replicas: Annotated[
         int, typer.Option(min=1, max=5, help="Copies of each stream: 3 on a cluster.")
     ] = 1,
+    stream_gib: Annotated[
+        float | None,
+        typer.Option(min=0.01, help="Of each large stream on a bus elsewhere.", show_default="2"),
+    ] = None,
     wait_s: Annotated[
         float, typer.Option(min=0, help="How long to wait for a bus and a database that start.")
     ] = 0,
 ) -> None:
     """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
     settings = load_settings(Settings)
-    revision = _once_they_answer(lambda: _provisioned(settings, replicas), wait_s)
+    revision = _once_they_answer(lambda: _provisioned(settings, replicas, stream_gib), wait_s)
     typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")
 
 
@@ -55,7 +59,7 @@ def _once_they_answer(work: Callable[[], str], wait_s: float) -> str:
         time.sleep(LOOK_AGAIN_S)
 
 
-def _provisioned(settings: Settings, replicas: int) -> str:
+def _provisioned(settings: Settings, replicas: int, stream_gib: float | None) -> str:
     """Prepare the store, then the bus; return the store's revision."""
     revision = migrate(settings.store)
 
@@ -65,6 +69,8 @@ def _provisioned(settings: Settings, replicas: int) -> str:
             if "nats_url" in settings.model_fields_set
             else embedded_bus_limits(settings)
         )
+        if stream_gib is not None:
+            limits = replace(limits, stream_bytes=int(stream_gib * 2**30))
         async with bus_connection(settings, url) as connection:
             await provision_bus(Admin(connection), replace(limits, replicas=replicas))
 

@@ -9,7 +9,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "own-suites", "published-benchmarks", "hiring-audit", "otlp", "importing", "release-gate",
         "monitors", "adding-an-extractor",
         "building-benchmarks", "diagnosing", "targets", "replay", "simulator", "bbq", "labels",
-        "dashboard", "access", "operations", "kubernetes",
+        "dashboard", "access", "operations", "scale", "kubernetes",
     ),
     "Reference": (
         "commands", "reference/commands", "reference/http", "python",

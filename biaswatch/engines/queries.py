@@ -1,0 +1,167 @@
+"""The queries: sums of each group, from rows or from the means of units, in one pass over a table.
+
+A value that is not finite, or beyond 1e150, is missing. Only what every engine has is used, so the
+dialects differ in how names are quoted and how a number of double precision is written.
+"""
+
+from dataclasses import dataclass, field, replace
+
+LARGEST = "1e150"
+SUMS = ("n", "first", "second", "third", "low", "high")
+"""What a query gives of each feature, in this order, after group, domain and rows."""
+SHIFTED_BY = 1000
+"""Rows whose means are the shifts."""
+WHOLE_UNIT = 2**32
+"""One, as a window's quantised integers write it."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How an engine writes what differs."""
+
+    name: str
+    quote: str
+    double: str
+    """The type of a number of double precision that may be missing."""
+    text: str
+    """The type of a text that may be missing."""
+    whole: str = "BIGINT"
+    """The type of a whole number of 64 bits that may be missing."""
+    sum_of_whole: str = "DECIMAL(38, 0)"
+    """The type in which whole numbers are summed."""
+
+
+DUCKDB = Dialect("duckdb", '"', "DOUBLE", "VARCHAR")
+SPARK = Dialect("spark", "`", "DOUBLE", "STRING")
+POSTGRESQL = Dialect("postgres", '"', "DOUBLE PRECISION", "TEXT")
+CLICKHOUSE = Dialect(
+    "clickhouse", "`", "Nullable(Float64)", "Nullable(String)", "Nullable(Int64)",
+    "Nullable(Decimal(38, 0))",
+)  # fmt: skip
+DIALECTS = {each.name: each for each in (DUCKDB, SPARK, POSTGRESQL, CLICKHOUSE)}
+
+
+@dataclass(frozen=True)
+class SummedColumns:
+    """Which columns are summed, and by what."""
+
+    group: str
+    features: tuple[str, ...]
+    domains: tuple[str, ...] = ()
+    unit: str | None = None
+    """Values are averaged over its rows first, within group and domain."""
+    shifts: tuple[float, ...] = field(default=())
+    """Near the means, one a feature."""
+
+
+def named(name: str, dialect: Dialect) -> str:
+    """Return a column's name as SQL, whatever stands in it."""
+    quote = dialect.quote
+    # ClickHouse and Spark read a backslash within quotes as the beginning of an escape or as itself
+    # by their settings; no column of ours has one.
+    return f"{quote}{name.replace(quote, quote * 2)}{quote}"
+
+
+def sums_query(source: str, columns: SummedColumns, dialect: Dialect) -> str:
+    """Return the query of the sums of each group and domain; `source` is a table in its SQL."""
+    values = _rows(source, columns, dialect)
+    if columns.unit is not None:
+        values = _unit_means(values, columns, dialect)
+    moved = ", ".join(
+        f"v{i}, v{i} - {_written(shift, dialect)} AS x{i}" for i, shift in enumerate(columns.shifts)
+    )
+    rows = "rows_of" if columns.unit is not None else "1 AS rows_of"
+    sums = ", ".join(
+        f"COUNT(v{i}), SUM(x{i}), SUM(x{i} * x{i}), SUM(x{i} * x{i} * x{i}), MIN(v{i}), MAX(v{i})"
+        for i in range(len(columns.features))
+    )
+    return (
+        f"SELECT grp, dom, SUM(rows_of), {sums} FROM"  # noqa: S608 - names are quoted
+        f" (SELECT grp, dom, {rows}, {moved} FROM ({values}) AS r) AS m GROUP BY grp, dom"
+    )
+
+
+def shifts_query(source: str, columns: SummedColumns, dialect: Dialect) -> str:
+    """Return the query of the means of the first rows."""
+    means = ", ".join(f"AVG(v{i})" for i in range(len(columns.features)))
+    rows = _rows(source, columns, dialect)
+    return f"SELECT {means} FROM ({rows} LIMIT {SHIFTED_BY}) AS r"  # noqa: S608 - as above
+
+
+def fractions_query(source: str, columns: SummedColumns, dialect: Dialect) -> str:
+    """Return the query of how many values of each feature are no whole numbers."""
+    counts = ", ".join(
+        f"SUM(CASE WHEN v{i} <> FLOOR(v{i}) THEN 1 ELSE 0 END)"
+        for i in range(len(columns.features))
+    )
+    rows = _rows(source, columns, dialect)
+    return f"SELECT {counts} FROM ({rows}) AS r"  # noqa: S608 - as above
+
+
+def shared_units_query(source: str, columns: SummedColumns, dialect: Dialect) -> str:
+    """Return the query of how many units have rows in several groups of a domain."""
+    rows = _rows(source, replace(columns, features=()), dialect)
+    several = (
+        f"SELECT unit_of, dom FROM ({rows}) AS r WHERE unit_of IS NOT NULL"  # noqa: S608
+        " GROUP BY unit_of, dom HAVING COUNT(DISTINCT grp) > 1"
+    )
+    return f"SELECT COUNT(*) FROM ({several}) AS u"  # noqa: S608 - as above
+
+
+def folded_query(source: str, columns: SummedColumns, dialect: Dialect) -> str:
+    """Return the query that folds a window: for each group, domain and unit, whole-number sums.
+
+    A value becomes the nearest multiple of 1 / `WHOLE_UNIT`, and its multiples are summed as whole
+    numbers, so that every engine, every order and every cut into parts gives the same bits. Values
+    beyond 2 to the 30th are missing.
+    """
+    unit = named(columns.unit, dialect) if columns.unit is not None else "NULL"
+    most = 2**30
+    whole = ", ".join(
+        f"CASE WHEN v{i} BETWEEN -{most} AND {most} THEN"
+        f" CAST(FLOOR(v{i} * {_written(WHOLE_UNIT, dialect)} + {_written(0.5, dialect)})"
+        f" AS {dialect.whole}) END AS q{i}"
+        for i in range(len(columns.features))
+    )
+    sums = ", ".join(
+        f"COUNT(q{i}), SUM(CAST(q{i} AS {dialect.sum_of_whole}))"
+        for i in range(len(columns.features))
+    )
+    rows = _rows(source, columns, dialect, more=f", CAST({unit} AS {dialect.text}) AS unit_of")
+    return (
+        f"SELECT grp, dom, unit_of, COUNT(*), {sums} FROM"  # noqa: S608 - as above
+        f" (SELECT grp, dom, unit_of, {whole} FROM ({rows}) AS r) AS m GROUP BY grp, dom, unit_of"
+    )
+
+
+def _rows(source: str, columns: SummedColumns, dialect: Dialect, more: str = "") -> str:
+    """Return the query of rows that belong to a group: its name, the domain's, clean values."""
+    text, double = dialect.text, dialect.double
+    parts = [f"CAST({named(name, dialect)} AS {text})" for name in columns.domains]
+    domain = " || ', ' || ".join(parts) if parts else f"CAST('' AS {text})"
+    if columns.unit is not None and not more:
+        more = f", CAST({named(columns.unit, dialect)} AS {text}) AS unit_of"
+    values = "".join(
+        f", CASE WHEN {cell} BETWEEN -{LARGEST} AND {LARGEST} THEN {cell} END AS v{i}"
+        for i, name in enumerate(columns.features)
+        for cell in [f"CAST({named(name, dialect)} AS {double})"]
+    )
+    group = named(columns.group, dialect)
+    return (
+        f"SELECT CAST({group} AS {text}) AS grp, {domain} AS dom{more}{values}"  # noqa: S608
+        f" FROM {source} WHERE {group} IS NOT NULL"
+    )
+
+
+def _unit_means(rows: str, columns: SummedColumns, dialect: Dialect) -> str:
+    """Return the query of the means of units; rows without a unit's name are left out."""
+    means = ", ".join(f"AVG(v{i}) AS v{i}" for i in range(len(columns.features)))
+    return (
+        f"SELECT grp, dom, COUNT(*) AS rows_of, {means} FROM ({rows}) AS u"  # noqa: S608
+        " WHERE unit_of IS NOT NULL GROUP BY grp, dom, unit_of"
+    )
+
+
+def _written(number: float, dialect: Dialect) -> str:
+    """Return a number of double precision: engines read plain decimals as other types."""
+    return f"CAST({number!r} AS {dialect.double})"

@@ -1,0 +1,196 @@
+"""Every engine gives the same sums, and the same diagnosis as the rows do in memory."""
+
+import io
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biaswatch.engines.parquet_tables import parquet_table
+from biaswatch.engines.queries import (
+    CLICKHOUSE,
+    DUCKDB,
+    POSTGRESQL,
+    SPARK,
+    SummedColumns,
+    folded_query,
+    sums_query,
+)
+from biaswatch.engines.summed_diagnosis import EngineTable, summed_diagnosis
+from biaswatch.main import main
+from biaswatch.readers.tables import TableColumns, frame_observations
+from services.diagnoser.domain.findings.plans import ComparisonPlan
+from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from shared.contracts import Against
+from shared.errors import UsageError
+from shared.stats.groups.catalogue import parse_statistic
+from tests.support.engine_tables import FEATURES, engine, make_table, write_parquet
+
+SUMMED = SummedColumns("team", FEATURES, ("language",), shifts=(1000120.0, 0.03, 0.2))
+PLAN = ComparisonPlan(tolerance=0.05)
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return make_table()
+
+
+@pytest.fixture(scope="module")
+def folder(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_parquet(frame, tmp_path_factory.mktemp("tables") / "table")
+
+
+@pytest.fixture(scope="module")
+def duckdb(folder: Path) -> Iterator[EngineTable]:
+    with parquet_table(str(folder)) as table:
+        yield table
+
+
+@pytest.fixture(scope="module", params=["spark", "clickhouse"])
+def other(request: pytest.FixtureRequest, folder: Path) -> Iterator[EngineTable]:
+    sources = {"spark": f"parquet.`{folder}`", "clickhouse": f"file('{folder}/*.parquet', Parquet)"}
+    with engine(request.param, sources[request.param]) as table:
+        yield table
+
+
+def columns(**fields: Any) -> TableColumns:
+    return TableColumns(["team"], list(FEATURES), **{"domains": ["language"], **fields})
+
+
+def by_group(rows: Sequence[Sequence[Any]]) -> dict[tuple[str, ...], list[float]]:
+    return {tuple(map(str, row[:2])): [float(cell) for cell in row[2:]] for row in rows}
+
+
+@pytest.mark.parametrize("unit", [None, "user"])
+def test_sums_are_those_of_duckdb(
+    duckdb: EngineTable, other: EngineTable, unit: str | None
+) -> None:
+    asked = SummedColumns("team", FEATURES, ("language",), unit, SUMMED.shifts)
+    here = by_group(duckdb.run(sums_query(duckdb.source, asked, duckdb.dialect)))
+    there = by_group(other.run(sums_query(other.source, asked, other.dialect)))
+    assert here.keys() == there.keys()
+    assert len(here) == 6
+    for key, sums in here.items():
+        assert there[key] == pytest.approx(sums, rel=1e-12, abs=1e-9)
+
+
+def test_whole_number_sums_of_a_window_have_the_same_bits(
+    duckdb: EngineTable, other: EngineTable, frame: pd.DataFrame
+) -> None:
+    asked = SummedColumns("team", ("sentiment", "refused"), ("language",), "user")
+    rows = [
+        {tuple(map(str, row[:3])): [int(cell or 0) for cell in row[3:]] for row in found}
+        for table in (duckdb, other)
+        for found in [table.run(folded_query(table.source, asked, table.dialect))]
+    ]
+    assert rows[0] == rows[1]
+    there = frame[frame.team.notna()]
+    assert len(rows[0]) == len(there.groupby(["team", "language", "user"]))
+    whole = np.floor(there.sentiment.dropna() * 2**32 + 0.5)
+    assert sum(cells[2] for cells in rows[0].values()) == int(whole.astype("int64").sum())
+
+
+def test_a_diagnosis_is_that_of_duckdb(duckdb: EngineTable, other: EngineTable) -> None:
+    here, there = (summed_diagnosis(each, columns(), PLAN) for each in (duckdb, other))
+    assert [each.value for each in here.statistics] == pytest.approx(
+        [each.value for each in there.statistics], rel=1e-12
+    )
+    for a, b in zip(here.comparisons, there.comparisons, strict=True):
+        assert (a.a, a.b, a.feature, a.n_a, a.n_b) == (b.a, b.b, b.feature, b.n_a, b.n_b)
+        assert (a.conclusion is None) == (b.conclusion is None)
+        assert a.conclusion
+        assert b.conclusion
+        assert a.conclusion.verdict is b.conclusion.verdict
+        assert a.p_value == pytest.approx(b.p_value, rel=1e-8)
+
+
+@pytest.mark.parametrize("unit", [None, "user"])
+@pytest.mark.parametrize("against", [Against.PAIRS, Against.REST])
+def test_the_numbers_are_those_of_the_rows_in_memory(
+    duckdb: EngineTable, frame: pd.DataFrame, unit: str | None, against: Against
+) -> None:
+    asked = columns(unit=unit, domains=(), ranges={"sentiment": (-1.0, 1.0)})
+    plan = ComparisonPlan(tolerance=0.05, against=against)
+    summed = summed_diagnosis(duckdb, asked, plan)
+    seen, _ = frame_observations(frame, asked, "table")
+    statistics = [parse_statistic(name, {}) for name in ("mean", "standard_deviation")]
+    rng = np.random.default_rng(0)
+    whole = diagnose_table(seen, statistics, plan, ddof=0, rng=rng, permutations=0)
+
+    def key(each: Any) -> tuple[str, ...]:
+        return each.statistic, each.feature, *each.group.values()
+
+    told = {key(each): each for each in summed.statistics}
+    for each in whole.statistics:
+        mine = told[key(each)]
+        assert (mine.n, mine.n_missing) == (each.n, each.n_missing)
+        assert mine.value == pytest.approx(each.value, rel=1e-12)
+        if each.method.startswith("Student"):
+            assert (mine.low, mine.high) == pytest.approx((each.low, each.high), rel=1e-12)
+    compared = {(each.feature, each.a, each.b): each for each in summed.comparisons}
+    regular = 0
+    for gap in whole.comparisons:
+        summed_gap = compared[gap.feature, gap.a, gap.b]
+        counts = ("n_a", "n_b", "n_missing_a", "n_missing_b", "units_a", "units_b")
+        assert [getattr(summed_gap, n) for n in counts] == [getattr(gap, n) for n in counts]
+        assert summed_gap.gap.value == pytest.approx(gap.gap.value, rel=1e-9, abs=1e-13)
+        if gap.feature != "refused":  # rare and of two values: bounded means in memory
+            assert "Student" in gap.gap.method
+            regular += 1
+            assert summed_gap.by_itself.low == pytest.approx(gap.by_itself.low, rel=1e-9, abs=1e-12)
+            assert summed_gap.by_itself.high == pytest.approx(
+                gap.by_itself.high, rel=1e-9, abs=1e-12
+            )
+    assert regular
+
+
+def test_units_that_are_in_several_groups_are_not_summed(duckdb: EngineTable) -> None:
+    with pytest.raises(UsageError, match="in several groups of team"):
+        summed_diagnosis(duckdb, columns(unit="language", domains=()), PLAN)
+
+
+def test_a_folder_of_parquet_is_diagnosed_by_the_command_line(
+    folder: Path, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tmp_path / "whole.parquet"
+    frame.to_parquet(whole, index=False)
+    words = ["--group", "team", "--feature", "refused", "--unit", "user", "--json"]
+    one, many, summed = (
+        json.loads(diagnosed(source, words, monkeypatch, most)[0])
+        for source, most in ((str(whole), 10**9), (str(folder), 10**9), (f"{folder}/*.parquet", 9))
+    )
+    assert many == one
+    assert summed["about"]["units"] == one["about"]["units"]
+    assert [row["gap"] for row in summed["comparisons"]] == pytest.approx(
+        [row["gap"] for row in one["comparisons"]], rel=1e-9
+    )
+    assert "larger than memory" in summed["warnings"][0]
+    said, code = diagnosed(str(folder), [*words, "--set", "user"], monkeypatch, 9)
+    assert code == 2
+    assert "--set compares answers one by one" in said
+
+
+def diagnosed(
+    source: str, words: list[str], monkeypatch: pytest.MonkeyPatch, most: int
+) -> tuple[str, int]:
+    from biaswatch.cli import dataset_input
+
+    monkeypatch.setattr(dataset_input, "MOST_CELLS", most)
+    monkeypatch.setattr(sys, "argv", ["biaswatch", "diagnose", source, *words])
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main()
+    return out.getvalue() or err.getvalue(), int(ended.value.code or 0)
+
+
+@pytest.mark.parametrize("dialect", [DUCKDB, SPARK, POSTGRESQL, CLICKHOUSE])
+def test_a_name_of_a_column_cannot_leave_its_quotes(dialect: Any) -> None:
+    hostile = f"x{dialect.quote}) FROM y; DROP TABLE z; --"
+    query = sums_query("t", SummedColumns(hostile, ("f",), shifts=(0.0,)), dialect)
+    assert f"x{dialect.quote * 2}) FROM y" in query

@@ -1,0 +1,74 @@
+"""The page on scale says what the model says, and nothing is lost where the model says so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.support.records import make_exchange, make_features, make_response
+from tools.scale.__main__ import PAGE, TURNED_ON, with_tables
+from tools.scale.costs import MEASURED
+from tools.scale.model import GIB, ScaledTraffic, load_of, lost_precision, most_answers, needs_of
+from tools.scale.simulation import TROUBLES, Trouble, simulate
+
+SENT = sorted(TURNED_ON)[:2]
+
+
+def test_the_page_has_the_tables_of_the_model() -> None:
+    text = PAGE.read_text()
+    assert with_tables(text) == text
+
+
+def test_ten_times_the_answers_take_ten_times_the_cores_and_disk() -> None:
+    one, ten = (needs_of(ScaledTraffic(size)) for size in (1e6, 1e7))
+    assert ten.total_cores == pytest.approx(10 * one.total_cores)
+    assert ten.stored_gib == pytest.approx(10 * one.stored_gib)
+    assert all(count * 0.7 >= ten.cores.get(name, 0) for name, count in ten.replicas.items())
+
+
+def test_a_sample_takes_its_share_and_widens_intervals_by_its_root() -> None:
+    whole, tenth = (needs_of(ScaledTraffic(1e8, sampled=share)) for share in (1.0, 0.1))
+    assert tenth.total_cores == pytest.approx(whole.total_cores / 10)
+    assert lost_precision(0.25) == 2.0
+    with pytest.raises(ValueError, match="lies in"):
+        lost_precision(0.0)
+
+
+def test_the_first_limit_is_the_one_that_is_passed_first() -> None:
+    loads = load_of(ScaledTraffic(1e6))
+    passed = [most_answers(name) for name in loads]
+    assert passed == sorted(passed)
+    assert load_of(ScaledTraffic(passed[0]))[next(iter(loads))] == pytest.approx(1.0)
+
+
+def test_costs_in_bytes_are_those_of_records_as_they_are_encoded() -> None:
+    text = "x" * 700
+    headers = 60
+    assert len(make_exchange(1, text=text).encode()) + headers == pytest.approx(
+        MEASURED.exchange_bytes, rel=0.15
+    )
+    assert len(make_response(1, text=text).encode()) + headers == pytest.approx(
+        MEASURED.response_bytes, rel=0.15
+    )
+    assert 2 * len(make_features(1).encode()) + headers == pytest.approx(
+        MEASURED.features_bytes, rel=0.15
+    )
+
+
+@pytest.mark.parametrize("size", SENT)
+@pytest.mark.parametrize("name", TROUBLES)
+def test_nothing_is_lost_in_a_burst_or_while_the_recorder_is_down(size: float, name: str) -> None:
+    traffic = TURNED_ON[size]
+    day = simulate(traffic, TROUBLES[name], np.random.default_rng(1))
+    assert day.lost == 0
+    assert day.sent == day.stored + day.waiting
+    assert day.most_backlog_bytes <= traffic.stream_gib * GIB
+    assert day.waiting <= 3 * traffic.mean_rate + 3
+
+
+def test_a_stream_that_is_too_small_loses_answers_and_the_simulation_says_how_many() -> None:
+    traffic = replace(TURNED_ON[1e7], stream_gib=0.1)
+    trouble = Trouble(recorder_down_at_s=3600, recorder_down_s=1800)
+    day = simulate(traffic, trouble, np.random.default_rng(1))
+    assert day.lost > 100_000
+    assert day.sent == pytest.approx(day.stored + day.lost + day.waiting, abs=2)

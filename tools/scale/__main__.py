@@ -1,0 +1,98 @@
+"""Write the tables of docs/scale.md from the model and the simulation."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from tools.scale.model import GIB, ScaledTraffic, load_of, lost_precision, most_answers, needs_of
+from tools.scale.simulation import TROUBLES, simulate
+
+PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
+SIZES = (1e6, 1e7, 1e8)
+SEED = 19
+TURNED_ON = {
+    1e6: ScaledTraffic(1e6),
+    1e7: ScaledTraffic(1e7),
+    1e8: ScaledTraffic(1e8, stream_gib=12),
+}
+"""What each size runs with."""
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+
+
+def needs_table() -> Table:
+    """Return what each size takes."""
+    head = ("", *(f"{size / 1e6:,.0f} M a day" for size in SIZES))
+    found = [needs_of(TURNED_ON[size]) for size in SIZES]
+    rows = [
+        ("answers a second, mean and busiest hour",
+         *(f"{t.mean_rate:,.0f}, {t.burst_rate:,.0f}" for t in TURNED_ON.values())),
+        ("cores in the busiest hour", *(f"{each.total_cores:.2f}" for each in found)),
+        *((f"processes: {name}", *(str(each.replicas[name]) for each in found))
+          for name in ("gateway", "extractor", "recorder", "diagnoser")),
+        ("memory", *(f"{each.memory_gib:.1f} GiB" for each in found)),
+        ("store, 7 days", *(f"{each.stored_gib:,.0f} GiB" for each in found)),
+        ("archive, a year", *(f"{each.archived_gib_a_year:,.0f} GiB" for each in found)),
+        ("the store's disk writes",
+         *(f"{each.written_mb_a_second:,.0f} MB/s" for each in found)),
+        ("a stream after 30 minutes without recorder",
+         *(f"{each.backlog_gib:.2f} GiB" for each in found)),
+    ]  # fmt: skip
+    return head, rows
+
+
+def limits_table() -> Table:
+    """Return at how many answers a day each limit is passed, the first one first."""
+    names = load_of(ScaledTraffic(1e6))
+    rows = [(name, f"{most_answers(name) / 1e6:,.1f} M a day") for name in names]
+    return ("limit", "passed at"), rows
+
+
+def simulation_table() -> Table:
+    """Return what became of simulated answers."""
+    head = ("", "sent", "lost", "held back by senders, at most", "a stream, at most", "gone after")
+    rows = []
+    for size, traffic in TURNED_ON.items():
+        for name, trouble in TROUBLES.items():
+            day = simulate(traffic, trouble, np.random.default_rng(SEED))
+            rows.append(
+                (
+                    f"{size / 1e6:,.0f} M a day, {name}", f"{day.sent:,}", f"{day.lost:,}",
+                    f"{day.most_refused:,}",
+                    f"{day.most_backlog_bytes / GIB:.2f} of {traffic.stream_gib:g} GiB",
+                    f"{day.longest_s / 60:.0f} min",
+                )
+            )  # fmt: skip
+    return head, rows
+
+
+def sampling_table() -> Table:
+    """Return what a sample of units costs in precision."""
+    shares = (1.0, 0.5, 0.2, 0.1, 0.02)
+    rows = [(f"{share:.0%}", f"{lost_precision(share):.2f} times as wide") for share in shares]
+    return ("units sent in", "intervals"), rows
+
+
+TABLES = {
+    "needs": needs_table, "limits": limits_table, "simulation": simulation_table,
+    "sampling": sampling_table,
+}  # fmt: skip
+
+
+def with_tables(text: str) -> str:
+    """Return the page with every table as the model has it now."""
+    for name, table in TABLES.items():
+        pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+        text = re.sub(pattern, lambda m, of=table: m[1] + _written(*of()) + m[2], text, flags=re.S)
+    return text
+
+
+def _written(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text()))
+    sys.stdout.write(f"Wrote the tables of {PAGE.name}.\n")

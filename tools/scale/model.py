@@ -1,0 +1,131 @@
+"""How many cores, how much memory and disk a stream of answers takes, and what gives way first."""
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+from tools.scale.costs import MEASURED, MEMORY_MIB, AnswerCosts
+
+DAY_S = 86_400
+GIB = 2**30
+BURST = 3.0
+"""Times the mean, for an hour."""
+USABLE = 0.7
+"""Of a core: beyond, queues grow without bound in bursts of a minute."""
+DEAD_S = 1800
+"""A recorder that is down for so long loses nothing."""
+ONE_CORE = ("bus",)
+"""What one process on one core does, however many servers there are: a stream has one leader."""
+STREAM_GIB = 2.0
+"""What `biaswatch provision` gives each large stream unless told otherwise."""
+KEPT_DAYS = 7
+"""Days that the store keeps answers before they are archived."""
+WRITES_OF_A_DISK = 400e6 / 4
+"""Bytes a second that an ordinary cloud volume sustains, and a quarter of it for the store."""
+WRITTEN_PER_KEPT = 17.0
+"""Physical bytes of the store, its log included, for each that is kept: 112 KB an answer of 6.6 KB
+in a store of 200,000 (SQLite, ids of hashes, as production traffic has them)."""
+
+
+@dataclass(frozen=True)
+class ScaledTraffic:
+    """A stream of answers, and what is turned on for it."""
+
+    answers_a_day: float
+    sampled: float = 1.0
+    """The share of units that is sent in: each unit wholly, or not at all."""
+    partitions: int = 1
+    """Streams that answers are spread over, by a hash of their unit."""
+    stream_gib: float = STREAM_GIB
+    costs: AnswerCosts = MEASURED
+
+    @property
+    def mean_rate(self) -> float:
+        """Answers a second that are taken in, over a day."""
+        return self.answers_a_day * self.sampled / DAY_S
+
+    @property
+    def burst_rate(self) -> float:
+        """Answers a second in the busiest hour."""
+        return BURST * self.mean_rate
+
+
+@dataclass(frozen=True)
+class ScaleNeeds:
+    """What it takes."""
+
+    cores: dict[str, float]
+    """By service, in the busiest hour."""
+    replicas: dict[str, int]
+    """Processes of one core each that are never busier than `USABLE`."""
+    memory_gib: float
+    backlog_gib: float
+    """On the largest stream, when the recorder was down for half an hour of the busiest hour."""
+    stored_gib: float
+    """In the store, of `KEPT_DAYS` days."""
+    archived_gib_a_year: float
+    written_mb_a_second: float
+    """By the store's disk, in the busiest hour."""
+
+    @property
+    def total_cores(self) -> float:
+        """Cores of all services, in the busiest hour."""
+        return sum(self.cores.values())
+
+
+def needs_of(traffic: ScaledTraffic) -> ScaleNeeds:
+    """Return what a stream of answers takes."""
+    costs, rate = traffic.costs, traffic.burst_rate
+    cores = {name: rate * us / 1e6 for name, us in costs.services.items()}
+    replicas = {name: max(1, ceil(each / USABLE)) for name, each in cores.items()}
+    replicas["planner"] = 1
+    written = rate * costs.stored_bytes * WRITTEN_PER_KEPT
+    return ScaleNeeds(
+        cores=cores,
+        replicas=replicas,
+        memory_gib=sum(MEMORY_MIB[name] * count for name, count in replicas.items()) / 1024,
+        backlog_gib=rate * DEAD_S * costs.response_bytes / traffic.partitions / GIB,
+        stored_gib=traffic.mean_rate * DAY_S * KEPT_DAYS * costs.stored_bytes / GIB,
+        archived_gib_a_year=traffic.mean_rate * DAY_S * 365 * costs.archived_bytes / GIB,
+        written_mb_a_second=written / 1e6,
+    )
+
+
+def load_of(traffic: ScaledTraffic) -> dict[str, float]:
+    """Return how much of each limit is used: beyond 1, it is passed. The first are the largest."""
+    needs = needs_of(traffic)
+    used = {
+        f"one core of the {name}'s leader": needs.cores[name] / traffic.partitions / USABLE
+        for name in ONE_CORE
+    }
+    used["one recorder"] = needs.cores["recorder"] / USABLE
+    used["one gateway"] = needs.cores["gateway"] / USABLE
+    used["a stream while the recorder is down"] = needs.backlog_gib / traffic.stream_gib
+    used["the store's disk"] = needs.written_mb_a_second * 1e6 / WRITES_OF_A_DISK
+    return dict(sorted(used.items(), key=lambda each: -each[1]))
+
+
+def most_answers(limit: str) -> float:
+    """Return how many answers a day just pass a limit of `load_of`."""
+    a_million = load_of(ScaledTraffic(1e6))[limit]
+    return 1e6 / a_million
+
+
+def lost_precision(sampled: float) -> float:
+    """Return by how much intervals widen where a share of units is drawn.
+
+    Each unit is in or out by a hash of its name, with the same probability. A sample of units is
+    what evidence over units is about, so that means and gaps stay unbiased without weights, and
+    alarms keep their level; the standard error grows with the root of the units that are missing.
+
+    Raises
+    ------
+    ValueError
+        The share is not in (0, 1].
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, chapter 9: units drawn whole.
+    """
+    if not 0 < sampled <= 1:
+        raise ValueError(f"a share of units lies in (0, 1], not at {sampled:g}")
+    return 1 / sqrt(sampled)
