@@ -1,7 +1,8 @@
 """Recorded answers of a month judged by `ingest --history`: time, memory and CPU of each process.
 
 `python -m benchmarks.history 1000000` makes so many answers of 30 days; smaller numbers are faster.
-`--days` sets another length of time, `--window` another length of windows.
+`--days` sets another length of time, `--window` another length of windows. `--log FILE` keeps the
+memory of each process every 30 s, to see whether it grows with the log.
 """
 
 import argparse
@@ -22,6 +23,9 @@ from shared.runtime.web import free_port
 
 HERE = "127.0.0.1"
 LOOK_S = 0.5
+LOG_EVERY_S = 30
+MEMORY = ("VmHWM:", "VmRSS:")
+"""The peak, and what is resident now."""
 WORDS = "It left our house on Monday and should be with you by Thursday. "
 REFUSAL = "I'm sorry, but I can't help with that."
 SHARES = {"female": 0.12, "male": 0.05}
@@ -43,12 +47,13 @@ def main() -> int:
     parser.add_argument("answers", type=int, nargs="?", default=20_000)
     parser.add_argument("--days", type=int, default=30)
     parser.add_argument("--window", default="1d")
+    parser.add_argument("--log", type=Path, default=Path(os.devnull))
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="biaswatch-history-") as folder:
         file = Path(folder) / "answers.jsonl"
         write_answers(file, given.answers, given.days)
         print(f"{given.answers:,} answers of {given.days} days, {file.stat().st_size / 1e6:.0f} MB")
-        judge(Path(folder), file, given.window)
+        judge(Path(folder), file, given.window, given.log)
     return 0
 
 
@@ -72,7 +77,7 @@ def write_answers(file: Path, count: int, days: int) -> None:
             out.write(json.dumps(answer) + "\n")
 
 
-def judge(folder: Path, file: Path, window: str) -> None:
+def judge(folder: Path, file: Path, window: str, log: Path) -> None:
     """Run a platform in processes, apply the monitor, and have the file judged."""
     monitor, port = folder / "monitor.json", free_port(HERE)
     monitor.write_text(json.dumps({**MONITOR, "window": window}))
@@ -88,7 +93,7 @@ def judge(folder: Path, file: Path, window: str) -> None:
     server = ["--server", f"http://{HERE}:{port}"]
     used: dict[str, Usage] = {}
     ended = threading.Event()
-    watching = threading.Thread(target=watch_usage, args=(up.pid, used, ended))
+    watching = threading.Thread(target=watch_usage, args=(up.pid, used, ended, log))
     try:
         applied = None
         while applied is None or applied.returncode:
@@ -120,12 +125,18 @@ class Usage:
     """What a process has used so far."""
 
     peak_kib: int
+    now_kib: int
     cpu_s: float
 
 
-def watch_usage(parent: int, used: dict[str, Usage], ended: threading.Event) -> None:
+def watch_usage(parent: int, used: dict[str, Usage], ended: threading.Event, log: Path) -> None:
     """Note the peak memory and the CPU time of every process below one, by its name."""
+    began_s = logged_s = time.monotonic()
+    log.write_text("second,process,resident_mb,cpu_s\n")
     while not ended.wait(LOOK_S):
+        if (now_s := time.monotonic()) - logged_s > LOG_EVERY_S:
+            logged_s = now_s
+            log_usage(log, now_s - began_s, used)
         for pid in _below(parent) | _below(os.getpid()):
             try:
                 words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
@@ -136,10 +147,17 @@ def watch_usage(parent: int, used: dict[str, Usage], ended: threading.Event) -> 
             name = next((w for w in words if w.startswith("services.")), None)
             name = name or ("nats-server" if "nats-server" in words[0] else None)
             name = name or ("ingest" if "ingest" in words else None)
-            peak = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
-            if name and peak:
+            kib = {w[0]: int(w[1]) for w in map(str.split, status.splitlines()) if w[0] in MEMORY}
+            if name and len(kib) == len(MEMORY):
                 cpu_s = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
-                used[name] = Usage(int(peak[0]), cpu_s)
+                used[name] = Usage(*(kib[each] for each in MEMORY), cpu_s)
+
+
+def log_usage(log: Path, second: float, used: dict[str, Usage]) -> None:
+    """Append a line for each process."""
+    with log.open("a") as out:
+        for name, each in sorted(used.items()):
+            out.write(f"{second:.0f},{name},{each.now_kib // 1024},{each.cpu_s:.1f}\n")
 
 
 def _below(parent: int) -> set[int]:

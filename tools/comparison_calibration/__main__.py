@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if chosen else 2
     stored = StoredResults(options.folder, options.runs, options.seed)
     waiting = [s for s in chosen if not (options.resume and stored.is_done(s))]
-    failed = _simulated(waiting, stored, options.processes, options.seed)
+    failed = _simulated(waiting, stored, options)
     found = {name: t for name, s in BY_NAME.items() if PRODUCT in (t := stored.load(s))}
     _told(found, [shape.name for shape in chosen], options.folder)
     for name, error in failed.items():
@@ -74,17 +74,18 @@ def _told(found: dict[str, Tallies], chosen: Sequence[str], folder: Path) -> Non
 
 
 def _simulated(
-    shapes: Iterable[Shape], stored: StoredResults, processes: int, seed: int
+    shapes: Iterable[Shape], stored: StoredResults, options: argparse.Namespace
 ) -> dict[str, BaseException]:
     """Simulate and store shapes, each as soon as all its parts are there; return what failed."""
     failed: dict[str, BaseException] = {}
     waiting: dict[str, list[Tallies]] = {}
-    with ProcessPoolExecutor(processes) as pool:
+    with ProcessPoolExecutor(options.processes) as pool:
         parts: dict[Future[Tallies], Shape] = {}
         for shape in shapes:
-            compared = 0 if stored.comparators(shape) else stored.compared_runs_of(shape)
+            there = options.alone or stored.comparators(shape)
+            compared = 0 if there else stored.compared_runs_of(shape)
             for runs in _parts(stored.runs_of(shape)):
-                parts[pool.submit(_part, shape.name, runs, seed, compared)] = shape
+                parts[pool.submit(_part, shape.name, runs, options.seed, compared)] = shape
         for done, part in enumerate(as_completed(parts), 1):
             shape = parts[part]
             print(f"{done} of {len(parts)} parts: {shape.name}", file=sys.stderr, flush=True)
@@ -125,6 +126,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=FOLDER, help="for results and the table")
     parser.add_argument("--resume", action="store_true", help="leave shapes that are there")
+    parser.add_argument("--alone", action="store_true", help="the product without comparators")
     parser.add_argument("--list", action="store_true", help="names of shapes, and no more")
     return parser.parse_args(arguments)
 

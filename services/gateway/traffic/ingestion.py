@@ -234,13 +234,15 @@ class ExchangeIngestion:
         try:
             check_exchange(exchange, now)
         except ValueError as error:
-            if exchange.said_at <= now + MAX_CLOCK_SKEW:
-                self._store.window_answers.refuse(
-                    [
-                        sent_answer(exchange, monitor, traffic, exchange.id)
-                        for monitor, traffic, _ in watchers
-                    ]
-                )
+            dated = exchange
+            if exchange.said_at > now + MAX_CLOCK_SKEW:  # no window is for it: it came in this one
+                dated = exchange.model_copy(update={"said_at": min(exchange.at, now)})
+            self._store.window_answers.refuse(
+                [
+                    sent_answer(dated, monitor, traffic, exchange.id)
+                    for monitor, traffic, _ in watchers
+                ]
+            )
             raise PoisonError(f"The exchange {exchange.key!r}: {error}.") from None
 
     def _refuse(

@@ -4,15 +4,18 @@ Exact where there are few relabellings, or where one group lies wholly beyond th
 saddlepoint approximation of the distribution over all relabellings, which needs no random numbers.
 """
 
+from dataclasses import dataclass
 from math import comb, log
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from shared.stats.comparisons.relabelling import EXACT_UP_TO, ROUNDING, Stratum, pairs_of, tails
 from shared.stats.samples import Vector
 
-_STEPS, _ENOUGH = 100, 1e-9
+Counts = NDArray[np.intp]
+_STEPS, _MOST_HALVINGS, _ENOUGH = 200, 60, 1e-9
 _SMALLEST = 1e-4
 """A signed root nearer to 0 than this is 0: both halves are as large."""
 
@@ -37,7 +40,11 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
             return min(1.0, 2 * share)
     if comb(len(a) + len(b), len(a)) <= EXACT_UP_TO:
         return tails([Stratum(a, b)], None, 1).p_value
-    return _two_sided(_exchange_root(a, b))
+    found, place = np.unique(np.concatenate([a, b]), return_inverse=True)
+    both, of_a = np.bincount(place), np.bincount(place[: len(a)], minlength=len(found))
+    if len(found) == 2:
+        return _two_values_p(len(place), len(a), int(both[1]), int(of_a[1]))
+    return _two_sided(_exchange_root(found, both, of_a))
 
 
 def flip_p(differences: Vector) -> float | None:
@@ -71,37 +78,74 @@ def _end_share(a: Vector, b: Vector, slack: float) -> float | None:
     return float(np.exp(logs))
 
 
-def _log_ways(n: int, k: int) -> float:
-    return float(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))
+def _log_ways(n: int, k: Counts) -> Vector:
+    """Return the logarithms of the numbers of ways to choose so many of n."""
+    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
 
 
-def _exchange_root(a: Vector, b: Vector) -> float:
+def _two_values_p(n: int, of_a: int, ones: int, ones_of_a: int) -> float:
+    """Return the mid-p of a's number of one of two values, of Fisher's exact test."""
+    at = np.arange(max(0, ones + of_a - n), min(ones, of_a) + 1)
+    ways = _log_ways(ones, at) + _log_ways(n - ones, of_a - at) - _log_ways(n, of_a)
+    chance = np.exp(ways)
+    half = chance[at == ones_of_a].sum() / 2
+    tails_of_a = (chance[at < ones_of_a].sum() + half, chance[at > ones_of_a].sum() + half)
+    return min(1.0, 2 * float(min(tails_of_a)))
+
+
+def _exchange_root(found: Vector, both: Counts, of_a: Counts) -> float:
     """Return the corrected signed root: normal, of either sign, under exchanged labels."""
-    values = np.concatenate([a, b])
-    values = (values - values.mean()) / values.std()
-    label = np.concatenate([np.ones(len(a)), np.zeros(len(b))])
-    share = len(a) / len(values)
-    intercept, slope = log(share / (1 - share)), 0.0
-    information = np.eye(2)
-    for _ in range(_STEPS):
-        p = special.expit(intercept + slope * values)
-        weight = p * (1 - p)
-        information = np.array(
-            [[weight.sum(), weight @ values], [weight @ values, weight @ values**2]]
-        )
-        gradient = np.array([(label - p).sum(), (label - p) @ values])
-        step = np.linalg.solve(information, gradient)
-        size = float(np.abs(step).max())
-        step *= min(1.0, 2.0 / size) if size else 1.0
-        intercept, slope = intercept + float(step[0]), slope + float(step[1])
-        if size < _ENOUGH:
-            break
-    linear = intercept + slope * values
-    fitted = float((label * linear - np.logaddexp(0.0, linear)).sum())
-    null = len(values) * (share * log(share) + (1 - share) * log(1 - share))
-    root = float(np.sign(slope) * np.sqrt(max(2 * (fitted - null), 0.0)))
-    of_null = len(values) * share * (1 - share)
-    return _corrected(root, slope * float(np.sqrt(np.linalg.det(information) / of_null)))
+    n, share = int(both.sum()), float(of_a.sum() / both.sum())
+    centred = found - both @ found / n
+    fit = _LabelFit(centred / np.abs(centred).max(), both, of_a)
+    intercept = log(share / (1 - share))
+    null = fit.likelihood(intercept, 0.0)
+    steepness, fitted, determinant = fit.highest(intercept)
+    root = float(np.sign(steepness) * np.sqrt(max(2 * (fitted - null), 0.0)))
+    return _corrected(root, float(steepness * np.sqrt(determinant / (n * share * (1 - share)))))
+
+
+@dataclass(frozen=True)
+class _LabelFit:
+    """The logistic regression of labels on different values, each with its counts."""
+
+    values: Vector
+    both: Counts
+    of_a: Counts
+
+    def likelihood(self, intercept: float, slope: float) -> float:
+        """Return the logarithm of the likelihood."""
+        linear = intercept + slope * self.values
+        return float(self.of_a @ linear - self.both @ np.logaddexp(0.0, linear))
+
+    def highest(self, intercept: float) -> tuple[float, float, float]:
+        """Return the slope of the greatest likelihood, it, and the information's determinant.
+
+        Newton's steps run away where a small group lies far from a large one, so that each is
+        halved until the likelihood does not fall.
+        """
+        slope, reached, determinant = 0.0, self.likelihood(intercept, 0.0), 0.0
+        for _ in range(_STEPS):
+            p = special.expit(intercept + slope * self.values)
+            weight, left = self.both * p * (1 - p), self.of_a - self.both * p
+            total = float(weight.sum())
+            middle = float(weight @ self.values) / total
+            moved = self.values - middle
+            spread = float(weight @ moved**2)
+            determinant = total * spread
+            turn = float(left @ moved) / spread
+            lift = float(left.sum()) / total - middle * turn
+            gained = lift * float(left.sum()) + turn * float(left @ self.values)
+            if gained < ROUNDING * (1 + abs(reached)):
+                break
+            for times in range(_MOST_HALVINGS):
+                there = intercept + lift / 2**times, slope + turn / 2**times
+                if (likelihood := self.likelihood(*there)) > reached:
+                    (intercept, slope), reached = there, likelihood
+                    break
+            else:
+                break
+        return slope, reached, determinant
 
 
 def _flip_root(differences: Vector) -> float:

@@ -18,6 +18,7 @@ from shared.contracts import (
     WatchedPair,
     total,
 )
+from shared.errors import PoisonError
 from shared.store import Store
 from tests.support.records import make_exchange, make_traffic_monitor
 from tests.support.traffic_platform import HOUR, LATE, NOON, TrafficPlatform
@@ -78,6 +79,13 @@ def from_the_past(answers: list[Said], rng: np.random.Generator) -> Iterator[Sai
         yield replace(each, moment=each.moment - hours * HOUR)
 
 
+def from_the_future(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
+    """A third of one group's answers says that it will be given tomorrow: these are refused."""
+    for each in answers:
+        ahead = each.group == "female" and rng.random() < 0.33
+        yield replace(each, moment=each.moment + 24 * HOUR) if ahead else each
+
+
 def again_in_every_window(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
     """The answers of one group are sent again in each later window, under the same name."""
     for each in answers:
@@ -126,8 +134,9 @@ def a_third_group(answers: list[Said], rng: np.random.Generator) -> Iterator[Sai
 
 
 ATTACKS: list[Attack] = [
-    as_they_are, clocks_apart, from_the_past, again_in_every_window, of_both_groups,
-    a_group_that_comes_late, one_user_of_nine_tenths, half_without_a_topic, a_third_group,
+    as_they_are, clocks_apart, from_the_past, from_the_future, again_in_every_window,
+    of_both_groups, a_group_that_comes_late, one_user_of_nine_tenths, half_without_a_topic,
+    a_third_group,
 ]  # fmt: skip
 
 
@@ -164,12 +173,22 @@ def played(store: Store, attack: Attack) -> tuple[list[Said], TrafficPlatform, M
     left = [exchange(each, number) for number, each in enumerate(sent)]
     for hour in range(1, WINDOWS + 1):
         platform.time = NOON + hour * HOUR + ON_ITS_WAY
-        platform.hear(*(each for each in left if each.at <= platform.time))
+        hear(platform, [each for each in left if each.at <= platform.time])
         left = [each for each in left if each.at > platform.time]
         platform.read(NOON + hour * HOUR + LATE)
     assert not left
     platform.read(NOON + (WINDOWS + 2) * HOUR)
     return sent, platform, monitor
+
+
+def hear(platform: TrafficPlatform, exchanges: list[Exchange]) -> None:
+    """Take answers in as the gateway's worker does: those that are refused go by themselves."""
+    future = [each for each in exchanges if each.said_at > platform.time + HOUR]
+    platform.hear(*(each for each in exchanges if each not in future))
+    for each in future:
+        for _ in range(2):  # a dead letter may come again after a death, and counts once
+            with pytest.raises(PoisonError, match="lies in the future"):
+                platform.hear(each)
 
 
 def with_a_gap(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
@@ -195,4 +214,5 @@ def test_odd_traffic_of_equal_groups_raises_no_alarm_and_is_accounted_for(
     windows = store.window_answers.latest(monitor.monitor_id, 1000)
     assert total(each.accounts for each in windows) == found
     assert found.waiting == found.unmeasured == 0
+    assert found.refused == sum(each.moment > each.given_at + HOUR for each in sent)
     assert 0 < platform.units(monitor) <= len({each.user for each in sent})

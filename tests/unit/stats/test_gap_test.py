@@ -265,6 +265,17 @@ def test_all_of_one_group_and_none_of_the_other_is_a_disparity() -> None:
     assert found.p_disparity < 1e-12
 
 
+@pytest.mark.parametrize("tolerance", [0.0, 0.05])
+def test_a_small_group_ever_farther_from_a_large_one_stays_a_disparity(tolerance: float) -> None:
+    """Also where Student's curve takes over, and a test of labels has to agree."""
+    large = zeros_and_ones(50, 1000)
+    for ones in range(7, 26):
+        samples = ComparedSamples(NONE, NONE, zeros_and_ones(ones, 25), large, (0.0, 1.0))
+        found = judged(samples, tolerance).p_disparity
+        assert found is not None
+        assert found <= 0.01, ones
+
+
 def test_a_flat_small_group_borrows_no_certainty_from_a_large_one() -> None:
     """0 of 25 against 70 of 1,000: Fisher's p is .25."""
     found = judged(

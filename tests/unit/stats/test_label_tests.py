@@ -83,17 +83,67 @@ def test_few_signs_are_all_flipped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ones_a", "n_a", "ones_b", "n_b", "nearness"),
-    [(30, 60, 20, 60, 0.05), (12, 20, 100, 400, 0.2), (30, 60, 5, 60, 0.35), (55, 60, 5, 60, 0.6)],
+    ("ones_a", "n_a", "ones_b", "n_b"),
+    [
+        (30, 60, 20, 60),
+        (12, 20, 100, 400),
+        (55, 60, 5, 60),
+        (11, 25, 50, 1000),
+        (90, 300, 11, 5000),
+    ],
 )
-def test_zeros_and_ones_are_near_fishers_mid_p(
-    ones_a: int, n_a: int, ones_b: int, n_b: int, nearness: float
-) -> None:
-    """Nearest where decisions are made: tails as of values between 0 and 1 are a bit smaller."""
+def test_zeros_and_ones_have_fishers_mid_p(ones_a: int, n_a: int, ones_b: int, n_b: int) -> None:
+    """Small groups far from large ones among them: no chance is too small."""
     a, b = np.arange(n_a) < ones_a, np.arange(n_b) < ones_b
     law = stats.hypergeom(n_a + n_b, ones_a + ones_b, n_a)
     half = 2 * (law.sf(ones_a) + law.pmf(ones_a) / 2)
-    assert exchange_p(a.astype(float), b.astype(float)) == pytest.approx(half, rel=nearness)
+    found = exchange_p(a.astype(float), b.astype(float))
+    assert found == pytest.approx(half, rel=1e-6, abs=1e-300)
+
+
+def of_three_values(a: tuple[int, int, int], b: tuple[int, int, int]) -> float:
+    """The mid-p of a's sum of values 0, 1 and 2, from the numbers of ways to draw each."""
+    n, total = sum(a), a[1] + 2 * a[2]
+    ways: dict[int, int] = {}
+    zeros, ones, twos = (x + y for x, y in zip(a, b, strict=True))
+    for two in range(n + 1):
+        for one in range(n + 1 - two):
+            number = comb(twos, two) * comb(ones, one) * comb(zeros, n - one - two)
+            ways[one + 2 * two] = ways.get(one + 2 * two, 0) + number
+    every, half = sum(ways.values()), ways[total] / 2
+    above = sum(number for at, number in ways.items() if at > total)
+    return float(2 * min(above + half, every - above - half) / every)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((14, 8, 3), (950, 40, 10)), ((2, 3, 20), (3, 900, 97)), ((10, 5, 25), (9_000, 900, 100))],
+)
+def test_a_small_group_far_from_a_large_one_is_found(
+    a: tuple[int, int, int], b: tuple[int, int, int]
+) -> None:
+    found = exchange_p(*(np.repeat([0.0, 1.0, 2.0], each) for each in (a, b)))
+    assert found is not None
+    assert np.log10(found) == pytest.approx(np.log10(of_three_values(a, b)), rel=0.05)
+
+
+@pytest.mark.parametrize("kind", ["outlier", "heavy tails", "skew"])
+def test_the_closed_form_is_there_for_any_shape(kind: str) -> None:
+    """The likelihood has its maximum where its slope is 0, however far an outlier lies."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        n_a, n_b = rng.choice([15, 60, 400], 2)
+        a, b = rng.normal(rng.uniform(-3, 3), 1, n_a), rng.normal(0, 1, n_b)
+        if kind == "outlier":
+            a[0] = 1e7
+        if kind == "heavy tails":
+            a, b = np.sinh(2 * a), np.sinh(b)
+        if kind == "skew":
+            a, b = np.exp(2 * a), np.exp(b)
+        found = exchange_p(a, b)
+        assert found is not None
+        assert 0 < found <= 1
+        assert found == pytest.approx(exchange_p(-b, -a), rel=1e-6)
 
 
 def test_a_group_wholly_beyond_the_other_is_counted_exactly() -> None:
