@@ -167,6 +167,11 @@ FOUND = [
         cleared_between(5, 39), ALPHA, tolerance=0.0, times=60,
     ),
     Scenario(
+        "gap of .3 that falls to .1 is cleared within 35, tolerance .15", FIFTY,
+        constant((5, 0.3), (35, 0.1)), cleared_between(5, 39), at_least=0.8, tolerance=0.15,
+        times=60,
+    ),
+    Scenario(
         "gap of .15 after 60 quiet rounds alarms within 15", FIFTY, constant((60, 0.0), (15, 0.15)),
         raised_between(DISPARITY, 60, 74), at_least=0.8,
     ),

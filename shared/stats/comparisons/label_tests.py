@@ -1,7 +1,8 @@
 """Tests that exchange labels or signs, in closed form, however small the p-value.
 
 Exact where there are few relabellings, or where one group lies wholly beyond the other; else by a
-saddlepoint approximation of the distribution over all relabellings, which needs no random numbers.
+saddlepoint approximation of the distribution over all relabellings, which needs no random numbers;
+where a few values outweigh all others, not below what every way of relabelling these gives.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from shared.stats.comparisons.relabelling import EXACT_UP_TO, ROUNDING, Stratum, pairs_of, tails
+from shared.stats.comparisons.extreme_values import extreme_exchange_p, extreme_flip_p
+from shared.stats.comparisons.relabelling import (
+    EXACT_UP_TO,
+    ROUNDING,
+    Stratum,
+    log_ways,
+    pairs_of,
+    tails,
+)
 from shared.stats.samples import Vector
 
 Counts = NDArray[np.intp]
@@ -44,7 +53,8 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
     both, of_a = np.bincount(place), np.bincount(place[: len(a)], minlength=len(found))
     if len(found) == 2:
         return _two_values_p(len(place), len(a), int(both[1]), int(of_a[1]))
-    return _two_sided(_exchange_root(found, both, of_a))
+    smooth = _two_sided(_exchange_root(found, both, of_a))
+    return max(smooth, extreme_exchange_p(np.concatenate([a, b]), len(a), float(a.sum())))
 
 
 def flip_p(differences: Vector) -> float | None:
@@ -65,7 +75,7 @@ def flip_p(differences: Vector) -> float | None:
     if 2 ** len(moved) <= EXACT_UP_TO:
         zeros = np.zeros(len(moved))
         return tails(pairs_of(moved, zeros), None, 1).p_value
-    return _two_sided(_flip_root(moved / np.abs(moved).max()))
+    return max(_two_sided(_flip_root(moved / np.abs(moved).max())), extreme_flip_p(moved))
 
 
 def _end_share(a: Vector, b: Vector, slack: float) -> float | None:
@@ -74,19 +84,14 @@ def _end_share(a: Vector, b: Vector, slack: float) -> float | None:
     if float(b.max()) > end + slack:
         return None
     of_a, of_b = (int((np.abs(each - end) <= slack).sum()) for each in (a, b))
-    logs = _log_ways(of_a + of_b, of_a) - _log_ways(len(a) + len(b), len(a))
+    logs = log_ways(of_a + of_b, of_a) - log_ways(len(a) + len(b), len(a))
     return float(np.exp(logs))
-
-
-def _log_ways(n: int, k: Counts) -> Vector:
-    """Return the logarithms of the numbers of ways to choose so many of n."""
-    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
 
 
 def _two_values_p(n: int, of_a: int, ones: int, ones_of_a: int) -> float:
     """Return the mid-p of a's number of one of two values, of Fisher's exact test."""
     at = np.arange(max(0, ones + of_a - n), min(ones, of_a) + 1)
-    ways = _log_ways(ones, at) + _log_ways(n - ones, of_a - at) - _log_ways(n, of_a)
+    ways = log_ways(ones, at) + log_ways(n - ones, of_a - at) - log_ways(n, of_a)
     chance = np.exp(ways)
     half = chance[at == ones_of_a].sum() / 2
     tails_of_a = (chance[at < ones_of_a].sum() + half, chance[at > ones_of_a].sum() + half)

@@ -7,6 +7,8 @@ from itertools import combinations
 from math import comb, prod
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import special
 
 from shared.stats.samples import Vector
 
@@ -17,6 +19,12 @@ ROUNDING = 1e-12
 _CHUNK = 2_000_000
 """Random numbers held at once (16 MB)."""
 _Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+
+def log_ways(n: int, k: int | NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return the logarithm of the number of ways to choose k of n, also of many k."""
+    logs = special.gammaln(n + 1) - special.gammaln(np.add(k, 1)) - special.gammaln(n - k + 1)
+    return np.asarray(logs, dtype=np.float64)
 
 
 @dataclass(frozen=True)
