@@ -74,6 +74,15 @@ class Suites:
         with read_transaction(self._engine) as connection:
             return sorted(set(connection.scalars(query)))
 
+    def latest(self, most: int) -> list[SuiteOutline]:
+        """Return the outlines of the scope's suites, those stored last first, at most so many."""
+        query = select(SUITES).order_by(SUITES.c.at.desc(), SUITES.c.hash).limit(most)
+        if (tenant := self._scope().tenant) is not None:
+            mine = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant == tenant)
+            query = query.where(SUITES.c.hash.in_(mine))
+        with read_transaction(self._engine) as connection:
+            return [_outline(row) for row in connection.execute(query).mappings()]
+
     def _only_mine(self) -> list[ColumnElement[bool]]:
         """Return what keeps the probes of suites out that do not belong to the scope alone."""
         if (tenant := self._scope().tenant) is None:

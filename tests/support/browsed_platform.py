@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx2
 
@@ -74,6 +75,9 @@ def pages_of() -> list[str]:
         "/monitors/browsed/alarms",
         "/compare",
         f"/compare?before={RUN.id}&after={RUN.id}",
+        "/start",
+        f"/start?suite={SUITE.hash}&targets={quote('simulator:unbiased')}",
+        f"/start?suite={SUITE.hash}&targets={quote(NASTY)}",
         "/extractors",
         "/traffic",
         "/audit",

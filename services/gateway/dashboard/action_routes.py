@@ -16,7 +16,7 @@ from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.queries import RunQueries
-from shared.contracts import AuditAction, Cancellation, Monitor, MonitorState
+from shared.contracts import AuditAction, Cancellation, Monitor, MonitorState, Run
 from shared.errors import NotFoundError, UsageError
 from shared.runtime.blocking import in_thread
 
@@ -35,7 +35,7 @@ class PageActions:
     run_commands: RunCommands
     monitors: MonitorQueries
     monitor_commands: MonitorCommands
-    send: Callable[[Cancellation | Monitor], Awaitable[None]]
+    send: Callable[[Cancellation | Monitor | Run], Awaitable[None]]
     audit: CallerAudit
 
 

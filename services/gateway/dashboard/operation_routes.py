@@ -43,12 +43,15 @@ def operation_routes(
     router.include_router(_source_routes(overview))
 
     @router.get("/")
-    def show_overview(*, live: bool = False) -> HTMLResponse:
+    def show_overview(
+        caller: Annotated[Caller, Depends(tokens.signed_in)], *, live: bool = False
+    ) -> HTMLResponse:
         latest, statuses = runs.latest(MOST_RUNS), monitors.statuses()
         standing = overview.status.standing()
         return page(
             "overview.html",
             scripts=(LIVE,),
+            may_start=caller.may(Right.RUN),
             shape=live_overview(latest, statuses, (each.id for each in standing)).shape,
             reload_s=RELOAD_S if live else None,
             live=live,

@@ -22,6 +22,8 @@ from services.gateway.dashboard.operation_routes import operation_routes
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.rendering import page, style_sheet
 from services.gateway.dashboard.run_routes import run_page_routes
+from services.gateway.dashboard.start_queries import StartQueries
+from services.gateway.dashboard.start_routes import StartPage, start_routes
 from services.gateway.dashboard.static_files import static_file
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.group_values import GroupValueQueries
@@ -42,6 +44,7 @@ class PageSources:
     studies: StudyQueries
     overview: OverviewQueries
     in_store: AnswersInStore
+    starting: StartQueries
 
 
 def page_routes(
@@ -60,6 +63,7 @@ def page_routes(
     router.include_router(live_routes(live, tokens))
     router.include_router(comparison_routes(sources.runs, tokens))
     router.include_router(action_routes(actions, tokens))
+    router.include_router(start_routes(StartPage(sources.starting, actions), tokens))
     router.include_router(monitor_page_routes(sources.monitors, sources.overview, tokens, now))
     router.include_router(answer_routes(sources.answers, sources.runs, sources.in_store, tokens))
     router.include_router(label_page_routes(labels, tokens))

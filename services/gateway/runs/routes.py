@@ -20,6 +20,7 @@ from services.gateway.runs.measurements import AnswerMeasurements
 from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ImpactRequest, ResumeRequest, RunRequest
+from services.gateway.runs.starting import started_run
 from services.gateway.runs.study_queries import StudyQueries
 from services.gateway.runs.suite_uploads import received_suite
 from services.gateway.runs.views import (
@@ -157,14 +158,7 @@ def _write_routes(
 
     @router.post("/runs", status_code=201)
     async def start_run(request: RunRequest) -> StartedRun:
-        run = await in_thread(commands.run_for, request)
-        opening = await in_thread(commands.opening_of, run)
-        if opening is not None:
-            targets = ", ".join(target.name for target in run.targets)
-            async with audit.act(AuditAction.RUN_START, run.id, suite=run.suite, targets=targets):
-                await in_thread(commands.keep_run, run)
-                await send(run)
-        return StartedRun(run=run, opening=opening or 0)
+        return await started_run(request, commands, send, audit)
 
     @router.post("/interpretations", status_code=202)
     async def interpret(request: BriefRequest) -> Interpretation:

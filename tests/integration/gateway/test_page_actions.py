@@ -3,17 +3,30 @@
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
 import pytest
 from lxml import html
 
+from services.gateway.dashboard.run_estimates import SCAFFOLDS
 from services.gateway.settings import GatewaySettings
-from shared.contracts import Cancellation, Monitor, MonitorState
+from services.generator.domain import scaffolds
+from shared.contracts import (
+    AuditAction,
+    Cancellation,
+    ExtractorStatus,
+    Monitor,
+    MonitorState,
+    Run,
+    Suite,
+    SuiteProbe,
+)
 from shared.contracts.access import verifier_of
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
+from shared.store.audit import AuditFilter
 from tests.support.api import api_on
 from tests.support.records import AT, make_alarm, make_monitor, make_run
 from tests.support.waiting import PATIENCE_S
@@ -129,3 +142,78 @@ async def test_a_form_that_was_on_no_page_of_ours_does_nothing(
         assert "was not on a page" in sent.text
     assert [each.state for each in store.records.all(Monitor)] == [MonitorState.ACTIVE]
     assert not list(store.records.all(Cancellation))
+
+
+SUITE = Suite(
+    name="asked",
+    extractors=("words",),
+    probes=(SuiteProbe(key="a", prompt="A?", groups={"of": "x"}),),
+)
+FIELDS = {"suite": SUITE.hash, "targets": "simulator:unbiased\nsimulator:biased", "repeats": "3"}
+
+
+def ready_to_run(store: Store) -> None:
+    now = datetime.now(UTC)
+    store.suites.keep(SUITE, now)
+    store.extractors.announce(ExtractorStatus("words", "1", ("words",), now))
+
+
+async def test_a_run_is_started_from_a_page_once_and_audited(store: Store, tmp_path: Path) -> None:
+    ready_to_run(store)
+    async with signed_in(store, tmp_path, "run") as client:
+        page = html.fromstring((await client.get("/start", params=FIELDS)).text)
+        said = page.text_content()
+        assert "simulator:unbiased: 3 answers, a call each" in said
+        [form] = [each for each in page.forms if each.method == "POST"]
+        fields = dict(form.form_values())
+        replies = [await client.post("/start", data=fields) for _ in range(2)]
+        assert {each.status_code for each in replies} == {303}
+        assert len({each.headers["location"] for each in replies}) == 1
+        overview = await client.get("/")
+        assert 'href="/start"' in overview.text
+    [run] = [each for each in store.records.all(Run) if each.suite == "asked"]
+    assert (run.repeats, len(run.targets), run.suite_hash) == (3, 2, SUITE.hash)
+    started = [each for each in store.audit.latest(10, AuditFilter()) if each.subject == run.id]
+    assert [each.action for each in started] == [AuditAction.RUN_START]
+    assert started[0].actor == "anna"
+
+
+async def test_what_cannot_be_run_is_said_on_the_page(store: Store, tmp_path: Path) -> None:
+    ready_to_run(store)
+    wrong = (
+        ({"targets": NASTY}, "target"),
+        ({"targets": "openai:gpt@https://evil.example/v1"}, "does not allow"),
+        ({"repeats": "many"}, "repeats"),
+        ({"most_tokens": "-5"}, "tokens"),
+        ({"suite": "0" * 32}, "There is no suite"),
+    )
+    async with signed_in(store, tmp_path, "run") as client:
+        for fields, said in wrong:
+            reply = await client.get("/start", params={**FIELDS, **fields})
+            assert reply.status_code == 200, fields
+            page = html.fromstring(reply.text)
+            [alert] = page.xpath("//*[@role='alert']")
+            assert said in alert.text_content(), fields
+            assert not page.xpath("//form[@method='post'] | //script")
+
+
+async def test_whoever_may_only_read_is_shown_no_way_to_start(store: Store, tmp_path: Path) -> None:
+    ready_to_run(store)
+    async with signed_in(store, tmp_path, "read") as client:
+        assert "/start" not in (await client.get("/")).text
+        page = html.fromstring((await client.get("/start", params=FIELDS)).text)
+        assert not page.forms
+        assert (await client.post("/start", data=FIELDS)).status_code == 403
+    assert [each.suite for each in store.records.all(Run)] == [RUN.suite]
+
+
+async def test_a_run_is_started_only_from_a_page_of_ours(store: Store, tmp_path: Path) -> None:
+    ready_to_run(store)
+    async with signed_in(store, tmp_path, "run") as client:
+        await client.get("/start", params=FIELDS)
+        assert (await client.post("/start", data=FIELDS)).status_code == 403
+    assert [each.suite for each in store.records.all(Run)] == [RUN.suite]
+
+
+def test_the_page_offers_every_scaffold_there_is() -> None:
+    assert set(SCAFFOLDS) == set(scaffolds.SCAFFOLDS)

@@ -208,6 +208,15 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/monitors/{name}/events"): Asked(READ, page=True, names=True, follows=True),
     ("GET", "/runs/{run_id}/events"): Asked(READ, page=True, names=True, follows=True),
     ("GET", "/events"): Asked(READ, page=True, follows=True),
+    ("GET", "/start"): Asked(READ, page=True),
+    ("POST", "/start"): Asked(
+        RUN,
+        body={"suite": "{suite}", "targets": "simulator:unbiased", "nonce": "{nonce}"},
+        page=True,
+        names=True,
+        form=True,
+        action=AuditAction.RUN_START,
+    ),
     ("GET", "/compare"): Asked(
         READ, path="/compare?before={run_id}&after={run_id}", page=True, names=True
     ),
@@ -318,7 +327,8 @@ class Gateway:
             sent["json"] = json.loads(self._filled(json.dumps(asked.body)))
         if asked.form:
             headers["Cookie"] = f"{FORM_COOKIE}=browser"
-            sent["data"] = {FORM_FIELD: form_token("browser", filled), "note": "seen"}
+            given = sent.pop("json", {})
+            sent["data"] = {FORM_FIELD: form_token("browser", filled), "note": "seen", **given}
         async with self.client.stream(verb, filled, headers=headers, **sent) as reply:
             if asked.follows and reply.status_code == FOUND:
                 return reply.status_code, await anext(reply.aiter_text())

@@ -1,0 +1,124 @@
+"""The page that starts a run: what to ask whom, what that takes, and then the button."""
+
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from services.gateway.auth import PAGE_HEADERS, Tokens
+from services.gateway.callers import Caller
+from services.gateway.dashboard.action_routes import PageActions
+from services.gateway.dashboard.page_forms import PageForms, forms_with, sent_form
+from services.gateway.dashboard.rendering import page
+from services.gateway.dashboard.run_estimates import SCAFFOLDS
+from services.gateway.dashboard.start_queries import StartQueries
+from services.gateway.runs.requests import RunRequest
+from services.gateway.runs.starting import started_run
+from shared.contracts import Budget, Run
+from shared.contracts.mistakes import as_usage_error
+from shared.errors import UsageError
+
+START = "/start"
+
+
+class StartForm(BaseModel):
+    """What was filled in; everything may still be missing."""
+
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+    suite: str = Field(default="", max_length=64)
+    targets: str = Field(default="", max_length=4000)
+    """A target on each line."""
+    scaffold: str = Field(default="direct", max_length=100)
+    repeats: str = Field(default="1", max_length=9)
+    most_tokens: str = Field(default="", max_length=15)
+    most_cost: str = Field(default="", max_length=15)
+    nonce: str = Field(default="", max_length=64)
+    """Made with the page, so that a button that is pressed twice starts one run."""
+
+    @property
+    def filled(self) -> bool:
+        """Whether there is something to estimate."""
+        return bool(self.suite and self.targets.strip())
+
+    def request(self) -> RunRequest:
+        """Return the request of the API that says the same.
+
+        Raises
+        ------
+        UsageError
+            Something is no number, or no run has it.
+        """
+        with as_usage_error("The run"):
+            budget = Budget.model_validate(
+                {"tokens": self.most_tokens or None, "cost": self.most_cost or None}
+            )
+            return RunRequest.model_validate(
+                {
+                    "suite_hash": self.suite,
+                    "targets": [each.strip() for each in self.targets.splitlines() if each.strip()],
+                    "scaffolds": [self.scaffold],
+                    "repeats": self.repeats,
+                    "budget": budget,
+                    "nonce": self.nonce,
+                }
+            )
+
+
+@dataclass(frozen=True)
+class StartPage:
+    """What the page needs."""
+
+    queries: StartQueries
+    actions: PageActions
+
+
+def start_routes(starting: StartPage, tokens: Tokens) -> APIRouter:
+    """Return the page and what its form does."""
+    router = APIRouter()
+    page_forms, signed_in = forms_with(tokens), Depends(tokens.signed_in)
+
+    @router.get(START)
+    def show_start(
+        asked: Annotated[StartForm, Query()], forms: Annotated[PageForms, Depends(page_forms)]
+    ) -> HTMLResponse:
+        run, wrong = _planned(starting.actions, asked) if forms.allowed else (None, "")
+        shown = page(
+            "start.html",
+            forms=forms,
+            asked=asked,
+            wrong=wrong,
+            estimates=starting.queries.estimates(run) if run else [],
+            suites=starting.queries.suites(),
+            targets=starting.queries.targets(),
+            scaffolds=SCAFFOLDS,
+            patterns=starting.actions.run_commands.allowed.patterns,
+            nonce=token_hex(8),
+        )
+        return forms.kept_by(shown)
+
+    @router.post(START)
+    async def start(request: Request, caller: Annotated[Caller, signed_in]) -> RedirectResponse:
+        fields = await sent_form(request, caller)
+        with as_usage_error("The run"):
+            asked = StartForm.model_validate(fields)
+        actions = starting.actions
+        found = await started_run(
+            asked.request(), actions.run_commands, actions.send, actions.audit
+        )
+        return RedirectResponse(f"/runs/{found.run.id}", 303, PAGE_HEADERS)
+
+    return router
+
+
+def _planned(actions: PageActions, asked: StartForm) -> tuple[Run | None, str]:
+    """Return the run that would be started, or why there is none."""
+    if not asked.filled:
+        return None, ""
+    try:
+        return actions.run_commands.run_for(asked.request()), ""
+    except UsageError as error:
+        return None, str(error)

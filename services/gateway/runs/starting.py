@@ -1,0 +1,27 @@
+"""How a run is started, whoever asks: audited, stored, and sent to the planner."""
+
+from collections.abc import Awaitable, Callable
+
+from services.gateway.auditing import CallerAudit
+from services.gateway.runs.commands import RunCommands
+from services.gateway.runs.requests import RunRequest
+from services.gateway.runs.views import StartedRun
+from shared.contracts import AuditAction, Run
+from shared.runtime.blocking import in_thread
+
+
+async def started_run(
+    request: RunRequest,
+    commands: RunCommands,
+    send: Callable[[Run], Awaitable[None]],
+    audit: CallerAudit,
+) -> StartedRun:
+    """Start the run that is requested, unless it is under way or done; return it either way."""
+    run = await in_thread(commands.run_for, request)
+    opening = await in_thread(commands.opening_of, run)
+    if opening is not None:
+        targets = ", ".join(target.name for target in run.targets)
+        async with audit.act(AuditAction.RUN_START, run.id, suite=run.suite, targets=targets):
+            await in_thread(commands.keep_run, run)
+            await send(run)
+    return StartedRun(run=run, opening=opening or 0)
