@@ -3,6 +3,7 @@
 "use strict";
 (() => {
   const HEIGHT = 220, MOST_POINTS = 100, STEP = 0.25;
+  const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
   const DASHES = [[], [8, 4], [2, 3]];
   const HUES = ["--blue", "--orange", "--green", "--purple", "--red", "--ink"];
 
@@ -68,7 +69,16 @@
     ctx.restore();
   };
 
+  // Times are UTC; the day stands below the first of its moments.
+  const timeWords = (plot, moments, axis, space, step) => moments.map((at, n) => {
+    const said = new Date(at * 1000).toISOString(), before = n ? new Date(moments[n - 1] * 1000).toISOString() : "";
+    const day = `${Number(said.slice(8, 10))} ${MONTHS[Number(said.slice(5, 7)) - 1]}`;
+    if (step >= 86400) return said.slice(0, 4) === before.slice(0, 4) ? day : `${day}\n${said.slice(0, 4)}`;
+    const time = said.slice(11, step < 60 ? 19 : 16);
+    return said.slice(0, 10) === before.slice(0, 10) ? time : `${time}\n${day}`;
+  });
   const axes = () => [0, 1].map((n) => ({
+    ...(n ? {} : { values: timeWords, space: 64 }),
     stroke: color("--soft"), font: "12px system-ui, sans-serif", size: n ? 62 : 44,
     grid: { stroke: color("--line"), width: 1 }, ticks: { stroke: color("--line"), width: 1, size: 4 },
   }));
