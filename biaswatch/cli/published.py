@@ -10,7 +10,7 @@ from rich.table import Table
 
 from biaswatch.cli.options import Json
 from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
-from biaswatch.published.files import checked_files, fetch_files
+from biaswatch.published.files import checked_files, discard, fetch_files
 from biaswatch.published.scoring import MEASURED, STUDY, ScoredRun, scored
 from biaswatch.published.suites import about, published_suite
 from biaswatch.render.tables import escape
@@ -43,8 +43,14 @@ def fetch_published(name: str, folder: Path | None, source: str | None) -> None:
     """Fetch a benchmark's files, and say under which terms they may be used."""
     dataset = dataset_of(name)
     into = folder or folder_of(name)
-    for file, new in fetch_files(dataset.files, into, source or "").items():
+    fetched = fetch_files(dataset.files, into, source or "")
+    for file, new in fetched.items():
         typer.echo(f"{file}{'' if new else ': there already'}", err=True)
+    try:
+        published_suite(dataset, {file: into / file for file in fetched}, most=1)
+    except UsageError as error:  # a page that asks for a login, or half a file
+        discard([file for file, new in fetched.items() if new], into)
+        raise UsageError(f"{error} What was fetched is not kept.") from None
     typer.echo(about(dataset), err=True)
     typer.echo(f"Next: biaswatch suites published {name} -o {name}", err=True)
     typer.echo(str(into))

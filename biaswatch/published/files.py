@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,9 +49,17 @@ def fetch_files(files: Sequence[PublishedFile], folder: Path, source: str = "") 
         digest = _sha256(path)
         if known.setdefault(file.name, digest) != digest:
             raise _changed(path)
-    text = json.dumps(known, indent=1, sort_keys=True) + "\n"
-    (folder / CHECKSUMS).write_text(text, encoding="utf-8")
+    _keep(known, folder)
     return fetched
+
+
+def discard(names: Iterable[str], folder: Path) -> None:
+    """Remove fetched files and their checksums: they are not what they should be."""
+    known = _known(folder)
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+        known.pop(name, None)
+    _keep(known, folder)
 
 
 def checked_files(files: Sequence[PublishedFile], folder: Path, name: str) -> dict[str, Path]:
@@ -92,6 +100,11 @@ def _known(folder: Path) -> dict[str, str]:
     except ValueError:
         raise UsageError(f"{path} is not JSON. Remove the folder and fetch again.") from None
     return found
+
+
+def _keep(known: dict[str, str], folder: Path) -> None:
+    text = json.dumps(known, indent=1, sort_keys=True) + "\n"
+    (folder / CHECKSUMS).write_text(text, encoding="utf-8")
 
 
 def _sha256(path: Path) -> str:

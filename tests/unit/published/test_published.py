@@ -405,21 +405,26 @@ def test_every_benchmark_is_scored_from_its_own_probes(name: str, tmp_path: Path
     assert any(score.value is not None for score in run.scores)
 
 
+LOGIN = "<!doctype html><title>Sign in</title>"
+
+
 @pytest.fixture
 def source() -> Iterator[tuple[str, Counter[str]]]:
-    """Serve the files of CrowS-Pairs over real HTTP."""
+    """Serve CrowS-Pairs over real HTTP; below /login, /half and /away what goes wrong."""
     asked: Counter[str] = Counter()
 
     class Serve(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            name = self.path.strip("/")
-            body = FILES["crows-pairs"].get(name)
+            place, _, name = self.path.strip("/").rpartition("/")
+            body = LOGIN if place == "login" else FILES["crows-pairs"].get(name, "")
             asked[name] += 1
-            self.send_response(200 if body else 302)
-            if not body:
+            self.send_response(302 if place == "away" else 200 if body else 404)
+            if place == "away":
                 self.send_header("location", "http://127.0.0.1/elsewhere")
+            if place == "half":
+                self.send_header("content-length", str(2 * len(body)))
             self.end_headers()
-            self.wfile.write((body or "").encode())
+            self.wfile.write(body.encode())
 
         def log_message(self, *_: object) -> None:
             pass
@@ -463,12 +468,25 @@ def test_a_file_that_changed_after_it_was_fetched_is_refused(
     assert "is not what it was" in str(made.exception)
 
 
-def test_a_source_that_leads_away_from_https_is_not_followed(
-    source: tuple[str, Counter[str]], tmp_path: Path
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("away", "not https"),
+        ("half", "Try again"),
+        ("login", "What was fetched is not kept"),
+        ("nowhere/else", "answered HTTP 404"),
+    ],
+)
+def test_what_is_no_file_of_the_benchmark_is_not_kept_and_can_be_fetched_again(
+    source: tuple[str, Counter[str]], tmp_path: Path, place: str, said: str
 ) -> None:
-    found = invoke("fetch", "stereoset", "--to", str(tmp_path), "--source", source[0])
-    assert "not https" in str(found.exception)
-    assert not (tmp_path / "dev.json").exists()
+    url, _ = source
+    name = "stereoset" if place == "nowhere/else" else "crows-pairs"
+    found = invoke("fetch", name, "--to", str(tmp_path), "--source", f"{url}/{place}")
+    assert said in str(found.exception)
+    assert {path.name for path in tmp_path.iterdir()} <= {CHECKSUMS}
+    if name == "crows-pairs":
+        assert invoke("fetch", name, "--to", str(tmp_path), "--source", url).exit_code == 0
 
 
 def test_what_is_left_out_says_why_and_what_there_is_is_listed() -> None:
