@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release extras
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release extras cluster test-cluster
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,7 +45,7 @@ test-unit: .venv/.dev ## Run the tests that need no server
 	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" tests/unit tests/contract
 
 test-integration: .venv/.dev ## Run the tests on a real bus, real databases and the command line
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers otlp_clients browser api site)
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers cluster otlp_clients browser api site)
 
 test-studies: .venv/.dev ## Replay published studies, kill services, simulate how often the statistics err
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos tests/calibration
@@ -140,6 +140,14 @@ up: secrets ## Start the whole platform in containers, with the simulated model
 
 test-containers: .venv/.dev ## Build the images, bring the platform up in containers, kill some
 	$(BIN)/python -m pytest tests/containers -m containers -s
+
+# KUBECONFIG names a cluster; BIASWATCH_CLUSTER_IMAGES=registry.example.com/team/ where its nodes find our images.
+test-cluster: .venv/.dev ## Install, disturb, upgrade, undo and operate on the cluster that KUBECONFIG names
+	KUBECONFIG="$${KUBECONFIG:-$$(ls build/cluster/kubeconfig 2>/dev/null)}" $(BIN)/python -m pytest tests/cluster -m cluster -n 0 -x -s -rs
+
+# DOWN=1 removes it.
+cluster: .venv/.laptop ## Start a cluster with our images by kind, k3d or minikube, where one is installed
+	$(BIN)/python tools/cluster.py $(if $(DOWN),--down)
 
 .venv-deploy/.installed: .venv/bin/uv deploy/checks.txt
 	$(PYTHON) -m venv .venv-deploy

@@ -1,0 +1,46 @@
+"""What `make test-cluster` would apply stays within its own namespace; no cluster is needed."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.cluster import DEFINITIONS, InstalledPlatform
+from tests.support.manifests import run
+from tools.deployment.services import service_names
+
+CLUSTER_WIDE = {"Namespace", "ClusterRole", "CustomResourceDefinition"}
+
+
+def test_all_of_it_is_in_a_namespace_of_its_own_under_the_images_that_were_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("kubectl", "version", "--client")  # skips where there is none
+    monkeypatch.setenv("BIASWATCH_CLUSTER_IMAGES", "registry.example.com/team/")
+    monkeypatch.setenv("BIASWATCH_CLUSTER_TAG", "0.2.0")
+    monkeypatch.setenv("BIASWATCH_CLUSTER_NATS", "registry.example.com/nats:2")
+    platform = InstalledPlatform(tmp_path)
+    made = platform.rendered()
+    spaces = {
+        each["metadata"].get("namespace") for each in made if each["kind"] not in CLUSTER_WIDE
+    }
+    assert spaces == {platform.namespace}
+    names = {each["metadata"]["name"] for each in made if each["kind"] in CLUSTER_WIDE}
+    definitions = {f"{plural}.biaswatch.io" for plural in DEFINITIONS}
+    assert names == {platform.namespace, "biaswatch-view", "biaswatch-edit", *definitions}
+    images = {
+        container["image"]
+        for each in made if each["kind"] in {"Deployment", "StatefulSet"}
+        for container in each["spec"]["template"]["spec"]["containers"]
+    }  # fmt: skip
+    ours = {f"registry.example.com/team/biaswatch-{each}:0.2.0" for each in service_names()}
+    assert images == ours | {"registry.example.com/nats:2", "postgres:17-alpine"}
+
+
+def test_a_changed_setting_changes_the_pods_and_nothing_else_does(tmp_path: Path) -> None:
+    run("kubectl", "version", "--client")
+    platform = InstalledPlatform(tmp_path)
+    before, again = platform.rendered(), platform.rendered()
+    assert before == again
+    changed = platform.rendered(log_level="DEBUG")
+    differ = {one["kind"] for one in changed if one not in before}
+    assert differ == {"ConfigMap", "Deployment"}
