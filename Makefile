@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release extras cluster test-cluster
+.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release extras cluster test-cluster sbom
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -126,8 +126,16 @@ suites: .venv/.extras ## Build the shipped suites again from their plans: the sa
 locks: .venv/bin/uv ## Compile the locks again; UPGRADE=--upgrade takes newer versions
 	$(BIN)/python tools/locks.py $(UPGRADE)
 
-images: .venv/.laptop ## Build the image of every service and print how large each is
+images: .venv/.laptop sbom ## Build the image of every service and print how large each is
 	$(BIN)/python tools/images.py
+
+.venv-sbom/.installed: .venv/bin/uv tools/sbom.txt
+	$(PYTHON) -m venv .venv-sbom
+	.venv-sbom/bin/python -m pip install --quiet --disable-pip-version-check -r tools/sbom.txt
+	@touch $@
+
+sbom: .venv/bin/uv .venv-sbom/.installed ## Write what is in each image as CycloneDX, in build/sbom
+	$(BIN)/python tools/sbom.py .venv-sbom/bin/cyclonedx-py
 
 manifests: .venv/.laptop ## Write what follows from the code: Kubernetes, compose, dashboards
 	$(BIN)/python -m tools.manifests
@@ -192,4 +200,4 @@ test-engines: .venv/.dev .venv-engines/.installed ## Archive to a server that sp
 	$(BIN)/python -m pytest tests/engines tests/integration/archive
 
 clean: ## Remove what the commands made
-	rm -rf .venv .venv-deploy .venv-api .venv-otlp .venv-site .venv-engines .pytest_cache .mypy_cache .ruff_cache .hypothesis .schemathesis .import_linter_cache
+	rm -rf .venv .venv-deploy .venv-sbom .venv-api .venv-otlp .venv-site .venv-engines .pytest_cache .mypy_cache .ruff_cache .hypothesis .schemathesis .import_linter_cache

@@ -95,6 +95,7 @@ def kubernetes(directory: Path) -> str:
     }
     store = {"biaswatch_store_url": text("biaswatch_store_url")}
     found["biaswatch-operator"] = {"nats.seed": text("operator.seed"), **store}
+    found["biaswatch-dropin"] = {"nats.seed": text("dropin.seed")}
     found[OPERATOR_SECRET] = {OPERATOR_TOKEN: text(GATEWAY_OPERATOR_TOKEN)}
     found["nats-authorization"] = {"authorization.conf": text("authorization.conf")}
     found["nats-tls"] = {name: text(name) for name in TLS}

@@ -56,6 +56,8 @@ def generated() -> dict[Path, str]:
     files[PARTS / "keda" / "scalers.yaml"] = text_of(monitoring.scalers())
     files[PARTS / "prometheus-operator" / "rules.yaml"] = text_of([monitoring.rule()])
     files[PARTS / "prometheus-operator" / "monitors.yaml"] = text_of([monitoring.monitor()])
+    example = (ROOT / "examples" / "exclaims.py").read_text()
+    files[K8S / "examples" / "drop-in" / "extractor.py"] = example
     for name, text in dashboards.files().items():
         files[PARTS / "grafana" / name] = text
     return files | chart.files()

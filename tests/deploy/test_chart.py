@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.support.helm_chart import chart_findings, chart_objects, chart_refusal
-from tests.support.manifests import clean, objects
+from tests.support.manifests import ROOT, clean, objects, run
 from tools.deployment.services import bus_services
 
 SMALL = {name: {"resources": {"requests": {"cpu": "50m"}}} for name in bus_services()}
@@ -27,6 +27,7 @@ AS_OVERLAY: dict[str, dict[str, Any]] = {
         "postgres": {"enabled": False},
         "autoscaling": {"kind": "keda", "minReplicas": 2},
         "monitoring": {"podMonitor": True, "rules": True, "dashboards": True},
+        "priorities": {"enabled": True},
     },
 }
 AS_OVERLAY["production-gpu"] = {
@@ -52,7 +53,9 @@ AS_OVERLAY["production-channels"] = {
         "chat": {"kind": "apprise", "url": {"file": "/run/secrets/channels/chat_url"}},
     },
 }
+AS_OVERLAY["production-backup"] = {**AS_OVERLAY["production"], "backup": {"enabled": True}}
 """Values by which the chart is one of the overlays."""
+EXCLAIMS = (ROOT / "examples" / "exclaims.py").read_text()
 CHOICES: dict[str, dict[str, Any]] = {
     **AS_OVERLAY,
     "outside": {
@@ -76,6 +79,17 @@ CHOICES: dict[str, dict[str, Any]] = {
             **OFF,
         },
         "monitoring": {"annotations": True},
+    },
+    "drop-ins": {
+        "dropIns": {
+            "exclaims": {"extractor": EXCLAIMS},
+            "other": {
+                "image": "registry.example.com/other:3",
+                "command": ["/other"],
+                "secret": "other-key",
+                "resources": {"limits": {"memory": "1Gi"}},
+            },
+        }
     },
     "brought": {
         "nats": {"enabled": False},
@@ -131,6 +145,27 @@ def test_choices_are_where_they_belong() -> None:
     assert not brought & {"StatefulSet", "NetworkPolicy"}
 
 
+def test_a_drop_in_is_what_the_example_applies_and_a_few_lines_change_it() -> None:
+    made = _by_name(chart_objects(CHOICES["drop-ins"]))
+    said = run("kubectl", "kustomize", "deploy/k8s/examples/drop-in").stdout
+    example = [each for each in yaml.safe_load_all(said) if each]
+    hashed = {
+        each["metadata"]["name"]: "drop-in-exclaims"
+        for each in example if each["kind"] == "ConfigMap"
+    }  # fmt: skip
+    for each in example:
+        plain = _without_hashes(each, hashed)
+        assert made[plain["kind"], plain["metadata"]["name"]] == plain
+    pod = made["Deployment", "drop-in-other"]["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    assert container["image"] == "registry.example.com/other:3"
+    assert container["command"] == ["/other"]
+    assert container["resources"]["limits"]["memory"] == "1Gi"
+    assert {"secretName": "other-key", "defaultMode": 288} in [
+        each.get("secret") for each in pod["volumes"]
+    ]
+
+
 def test_secrets_may_come_from_a_vault() -> None:
     made = _by_name(chart_objects({"externalSecrets": {"enabled": True, "path": "team/bias"}}))
     found = {name: each for (kind, name), each in made.items() if kind == "ExternalSecret"}
@@ -163,7 +198,9 @@ def test_a_misspelt_choice_is_refused_by_name(values: dict[str, Any], word: str)
 def _by_name(made: list[dict[str, Any]]) -> dict[tuple[str, str], Any]:
     """Return objects by kind and name, without what differs by how a changed setting rolls out."""
     names = [each["metadata"]["name"] for each in made if each["kind"] == "ConfigMap"]
-    found = [re.fullmatch(r"(biaswatch|nats)-(?!dashboards)[a-z0-9]{10}", name) for name in names]
+    found = [
+        re.fullmatch(r"(biaswatch|nats)-(?!dashboards|backup)[a-z0-9]{10}", name) for name in names
+    ]
     hashed = {each[0]: each[1] for each in found if each}
     plain = [_without_hashes(each, hashed) for each in made]
     return {(each["kind"], each["metadata"]["name"]): each for each in plain}

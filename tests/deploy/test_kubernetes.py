@@ -32,7 +32,7 @@ def test_an_overlay_holds_to_the_schemas_of_kubernetes(overlay: str, tmp_path: P
         else:
             assert each["apiVersion"].split("/")[0] in {
                 "v1", "apps", "autoscaling", "policy", "networking.k8s.io",
-                "rbac.authorization.k8s.io", "apiextensions.k8s.io",
+                "batch", "scheduling.k8s.io", "rbac.authorization.k8s.io", "apiextensions.k8s.io",
             }, f"no schema knows {each['apiVersion']} {each['kind']}"  # fmt: skip
 
 
@@ -94,8 +94,9 @@ def test_nothing_is_reachable_unless_said_and_outside_by_whom_it_is_for(overlay:
         for rule in spec.get("egress", ()) for to in rule.get("to", ())
         if "0.0.0.0/0" in to.get("ipBlock", {}).get("cidr", "")
     }  # fmt: skip
-    told = "channels" in overlay  # alarms are sent
-    expected = {"models": "generator", **({"channels": "diagnoser"} if told else {})}
+    by_choice = {"channels": "diagnoser", "backup": "backup"}  # alarms and dumps are sent
+    chosen_here = {name: by_choice[name] for name in by_choice if overlay.endswith(f"-{name}")}
+    expected = {"models": "generator", **chosen_here}
     assert outside == expected.keys()
     for name, service in expected.items():
         chosen = policies[name]["podSelector"]["matchLabels"]

@@ -50,3 +50,56 @@ def test_a_dump_restored_over_what_came_later_is_the_store_of_its_moment(
         assert list(store.records.all(Response)) == sorted(first, key=lambda each: each.id)
         assert store.records.count(Features) == 20
         assert store.records.write([make_response(30)]).new["response"] == 1
+
+
+def test_the_nightly_dump_restored_into_another_database_is_the_same_store(
+    postgresql_server: Any, programs: Path, tmp_path: Path
+) -> None:
+    urls = {}
+    for name in ("nightly", "elsewhere"):
+        postgresql_server.psql(f"CREATE DATABASE {name}")
+        urls[name] = postgresql_server.get_uri().replace("/postgres?", f"/{name}?")
+    dumps = tmp_path / "dumps"
+    dumps.mkdir()
+    migrate(urls["nightly"])
+    written = [make_response(n, text=f"said {n}") for n in range(20)]
+    with Store.open(urls["nightly"]) as store:
+        store.records.write([*written, *(make_features(n) for n in range(20))])
+    done = script("dump", str(dumps), url=urls["nightly"], programs=programs, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [dump] = dumps.iterdir()
+    assert dump.name in done.stdout
+    done = script("restore", str(dump), url=urls["elsewhere"], programs=programs, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    migrate(urls["elsewhere"])
+    with Store.open(urls["elsewhere"]) as store:
+        assert list(store.records.all(Response)) == sorted(written, key=lambda each: each.id)
+        assert store.records.count(Features) == 20
+
+
+def test_a_broken_dump_leaves_the_store_as_it_is(
+    postgresql_server: Any, programs: Path, tmp_path: Path
+) -> None:
+    postgresql_server.psql("CREATE DATABASE kept")
+    url = postgresql_server.get_uri().replace("/postgres?", "/kept?")
+    migrate(url)
+    with Store.open(url) as store:
+        store.records.write([make_response(1)])
+    broken = tmp_path / "broken.dump"
+    broken.write_bytes(b"PGDMP and nothing more")
+    done = script("restore", str(broken), url=url, programs=programs, folder=tmp_path)
+    assert done.returncode != 0
+    with Store.open(url) as store:
+        assert store.records.count(Response) == 1
+
+
+def script(
+    *words: str, url: str, programs: Path, folder: Path
+) -> "subprocess.CompletedProcess[str]":
+    """Run the script of the nightly job."""
+    (folder / "url").write_text(url)
+    environment = {"PATH": f"{programs}:/usr/bin:/bin", "STORE_URL_FILE": str(folder / "url")}
+    path = Path("deploy/k8s/components/backup/store.sh")
+    return subprocess.run(
+        ["sh", str(path), *words], env=environment, capture_output=True, text=True, check=False
+    )

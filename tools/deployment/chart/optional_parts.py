@@ -1,9 +1,12 @@
 """What two services have only by choice: the extractor a GPU, the diagnoser channels for alarms."""
 
+import json
+
 import yaml
 
 from tools.deployment.chart.manifests import K8S, read
-from tools.deployment.chart.templating import Filled, Lines, Object, template_of
+from tools.deployment.chart.templating import Block, Filled, Lines, Object, template_of
+from tools.deployment.chart.values import DropIn
 
 ON_GPU = """{{- if .Values.gpu.enabled }}
 - name: BIASWATCH_EXTRACTOR_NAMES
@@ -108,3 +111,92 @@ def channels() -> str:
     return template_of([held], ".Values.channels") + policies.replace(
         "apiVersion", "---\napiVersion", 1
     )
+
+
+OWN_SPEC = "app.kubernetes.io/name: {{ $full }}"
+SERVED = '["biaswatch", "extractors", "serve", "/etc/extractor/extractor.py"]'
+OF_DROP_IN = """{{- range $name, $given := .Values.dropIns }}
+{{- $full := printf "drop-in-%s" $name }}
+{{- $own := mergeOverwrite (fromJson `DEFAULTS`) $given }}
+"""
+
+
+def drop_ins() -> str:
+    """Return a workload, and a file where one is given, for each drop-in extractor."""
+    found = yaml.safe_load_all((K8S / "drop-in" / "drop-in.yaml").read_text())
+    space, full = Filled("$.Release.Namespace"), Filled("$full")
+    account, deployment = found
+    for each in (account, deployment):
+        each["metadata"] = {"name": full, "namespace": space, "labels": {Lines(OWN_SPEC): None}}
+    spec = deployment["spec"]
+    spec["selector"]["matchLabels"][Lines(OWN_SPEC)] = None
+    template = spec["template"]
+    template["metadata"]["labels"][Lines(OWN_SPEC)] = None
+    pod = template["spec"]
+    pod["serviceAccountName"] = full
+    pod[Lines(PULLED)] = None
+    [container] = pod["containers"]
+    ours = '(include "biaswatch.image" (list $.Values "extractor"))'
+    container["image"] = Filled(f"$own.image | default {ours}")
+    container["imagePullPolicy"] = Filled("$.Values.images.pullPolicy")
+    container["command"] = Filled(f"$own.command | default (fromJsonArray `{SERVED}`) | toJson")
+    container["resources"] = Block("$own.resources")
+    volumes = {each["name"]: each for each in pod["volumes"]}
+    volumes["secrets"]["secret"]["secretName"] = Filled("$own.secret")
+    volumes["extractor"]["configMap"]["name"] = full
+    held = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": full, "namespace": space, "labels": {Lines(OWN_SPEC): None}},
+        "data": {"extractor.py": Filled("$own.extractor | toJson")},
+    }
+    file = template_of([held], "$own.extractor")
+    begin = OF_DROP_IN.replace("DEFAULTS", json.dumps(DropIn().model_dump(by_alias=True)))
+    return f"{begin}---\n{template_of([account, deployment])}---\n{file}{{{{- end }}}}\n"
+
+
+PULLED = """{{- with $.Values.images.pullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 8 }}
+{{- end }}"""
+
+
+def priority(kind: str) -> Lines:
+    """Return the priority of a workload that holds data, or serves, where there are classes."""
+    named = f"priorityClassName: biaswatch-{kind}"
+    return Lines(f"{{{{- if .Values.priorities.enabled }}}}\n{named}\n{{{{- end }}}}")
+
+
+def priorities() -> str:
+    """Return the classes, which are the cluster's."""
+    classes = yaml.safe_load_all((K8S / "components/priorities/classes.yaml").read_text())
+    return template_of(list(classes), ".Values.priorities.enabled")
+
+
+def backup() -> dict[str, str]:
+    """Return the job that dumps the store every night, its script, and its way outside."""
+    chosen = ".Values.backup.enabled"
+    objects = read("components/backup/backup.yaml")
+    [job] = [each["spec"] for each in objects if each["kind"] == "CronJob"]
+    job["schedule"] = Filled(".Values.backup.schedule | quote")
+    pod = job["jobTemplate"]["spec"]["template"]["spec"]
+    [dump], [copy] = pod["initContainers"], pod["containers"]
+    dump["image"] = Filled(".Values.backup.dumpImage")
+    copy["image"] = Filled(".Values.backup.copyImage")
+    for variable in copy["env"]:
+        if variable["name"] in {"REMOTE", "KEPT"}:
+            variable["value"] = Filled(f".Values.backup.{variable['name'].lower()} | quote")
+    pull = "imagePullSecrets: {{- toYaml . | nindent 12 }}"
+    pod[Lines(f"{{{{- with .Values.images.pullSecrets }}}}\n{pull}\n{{{{- end }}}}")] = None
+    script = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "biaswatch-backup", "namespace": Filled(".Release.Namespace")},
+        "data": {"store.sh": Filled('.Files.Get "files/store.sh" | toJson')},
+    }
+    policies = read("components/backup/network.yaml")
+    return {
+        "backup.yaml": template_of([*objects, script], chosen),
+        "network-backup.yaml": template_of(
+            policies, f"and .Values.networkPolicies.enabled {chosen}"
+        ),
+    }

@@ -54,6 +54,9 @@ def templates() -> dict[str, str]:
     files["postgres.yaml"] = template_of(_postgres(), ".Values.postgres.enabled")
     files |= surroundings.policies() | surroundings.scalers() | surroundings.monitors()
     files["channels.yaml"] = optional_parts.channels()
+    files |= optional_parts.backup()
+    files["drop-ins.yaml"] = optional_parts.drop_ins()
+    files["priorities.yaml"] = optional_parts.priorities()
     files["external-secrets.yaml"] = surroundings.external_secrets()
     return files
 
@@ -99,6 +102,8 @@ def _chosen(each: Object, service: str, values: str) -> Object:
         _annotate(template)
     pod = template["spec"]
     _pulled(pod)
+    if service in NOT_ON_BUS:
+        pod[optional_parts.priority("services")] = None
     [container] = pod["containers"]
     container["image"] = _image(service)
     container["imagePullPolicy"] = Filled(".Values.images.pullPolicy")
@@ -115,7 +120,9 @@ def _chosen(each: Object, service: str, values: str) -> Object:
     container["env"] = [*container["env"], Lines(more)]
     for key in ("nodeSelector", "tolerations"):
         pod[_given(f"{values}.{key}", f"{key}: {{{{- toYaml . | nindent 8 }}}}")] = None
-    pod[_given(f"{values}.priorityClassName", "priorityClassName: {{ . }}")] = None
+    usual = '(ternary "biaswatch-services" "" .Values.priorities.enabled)'
+    chosen = f"{values}.priorityClassName | default {usual}"
+    pod[_given(chosen, "priorityClassName: {{ . }}")] = None
     return each
 
 
@@ -133,6 +140,7 @@ def _prepared(each: Object) -> Object:
     _annotate(template, scraped=False)
     pod = template["spec"]
     _pulled(pod)
+    pod[optional_parts.priority("services")] = None
     for container in (*pod["initContainers"], *pod["containers"]):
         container["image"] = _image("recorder")
         container["imagePullPolicy"] = Filled(".Values.images.pullPolicy")
@@ -222,6 +230,7 @@ def _stored(spec: Object, values: str) -> None:
     container["image"] = Filled(f"{values}.image")
     container["resources"] = Block(f"{values}.resources")
     _pulled(spec["template"]["spec"])
+    spec["template"]["spec"][optional_parts.priority("data")] = None
     [claim] = spec["volumeClaimTemplates"]
     claim["spec"]["resources"]["requests"]["storage"] = Filled(f"{values}.storage")
     named = (
@@ -241,6 +250,7 @@ def chart_files() -> dict[str, str]:
     return {
         "nats-server.conf": (nats / "nats-server.conf").read_text(),
         "cluster.conf": cluster[:start].rstrip("\n") + routes + "\n" + cluster[end:],
+        "store.sh": _text(K8S / "components" / "backup" / "store.sh"),
         "rules.yaml": yaml_of(monitoring.rule()["spec"]),
         "hiring-demo.json": json.dumps(yaml.safe_load(_text(ROOT / "suites" / "hiring-demo.yaml"))),
         **{

@@ -156,6 +156,36 @@ class Operator(Choices):
     )
 
 
+class DropIn(Choices):
+    """A drop-in extractor: a file that our image serves, or an image of yours with its command."""
+
+    extractor: str = Field("", description="The text of the Python file.")
+    image: str = ""
+    command: list[str] = []
+    secret: str = Field("biaswatch-dropin", description="Holds nats.seed: its key on the bus.")
+    resources: dict[str, Any] = {
+        "requests": {"cpu": "50m", "memory": "128Mi"},
+        "limits": {"cpu": "1", "memory": "256Mi"},
+    }
+
+
+class Priorities(Choices):
+    """Two priority classes of the cluster, for bus and database, and for the services."""
+
+    enabled: bool = False
+
+
+class Backup(Choices):
+    """A dump of the store every night; the Secret biaswatch-backup has its URL and rclone.conf."""
+
+    enabled: bool = False
+    schedule: str = "17 2 * * *"
+    remote: str = Field("backups:biaswatch", description="The remote of rclone.conf, and a path.")
+    kept: str = Field("30d", description="Older dumps are removed there.")
+    dump_image: str = "postgres:17-alpine"
+    copy_image: str = "rclone/rclone:1"
+
+
 class ChartValues(Choices):
     """All of it."""
 
@@ -176,6 +206,11 @@ class ChartValues(Choices):
     database: Database = Database()
     simulator: Simulator = Simulator(resources=resources_of(SIMULATOR))
     operator: Operator = Operator(resources=resources_of(OPERATOR))
+    backup: Backup = Backup()
+    priorities: Priorities = Priorities()
+    drop_ins: dict[str, DropIn] = Field(
+        {}, description="By name: {extractor, or image and command; secret; resources}."
+    )
     autoscaling: Autoscaling = Autoscaling()
     monitoring: Monitoring = Monitoring()
     network_policies: NetworkPolicies = NetworkPolicies()
