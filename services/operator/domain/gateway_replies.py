@@ -45,12 +45,6 @@ class SeenMonitor(BaseModel):
     """Raised and cleared."""
 
 
-class MonitorName(BaseModel):
-    """The id of a monitor's definition."""
-
-    monitor_id: str = ""
-
-
 class MonitorApplied(BaseModel):
     """What applying a monitor has changed."""
 
@@ -66,6 +60,24 @@ class SeenSuite(BaseModel):
     name: str
     probes: int
     purged: bool = False
+
+
+class KeptSuite(BaseModel):
+    """A suite that was uploaded."""
+
+    hash: str
+
+
+class BegunRunId(BaseModel):
+    """The id of a run."""
+
+    id: str
+
+
+class BegunRun(BaseModel):
+    """A run that was asked for."""
+
+    run: BegunRunId
 
 
 class SeenRun(BaseModel):
@@ -96,3 +108,9 @@ class SeenDiagnosis(BaseModel):
     feature: str
     dimension: str
     gaps: list[SeenGap] = []
+
+
+class FoundDiagnoses(BaseModel):
+    """The findings of a run."""
+
+    found: list[SeenDiagnosis]

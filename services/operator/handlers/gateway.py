@@ -1,13 +1,16 @@
 """The gateway's HTTP API, as far as the operator uses it; what it refuses is a sentence."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx2
-from pydantic import TypeAdapter
+from pydantic import BaseModel, ValidationError
 
 from services.operator.domain.gateway_replies import (
+    BegunRun,
+    FoundDiagnoses,
+    KeptSuite,
     MonitorApplied,
     SeenDiagnosis,
     SeenMonitor,
@@ -20,7 +23,7 @@ TIMEOUT_S = 60.0
 TOKEN_REFUSED = {401, 403}
 TOO_MANY = 429
 NOT_FOUND = 404
-DIAGNOSES = TypeAdapter(list[SeenDiagnosis])
+Reply = TypeVar("Reply", bound=BaseModel)
 
 
 class GatewayApi:
@@ -38,11 +41,11 @@ class GatewayApi:
     async def monitor(self, name: str) -> SeenMonitor | None:
         """Return a monitor, or None where there is none of this name."""
         found = await self._found(_path("monitors", name))
-        return None if found is None else SeenMonitor.model_validate(found)
+        return None if found is None else self._read(SeenMonitor, found)
 
     async def apply(self, file: Mapping[str, Any]) -> MonitorApplied:
         """Apply the file of a monitor; the same file again changes nothing."""
-        return MonitorApplied.model_validate(await self._ask("POST", "/v1/monitors", file))
+        return self._read(MonitorApplied, await self._ask("POST", "/v1/monitors", file))
 
     async def change(self, name: str, act: str) -> None:
         """Pause or resume a monitor."""
@@ -58,25 +61,24 @@ class GatewayApi:
     async def suite(self, hash_: str) -> SeenSuite | None:
         """Return what is known of a suite, or None where it was never uploaded."""
         found = await self._found(_path("suites", hash_))
-        return None if found is None else SeenSuite.model_validate(found)
+        return None if found is None else self._read(SeenSuite, found)
 
     async def keep(self, content: Mapping[str, Any]) -> str:
         """Upload a suite; return its hash."""
-        kept = await self._ask("POST", "/v1/suites", content)
-        return str(kept["hash"])
+        return self._read(KeptSuite, await self._ask("POST", "/v1/suites", content)).hash
 
     async def start(self, body: Mapping[str, Any]) -> str:
         """Start a run and return its id; one that is under way is left alone."""
-        started = await self._ask("POST", "/v1/runs", body)
-        return str(started["run"]["id"])
+        return self._read(BegunRun, await self._ask("POST", "/v1/runs", body)).run.id
 
     async def run(self, run_id: str) -> SeenRun:
         """Return how far a run is."""
-        return SeenRun.model_validate(await self._ask("GET", _path("runs", run_id)))
+        return self._read(SeenRun, await self._ask("GET", _path("runs", run_id)))
 
     async def diagnoses(self, run_id: str) -> list[SeenDiagnosis]:
         """Return the findings of a run."""
-        return DIAGNOSES.validate_python(await self._ask("GET", _path("runs", run_id, "diagnoses")))
+        found = await self._ask("GET", _path("runs", run_id, "diagnoses"))
+        return self._read(FoundDiagnoses, {"found": found}).found
 
     async def cancel(self, run_id: str) -> None:
         """End a run before its time; one that is not there has ended."""
@@ -84,6 +86,18 @@ class GatewayApi:
             await self._ask("POST", _path("runs", run_id, "cancel"))
         except NotFoundError:
             return
+
+    def _read(self, kind: type[Reply], found: Any) -> Reply:
+        try:
+            return kind.model_validate(found)
+        except ValidationError:
+            raise TransientError(self._unknown_reply()) from None
+
+    def _unknown_reply(self) -> str:
+        return (
+            f"What answers at {self._url} is no gateway that this operator knows. Correct"
+            " BIASWATCH_OPERATOR_GATEWAY_URL, or run both of one release."
+        )
 
     async def _found(self, path: str) -> Any:
         try:
@@ -110,7 +124,10 @@ class GatewayApi:
                 f"The gateway at {self._url} does not answer ({type(error).__name__})."
             ) from None
         if reply.is_success:
-            return reply.json()
+            try:
+                return reply.json()
+            except ValueError:
+                raise TransientError(self._unknown_reply()) from None
         said = _sentence(reply)
         if reply.status_code in TOKEN_REFUSED:
             raise TransientError(f"The gateway does not let the operator do this: {said}")
