@@ -68,16 +68,16 @@ class KeptSuite(BaseModel):
     hash: str
 
 
-class BegunRunId(BaseModel):
+class RunIdentity(BaseModel):
     """The id of a run."""
 
     id: str
 
 
-class BegunRun(BaseModel):
+class AcceptedRun(BaseModel):
     """A run that was asked for."""
 
-    run: BegunRunId
+    run: RunIdentity
 
 
 class SeenRun(BaseModel):

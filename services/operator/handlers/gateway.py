@@ -8,7 +8,7 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from services.operator.domain.gateway_replies import (
-    BegunRun,
+    AcceptedRun,
     FoundDiagnoses,
     KeptSuite,
     MonitorApplied,
@@ -69,7 +69,7 @@ class GatewayApi:
 
     async def start(self, body: Mapping[str, Any]) -> str:
         """Start a run and return its id; one that is under way is left alone."""
-        return self._read(BegunRun, await self._ask("POST", "/v1/runs", body)).run.id
+        return self._read(AcceptedRun, await self._ask("POST", "/v1/runs", body)).run.id
 
     async def run(self, run_id: str) -> SeenRun:
         """Return how far a run is."""
