@@ -170,7 +170,7 @@ class Worker:
         records = [record for _, record in jobs]
         try:
             with self._journeys(jobs) as contexts:
-                with within(contexts[0] if len(contexts) == 1 else ""):
+                with _traced(contexts[0] if len(contexts) == 1 else ""):
                     outputs = await self._call(records)
                 followed = contexts_of(outputs, records, contexts)
                 publication = max(delivery.publication for delivery, _ in jobs)
@@ -216,6 +216,9 @@ class Worker:
 
         A lane that is full keeps nothing from the others: its error is raised after they are out.
         """
+        if len(outputs) == 1:  # the usual case, which needs no task of its own
+            await self._publish_one(outputs[0], contexts[0], publication)
+            return
         full: dict[str, BackPressureError] = {}
         every = list(zip(outputs, contexts, strict=True))
         for start in range(0, len(outputs), PUBLISHED_AT_ONCE):
@@ -231,7 +234,7 @@ class Worker:
             raise error
 
     async def _publish_one(self, output: Record, context: str, publication: int) -> None:
-        with within(context):
+        with _traced(context):
             await self._publisher.publish(output, publication=publication)
 
     async def _heartbeat(self) -> None:
@@ -244,6 +247,11 @@ class Worker:
             except BiaswatchError as error:
                 log(self.stage.name).warning("the lag is unknown", why=str(error))
             await asyncio.sleep(every_s)
+
+
+def _traced(context: str) -> AbstractContextManager[None]:
+    """Return what makes a part of a journey of what is done inside, if somebody traces."""
+    return within(context) if is_tracing() else nullcontext()
 
 
 def _call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
