@@ -26,6 +26,8 @@ FOUND_CODES = {0, 1, 3}
 """Fine; a finding that was asked for; something waits: `status` and gates end so."""
 GROUPS = ("female", "male")
 KEYED_MODEL, SIMULATED = "openai:gpt-5-mini", "simulator:gpt-5-mini"
+SMALL = "countries"
+"""What the reader's own suite is called."""
 PLANTS = {"gpt-5-mini": {"rating_gaps": {"black": -0.6}}}
 
 
@@ -44,11 +46,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     for name in ("suites", "examples"):
         (folder / name).symlink_to(ROOT / name)
     _write_files(folder)
-    command = CommandLine(
-        folder / "state",
-        BIASWATCH_SIMULATOR_PLANTS=json.dumps(PLANTS),
-        BIASWATCH_SIMULATOR_MARKERS=(ROOT / "suites" / "name-markers.json").read_text(),
-    )
+    command = CommandLine(folder / "state", BIASWATCH_SIMULATOR_PLANTS=json.dumps(PLANTS))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         with command.up():
@@ -58,6 +56,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
                     "--target", "simulator:unbiased", "--repeats", repeats,
                 )  # fmt: skip
                 assert ran.returncode == 0, ran.stderr
+            assert command("monitor", "apply", "desk.yaml").returncode == 0
             yield command
 
 
@@ -66,14 +65,19 @@ def _write_small_suite(path: Path) -> None:
     whole = load_suite(ROOT / "suites" / "countries")
     sets = list(dict.fromkeys(each.set for each in whole.probes))[:8]
     kept = [each for each in whole.probes if each.set in sets][: 8 * 12]
-    about = whole.model_dump(mode="json", include={"name", "extractors", "features"})
+    about = {"name": SMALL, "extractors": ["vader"], "features": ["sentiment"]}
     probes = [each.model_dump(mode="json", exclude_defaults=True) for each in kept]
+    for number, each in enumerate(probes):
+        each["groups"] = {**each["groups"], "race": "ab"[number // 4 % 2]}
     path.write_text(json.dumps({**about, "probes": probes}))
 
 
 def _write_files(folder: Path) -> None:
     """Write the files that a reader has: a suite, a table, logs, a mapping."""
     _write_small_suite(folder / "small.json")
+    watched = (ROOT / "examples" / "traffic.yaml").read_text()
+    watched = watched.replace("name: support", "name: desk").replace("support-bot", "support")
+    (folder / "desk.yaml").write_text(watched)
     now = datetime.now(UTC)
     rows = ["name,rating,cv,race,score,prompt,twins"]
     rows += [f"{'ab'[n % 2]},{2 + n % 3},c{n},{'xy'[n % 2]},{n % 5},p{n},t{n // 2}"
@@ -93,7 +97,8 @@ def _write_files(folder: Path) -> None:
 
 def as_the_reader(command: DocumentedCommand, reader: CommandLine) -> list[str]:
     """Return a command's words with those of the reader in place of words that stand for any."""
-    runs = [each["run_id"] for each in json.loads(reader("runs", "--json").stdout)]
+    listed = json.loads(reader("runs", "--json").stdout)
+    runs = [each["run_id"] for each in listed if each["suite"] == SMALL]
     words = {
         "RUN": runs[0], "AFTER": runs[0], "BEFORE": runs[1], "TABLE": "table.csv",
         "A": "simulator:biased", "B": "simulator:unbiased", KEYED_MODEL: SIMULATED,
