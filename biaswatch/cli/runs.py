@@ -151,6 +151,8 @@ def up(
     from biaswatch.local.platform import embedded_platform
 
     settings = load_settings(Settings)
+    if demo and "log_level" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"log_level": "ERROR"})  # people read what is said
     configure_logs(settings.log_level)
     metrics = "a port of each process: its log names it"
     if not as_processes:
