@@ -72,8 +72,10 @@ def group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
             )
             for row in ranked
         )  # fmt: skip
-        table = terminal_table(("group", "mean", "shrunken mean", f"rank ({level})"), cells)
-        table.title = escape(f"{feature} by {of}: shrunken means are for looking, for no verdict")
+        table = terminal_table(
+            ("group", "mean", "shrunken mean (for looking)", f"rank ({level})"), cells
+        )
+        table.title = escape(f"{feature} by {of}")
         table.title_justify = "left"
         yield table
 

@@ -66,17 +66,21 @@ def address(store: Store) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(address: str) -> Iterator[Any]:
+def browser() -> Iterator[Any]:
     path = chromium_path()
     if path is None:
         pytest.skip("no browser: neither chromium nor google-chrome is installed")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        context = browser.new_context(base_url=address, java_script_enabled=False)
-        yield context.new_page()
-        browser.close()
+        found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Any:
+    return browser.new_context(base_url=address, java_script_enabled=False).new_page()
 
 
 def standing(store: Store, sample: LabelSample) -> list[Label]:
@@ -132,6 +136,25 @@ def test_words_that_name_groups_are_hidden_where_that_is_asked_for(
         page.keyboard.type("0")
         page.keyboard.press("Enter")
     assert "[...]" in page.locator("article").inner_text()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_the_queue_fits_a_phone_and_axe_finds_nothing_serious(
+    browser: Any, address: str, sample: LabelSample, width: int, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(
+        base_url=address, viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
+    page = context.new_page()
+    page.goto(f"/runs/{sample.run_id}/label/{sample.id}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("script").count() == 0
+    found = Axe().run(page).response["violations"]
+    serious = [each["id"] for each in found if each["impact"] in {"serious", "critical"}]
+    assert serious == []
+    _picture(page, f"{width}-{scheme}")
 
 
 def _picture(page: Any, name: str) -> None:

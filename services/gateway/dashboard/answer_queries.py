@@ -103,7 +103,7 @@ class AnswerQueries:
         self, run: Run, planned: PlannedProbes | None, wanted: AnswerFilter
     ) -> list[AnswerView]:
         """Return the answers to all twins of a set, for one target and scaffold."""
-        if planned is None:
+        if planned is None or not wanted.set:
             return []
         targets, scaffolds = _narrowed(run, wanted)
         of_set = planned.narrowed(AnswerFilter(set=wanted.set).fits_groups)
