@@ -15,6 +15,9 @@ from biaswatch.archiving.folder import ArchiveFolder
 
 RECORDS, TEXTS, NUMBERS = "records", "texts", "numbers"
 AT_ONCE = 2000
+"""Rows that are read together."""
+ROW_GROUP = 20_000
+"""Rows of one group in a file: small ones cost every reader, large ones our memory."""
 MOMENT = pyarrow.timestamp("us", tz="UTC")
 WORD = pyarrow.string()
 COMMON = [
@@ -77,7 +80,7 @@ class RowsWriter:
         found = list(rows)
         self._digest.add(found)
         self._waiting += found
-        if len(self._waiting) >= AT_ONCE:
+        if len(self._waiting) >= ROW_GROUP:
             self._flush()
 
     def __enter__(self) -> "RowsWriter":

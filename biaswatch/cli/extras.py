@@ -4,6 +4,7 @@ EXTRAS = {
     "apprise": "channels",
     "bm25s": "builder",
     "datasets": "datasets",
+    "duckdb": "engines",
     "lxml": "builder",
     "matplotlib": "figures",
     "narwhals": "tables",

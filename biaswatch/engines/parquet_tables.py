@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import glob
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +30,10 @@ def parquet_table(source: str, memory_mib: int = 1024) -> Iterator[EngineTable]:
     Raises
     ------
     UsageError
-        DuckDB is not installed, or there is no such file.
+        There is no such file.
     """
-    try:
-        duckdb = import_module("duckdb")
-    except ImportError:
-        raise UsageError(
-            "Several Parquet files are read by DuckDB: pip install 'biaswatch[engines]'."
-        ) from None
+    import duckdb
+
     with duckdb.connect() as connection:
         connection.execute(f"SET memory_limit = '{memory_mib}MiB'")
         connection.execute("SET preserve_insertion_order = false")

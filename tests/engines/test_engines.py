@@ -194,3 +194,43 @@ def test_a_name_of_a_column_cannot_leave_its_quotes(dialect: Any) -> None:
     hostile = f"x{dialect.quote}) FROM y; DROP TABLE z; --"
     query = sums_query("t", SummedColumns(hostile, ("f",), shifts=(0.0,)), dialect)
     assert f"x{dialect.quote * 2}) FROM y" in query
+
+
+def test_postgresql_gives_the_same_sums_and_folds(
+    duckdb: EngineTable, frame: pd.DataFrame, postgresql_server: Any
+) -> None:
+    import psycopg
+
+    with psycopg.connect(postgresql_server.get_uri()) as connection:
+        connection.execute(
+            'CREATE TEMP TABLE answers (team text, language text, "user" text,'
+            " words float8, sentiment float8, refused float8)"
+        )
+        cells = frame.astype(object).where(frame.notna(), None)
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO answers VALUES (%s, %s, %s, %s, %s, %s)", cells.to_numpy().tolist()
+            )
+        there = EngineTable(
+            lambda sql: connection.execute(sql).fetchall(),  # type: ignore[call-overload]
+            "answers",
+            POSTGRESQL,
+        )
+        for unit in (None, "user"):
+            asked = SummedColumns("team", FEATURES, ("language",), unit, SUMMED.shifts)
+            sums = [
+                by_group(each.run(sums_query(each.source, asked, each.dialect)))
+                for each in (duckdb, there)
+            ]
+            assert sums[0].keys() == sums[1].keys()
+            for key, found in sums[0].items():
+                assert sums[1][key] == pytest.approx(found, rel=1e-12, abs=1e-9)
+        window = SummedColumns("team", ("sentiment",), ("language",), "user")
+        folds = [
+            sorted(
+                (*map(str, row[:3]), *(int(cell or 0) for cell in row[3:]))
+                for row in each.run(folded_query(each.source, window, each.dialect))
+            )
+            for each in (duckdb, there)
+        ]
+        assert folds[0] == folds[1]

@@ -191,6 +191,11 @@ def test_an_archive_lies_on_a_server_that_speaks_s3(s3: str, state: Path) -> Non
         purged = biaswatch("purge", "--unit", "prompt-1", "--yes", "--json")
         assert json.loads(purged.stdout)["archived_texts"] == 3, purged.stderr
         assert "hold what was written" in biaswatch("archive", "verify").stdout
+        numbers = s3.replace("/archive?", "/archive/numbers?")
+        asked = ("--group", "groups.race", "--feature", "words.words", "--json")
+        diagnosed = biaswatch("diagnose", numbers, *asked)
+        assert diagnosed.returncode == 0, diagnosed.stderr
+        assert json.loads(diagnosed.stdout)["about"]["rows"] == 7
         restore_run(store, folder, archived_run(store, run_id), lambda: LATER)
         texts = {r.probe.unit_id: r.text for r in store.records.read(Response, run_id=run_id)}
         assert texts["prompt-1"] is None
