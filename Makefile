@@ -83,6 +83,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.ingestion
 	$(BIN)/python -m benchmarks.otlp
 	$(BIN)/python -m benchmarks.reading
+	$(BIN)/python -m benchmarks.lake_writes
 	$(BIN)/python -m benchmarks.pages
 
 # ONLY="binary pairs" simulates the shapes whose names contain one of the words, and no monitors.
