@@ -211,11 +211,7 @@ def test_postgresql_gives_the_same_sums_and_folds(
             cursor.executemany(
                 "INSERT INTO answers VALUES (%s, %s, %s, %s, %s, %s)", cells.to_numpy().tolist()
             )
-        there = EngineTable(
-            lambda sql: connection.execute(sql).fetchall(),  # type: ignore[call-overload]
-            "answers",
-            POSTGRESQL,
-        )
+        there = EngineTable(lambda sql: connection.execute(sql).fetchall(), "answers", POSTGRESQL)
         for unit in (None, "user"):
             asked = SummedColumns("team", FEATURES, ("language",), unit, SUMMED.shifts)
             sums = [
